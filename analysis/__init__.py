@@ -1,0 +1,1 @@
+"""Pure analysis: text and numbers in, typed results out."""

@@ -1,0 +1,1 @@
+"""Routing of tasks to knowledge and tools."""

@@ -1,0 +1,1 @@
+"""What is to be computed: operations, shapes, data types, tolerances and their closed-form work."""

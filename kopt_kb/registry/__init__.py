@@ -1,0 +1,1 @@
+"""Hardware values that carry their citation: units, quantities, the wiki reader, the registry."""

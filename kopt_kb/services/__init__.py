@@ -1,0 +1,1 @@
+"""Flows that need both analysis and kernels: static profiles, ceilings, pruning."""

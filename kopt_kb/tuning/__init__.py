@@ -1,0 +1,1 @@
+"""The tuning loop: state machine, policies, gates, proposers, executors."""

@@ -1,0 +1,1 @@
+"""The tuning workspace on disk: journal, README blocks, memory, audit."""
