@@ -1,0 +1,147 @@
+"""One launch of one kernel, described without a GPU, torch or triton: what to compile and count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from kopt_kb.errors import BadInput
+
+__all__ = ["DTYPES", "LaunchCase", "Scalar", "TensorSpec"]
+
+DTYPES: Mapping[str, tuple[str, int]] = MappingProxyType(
+    {
+        "fp64": ("fp64", 8),
+        "fp32": ("fp32", 4),
+        "tf32": ("fp32", 4),
+        "fp16": ("fp16", 2),
+        "bf16": ("bf16", 2),
+        "fp8": ("fp8e4nv", 1),
+        "fp8e4nv": ("fp8e4nv", 1),
+        "fp8e5": ("fp8e5", 1),
+        "fp8e4b8": ("fp8e4b8", 1),
+        "fp8e5b16": ("fp8e5b16", 1),
+        "int64": ("i64", 8),
+        "int32": ("i32", 4),
+        "int16": ("i16", 2),
+        "int8": ("i8", 1),
+        "uint8": ("u8", 1),
+        "bool": ("i1", 1),
+        "float64": ("fp64", 8),
+        "float32": ("fp32", 4),
+        "float16": ("fp16", 2),
+        "bfloat16": ("bf16", 2),
+        "float8_e4m3fn": ("fp8e4nv", 1),
+        "float8_e5m2": ("fp8e5", 1),
+        "float8_e4m3fnuz": ("fp8e4b8", 1),
+        "float8_e5m2fnuz": ("fp8e5b16", 1),
+    }
+)
+"""Storage dtype (this project's name, or torch's without `torch.`): Triton's type and bytes an element."""
+
+Scalar = int | float | bool | None
+"""A run-time scalar argument of a kernel; None for an optional pointer that is not passed."""
+
+
+class _TensorLike(Protocol):
+    @property
+    def shape(self) -> Sequence[int]: ...
+    @property
+    def dtype(self) -> object: ...
+    def stride(self) -> Sequence[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """A tensor argument by its layout alone.
+
+    Attributes:
+        shape: Extents in elements.
+        dtype: A key of `DTYPES`, `torch.` prefix allowed.
+        strides: Steps in elements, one a dimension; None means contiguous, last dimension fastest.
+        block_shape: Set when the argument is a host tensor descriptor (TMA) with this block.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...] | None = None
+    block_shape: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check dtype and ranks; raises `BadInput`."""
+        if self._name not in DTYPES:
+            raise BadInput(
+                f"unknown dtype {self.dtype!r}", where="TensorSpec", fix=f"one of {', '.join(DTYPES)}"
+            )
+        for name in ("strides", "block_shape"):
+            value = getattr(self, name)
+            if value is not None and len(value) != len(self.shape):
+                raise BadInput(f"{name} {value} and shape {self.shape} differ in rank", where="TensorSpec")
+
+    @property
+    def _name(self) -> str:
+        return str(self.dtype).removeprefix("torch.")
+
+    @property
+    def triton_dtype(self) -> str:
+        """Triton's type string of one element, such as `fp16` or `i32`."""
+        return DTYPES[self._name][0]
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return DTYPES[self._name][1]
+
+    @property
+    def element_strides(self) -> tuple[int, ...]:
+        """Strides in elements, worked out for a contiguous tensor."""
+        if self.strides is not None:
+            return self.strides
+        return tuple(math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
+
+    @property
+    def span_bytes(self) -> int:
+        """Bytes from the first to behind the last element, 0 for an empty tensor."""
+        if 0 in self.shape:
+            return 0
+        steps = zip(self.shape, self.element_strides, strict=True)
+        last = sum((extent - 1) * abs(stride) for extent, stride in steps)
+        return (last + 1) * self.element_bytes
+
+    @classmethod
+    def of(cls, tensor: _TensorLike) -> TensorSpec:
+        """Return the spec of anything with `shape`, `dtype` and `stride()`, such as a torch tensor."""
+        return cls(tuple(tensor.shape), str(tensor.dtype), tuple(tensor.stride()))
+
+
+@dataclass(frozen=True)
+class LaunchCase:
+    """One launch: the kernel, its grid, and what stands in each parameter.
+
+    Attributes:
+        kernel: The `@triton.jit` function (an autotuned one is unwrapped by the compiler).
+        grid: Blocks along x, y, z; one to three numbers.
+        args: Values of the parameters that are not constexpr, in the kernel's order.
+        constexprs: Values of the constexpr parameters, by name.
+        num_warps: Warps of a block.
+        num_stages: Software pipeline depth.
+        num_ctas: Blocks of a cluster.
+        options: Further backend options by name, such as `maxnreg` or `waves_per_eu`.
+    """
+
+    kernel: Any
+    grid: tuple[int, ...]
+    args: tuple[TensorSpec | Scalar, ...]
+    constexprs: Mapping[str, object] = field(default_factory=dict)
+    num_warps: int = 4
+    num_stages: int = 3
+    num_ctas: int = 1
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the whole grid."""
+        return math.prod(self.grid)
