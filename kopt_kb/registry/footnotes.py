@@ -1,0 +1,72 @@
+"""Footnotes of a page: the documents its rows cite."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass
+
+__all__ = ["Footnote", "read_footnotes"]
+
+FIELDS = ("title", "publisher", "url", "revision", "read")
+_DEFINITION = re.compile(r"^\[\^(?P<id>[A-Za-z0-9_.\-]+)\]:\s*(?P<body>.*)$")
+_PAIR = re.compile(r'\s*(?P<name>[a-z]+)="(?P<value>[^"]*)"\s*')
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """One document.
+
+    Attributes:
+        url: Web address, or `owner/repo@commit:path` for a file of a repository.
+        revision: Revision or date printed on it, or the commit.
+        read: Day it was read, ISO date.
+    """
+
+    id: str
+    title: str
+    publisher: str
+    url: str
+    revision: str
+    read: str
+    line: int
+
+
+def _parse(identifier: str, body: str, line: int) -> Footnote | str:
+    values: dict[str, str] = {}
+    at = 0
+    while at < len(body):
+        pair = _PAIR.match(body, at)
+        if pair is None or pair["name"] in values:
+            return f"footnote [^{identifier}] is malformed at {body[at : at + 30]!r}"
+        values[pair["name"]] = pair["value"].strip()
+        at = pair.end()
+        if at < len(body) and body[at] == ";":
+            at += 1
+        elif at < len(body):
+            return f"footnote [^{identifier}] lacks a ; at {body[at : at + 30]!r}"
+    if tuple(values) != FIELDS or not all(values.values()):
+        return f"footnote [^{identifier}] needs {', '.join(FIELDS)}, in this order, none empty"
+    try:
+        datetime.date.fromisoformat(values["read"])
+    except ValueError:
+        return f"footnote [^{identifier}]: read={values['read']!r} is not a date"
+    return Footnote(id=identifier, line=line, **values)
+
+
+def read_footnotes(lines: list[str]) -> tuple[dict[str, Footnote], list[tuple[int, str]]]:
+    """Return the definitions by id, and (line, message) of each that is malformed or repeated."""
+    found: dict[str, Footnote] = {}
+    bad: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        match = _DEFINITION.match(line)
+        if match is None:
+            continue
+        one = _parse(match["id"], match["body"], number)
+        if isinstance(one, str):
+            bad.append((number, one))
+        elif one.id in found:
+            bad.append((number, f"footnote [^{one.id}] is defined twice"))
+        else:
+            found[one.id] = one
+    return found, bad

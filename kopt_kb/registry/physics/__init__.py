@@ -1,0 +1,46 @@
+"""Physics rules: what must hold between the rows of one sheet. One rule a function, one code each.
+
+Tolerances are fixed: 2 % for products of rounded values, 1 % for ratios, none for counts. No rule names a value
+or a product; what deviates for a reason declares `exception RULE: why` on its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kopt_kb.registry.physics import limits, memory, peaks, ratios
+from kopt_kb.registry.physics.base import Finding
+from kopt_kb.registry.sheet import Check, Sheet
+
+__all__ = ["RULES", "judge"]
+
+RULES: dict[str, Callable[[Sheet], Iterator[Finding]]] = {
+    "PHY-RATE": peaks.rate,
+    "PHY-LANES": peaks.lanes,
+    "PHY-MEASURED": peaks.measured_below_peak,
+    "PHY-SPARSE": ratios.sparse,
+    "PHY-HALF": ratios.half_formats,
+    "PHY-NARROW": ratios.narrow_formats,
+    "PHY-BW": memory.bandwidth,
+    "PHY-VISIBLE": memory.visible_capacity,
+    "PHY-DIES": memory.die_sums,
+    "PHY-LINK": memory.link_totals,
+    "PHY-ACHIEVED-BW": memory.measured_below_documented,
+    "PHY-WARPS": limits.resident_warps,
+    "PHY-SHARED": limits.shared_memory,
+    "PHY-REGISTERS": limits.registers,
+    "PHY-UNITS": limits.units_a_processor,
+}
+
+
+def judge(sheet: Sheet) -> Iterator[Check]:
+    """Yield the outcome of every rule on every row it speaks about."""
+    for name, rule in RULES.items():
+        for finding in rule(sheet):
+            row = finding.row
+            outcome = finding.outcome
+            if outcome == "fail" and any(
+                tag == "exception" and text.partition(":")[0] == name for tag, text in row.notes
+            ):
+                outcome = "excepted"
+            yield Check(name, row.key, row.path, row.line, outcome, finding.detail)

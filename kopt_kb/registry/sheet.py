@@ -1,0 +1,195 @@
+"""A sheet: the rows of a product page with those of its target and measured pages, conflicts settled and checked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from kopt_kb.registry.faults import Fault
+from kopt_kb.registry.footnotes import Footnote
+from kopt_kb.registry.formula import FormulaError, evaluate
+from kopt_kb.registry.page import Page
+from kopt_kb.registry.row import Row
+from kopt_kb.registry.units import UNITS
+
+__all__ = ["Check", "Sheet", "build_sheet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Outcome of one physics rule on one row: pass, fail, excepted or not-checkable."""
+
+    rule: str
+    key: str
+    path: str
+    line: int
+    outcome: str
+    detail: str
+
+
+@dataclass(slots=True)
+class Sheet:
+    """Everything known of one product."""
+
+    front: dict[str, Any]
+    path: str
+    title: str
+    rows: list[Row] = field(default_factory=list)
+    footnotes: dict[str, dict[str, Footnote]] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+
+    def chosen(self) -> dict[str, Row]:
+        """Return the one row of each key that may become a quantity."""
+        blocked = {fault.key for fault in self.faults}
+        return {row.key: row for row in self.rows if row.chosen is not False and row.key not in blocked}
+
+    def value_of(self, key: str) -> Fraction:
+        """Return the exact base-unit value of a key; raises `FormulaError` when it has none."""
+        row = self.chosen().get(key)
+        if row is None or row.kind != "value":
+            raise FormulaError(f"{key} has no value on this page")
+        return row_value(row)
+
+    def to_cache(self) -> dict[str, Any]:
+        """Return a JSON-able form; `from_cache` reads it back to an equal sheet."""
+        return {
+            "front": self.front,
+            "path": self.path,
+            "title": self.title,
+            "rows": [row.to_cache() for row in self.rows],
+            "footnotes": {
+                path: [[n.id, n.title, n.publisher, n.url, n.revision, n.read, n.line] for n in notes.values()]
+                for path, notes in self.footnotes.items()
+            },
+            "faults": [[f.code, f.path, f.line, f.message, f.fix, f.key] for f in self.faults],
+            "checks": [[c.rule, c.key, c.path, c.line, c.outcome, c.detail] for c in self.checks],
+        }
+
+    @classmethod
+    def from_cache(cls, data: dict[str, Any]) -> Sheet:
+        """Return the sheet that `to_cache` wrote."""
+        return cls(
+            data["front"],
+            data["path"],
+            data["title"],
+            [Row.from_cache(row) for row in data["rows"]],
+            {path: {n[0]: Footnote(*n) for n in notes} for path, notes in data["footnotes"].items()},
+            [Fault(*fault) for fault in data["faults"]],
+            [Check(*check) for check in data["checks"]],
+        )
+
+
+def row_value(row: Row) -> Fraction:
+    """Return a value row's number in base units, exact."""
+    return Fraction(row.value) * UNITS[row.unit].factor
+
+
+def _settle_conflicts(sheet: Sheet) -> None:
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in sheet.rows:
+        groups[row.key].append(row)
+    for key, rows in groups.items():
+        decided = [row.chosen for row in rows]
+        if len(rows) == 1 and decided[0] is None:
+            continue
+        if len(rows) == 1:
+            message = f"{key} is {'chosen' if decided[0] else 'rejected'} without a conflict"
+            fix = "keep both sides of the conflict on the page"
+        elif decided.count(True) == 1 and None not in decided:
+            continue
+        else:
+            lines = ", ".join(f"L{row.line}" for row in rows)
+            message = f"{key} stands {len(rows)} times ({lines}) and not exactly one row is chosen"
+            fix = "mark one `chosen: why`, all others `rejected: why`"
+        if decided == [False]:  # a rejected value on record beside an UNKNOWN-less key is allowed: it never loads
+            continue
+        for row in rows:
+            sheet.faults.append(Fault("WK301", row.path, row.line, message, fix, key))
+
+
+def _forbid_repeats(sheet: Sheet, own: Page, target: Page) -> None:
+    facts = {row.key for row in target.rows}
+    for row in own.rows:
+        if row.key in facts:
+            message = f"{row.key} already stands on {target.path}"
+            sheet.faults.append(Fault("WK304", row.path, row.line, message, "remove it here", row.key))
+
+
+def _half_last_digit(row: Row) -> Fraction:
+    decimals = len(row.value.partition(".")[2])
+    return Fraction(1, 2 * 10**decimals) * UNITS[row.unit].factor
+
+
+def _check_derived(sheet: Sheet) -> None:
+    for row in sheet.rows:
+        if row.grade != "derived" or row.kind != "value":
+            continue
+        try:
+            value = evaluate(row.note("formula"), sheet.value_of)
+        except FormulaError as error:
+            sheet.faults.append(
+                Fault(
+                    "WK211",
+                    row.path,
+                    row.line,
+                    f"formula of {row.key}: {error}",
+                    "refer to rows of this page",
+                    row.key,
+                )
+            )
+            continue
+        if abs(value - row_value(row)) > _half_last_digit(row):
+            shown = float(value / UNITS[row.unit].factor)
+            sheet.faults.append(
+                Fault("WK302", row.path, row.line, f"{row.key} says {row.value} {row.unit}, its formula gives {shown:.6g}", "correct the value or the formula", row.key)
+            )  # fmt: skip
+
+
+def _apply_physics(sheet: Sheet) -> None:
+    from kopt_kb.registry.physics import judge
+
+    used: set[tuple[str, int]] = set()
+    outcomes: dict[tuple[str, int], list[Check]] = defaultdict(list)
+    for check in judge(sheet):
+        outcomes[(check.rule, check.line)].append(check)
+        sheet.checks.append(check)
+        if check.outcome == "excepted":
+            used.add((check.rule, check.line))
+        elif check.outcome == "fail":
+            fix = "read the document again, or declare `exception " + check.rule + ": why` with a reason that holds"
+            sheet.faults.append(Fault(check.rule, check.path, check.line, check.detail, fix, check.key))
+    for row in sheet.rows:
+        for tag, text in row.notes:
+            rule = text.partition(":")[0]
+            if tag == "exception" and (rule, row.line) not in used and row.path == sheet.path:
+                state = [one.outcome for one in outcomes.get((rule, row.line), [])]
+                if "not-checkable" not in state:
+                    sheet.faults.append(
+                        Fault("WK303", row.path, row.line, f"exception {rule} is declared but {rule} does not fail on {row.key}", "remove the exception", row.key)
+                    )  # fmt: skip
+
+
+def build_sheet(own: Page, target: Page | None = None, measured: Iterable[Page] = ()) -> Sheet:
+    """Return the merged, checked sheet of a product.
+
+    Args:
+        own: The product's page.
+        target: The page of its compute capability or gfx target.
+        measured: Pages of our own measurements on this product.
+    """
+    pages = [page for page in (own, target, *measured) if page is not None]
+    sheet = Sheet(own.front, own.path, own.title)
+    for page in pages:
+        sheet.rows += page.rows
+        sheet.faults += page.faults
+        sheet.footnotes[page.path] = page.footnotes
+    if target is not None:
+        _forbid_repeats(sheet, own, target)
+    _settle_conflicts(sheet)
+    _check_derived(sheet)
+    _apply_physics(sheet)
+    return sheet
