@@ -1,0 +1,108 @@
+"""The few operating system calls that durability rests on, replaceable in tests."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import stat
+from pathlib import Path
+
+__all__ = ["Files", "read_regular", "replace_file", "sync_folder", "temporary_name"]
+
+TEMPORARY_PREFIX = ".kb-tmp-"
+
+
+class Files:
+    """System calls on one open file; a test overrides them to record, to fail or to stop half-way."""
+
+    def open(self, path: Path, flags: int) -> int:
+        """A descriptor; new files get the mode 0644 less the umask."""
+        return os.open(path, flags, 0o644)
+
+    def lock(self, fd: int) -> None:
+        """Take the exclusive lock or raise BlockingIOError at once."""
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def write(self, fd: int, data: bytes) -> int:
+        """One write; the number of bytes the system took."""
+        return os.write(fd, data)
+
+    def fsync(self, fd: int) -> None:
+        """Return once the file's bytes are on the device."""
+        os.fsync(fd)
+
+    def truncate(self, fd: int, size_bytes: int) -> None:
+        """Cut the file to this size."""
+        os.ftruncate(fd, size_bytes)
+
+    def close(self, fd: int) -> None:
+        """Give the descriptor, and with it the lock, back."""
+        os.close(fd)
+
+    def sync_folder(self, path: Path) -> None:
+        """Return once the folder's entries are on the device."""
+        sync_folder(path)
+
+
+def sync_folder(path: Path) -> None:
+    """Return once the folder's entries (a new or renamed file) are on the device."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def temporary_name(path: Path) -> Path:
+    """A fresh name in the same folder, so that a rename to `path` stays on one file system."""
+    return path.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}")
+
+
+def read_regular(path: Path) -> bytes | None:
+    """The file's bytes, or None when nothing has this name.
+
+    Raises:
+        OSError: It is a link, a folder or a device, or can't be read.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(f"{path} is not a regular file")
+        return file.read()
+
+
+def replace_file(path: Path, data: bytes, *, expected: bytes | None, mode: int = 0o644) -> bool:
+    """Put `data` in place of `expected` (None: of nothing) in one step, durably.
+
+    The disk is compared again directly before the rename, so that an edit made meanwhile is not lost.
+    An existing file keeps its permissions; links are not followed.
+
+    Returns:
+        True when the file now holds `data`; False, with nothing changed, when the disk held something
+        else than `expected`.
+
+    Raises:
+        OSError: The folder can't be written; nothing is left behind.
+    """
+    temporary = temporary_name(path)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            if expected is not None:
+                os.fchmod(fd, stat.S_IMODE(os.lstat(path).st_mode))
+            os.fsync(fd)
+        if read_regular(path) != expected:
+            temporary.unlink()
+            return False
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+    return True

@@ -1,0 +1,175 @@
+"""One valid example of every event kind, and a clock that ticks by itself."""
+
+from __future__ import annotations
+
+import copy
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.workspace.journal import Journal
+
+BLOB = "ab" * 32
+CITATION = {"path": "docs/x.md", "line": 23, "row_sha256": "0123456789ab"}
+
+SAMPLES: dict[str, dict[str, Any]] = {
+    "workspace_created": {
+        "name": "norm",
+        "platform": "P1",
+        "problem": {"op": "rms_norm", "shapes": [[8, 4]], "tolerance": 0.5, "causal": False, "mask": None},
+        "kernel": BLOB,
+        "wiki": {"root": "packaged", "pages": {"hardware/x.md": BLOB}},
+        "versions": {"kopt-kb": "0.1.0"},
+    },
+    "specs_registered": {
+        "rows": [
+            {
+                "key": "memory_bandwidth",
+                "value": "1.5",
+                "unit": "TB/s",
+                "si": "1500000000000",
+                "grade": "secondary",
+                "citation": CITATION,
+                "source": "sheet, row bandwidth",
+            }
+        ],
+        "unknown": [{"key": "l2_capacity", "reason": "no sheet", "citation": None, "placeholder": "3 MB"}],
+    },
+    "target_set": {
+        "work": {"flops": 12},
+        "ceiling_keys": ["memory_bandwidth"],
+        "bound": "memory",
+        "targets": [
+            {
+                "quantity": "bandwidth",
+                "op": ">=",
+                "value": "1.35",
+                "unit": "TB/s",
+                "basis": "memory_bandwidth",
+                "factor": "9/10",
+                "grades": ["secondary"],
+                "shape": "8x4",
+            }
+        ],
+        "supersedes": None,
+        "reason": "init",
+        "by": "kb init",
+    },
+    "environment_recorded": {
+        "device": "P1",
+        "uuid": None,
+        "driver": "1.2",
+        "clocks": {"sm_hz": 5},
+        "versions": {},
+        "harness": BLOB,
+    },
+    "noise_measured": {"shape": "8x4", "n": 9, "median_s": 1e-5, "mad_s": 1e-7, "floor_pct": 1.5, "run": "r1"},
+    "profile_read": {
+        "report": BLOB,
+        "tool": "ncu",
+        "kernel": None,
+        "code": "MEM",
+        "evidence": [{"metric": "x", "value": 0.25}],
+    },
+    "note_added": {"topic": "tip", "text": BLOB, "by": "ann"},
+    "round_started": {"round": 1, "incumbent": BLOB},
+    "hypothesis_stated": {
+        "round": 1,
+        "category": "memory",
+        "claim": "wider loads",
+        "expected": "5 % less time",
+        "evidence": [1, 2],
+        "proposer": "knobs",
+    },
+    "candidate_submitted": {
+        "round": 1,
+        "candidate": "c1",
+        "blob": BLOB,
+        "params": {"BLOCK": 128},
+        "proposer": "knobs",
+    },
+    "run_started": {
+        "run": "r1",
+        "candidate": "c1",
+        "gate": "timing",
+        "attempt": 1,
+        "argv": ["python", "-c", "caf\u00e9 \udc80"],
+        "limits": {"wall_s": 60.0},
+        "pid": 7,
+        "pid_start_ticks": 12,
+    },
+    "run_finished": {
+        "run": "r1",
+        "outcome": "crash",
+        "exit": None,
+        "signal": 11,
+        "wall_s": 0.5,
+        "output": BLOB,
+    },
+    "gate_judged": {"candidate": "c1", "gate": "build", "result": "pass", "reason": "", "runs": ["r1"]},
+    "measured": {
+        "id": "m1",
+        "candidate": "c1",
+        "shape": "8x4",
+        "n": 5,
+        "median_s": 0.1,
+        "spread": {"mad_s": 0.01},
+        "run": "r1",
+        "environment": 4,
+    },
+    "decided": {"round": 1, "decision": "accept", "policy": "p", "rule": "gain", "measured": ["m1"]},
+    "snapshot_taken": {"version": 1, "blob": BLOB, "commit": None},
+    "memory_masked": {"versions": [1, 2], "reason": "restart", "seed": 3},
+    "memory_unmasked": {"versions": [1], "reason": "asked", "seed": None},
+    "file_adopted": {"path": "README.md", "block": "targets", "blob": BLOB, "by": "ann"},
+    "resumed": {"torn_bytes": 3, "abandoned_runs": ["r1"]},
+    "blocked": {"needs": ["a GPU"]},
+    "stopped": {"reason": "target", "evidence": [4]},
+}
+
+
+class TickingClock:
+    """The first call gives noon, each later one a second more."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        moment, self.now = self.now, self.now + timedelta(seconds=1)
+        return moment
+
+
+@pytest.fixture
+def samples() -> dict[str, dict[str, Any]]:
+    """Kind → valid data as plain JSON, free to change."""
+    return copy.deepcopy(SAMPLES)
+
+
+@pytest.fixture(params=sorted(SAMPLES))
+def sample(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
+    """Each kind with its valid data in turn."""
+    return request.param, copy.deepcopy(SAMPLES[request.param])
+
+
+@pytest.fixture
+def note() -> dict[str, Any]:
+    """The smallest valid data, of kind note_added."""
+    return dict(SAMPLES["note_added"])
+
+
+@pytest.fixture
+def clock() -> TickingClock:
+    """A clock that gives noon of a fixed day and a second more at each call."""
+    return TickingClock()
+
+
+@pytest.fixture
+def small_journal(tmp_path: Path, clock: TickingClock) -> Path:
+    """A closed journal of three events."""
+    path = tmp_path / "journal.jsonl"
+    with Journal.create(path, clock=clock) as journal:
+        for kind in ("note_added", "round_started", "run_started"):
+            journal.append(kind, SAMPLES[kind])
+    return path
