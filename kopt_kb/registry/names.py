@@ -19,7 +19,7 @@ _VENDOR_WORDS = re.compile(r"^(nvidia|amd|instinct|radeon|geforce)[\s_\-]+", re.
 class UnknownPlatform(BadInput):
     """No page has that name."""
 
-    code = "KB060"
+    code = "KB051"
 
 
 class AmbiguousPlatform(BadInput):
@@ -29,7 +29,7 @@ class AmbiguousPlatform(BadInput):
         candidates: Platform ids it can mean.
     """
 
-    code = "KB061"
+    code = "KB052"
 
     def __init__(self, name: str, candidates: tuple[str, ...]) -> None:
         self.candidates = candidates

@@ -199,8 +199,13 @@ class Quantity:
         return frozenset(one.origin.grade for one in self.leaves() if isinstance(one.origin, Cited))
 
     def citations(self) -> tuple[Citation, ...]:
-        """Return the wiki rows this value rests on, each once, in order."""
-        found = [one.origin.citation for one in self.leaves() if isinstance(one.origin, Cited)]
+        """Return the wiki rows this value rests on, a derived row before its parents, each once."""
+        found: list[Citation] = []
+        if isinstance(self.origin, Cited):
+            found.append(self.origin.citation)
+        elif isinstance(self.origin, Derived):
+            found += [self.origin.citation] if self.origin.citation else []
+            found += [one for parent in self.origin.parents for one in parent.citations()]
         return tuple(dict.fromkeys(found))
 
     def as_ceiling(self) -> Quantity:

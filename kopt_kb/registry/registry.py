@@ -28,7 +28,7 @@ class AmbiguousRow(BadInput):
         keys: Keys of the rows that match.
     """
 
-    code = "KB063"
+    code = "KB054"
 
     def __init__(self, asked: str, keys: tuple[str, ...], where: str) -> None:
         self.asked, self.keys, self.place = asked, keys, where
@@ -44,20 +44,20 @@ def parse_key(text: str) -> tuple[str, dict[str, str]]:
     axes: dict[str, str] = {}
     if bracket:
         if not rest.endswith("]"):
-            raise BadInput(f"key {text!r} lacks its ]", fix="write metric[axis=value;axis=value]", code="KB064")
+            raise BadInput(f"key {text!r} lacks its ]", fix="write metric[axis=value;axis=value]", code="KB055")
         for part in filter(None, (p.strip() for p in rest[:-1].split(";"))):
             axis, equals, value = part.partition("=")
             if not equals:
-                raise BadInput(f"condition {part!r} is not axis=value", code="KB064")
+                raise BadInput(f"condition {part!r} is not axis=value", code="KB055")
             axes[axis.strip()] = value.strip()
     one = metric(name)
     allowed = (*one.axes, *AXIS_DEFAULTS)
     for axis, value in axes.items():
         if axis not in allowed:
-            raise BadInput(f"{one.id} has no axis {axis!r}", fix=f"its axes: {', '.join(allowed)}", code="KB064")
+            raise BadInput(f"{one.id} has no axis {axis!r}", fix=f"its axes: {', '.join(allowed)}", code="KB055")
         if AXES[axis] and value not in AXES[axis]:
             raise BadInput(
-                f"{axis}={value} is not in the vocabulary", fix=f"{axis}: {', '.join(AXES[axis])}", code="KB064"
+                f"{axis}={value} is not in the vocabulary", fix=f"{axis}: {', '.join(AXES[axis])}", code="KB055"
             )
     return one.id, axes
 

@@ -144,33 +144,27 @@ def _check_derived(sheet: Sheet) -> None:
             continue
         if abs(value - row_value(row)) > _half_last_digit(row):
             shown = float(value / UNITS[row.unit].factor)
+            message = f"{row.key} says {row.value} {row.unit}, its formula gives {shown:.6g}"
             sheet.faults.append(
-                Fault("WK302", row.path, row.line, f"{row.key} says {row.value} {row.unit}, its formula gives {shown:.6g}", "correct the value or the formula", row.key)
-            )  # fmt: skip
+                Fault("WK302", row.path, row.line, message, "correct the value or the formula", row.key)
+            )
 
 
 def _apply_physics(sheet: Sheet) -> None:
     from kopt_kb.registry.physics import judge
 
-    used: set[tuple[str, int]] = set()
-    outcomes: dict[tuple[str, int], list[Check]] = defaultdict(list)
-    for check in judge(sheet):
-        outcomes[(check.rule, check.line)].append(check)
-        sheet.checks.append(check)
-        if check.outcome == "excepted":
-            used.add((check.rule, check.line))
-        elif check.outcome == "fail":
-            fix = "read the document again, or declare `exception " + check.rule + ": why` with a reason that holds"
+    sheet.checks = list(judge(sheet))
+    for check in sheet.checks:
+        if check.outcome == "fail":
+            fix = f"read the document again, or declare `exception {check.rule}: why` with a reason that holds"
             sheet.faults.append(Fault(check.rule, check.path, check.line, check.detail, fix, check.key))
+    needed = {(c.rule, c.path, c.line) for c in sheet.checks if c.outcome in {"excepted", "not-checkable"}}
     for row in sheet.rows:
         for tag, text in row.notes:
             rule = text.partition(":")[0]
-            if tag == "exception" and (rule, row.line) not in used and row.path == sheet.path:
-                state = [one.outcome for one in outcomes.get((rule, row.line), [])]
-                if "not-checkable" not in state:
-                    sheet.faults.append(
-                        Fault("WK303", row.path, row.line, f"exception {rule} is declared but {rule} does not fail on {row.key}", "remove the exception", row.key)
-                    )  # fmt: skip
+            if tag == "exception" and row.chosen is not False and (rule, row.path, row.line) not in needed:
+                message = f"exception {rule} is declared but {rule} does not fail on {row.key}"
+                sheet.faults.append(Fault("WK303", row.path, row.line, message, "remove the exception", row.key))
 
 
 def build_sheet(own: Page, target: Page | None = None, measured: Iterable[Page] = ()) -> Sheet:

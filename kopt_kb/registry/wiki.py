@@ -18,7 +18,7 @@ __all__ = ["Wiki", "WikiNotFound", "default_root"]
 class WikiNotFound(BadInput):
     """No wiki folder where one was expected."""
 
-    code = "KB062"
+    code = "KB053"
 
 
 def default_root() -> Path:

@@ -1,0 +1,92 @@
+"""Print the values of one product, each with grade, source and citation.
+
+kb lookup H20
+kb lookup H20 memory_bandwidth
+kb lookup MI300X peak_compute dtype=bf16 engine=matrix
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
+from kopt_kb.errors import ExitCode
+from kopt_kb.registry.lookup import Lookup, lookup
+from kopt_kb.registry.row import Row
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("platform", metavar="PLATFORM", help="exact product, such as H20, H100_SXM, MI300X")
+    parser.add_argument("metric", metavar="METRIC", nargs="?", help="metric, alias or key metric[axis=value;…]")
+    parser.add_argument("axes", metavar="AXIS=VALUE", nargs="*", help="conditions, such as dtype=bf16")
+    parser.add_argument("--conflicts", action="store_true", help="show the rejected side of every conflict")
+    parser.add_argument("--sources", action="store_true", help="show document, locator and quote of every row")
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the lookup; exit 4 when all that was asked for is UNKNOWN."""
+    platform = open_registry(args).platform(args.platform)
+    found = lookup(platform, args.metric, **conditions(args.axes))
+    if args.json:
+        print_json(found.to_json())
+    else:
+        _print(found, details=args.sources or args.metric is not None, conflicts=args.conflicts or bool(args.metric))
+    return ExitCode.UNKNOWN if found.is_unknown else ExitCode.OK
+
+
+def _label(row: Row) -> str:
+    if not row.axes:
+        return row.metric
+    return f"{row.metric} [{' '.join(value if axis not in _NAMED else f'{axis}={value}' for axis, value in row.axes)}]"
+
+
+_NAMED = {"acc", "clock", "bytes", "shape", "config", "scope", "multiplier"}
+
+
+def _print(found: Lookup, *, details: bool, conflicts: bool) -> None:
+    one = found.identity
+    print(f"{one.platform}: {one.vendor} {one.sku} ({one.arch}, {one.target})")
+    headings = dict.fromkeys(row.heading for row in (*found.specs, *found.unknown, *found.unsupported))
+    for heading in headings:
+        rows = [row for row in (*found.specs, *found.unsupported, *found.unknown) if row.heading == heading]
+        print(f"\n{heading}")
+        print(table([_cells(row) for row in rows], indent=2, right=(1,)))
+        if details:
+            for row in rows:
+                _print_details(found, row)
+    if found.absent_key:
+        print(f"\n  {found.absent_key}: UNKNOWN (gpu-wiki not found)")
+    if found.rejected and conflicts:
+        print("\nRejected")
+        print(table([(*_cells(row), row.note("rejected")) for row in found.rejected], indent=2, right=(1,)))
+    elif found.rejected:
+        print(f"\n{len(found.rejected)} rejected value(s) of conflicts: --conflicts shows them")
+    if found.siblings:
+        print(f"\nNot to be confused with: {', '.join(found.siblings)}")
+
+
+def _cells(row: Row) -> tuple[str, str, str, str, str]:
+    unit = "" if row.unit == "-" or row.kind in {"unknown", "none"} else row.unit
+    flag = "*" if any(tag in {"exception", "chosen"} for tag, _ in row.notes) else ""
+    return (
+        _label(row),
+        row.value,
+        unit,
+        (row.grade if row.grade != "-" else "") + flag,
+        f"<gpu-wiki>/{row.path}:L{row.line}",
+    )
+
+
+def _print_details(found: Lookup, row: Row) -> None:
+    print(f"    {row.key}")
+    for source in row.sources:
+        note = found.sheet.footnotes[row.path][source.id]
+        quote = f' "{source.quote}"' if source.quote else ""
+        print(f"      {note.title} ({note.publisher}, {note.revision}), {source.locator}{quote}")
+        print(f"      {note.url}, read {note.read}")
+    for tag, text in row.notes:
+        print(f"      {tag}: {text}")

@@ -1,0 +1,64 @@
+"""What commands share: common options, JSON on stdout, plain tables for people."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+
+from kopt_kb.errors import BadInput
+from kopt_kb.registry.registry import Registry
+
+__all__ = ["add_common", "add_wiki", "conditions", "open_registry", "print_json", "table"]
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def add_wiki(parser: argparse.ArgumentParser) -> None:
+    """Add --wiki and --json."""
+    parser.add_argument(
+        "--wiki",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="wiki folder (default: KOPT_GPU_WIKI, else the packaged one); repeatable",
+    )
+    add_common(parser)
+
+
+def open_registry(args: argparse.Namespace) -> Registry:
+    """Return the registry of the --wiki folders."""
+    return Registry.open(*args.wiki)
+
+
+def print_json(value: object) -> None:
+    """Print one JSON document to stdout."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def conditions(words: Iterable[str]) -> dict[str, str]:
+    """Return axis=value words as a mapping; raises `BadInput` on anything else."""
+    found = {}
+    for word in words:
+        axis, equals, value = word.partition("=")
+        if not equals or not axis or not value:
+            raise BadInput(f"{word!r} is not axis=value", fix="for example dtype=bf16 engine=matrix")
+        found[axis] = value
+    return found
+
+
+def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int] = ()) -> str:
+    """Return rows as aligned columns; the columns in `right` are right-aligned, the last is never padded."""
+    if not rows:
+        return ""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [c.rjust(w) if at in right else c.ljust(w) for at, (c, w) in enumerate(zip(row, widths, strict=True))]
+        lines.append((" " * indent + "  ".join(cells)).rstrip())
+    return "\n".join(lines)

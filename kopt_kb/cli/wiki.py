@@ -1,0 +1,86 @@
+"""Check, index and copy a wiki.
+
+kb wiki check [DIR]    every fault, every physics rule, the index
+kb wiki index DIR      write the generated index
+kb wiki copy DIR       copy the wiki to a folder of yours, to write to
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from kopt_kb.cli.output import add_common, print_json, table
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.registry.check import INDEX, WikiReport, check_wiki, render_index
+from kopt_kb.registry.wiki import Wiki, default_root
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    check = commands.add_parser("check", help="report every fault", allow_abbrev=False)
+    check.add_argument("folder", metavar="DIR", nargs="?", help="wiki folder (default: the packaged one)")
+    check.add_argument("--rules", action="store_true", help="also print excepted and not-checkable rule outcomes")
+    add_common(check)
+    index = commands.add_parser("index", help="write the generated index", allow_abbrev=False)
+    index.add_argument("folder", metavar="DIR")
+    add_common(index)
+    copy = commands.add_parser("copy", help="copy the wiki", allow_abbrev=False)
+    copy.add_argument("folder", metavar="DIR", help="a folder that does not exist yet")
+    add_common(copy)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the chosen action."""
+    actions = {"check": _check, "index": _index, "copy": _copy}
+    return actions[args.action](args)
+
+
+def _check(args: argparse.Namespace) -> int:
+    root = Path(args.folder) if args.folder else default_root()
+    report = check_wiki(Wiki(root, use_cache=False))
+    if args.json:
+        print_json(report.to_json())
+    else:
+        _print(report, rules=args.rules)
+    return ExitCode.FINDING if report.faults else ExitCode.OK
+
+
+def _print(report: WikiReport, *, rules: bool) -> None:
+    for fault in report.faults:
+        print(fault)
+    if rules:
+        shown = [c for c in report.checks if c.outcome in {"excepted", "not-checkable"}]
+        print(table([(f"{c.path}:{c.line}", c.rule, c.outcome, c.detail) for c in shown]))
+    graded = ", ".join(
+        f"{count} {grade if grade != '-' else 'UNKNOWN'}" for grade, count in sorted(report.rows.items())
+    )
+    ended = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.outcomes.items()))
+    print(f"{report.pages} pages; rows: {graded or 'none'}; physics: {ended or 'nothing to check'}")
+    print(f"{len(report.faults)} fault(s)" if report.faults else "clean")
+
+
+def _index(args: argparse.Namespace) -> int:
+    wiki = Wiki(Path(args.folder), use_cache=False)
+    (wiki.root / INDEX).write_text(render_index(wiki), encoding="utf-8")
+    if args.json:
+        print_json({"path": str(wiki.root / INDEX)})
+    else:
+        print(f"wrote {wiki.root / INDEX}")
+    return ExitCode.OK
+
+
+def _copy(args: argparse.Namespace) -> int:
+    target = Path(args.folder)
+    if target.exists():
+        raise BadInput("the folder exists already", where=str(target), fix="name a new one; nothing is overwritten")
+    shutil.copytree(default_root(), target, ignore=shutil.ignore_patterns("__pycache__", "*.py"))
+    if args.json:
+        print_json({"path": str(target)})
+    else:
+        print(f"copied to {target}; use it with --wiki {target} or KOPT_GPU_WIKI={target}")
+    return ExitCode.OK
