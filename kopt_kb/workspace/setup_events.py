@@ -164,7 +164,7 @@ class TargetSet(EventData):
     Attributes:
         work: Counts of the work, as the problem layer wrote them.
         ceiling_keys: Keys of the rows used as ceilings.
-        bound: The limiting roof.
+        bound: The limiting roof; "mixed" when the shapes differ.
         targets: All conditions, per shape and aggregate.
         supersedes: Event whose targets these replace, or null.
         reason: Why they were set.
@@ -174,7 +174,7 @@ class TargetSet(EventData):
     kind: ClassVar[str] = "target_set"
     work: JsonMap
     ceiling_keys: tuple[Text, ...]
-    bound: Literal["compute", "memory", "unknown"]
+    bound: Literal["compute", "memory", "balanced", "mixed", "unknown"]
     targets: tuple[Target, ...]
     supersedes: Seq | None
     reason: Text
