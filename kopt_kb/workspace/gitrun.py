@@ -1,0 +1,110 @@
+"""Runs git in one folder with a pinned environment: no user settings, hooks, filters or prompts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from kopt_kb.errors import BadInput, MissingTool
+
+__all__ = ["Git", "GitError"]
+
+TIMEOUT_S = 60.0
+
+_KEPT = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT")
+_SETTINGS = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.autocrlf": "false",
+    "core.bare": "false",
+    "commit.gpgSign": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "log.showSignature": "false",
+    "fastimport.unpackLimit": "10000",
+}
+
+
+class GitError(BadInput):
+    """git refused or failed; `where` is the folder."""
+
+    code = "KB309"
+
+
+class Git:
+    """The git program bound to the repository of one folder.
+
+    `GIT_DIR` is always that folder's own `.git`, so that no repository around it can be changed by
+    accident; variables and settings of the caller don't reach git.
+
+    Raises:
+        MissingTool: git is not on the search path.
+    """
+
+    def __init__(self, root: Path) -> None:
+        program = shutil.which("git")
+        if program is None:
+            raise MissingTool("git is not installed", where="PATH", fix="install git, or go on without its view")
+        self._program = program
+        self._root = root.resolve()
+
+    def run(self, *arguments: str, feed: bytes = b"") -> bytes:
+        """The command's standard output.
+
+        Raises:
+            GitError: The command failed or took longer than a minute.
+        """
+        done = self._start(arguments, feed)
+        if done.returncode != 0:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            reason = said[0] if said else f"exit status {done.returncode}"
+            raise GitError(f"git {arguments[0]} failed: {reason}", where=str(self._root))
+        return done.stdout
+
+    def text(self, *arguments: str, missing: str | None = None) -> str:
+        """The output without surrounding space; `missing`, when given, stands for a failure."""
+        if missing is None:
+            return self.run(*arguments).decode("utf-8", "replace").strip()
+        done = self._start(arguments, b"")
+        return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else missing
+
+    def ok(self, *arguments: str) -> bool:
+        """Whether the command ends with status 0."""
+        return self._start(arguments, b"").returncode == 0
+
+    def _start(self, arguments: tuple[str, ...], feed: bytes) -> subprocess.CompletedProcess[bytes]:
+        settings = [item for pair in _SETTINGS.items() for item in ("-c", "=".join(pair))]
+        try:
+            return subprocess.run(
+                [self._program, *settings, *arguments],
+                input=feed,
+                capture_output=True,
+                cwd=self._root,
+                env=self._environment(),
+                timeout=TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise GitError(f"git {arguments[0]} took over {TIMEOUT_S:.0f} s", where=str(self._root)) from error
+        except OSError as error:
+            raise GitError(f"git can't run: {error.strerror or error}", where=str(self._root)) from error
+
+    def _environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        return {
+            **kept,
+            "GIT_DIR": str(self._root / ".git"),
+            "GIT_WORK_TREE": str(self._root),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "HOME": os.devnull,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_ATTR_NOSYSTEM": "1",
+            "LC_ALL": "C",
+            "TZ": "UTC",
+        }

@@ -1,0 +1,181 @@
+"""The folder plan of a workspace, its names in one place, and its creation in one step."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+from kopt_kb.workspace.disk import sync_folder
+
+__all__ = ["FOLDER_PREFIX", "Layout", "LayoutError", "create_workspace", "find_layout", "folder_name"]
+
+FOLDER_PREFIX = "kernel_opt_"
+"""What the name of every workspace folder starts with."""
+
+MAX_NAME_CHARS = 64
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+
+
+class LayoutError(BadInput):
+    """A workspace can't be made, or a folder is none."""
+
+    code = "KB308"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where everything of a workspace stands; nothing is opened or made."""
+
+    root: Path
+
+    @property
+    def kernel(self) -> Path:
+        """The checked-out kernel."""
+        return self.root / "kernel.py"
+
+    @property
+    def readme(self) -> Path:
+        """The page people read, with rendered blocks."""
+        return self.root / "README.md"
+
+    @property
+    def gitignore(self) -> Path:
+        """What git leaves out."""
+        return self.root / ".gitignore"
+
+    @property
+    def journal(self) -> Path:
+        """The truth: all events."""
+        return self.root / "journal.jsonl"
+
+    @property
+    def objects(self) -> Path:
+        """Blobs by hash."""
+        return self.root / "objects"
+
+    @property
+    def memory(self) -> Path:
+        """Rendered: one file a version."""
+        return self.root / "memory"
+
+    @property
+    def plans(self) -> Path:
+        """Authored: one plan a version."""
+        return self.root / "plans"
+
+    @property
+    def profiles(self) -> Path:
+        """Profiler reports."""
+        return self.root / "profiles"
+
+    @property
+    def rounds(self) -> Path:
+        """Rendered: one folder a round."""
+        return self.root / "rounds"
+
+    @property
+    def logs(self) -> Path:
+        """Rendered: trends and the log of the campaign."""
+        return self.root / "logs"
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """All folders below the root."""
+        return (self.objects, self.memory, self.plans, self.profiles, self.rounds, self.logs)
+
+    def memory_file(self, version: int) -> Path:
+        """`memory/v<version>.json`."""
+        return self.memory / f"v{version}.json"
+
+    def plan_file(self, version: int) -> Path:
+        """`plans/v<version>_plan.md`."""
+        return self.plans / f"v{version}_plan.md"
+
+    def round_summary(self, version: int) -> Path:
+        """`rounds/round-<version + 1>/summary.md`: rounds count from 1, versions from 0."""
+        return self.rounds / f"round-{version + 1}" / "summary.md"
+
+
+def folder_name(name: str) -> str:
+    """The folder of a workspace called `name`.
+
+    Raises:
+        LayoutError: The name is empty, longer than 64 characters, starts with a dot or a dash, or holds
+            anything but ASCII letters, digits, `.`, `_` and `-` (so no path separators either).
+    """
+    fix = "use up to 64 letters, digits, '.', '_' and '-', not starting with '.' or '-'"
+    if not name:
+        raise LayoutError("the workspace's name is empty", where="name", fix=fix)
+    if len(name) > MAX_NAME_CHARS:
+        raise LayoutError(f"the workspace's name has {len(name)} characters", where="name", fix=fix)
+    if not _NAME.fullmatch(name):
+        raise LayoutError(f"{name!r} can't be a workspace's name", where="name", fix=fix)
+    return FOLDER_PREFIX + name
+
+
+def find_layout(path: Path) -> Layout:
+    """The layout of an existing workspace.
+
+    Raises:
+        LayoutError: The folder doesn't exist or holds no journal.
+    """
+    if not path.is_dir():
+        raise LayoutError("there is no such folder", where=str(path))
+    layout = Layout(path)
+    if not layout.journal.is_file():
+        raise LayoutError("is not a workspace: it has no journal", where=str(path), fix="make one with kb init")
+    return layout
+
+
+def create_workspace(parent: Path, name: str, build: Callable[[Layout], None]) -> Layout:
+    """Make a workspace in one step: it appears complete, or not at all.
+
+    `build` fills a hidden folder next to the final one, which is renamed when `build` has returned; on
+    any failure the hidden folder is removed. A kill in between can leave it behind, never a half
+    workspace under the final name.
+
+    Args:
+        parent: Existing folder the workspace goes into.
+        name: Name as for `folder_name`.
+        build: Writes all files; gets the layout of the hidden folder, whose subfolders exist.
+
+    Returns:
+        The layout under its final name.
+
+    Raises:
+        LayoutError: Bad name, no such parent, something has the name already, or the disk refuses.
+    """
+    final = parent / folder_name(name)
+    if not parent.is_dir():
+        raise LayoutError("there is no such folder", where=str(parent), fix="create it or choose another parent")
+    _refuse_existing(final)
+    hidden = parent / f".{final.name}.{secrets.token_hex(6)}.partial"
+    try:
+        hidden.mkdir()
+        for folder in Layout(hidden).folders:
+            folder.mkdir()
+        build(Layout(hidden))
+        _refuse_existing(final)
+        hidden.rename(final)
+    except OSError as error:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise LayoutError(f"can't be made: {error.strerror or error}", where=str(final)) from error
+    except BaseException:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise
+    sync_folder(parent)
+    return Layout(final)
+
+
+def _refuse_existing(final: Path) -> None:
+    if os.path.lexists(final):
+        raise LayoutError(
+            "exists already and is never overwritten", where=str(final), fix="choose another name or parent"
+        )
