@@ -1,0 +1,127 @@
+"""Storage data types of operands: widths, block scales, and the type an engine computes in."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Literal
+
+from kopt_kb.errors import BadInput
+
+__all__ = ["ALIASES", "DTYPES", "DType", "Engine", "dtype_of", "matrix_compute", "vector_compute"]
+
+Engine = Literal["matrix", "vector"]
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """One storage type.
+
+    Attributes:
+        name: Id used in the wiki, in counts and in JSON.
+        bits: Width of one element, without block scales.
+        kind: "float" or "int".
+        block: Elements that share one scale along the contraction axis; 1 means no scales.
+        scale_bits: Width of one such scale (OCP Microscaling Formats 1.0: 8-bit scale per 32 elements;
+            nvfp4: 8-bit scale per 16 elements, PTX ISA `scale_vec`).
+    """
+
+    name: str
+    bits: int
+    kind: Literal["float", "int"]
+    block: int = 1
+    scale_bits: int = 0
+
+    def storage_bytes(self, elements: int) -> int:
+        """Return the bytes of that many packed elements with their scales, rounded up to whole bytes."""
+        data = -(-elements * self.bits // 8)
+        if self.block == 1:
+            return data
+        blocks = -(-elements // self.block)
+        return data + -(-blocks * self.scale_bits // 8)
+
+
+DTYPES: dict[str, DType] = {
+    one.name: one
+    for one in (
+        DType("fp64", 64, "float"),
+        DType("fp32", 32, "float"),
+        DType("tf32", 32, "float"),
+        DType("fp16", 16, "float"),
+        DType("bf16", 16, "float"),
+        DType("fp8", 8, "float"),
+        DType("fp6", 6, "float"),
+        DType("fp4", 4, "float"),
+        DType("mxfp8", 8, "float", block=32, scale_bits=8),
+        DType("mxfp6", 6, "float", block=32, scale_bits=8),
+        DType("mxfp4", 4, "float", block=32, scale_bits=8),
+        DType("nvfp4", 4, "float", block=16, scale_bits=8),
+        DType("int32", 32, "int"),
+        DType("int8", 8, "int"),
+        DType("int4", 4, "int"),
+    )
+}
+
+ALIASES: dict[str, str] = {
+    "double": "fp64",
+    "float64": "fp64",
+    "f64": "fp64",
+    "float": "fp32",
+    "float32": "fp32",
+    "f32": "fp32",
+    "half": "fp16",
+    "float16": "fp16",
+    "f16": "fp16",
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "fp8",
+    "float8_e5m2": "fp8",
+    "float8_e4m3fnuz": "fp8",
+    "float8_e5m2fnuz": "fp8",
+    "e4m3": "fp8",
+    "e5m2": "fp8",
+    "i32": "int32",
+    "i8": "int8",
+}
+
+
+def dtype_of(name: str) -> DType:
+    """Return the data type of that name, alias or torch name; raises `BadInput` with near names."""
+    wanted = name.strip().lower().removeprefix("torch.")
+    found = DTYPES.get(ALIASES.get(wanted, wanted))
+    if found is None:
+        near = difflib.get_close_matches(wanted, [*DTYPES, *ALIASES], n=3, cutoff=0.6)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(DTYPES)}"
+        raise BadInput(f"unknown dtype {name!r}", fix=hint, code="KB061")
+    return found
+
+
+def vector_compute(storage: DType) -> str:
+    """Return the type the vector engine computes in: fp64 stays, integers use int32, the rest fp32."""
+    if storage.kind == "int":
+        return "int32"
+    return "fp64" if storage.name == "fp64" else "fp32"
+
+
+def matrix_compute(storage: DType, mode: str, engine: str) -> tuple[str, Engine]:
+    """Return (dtype, engine) of a contraction over operands of that storage type.
+
+    Args:
+        storage: Type of both operands.
+        mode: "storage", or "tf32" to let fp32 operands be rounded for the matrix engine.
+        engine: "matrix", "vector", or "auto": plain fp32 and int32 on the vector engine, all else on the
+            matrix engine.
+    """
+    if mode == "tf32":
+        if storage.name not in ("fp32", "tf32"):
+            raise BadInput(f"compute tf32 needs fp32 operands, not {storage.name}", code="KB062")
+        storage = DTYPES["tf32"]
+    if engine == "auto":
+        return storage.name, "vector" if storage.name in ("fp32", "int32") else "matrix"
+    if engine == "vector":
+        name = (
+            storage.name
+            if storage.name in ("fp64", "fp32", "fp16", "bf16", "int32")
+            else vector_compute(storage)
+        )
+        return name, "vector"
+    return storage.name, "matrix"

@@ -1,0 +1,50 @@
+"""The closed list of operations: id to module, aliases, and suggestions for names that are neither."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.ops.definition import OpDefinition
+
+__all__ = ["ALIASES", "OPS", "UnknownOp", "definition", "op_id"]
+
+OPS: tuple[str, ...] = (
+    "gemm",
+    "elementwise",
+    "reduction",
+    "softmax",
+    "rms_norm",
+    "layer_norm",
+    "swiglu",
+    "cross_entropy",
+    "attention",
+    "grouped_gemm",
+)
+
+ALIASES: dict[str, str] = {"rmsnorm": "rms_norm", "layernorm": "layer_norm", "matmul": "gemm"}
+
+
+class UnknownOp(BadInput):
+    """An operation name that is neither an id nor an alias."""
+
+    code = "KB060"
+
+
+def op_id(name: str) -> str:
+    """Return the id of an operation name or alias; raises `UnknownOp` with near names."""
+    wanted = name.strip().lower().replace("-", "_")
+    wanted = ALIASES.get(wanted, wanted)
+    if wanted in OPS:
+        return wanted
+    near = difflib.get_close_matches(wanted, [*OPS, *ALIASES], n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(OPS)}"
+    raise UnknownOp(f"unknown operation {name!r}", fix=hint)
+
+
+def definition(name: str) -> OpDefinition:
+    """Return the definition of an operation; only its own module is imported."""
+    module = importlib.import_module(f"kopt_kb.problem.ops.{op_id(name)}")
+    found: OpDefinition = module.DEFINITION
+    return found

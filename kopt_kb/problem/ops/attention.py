@@ -1,0 +1,69 @@
+"""Closed form of scaled dot-product attention, full and causal, with grouped key and value heads."""
+
+from __future__ import annotations
+
+from kopt_kb.problem.counts import Counts, FlopCount, SpecialCount, dram, exact
+from kopt_kb.problem.dtypes import DType, matrix_compute, vector_compute
+from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionError, OptionValues
+from kopt_kb.problem.shapes import Shape
+
+__all__ = ["DEFINITION"]
+
+
+def _key_value(shape: Shape, options: OptionValues) -> tuple[int, int]:
+    heads, length = shape[1], shape[2]
+    kv_heads = options.integer("kv_heads") or heads
+    kv_length = options.integer("kv_length") or length
+    if heads % kv_heads:
+        raise OptionError(
+            f"{heads} query heads do not divide into {kv_heads} key heads", fix="give a divisor of H"
+        )
+    if options.flag("causal") and kv_length != length:
+        raise OptionError(
+            f"a causal mask of {length} queries over {kv_length} keys can be aligned in two ways",
+            fix="count equal lengths, or leave causal out",
+        )
+    return kv_heads, kv_length
+
+
+def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
+    batch, heads, length, depth = shape
+    kv_heads, kv_length = _key_value(shape, options)
+    rows = batch * heads * length
+    triangle = batch * heads * (length * (length + 1) // 2)
+    pairs = triangle if options.flag("causal") else rows * kv_length
+    compute, engine = matrix_compute(dtype, options.text("compute"), options.text("engine"))
+    vector = vector_compute(dtype)
+    softmax = pairs + (pairs - rows) + pairs + (pairs - rows) + rows * depth
+    query_bytes = dtype.storage_bytes(rows * depth)
+    key_bytes = dtype.storage_bytes(batch * kv_heads * kv_length * depth)
+    return Counts(
+        flops=(
+            FlopCount(compute, engine, exact(4 * pairs * depth)),
+            FlopCount(vector, "vector", exact(softmax)),
+        ),
+        special=(SpecialCount("exp", vector, exact(pairs)),),
+        bytes=dram(query_bytes + 2 * key_bytes, query_bytes),
+    )
+
+
+DEFINITION = OpDefinition(
+    id="attention",
+    form="BxHxSxD",
+    summary="O = softmax(Q K^T / sqrt(D)) V for B batches and H heads of S queries; forward pass, head "
+    "width D for all",
+    flops="P = query-key pairs: B*H*S*S_kv, or with a causal mask exactly B*H*S*(S+1)/2. Matrix engine:"
+    " 2*D for each pair of Q K^T and 2*D of P V = 4*P*D. Vector engine (fp32): for each pair 1 "
+    "scale, 1 subtraction, and maxima and adds (one less than pairs in each row); D divisions for"
+    " each query, since the sum can divide the output = 4P - 2*B*H*S + B*H*S*D",
+    special="1 exp for each pair",
+    bytes="Q once, K and V of the kv_heads once read, O once written, in the storage type; no score matrix",
+    count=_count,
+    options=(
+        Option("causal", "bool", False, "each query sees keys up to its own place"),
+        Option("kv_heads", "int", 0, "key and value heads; 0 means H", minimum=0),
+        Option("kv_length", "int", 0, "keys a query could see; 0 means S", minimum=0),
+        Option("compute", "choice", "storage", "tf32 rounds fp32 operands", choices=("storage", "tf32")),
+        Option("engine", "choice", "auto", "engine that multiplies", choices=("auto", "matrix", "vector")),
+    ),
+)

@@ -1,0 +1,66 @@
+"""Closed form of matrix products, plain and batched."""
+
+from __future__ import annotations
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.counts import Counts, FlopCount, dram, exact
+from kopt_kb.problem.dtypes import DTYPES, DType, dtype_of, matrix_compute
+from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionValues
+from kopt_kb.problem.shapes import Shape
+
+__all__ = ["CONTRACTION_OPTIONS", "DEFINITION", "check_blocks", "output_type"]
+
+CONTRACTION_OPTIONS = (
+    Option("out_dtype", "dtype", "storage", "type of the result; narrow operands give bf16, integers int32"),
+    Option("compute", "choice", "storage", "tf32 rounds fp32 operands", choices=("storage", "tf32")),
+    Option("engine", "choice", "auto", "engine that multiplies", choices=("auto", "matrix", "vector")),
+)
+
+
+def output_type(dtype: DType, wanted: str) -> DType:
+    """Return the result's type: as wanted, else as stored, bf16 below 16 bits, int32 for integers."""
+    if wanted != "storage":
+        return dtype_of(wanted)
+    if dtype.kind == "int":
+        return DTYPES["int32"]
+    return dtype if dtype.bits >= 16 else DTYPES["bf16"]
+
+
+def check_blocks(dtype: DType, contraction: int) -> None:
+    """Raise `BadInput` when a block-scaled type does not divide the contraction axis."""
+    if contraction % dtype.block:
+        raise BadInput(
+            f"{dtype.name} shares a scale between {dtype.block} elements of K, and K is {contraction}",
+            fix=f"give a K that is a multiple of {dtype.block}",
+            code="KB066",
+        )
+
+
+def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
+    rows, cols, depth = shape
+    check_blocks(dtype, depth)
+    batch = options.integer("batch")
+    compute, engine = matrix_compute(dtype, options.text("compute"), options.text("engine"))
+    out = output_type(dtype, options.text("out_dtype"))
+    read = dtype.storage_bytes(batch * rows * depth) + dtype.storage_bytes(batch * depth * cols)
+    return Counts(
+        flops=(FlopCount(compute, engine, exact(2 * batch * rows * cols * depth)),),
+        bytes=dram(read, out.storage_bytes(batch * rows * cols)),
+    )
+
+
+DEFINITION = OpDefinition(
+    id="gemm",
+    form="MxNxK",
+    summary="C[M,N] = A[M,K] B[K,N] with wide accumulation, once for each of the batch",
+    flops="2*M*N*K for each of the batch: one multiply and one add for each product (the first add is "
+    "counted, as is usual); matrix engine, but plain fp32 on the vector engine unless "
+    "compute=tf32 or engine=matrix",
+    bytes="A and B once read, C once written; block scales of mx and nv types included; C is not read",
+    count=_count,
+    options=(
+        Option("batch", "int", 1, "independent products, each with its own A and B"),
+        *CONTRACTION_OPTIONS,
+    ),
+    kinds=("float", "int"),
+)

@@ -1,0 +1,50 @@
+"""Closed form of reductions along one axis or over all elements."""
+
+from __future__ import annotations
+
+from math import prod
+
+from kopt_kb.problem.counts import Counts, FlopCount, dram, exact
+from kopt_kb.problem.dtypes import DType, vector_compute
+from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionError, OptionValues
+from kopt_kb.problem.shapes import Shape, format_shape
+
+__all__ = ["DEFINITION"]
+
+
+def _reduced(shape: Shape, options: OptionValues) -> int:
+    if options.flag("all"):
+        return prod(shape)
+    axis = options.integer("axis")
+    if not -len(shape) <= axis < len(shape):
+        raise OptionError(
+            f"axis {axis} is outside a shape of {len(shape)} dimensions ({format_shape(shape)})",
+            fix=f"give {-len(shape)} to {len(shape) - 1}",
+        )
+    return shape[axis]
+
+
+def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
+    elements = prod(shape)
+    outputs = elements // _reduced(shape, options)
+    scaling = outputs if options.text("kind") == "mean" else 0
+    return Counts(
+        flops=(FlopCount(vector_compute(dtype), "vector", exact(elements - outputs + scaling)),),
+        bytes=dram(dtype.storage_bytes(elements), dtype.storage_bytes(outputs)),
+    )
+
+
+DEFINITION = OpDefinition(
+    id="reduction",
+    form="Nx...",
+    summary="y = sum, maximum or mean of x along one axis (the last unless said) or over all elements",
+    flops="an output of n inputs: n-1 adds or maxima; a mean adds 1 multiply; vector engine",
+    bytes="x once read, y once written, in the storage type",
+    count=_count,
+    options=(
+        Option("axis", "int", -1, "axis to reduce", minimum=-64),
+        Option("all", "bool", False, "reduce all axes to one element"),
+        Option("kind", "choice", "sum", "combining function", choices=("sum", "max", "mean")),
+    ),
+    kinds=("float", "int"),
+)

@@ -1,0 +1,102 @@
+"""A problem: an operation on one or more shapes, its storage type, options and tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.dtypes import dtype_of
+from kopt_kb.problem.ops import definition
+from kopt_kb.problem.ops.definition import OptionValue
+from kopt_kb.problem.shapes import Shape, check_shape, format_shape, parse_shape
+from kopt_kb.problem.tolerances import Tolerance, tolerance_of
+from kopt_kb.problem.work import Work, work
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a kernel has to compute; made by `Problem.of`, which checks everything.
+
+    Attributes:
+        op: Operation id.
+        shapes: One or more shapes, without repetition, in the order given.
+        dtype: Storage type.
+        tolerance: Limits of the correctness check.
+        options: Options that differ from the defaults are given; all are listed.
+    """
+
+    op: str
+    shapes: tuple[Shape, ...]
+    dtype: str
+    tolerance: Tolerance
+    options: tuple[tuple[str, OptionValue], ...] = ()
+
+    @staticmethod
+    def of(
+        op: str,
+        shapes: Sequence[Sequence[int] | str],
+        dtype: str,
+        *,
+        options: Mapping[str, object] | None = None,
+        tolerance: Tolerance | None = None,
+    ) -> Problem:
+        """Return a checked problem; every shape must have countable work.
+
+        Raises:
+            BadInput: As `work`, or no shape, or one shape twice.
+        """
+        found = definition(op)
+        dims = tuple(
+            check_shape(parse_shape(one) if isinstance(one, str) else one, found.form) for one in shapes
+        )
+        if not dims:
+            raise BadInput(
+                "a problem needs at least one shape", fix=f"give --shape {found.form}", code="KB063"
+            )
+        for index, one in enumerate(dims):
+            if one in dims[:index]:
+                raise BadInput(
+                    f"shape {format_shape(one)} is given twice", fix="give each shape once", code="KB063"
+                )
+        values = found.read_options(options or {})
+        problem = Problem(
+            found.id, dims, dtype_of(dtype).name, tolerance or tolerance_of(dtype), values.items
+        )
+        for one in dims:
+            problem.work(one)
+        return problem
+
+    def work(self, shape: Shape) -> Work:
+        """Return the closed-form work on one shape."""
+        return work(self.op, shape, self.dtype, **dict(self.options))
+
+    def works(self) -> tuple[Work, ...]:
+        """Return the closed-form work on each shape, in order."""
+        return tuple(self.work(shape) for shape in self.shapes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem as JSON data that `from_json` reads back equal."""
+        return {
+            "op": self.op,
+            "shapes": [format_shape(shape) for shape in self.shapes],
+            "dtype": self.dtype,
+            "options": {
+                name: list(value) if isinstance(value, tuple) else value for name, value in self.options
+            },
+            "tolerance": self.tolerance.to_json(),
+        }
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Problem:
+        """Return the problem that `to_json` wrote, checked again."""
+        return Problem.of(
+            data["op"],
+            data["shapes"],
+            data["dtype"],
+            options=data.get("options", {}),
+            tolerance=Tolerance.from_json(data["tolerance"]) if "tolerance" in data else None,
+        )

@@ -1,0 +1,96 @@
+"""How far a result may be from the float64 reference, by storage type, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.dtypes import dtype_of
+
+__all__ = ["TOLERANCES", "Tolerance", "tolerance_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Limits of a correctness check against a float64 reference.
+
+    Attributes:
+        max_rel_err: Largest allowed ‖out − ref‖₂ / ‖ref‖₂, exact.
+        min_snr_db: Smallest allowed 20·log10(‖ref‖₂ / ‖out − ref‖₂), in decibels.
+        max_abs_err_rel: Largest allowed |out − ref| of one element, as a share of the largest |ref|.
+        reason: Why these values.
+    """
+
+    max_rel_err: Fraction
+    min_snr_db: Fraction
+    max_abs_err_rel: Fraction
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not 0 < self.max_rel_err < 1:
+            raise BadInput(f"max_rel_err is {self.max_rel_err}; it must lie between 0 and 1", code="KB068")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the limits; fractions as text, so that they read back exactly."""
+        return {
+            "max_rel_err": str(self.max_rel_err),
+            "min_snr_db": str(self.min_snr_db),
+            "max_abs_err_rel": str(self.max_abs_err_rel),
+            "reason": self.reason,
+        }
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Tolerance:
+        """Return the limits that `to_json` wrote."""
+        return Tolerance(
+            Fraction(data["max_rel_err"]),
+            Fraction(data["min_snr_db"]),
+            Fraction(data["max_abs_err_rel"]),
+            data["reason"],
+        )
+
+
+def _limits(rel: str, snr_db: int, element: str, reason: str) -> Tolerance:
+    return Tolerance(Fraction(rel), Fraction(snr_db), Fraction(element), reason)
+
+
+_BLOCK = (
+    "operands carry 2 to 3 significant bits with block scales; the reference uses the same rounded operands"
+)
+
+TOLERANCES: dict[str, Tolerance] = {
+    "fp64": _limits(
+        "1e-12", 240, "1e-11", "unit roundoff 2^-53; sums of 10^4 terms lose about two digits more"
+    ),
+    "fp32": _limits(
+        "1e-5", 100, "1e-4", "unit roundoff 2^-24; order of summation and fast exp cost a digit or two"
+    ),
+    "tf32": _limits("1e-3", 60, "1e-2", "operands rounded to 11 significant bits before the multiply"),
+    "fp16": _limits("2e-3", 54, "1e-2", "unit roundoff 2^-11 for the stored result; accumulation in fp32"),
+    "bf16": _limits("1e-2", 40, "5e-2", "unit roundoff 2^-8 for the stored result; accumulation in fp32"),
+    "fp8": _limits(
+        "5e-2", 26, "2e-1", "results of 3 or 4 significant bits, or fp8 operands rounded along the way"
+    ),
+    "fp6": _limits("1e-1", 20, "5e-1", _BLOCK),
+    "fp4": _limits("1e-1", 20, "5e-1", _BLOCK),
+    "mxfp8": _limits("5e-2", 26, "2e-1", "fp8 operands with shared scales of 32 elements"),
+    "mxfp6": _limits("1e-1", 20, "5e-1", _BLOCK),
+    "mxfp4": _limits("1e-1", 20, "5e-1", _BLOCK),
+    "nvfp4": _limits("1e-1", 20, "5e-1", _BLOCK),
+    "int32": _limits(
+        "1e-12", 240, "1e-12", "integers are exact: the limit only leaves room for the float64 reference"
+    ),
+    "int8": _limits(
+        "1e-12", 240, "1e-12", "integers are exact: the limit only leaves room for the float64 reference"
+    ),
+    "int4": _limits(
+        "1e-12", 240, "1e-12", "integers are exact: the limit only leaves room for the float64 reference"
+    ),
+}
+
+
+def tolerance_of(dtype: str) -> Tolerance:
+    """Return the limits for a storage type."""
+    return TOLERANCES[dtype_of(dtype).name]
