@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import os
+import tempfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -173,3 +176,28 @@ def small_journal(tmp_path: Path, clock: TickingClock) -> Path:
         for kind in ("note_added", "round_started", "run_started"):
             journal.append(kind, SAMPLES[kind])
     return path
+
+
+class AsNobody:
+    """Inside `with`, the process has no more rights than a stranger, root or not; `folder` is read-only."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __enter__(self) -> None:
+        self.folder.chmod(0o555)
+        if os.geteuid() == 0:
+            os.seteuid(65534)
+
+    def __exit__(self, *_: object) -> None:
+        if os.getuid() == 0:
+            os.seteuid(0)
+        self.folder.chmod(0o755)
+
+
+@pytest.fixture
+def as_nobody() -> Iterator[AsNobody]:
+    """A folder that can't be written inside `with as_nobody`, for root neither."""
+    with tempfile.TemporaryDirectory(prefix="kopt-readonly-") as name:
+        Path(name).chmod(0o755)
+        yield AsNobody(Path(name))

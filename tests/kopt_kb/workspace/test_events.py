@@ -117,7 +117,7 @@ class TestNewerVersions:
 
     def test_an_unknown_kind_can_not_be_written(self):
         """The refusal lists the kinds there are."""
-        with pytest.raises(BadInput, match="unknown event kind 'dreamt'; one of .*, note_added, "):
+        with pytest.raises(BadInput, match=r"unknown event kind 'dreamt'; one of .*, note_added, "):
             checked_data("dreamt", {})
 
 
