@@ -99,9 +99,12 @@ class Roofline:
 
     @property
     def target(self) -> Target:
-        """The target of the bound: bandwidth for memory-bound and balanced work, else the limiting engine's."""
+        """The target that applies: bandwidth for memory-bound and balanced work, the limiting engine's for
+        compute-bound work; where a roof is missing, the one that can't be computed."""
         if self.bound == "compute":
             return next(one for one in self.targets if one.name == self.limiter)
+        if self.bound == "unknown":
+            return next(one for one in self.targets if isinstance(one.value, Unknown))
         return self.targets[-1]
 
     def citations(self) -> tuple[Citation, ...]:

@@ -85,13 +85,9 @@ def verify(wiki: Wiki, citation: Citation) -> tuple[CitationState, Row | None]:
         `ok`: the cited line holds exactly this row. `moved`: the row stands, unchanged, on another line.
         `changed`: the key stands on the page with other content (the row is given). `missing`: it does not.
     """
-    content = wiki.read(citation.location.path)
-    if content is None:
+    page = wiki.page(citation.location.path)
+    if page is None:
         return "missing", None
-    from kopt_kb.registry.page import read_page
-
-    kind = citation.location.path.split("/", 1)[0]
-    page = read_page(content, citation.location.path, kind=kind)
     rows = [row for row in page.rows if row.key == citation.key]
     same = [row for row in rows if _same(row, citation)]
     on_line = [row for row in same if citation.location.line in {None, row.line}]

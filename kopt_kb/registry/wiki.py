@@ -12,7 +12,7 @@ from kopt_kb.registry.names import Identity, NameIndex
 from kopt_kb.registry.page import MAX_BYTES, Page, read_front_matter, read_page
 from kopt_kb.registry.sheet import Sheet, build_sheet
 
-__all__ = ["Wiki", "WikiNotFound", "default_root"]
+__all__ = ["Wiki", "WikiNotFound", "default_root", "packaged_root"]
 
 
 class WikiNotFound(BadInput):
@@ -26,6 +26,11 @@ def default_root() -> Path:
     named = os.environ.get("KOPT_GPU_WIKI")
     if named:
         return Path(named)
+    return packaged_root()
+
+
+def packaged_root() -> Path:
+    """Return the wiki of the installed package, else the checkout's folder."""
     package = Path(__file__).resolve().parent.parent
     packaged = package / "gpuwiki"
     return packaged if packaged.is_dir() else package.parent / "gpuwiki"
@@ -44,6 +49,8 @@ class Wiki:
         self.use_cache = use_cache
         self._bytes: dict[str, bytes] = {}
         self._sheets: dict[str, Sheet] = {}
+        self._pages: dict[str, Page] = {}
+        self.label = "packaged with kopt-kb" if root == packaged_root() else str(root.resolve())
         if not (root / "hardware").is_dir():
             raise WikiNotFound(
                 "no wiki here: there is no hardware/ folder",
@@ -60,6 +67,13 @@ class Wiki:
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 return None
         return self._bytes[path]
+
+    def page(self, path: str) -> Page | None:
+        """Return a page as the strict reader sees it, read once; None if there is no such file."""
+        content = self.read(path)
+        if content is not None and path not in self._pages:
+            self._pages[path] = read_page(content, path, kind=path.split("/", 1)[0])
+        return self._pages.get(path)
 
     def pages(self, folder: str) -> list[str]:
         """Return the paths of a folder's pages, relative to the root, sorted."""
@@ -98,19 +112,15 @@ class Wiki:
         if stored is not None:
             sheet = Sheet.from_cache(stored)
         else:
-            sheet = self._compile(identity, parts[target_path], parts[measured_path])
+            sheet = self._compile(identity, target_path, measured_path)
             if self.use_cache:
                 cache.store(key, sheet.to_cache())
         self._sheets[identity.path] = sheet
         return sheet
 
-    def _compile(self, identity: Identity, target: bytes | None, measured: bytes | None) -> Sheet:
-        own = read_page(self.read(identity.path) or b"", identity.path)
-        if target is None:
+    def _compile(self, identity: Identity, target_path: str, measured_path: str) -> Sheet:
+        own = self.page(identity.path) or Page(identity.path)
+        if self.read(target_path) is None:
             own.fault("WK103", 1, f"target {identity.target!r} has no page", f"write targets/{identity.target}.md")
-        more = [read_page(measured, f"measured/{identity.platform.lower()}.md", kind="measured")] if measured else []
-        return build_sheet(own, self._target(identity.target, target), more)
-
-    @staticmethod
-    def _target(name: str, content: bytes | None) -> Page | None:
-        return None if content is None else read_page(content, f"targets/{name}.md", kind="targets")
+        more = [page for page in (self.page(measured_path),) if page is not None]
+        return build_sheet(own, self.page(target_path), more)

@@ -1,0 +1,119 @@
+r"""Create a tuning workspace whose README carries sourced specs, the roofline and Stop Conditions.
+
+kb init norm --platform H20 --framework Triton --kernel-demo kernels/rms_norm.py --op rms_norm \
+    --shape 8192x4096 --dtype bf16
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.tolerances import Tolerance, tolerance_of
+from kopt_kb.workspace.task import Task, declared_op, read_demo
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("name", metavar="NAME", help="workspace name; the folder is kernel_opt_NAME")
+    needed = parser.add_argument_group("required")
+    needed.add_argument("--platform", metavar="PLATFORM", help="exact product")
+    needed.add_argument("--framework", metavar="NAME", help="language of the kernel, such as Triton, CuteDSL, HIP")
+    needed.add_argument("--kernel-demo", metavar="FILE", help="kernel to start from; copied to kernel.py")
+    needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
+    needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
+    needed.add_argument("--dtype", metavar="TYPE", help="storage type")
+    parser.add_argument("--option", metavar="NAME=VALUE", action="append", default=[], help="option of the operation")
+    parser.add_argument("--arch", metavar="NAME", help="architecture; must be the platform's")
+    parser.add_argument("--reference-project", metavar="PATH", default="", help="related code")
+    parser.add_argument("--notes", metavar="TEXT", default="", help="text of Additional Notes")
+    parser.add_argument("--threshold", metavar="X", help="largest relative error of a correct result")
+    parser.add_argument("--parent", metavar="DIR", default=".", help="folder the workspace goes into")
+    parser.add_argument("--min-grade", metavar="GRADE", help="refuse roofs of a weaker grade")
+    parser.add_argument(
+        "--allow-unknown", action="store_true", help="create it although a target's input is UNKNOWN (exit 4)"
+    )
+    parser.add_argument(
+        "--placeholder",
+        metavar="KEY=TEXT",
+        action="append",
+        default=[],
+        help="stand-in for an UNKNOWN value; never part of a target",
+    )
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Create the workspace; exit 4 when a target could not be computed."""
+    task = _task(args)
+    workspace = Workspace.create(args.parent, args.name, task, open_registry(args))
+    state = workspace.state()
+    incomplete = len(state.targets.targets if state.targets else ()) <= len(task.problem.shapes)
+    if args.json:
+        body = {"path": str(workspace.layout.root), "platform": state.created.platform}
+        print_json({**body, "unknown": list(state.unknown), "rooflines": state.rooflines})
+    else:
+        print(f"created {workspace.layout.root}")
+        for row in state.unknown.values():
+            print(f"  {row.key}: UNKNOWN (gpu-wiki not found)")
+        print("  read README.md there; `kb audit` checks it")
+    return ExitCode.UNKNOWN if incomplete else ExitCode.OK
+
+
+def _missing(args: argparse.Namespace, op: str | None) -> list[str]:
+    wanted = {
+        "--platform": args.platform, "--framework": args.framework, "--kernel-demo": args.kernel_demo,
+        "--op": op, "--shape": args.shape, "--dtype": args.dtype,
+    }  # fmt: skip
+    return [name for name, value in wanted.items() if not value]
+
+
+def _task(args: argparse.Namespace) -> Task:
+    demo = Path(args.kernel_demo) if args.kernel_demo else None
+    op = args.op or (declared_op(read_demo(demo), demo) if demo else None)
+    missing = _missing(args, op)
+    if missing or demo is None or op is None:
+        raise BadInput(
+            f"missing {', '.join(missing)}", where="kb init", fix="nothing was created; give them and run again"
+        )
+    tolerance = _tolerance(args.dtype, args.threshold) if args.threshold else None
+    problem = Problem.of(op, args.shape, args.dtype, options=conditions(args.option), tolerance=tolerance)
+    return Task(
+        platform=args.platform,
+        framework=args.framework,
+        kernel_demo=demo,
+        problem=problem,
+        arch=args.arch or "",
+        reference_project=args.reference_project,
+        notes=args.notes,
+        placeholders=_placeholders(args.placeholder),
+        allow_unknown=args.allow_unknown,
+        min_grade=args.min_grade,
+    )
+
+
+def _tolerance(dtype: str, text: str) -> Tolerance:
+    try:
+        limit = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise BadInput(f"--threshold {text!r} is not a number", fix="for example 0.01") from None
+    return replace(tolerance_of(dtype), max_rel_err=limit, reason="relative error given by the user")
+
+
+def _placeholders(words: list[str]) -> dict[str, str]:
+    """Return KEY=TEXT words; the key may hold = inside its brackets, so the last = divides."""
+    found = {}
+    for word in words:
+        key, equals, text = word.rpartition("=")
+        if not equals or not key or not text:
+            raise BadInput(f"placeholder {word!r} is not KEY=TEXT", fix="for example memory_bus_width=4096 bit")
+        found[key] = text
+    return found

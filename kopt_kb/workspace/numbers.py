@@ -1,0 +1,99 @@
+"""Hardware numbers in prose: a number with a hardware unit, outside of code, and what it can mean at its precision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["HardwareNumber", "find_numbers"]
+
+_UNITS: dict[str, tuple[str, tuple[Fraction, ...]]] = {}
+
+
+def _add(dimension: str, spellings: str, *factors: int) -> None:
+    for word in spellings.split():
+        _UNITS[word] = (dimension, tuple(Fraction(factor) for factor in factors))
+
+
+_add("op/s", "PFLOPS PFLOP/s PFLOPs POPS petaFLOPS", 10**15)
+_add("op/s", "TFLOPS TFLOP/s TFLOPs TOPS TF teraFLOPS", 10**12)
+_add("op/s", "GFLOPS GFLOP/s GFLOPs GOPS", 10**9)
+_add("B/s", "TB/s TBps", 10**12)
+_add("B/s", "GB/s GBps", 10**9)
+_add("B/s", "MB/s", 10**6)
+_add("B/s", "TiB/s", 1024**4)
+_add("B/s", "GiB/s", 1024**3)
+_add("B", "TB", 10**12, 1024**4)
+_add("B", "GB", 10**9, 1024**3)
+_add("B", "MB", 10**6, 1024**2)
+_add("B", "KB kB", 10**3, 1024)
+_add("B", "TiB", 1024**4)
+_add("B", "GiB", 1024**3)
+_add("B", "MiB", 1024**2)
+_add("B", "KiB", 1024)
+_add("Hz", "GHz", 10**9)
+_add("Hz", "MHz", 10**6)
+_add("W", "W watts", 1)
+_add("count", "SMs CUs", 1)
+_add("bit", "bit", 1)
+
+_WORDS = "|".join(re.escape(word) for word in sorted(_UNITS, key=len, reverse=True))
+_NUMBER = re.compile(
+    rf"(?<![\w.,/^-])(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)[ \u00a0-]?(?P<unit>{_WORDS})(?![\w/])"
+)
+_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_FENCE = re.compile(r"^\s{0,3}(```+|~~~+)")
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareNumber:
+    """One number in a text.
+
+    Attributes:
+        line: Line, counted from 1.
+        text: As printed, with its unit.
+        dimension: What it measures.
+        ranges: For each reading of the unit (decimal or binary), the values that print like this: [low, high].
+    """
+
+    line: int
+    text: str
+    dimension: str
+    ranges: tuple[tuple[Fraction, Fraction], ...]
+
+    def prints(self, dimension: str, si: Fraction) -> bool:
+        """Return whether a value in base units prints as this number at its precision."""
+        return dimension == self.dimension and any(low <= si <= high for low, high in self.ranges)
+
+
+def _prose(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield lines outside of fenced code, with code spans blanked."""
+    fence = ""
+    for number, line in enumerate(lines, 1):
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence):
+                fence = ""
+            continue
+        if mark:
+            fence = mark[1]
+            continue
+        yield number, _CODE_SPAN.sub(lambda span: " " * len(span[0]), line)
+
+
+def find_numbers(text: str) -> Iterator[HardwareNumber]:
+    """Yield every hardware number of a text.
+
+    A number printed with d decimals stands for values within half of its last digit. KB, MB and GB are read both
+    ways, because vendors print them both ways.
+    """
+    for line, content in _prose(text.split("\n")):
+        for found in _NUMBER.finditer(content):
+            digits = found["number"].replace(",", "")
+            half = Fraction(1, 2 * 10 ** len(digits.partition(".")[2]))
+            dimension, factors = _UNITS[found["unit"]]
+            value = Fraction(digits)
+            ranges = tuple(((value - half) * factor, (value + half) * factor) for factor in factors)
+            yield HardwareNumber(line, found[0], dimension, ranges)

@@ -1,0 +1,71 @@
+"""What a user asks a workspace for, checked before anything is created."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.problem import Problem
+
+__all__ = ["Task", "declared_op", "read_demo"]
+
+_MAX_DEMO_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The input of `Workspace.create`.
+
+    Attributes:
+        platform: Name of the exact product.
+        framework: Language of the kernel, such as Triton, CuteDSL, HIP.
+        kernel_demo: File of the kernel to start from; copied to kernel.py.
+        problem: Operation, shapes, storage type, tolerance.
+        arch: Architecture the user named; must be the platform's. Empty: derived from the platform.
+        reference_project: Where related code is; empty when there is none.
+        notes: Text of Additional Notes.
+        placeholders: Key → what the user puts in place of an UNKNOWN value; never part of a target.
+        allow_unknown: Create the workspace although an input of a target is UNKNOWN.
+        min_grade: Refuse roofs of a weaker grade.
+    """
+
+    platform: str
+    framework: str
+    kernel_demo: Path
+    problem: Problem
+    arch: str = ""
+    reference_project: str = ""
+    notes: str = ""
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    allow_unknown: bool = False
+    min_grade: str | None = None
+
+
+def read_demo(path: Path) -> bytes:
+    """Return the bytes of the kernel demo; raises `BadInput` if it is no readable Python file of a sensible size."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadInput(f"kernel demo can't be read: {reason}", where=str(path), fix="name the kernel's file") from error
+    if not data.strip() or len(data) > _MAX_DEMO_BYTES:
+        raise BadInput(f"kernel demo of {len(data)} bytes", where=str(path), fix="name one Python file with the kernel")
+    return data
+
+
+def declared_op(source: bytes, path: Path) -> str | None:
+    """Return the literal `OP = "…"` of a kernel file, or None; the file is parsed, never run."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None) or 1
+        raise BadInput("kernel demo is not valid Python", where=f"{path}:{line}", fix="fix the file first") from error
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if isinstance(target, ast.Name) and target.id == "OP" and isinstance(value, ast.Constant):
+            return str(value.value)
+    return None

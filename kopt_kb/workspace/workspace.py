@@ -1,0 +1,134 @@
+"""A tuning workspace: created in one step from sourced values, opened from its journal."""
+
+from __future__ import annotations
+
+import hashlib
+import platform as host
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from kopt_kb.analysis.roofline import Roofline
+from kopt_kb.errors import BadInput
+from kopt_kb.registry.registry import Platform, Registry
+from kopt_kb.workspace.conditions import StopConditions
+from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.gitview import commit_event, ensure_repository
+from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.journal_reader import read_journal
+from kopt_kb.workspace.layout import Layout, create_workspace, find_layout
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.readme import new_readme
+from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
+from kopt_kb.workspace.setup_events import NoteAdded, WikiState, WorkspaceCreated
+from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.task import Task, read_demo
+
+__all__ = ["GITIGNORE", "Workspace"]
+
+GITIGNORE = "__pycache__/\n*.pyc\n.*.partial/\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A workspace folder."""
+
+    layout: Layout
+
+    @classmethod
+    def open(cls, path: str | Path) -> Workspace:
+        """Return the workspace in a folder; raises `LayoutError` if there is none."""
+        return cls(find_layout(Path(path)))
+
+    @classmethod
+    def create(cls, parent: str | Path, name: str, task: Task, registry: Registry) -> Workspace:
+        """Create `kernel_opt_<name>` below `parent`; it appears complete or not at all.
+
+        Raises:
+            UnknownData: An input of a target is UNKNOWN and the task does not allow it.
+            LayoutError: Something has that name already.
+            WikiFaults: A row it needs does not load.
+        """
+        product = registry.platform(task.platform)
+        _check_arch(product, task.arch)
+        demo = read_demo(task.kernel_demo)
+        found = rooflines(task.problem, product, min_grade=task.min_grade)
+        missing = unknown_needs(found)
+        if missing and not task.allow_unknown:
+            raise missing[0].error()
+
+        def build(layout: Layout) -> None:
+            _fill(layout, name, task, product, demo, found)
+
+        return cls(create_workspace(Path(parent), name, build))
+
+    def events(self) -> tuple[Event, ...]:
+        """Return the journal's events; raises `JournalError` when it is corrupt."""
+        return read_journal(self.layout.journal)
+
+    def state(self) -> WorkspaceState:
+        """Return the state after the last event."""
+        return fold(self.events())
+
+    def stop_conditions(self) -> StopConditions:
+        """Return the conditions in force."""
+        return StopConditions.of(self.state())
+
+
+def _check_arch(product: Platform, arch: str) -> None:
+    if arch and arch.casefold() not in {product.identity.arch.casefold(), product.identity.target.casefold()}:
+        raise BadInput(
+            f"--arch {arch} is not the architecture of {product.id}",
+            where=product.identity.path,
+            fix=f"it is {product.identity.arch} ({product.identity.target}); leave --arch out",
+        )
+
+
+def _versions() -> dict[str, str]:
+    try:
+        own = version("kopt-kb")
+    except PackageNotFoundError:
+        own = "unknown"
+    return {"kopt-kb": own, "python": host.python_version()}
+
+
+def _wiki_state(product: Platform) -> WikiState:
+    paths = dict.fromkeys((product.identity.path, *(row.path for row in product.sheet.rows)))
+    pages = {path: hashlib.sha256(product.wiki.read(path) or b"").hexdigest() for path in paths}
+    return WikiState(product.wiki.label, pages)
+
+
+def _created(name: str, task: Task, product: Platform, kernel: str) -> WorkspaceCreated:
+    words = {
+        "framework": task.framework,
+        "arch": product.identity.arch,
+        "target": product.identity.target,
+        "vendor": product.identity.vendor,
+        "kernel_demo": task.kernel_demo.name,
+        "reference_project": task.reference_project,
+    }
+    problem = {**task.problem.to_json(), "task": words}
+    return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), _versions())
+
+
+def _pitfalls(store: ObjectStore, journal: Journal, found: list[Roofline]) -> None:
+    for missing in unknown_needs(found):
+        text = f"{', '.join(missing.needs)}: UNKNOWN (gpu-wiki not found). {missing.reason}"
+        journal.append("note_added", NoteAdded("pitfall", store.put(text.encode()), "kb init"))
+
+
+def _fill(layout: Layout, name: str, task: Task, product: Platform, demo: bytes, found: list[Roofline]) -> None:
+    store = ObjectStore(layout.objects)
+    layout.kernel.write_bytes(demo)
+    layout.gitignore.write_text(GITIGNORE, encoding="utf-8")
+    with Journal.create(layout.journal) as journal:
+        journal.append("workspace_created", _created(name, task, product, store.put(demo)))
+        journal.append("specs_registered", specs_registered(product, found, dict(task.placeholders)))
+        _pitfalls(store, journal, found)
+        reason = "0.9 x the roof of each shape's bound, computed from the registered rows"
+        last = journal.append("target_set", target_set(task.problem, found, reason=reason, by="kb init"))
+        layout.readme.write_bytes(new_readme(fold(journal.events), task.notes))
+    ensure_repository(layout.root, nested=True)
+    files = (layout.kernel, layout.readme, layout.gitignore, layout.journal)
+    contents = {path.name: path.read_bytes() for path in files}
+    commit_event(layout.root, last, f"Create workspace {name} for {task.problem.op} on {product.id}", contents)
