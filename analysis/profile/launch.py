@@ -1,0 +1,174 @@
+"""One launch as a report describes it: place, shape, raw counters and normalised metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from kopt_kb.analysis.profile.families import Vendor
+from kopt_kb.registry.quantity import Exactness
+
+__all__ = ["Dim3", "HotSpot", "Launch", "Place", "RawMetric", "RuleKind", "Source", "StoredRule"]
+
+RuleKind = Literal["none", "ok", "optimization", "warning", "error"]
+
+
+class Dim3(NamedTuple):
+    """Extents along x, y and z."""
+
+    x: int
+    y: int = 1
+    z: int = 1
+
+    @property
+    def size(self) -> int:
+        """The product of the extents."""
+        return self.x * self.y * self.z
+
+
+class RawMetric(NamedTuple):
+    """A counter as the tool names it, turned into base units.
+
+    Attributes:
+        value: Number in `unit`, or the tool's text for a setting.
+        unit: Base unit (`s`, `Hz`, `B`, `B/s`, `%`, …); the tool's own word where it is no physical unit.
+    """
+
+    value: float | str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The report that profiles were read from.
+
+    Attributes:
+        file: Path as the caller gave it.
+        format: Stable id of the reader, such as `ncu-rep`, `ncu-csv-raw`, `rocpd`.
+        tool: Program that measured: `ncu`, `rocprof`, `rocprofv3`, `rocprof-compute`.
+        vendor: Maker of the device.
+        tool_version: Version of that program, None when the report doesn't say.
+    """
+
+    file: str
+    format: str
+    tool: str
+    vendor: Vendor
+    tool_version: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{"file", "format", "tool", "vendor", "tool_version"}`."""
+        return {
+            "file": self.file,
+            "format": self.format,
+            "tool": self.tool,
+            "vendor": self.vendor,
+            "tool_version": self.tool_version,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a report a launch stands.
+
+    Attributes:
+        file: File of a report that may be a folder of files.
+        at: `line 12`, `row 3`, `range 0 action 2`, `dispatch 17`.
+    """
+
+    file: str
+    at: str
+
+    def __str__(self) -> str:
+        """`file, at`."""
+        return f"{self.file}, {self.at}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRule:
+    """One verdict that the profiler itself stored in its report.
+
+    Attributes:
+        rule: Identifier, such as `SOLBottleneck`.
+        section: Section identifier or title.
+        title: Title of the message; empty when the rule has none.
+        kind: Type of the message.
+        speedup_pct: The tool's estimated speed-up, None when it gives none.
+        scope: Whether that estimate is of the whole kernel ("global") or a part ("local").
+    """
+
+    rule: str
+    section: str
+    title: str
+    kind: RuleKind
+    speedup_pct: float | None = None
+    scope: Literal["local", "global"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HotSpot:
+    """One instruction with its sampled or traced cost (ATT, source pages); never scaled to the whole GPU.
+
+    Attributes:
+        address: Virtual address or program counter.
+        instruction: Disassembly.
+        hits: Times it was executed in the traced waves.
+        latency_cycles: Cycles it took there.
+        stall_cycles: Cycles of those it was stalled.
+    """
+
+    address: int
+    instruction: str
+    hits: int
+    latency_cycles: int
+    stall_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch (ncu action, AMD dispatch).
+
+    Attributes:
+        id: Identifier in the report.
+        name: Kernel name as the report prints it.
+        place: Where it stands.
+        demangled: Full name with parameters, equal to `name` when the report has one name only.
+        device: Name of the device, empty when unknown.
+        target: Compiler target such as `sm_90` or `gfx942`, empty when unknown.
+        grid: Blocks along each axis (AMD work-items already divided by the block).
+        block: Threads of a block along each axis.
+        metrics: Normalised metrics by vocabulary id; what was not collected has no entry.
+        bounds: Ids whose value is only a lower or upper bound.
+        raw: The tool's counters by their verbatim names.
+        rules: Verdicts the tool stored.
+    """
+
+    id: str
+    name: str
+    place: Place
+    demangled: str = ""
+    device: str = ""
+    target: str = ""
+    grid: Dim3 | None = None
+    block: Dim3 | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, Exactness] = field(default_factory=dict)
+    raw: Mapping[str, RawMetric] = field(default_factory=dict)
+    rules: tuple[StoredRule, ...] = ()
+
+    @property
+    def duration_s(self) -> float | None:
+        """Time on the GPU, None when the report has no usable one."""
+        return self.metrics.get("duration_s")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return id, place, shape, metrics and bounds; raw counters stay in the report."""
+        return {
+            "id": self.id,
+            "place": str(self.place),
+            "grid": list(self.grid) if self.grid else None,
+            "block": list(self.block) if self.block else None,
+            "duration_s": self.duration_s,
+            "metrics": dict(self.metrics),
+        }

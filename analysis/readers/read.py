@@ -1,0 +1,93 @@
+"""The entry: one report of any known format into kernel profiles."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.readers.base import Head, Reader
+from kopt_kb.analysis.readers.errors import NoKernelMatches, ReportError
+from kopt_kb.analysis.readers.table import READERS
+
+__all__ = ["read_profiles", "reader_of"]
+
+_LFS_MARK = b"version https://git-lfs.github.com/spec/"
+_NAMES_SHOWN = 8
+
+
+def read_profiles(path: str | Path, *, kernel: str | None = None) -> Iterator[KernelProfile]:
+    """Return the kernel profiles of a report, recognised by content and never by suffix.
+
+    Args:
+        path: A file or, for formats of several files, a folder.
+        kernel: Regular expression searched in the names; None takes every kernel.
+
+    Raises:
+        ReportError: The report is missing, empty, foreign, truncated or damaged (file and line or offset).
+        NoKernelMatches: `kernel` matches none of the names.
+        MissingTool: A package the format needs is not installed.
+    """
+    pattern = _pattern(kernel)
+    report = Path(path)
+    reader = reader_of(report)
+    return _selected(reader.read(report), pattern, report)
+
+
+def reader_of(path: str | Path) -> Reader:
+    """Return the reader whose test the content passes; raises `ReportError` for none."""
+    report = Path(path)
+    if not report.exists():
+        raise ReportError("no such report", where=report, fix="check the path")
+    head = Head(report)
+    try:
+        _refuse_pointer(head)
+        found = next((one for one in READERS if one.sniff(head)), None)
+    except OSError as error:
+        raise ReportError(f"can't be read: {error.strerror}", where=report) from error
+    if found is None:
+        known = ", ".join(one.what for one in READERS)
+        raise ReportError("no profiler report that is known here", where=report, fix=f"known are {known}")
+    return found
+
+
+def _refuse_pointer(head: Head) -> None:
+    if head.is_folder:
+        return
+    if not head.data:
+        raise ReportError("the file is empty", where=head.path, fix="record the report again")
+    if head.data.startswith(_LFS_MARK):
+        raise ReportError("this is a Git LFS pointer, not the report", where=head.path, fix="run git lfs pull")
+
+
+def _pattern(kernel: str | None) -> re.Pattern[str] | None:
+    if kernel is None:
+        return None
+    try:
+        return re.compile(kernel)
+    except re.error as error:
+        raise ReportError(f"kernel pattern {kernel!r} is no regular expression: {error}", code="KB203") from error
+
+
+def _selected(
+    profiles: Iterator[KernelProfile], pattern: re.Pattern[str] | None, report: Path
+) -> Iterator[KernelProfile]:
+    seen: dict[str, None] = {}
+    matched = False
+    for profile in profiles:
+        seen[profile.function] = None
+        if pattern is None or pattern.search(profile.name) or pattern.search(profile.demangled):
+            matched = True
+            yield profile
+    if pattern is not None and not matched:
+        raise _no_match(pattern.pattern, list(seen), report)
+
+
+def _no_match(pattern: str, names: list[str], report: Path) -> NoKernelMatches:
+    near = difflib.get_close_matches(pattern, names, n=_NAMES_SHOWN, cutoff=0.0) if names else []
+    more = f" and {len(names) - len(near)} more" if len(names) > len(near) else ""
+    return NoKernelMatches(
+        f"no kernel matches {pattern!r}", where=report, fix=f"the report has {', '.join(near) or 'no kernel'}{more}"
+    )
