@@ -229,10 +229,13 @@ def main() -> int:
     middle = time.perf_counter()
     llvm, granule = amd_mismatches(args.amd, seed=2)
     end = time.perf_counter()
-    print(f"cuda_occupancy.h: {args.nvidia - len(header)} of {args.nvidia} equal, {middle - start:.1f} s")
-    print(f"LLVM AMDGPU: {args.amd - len(llvm)} of {args.amd} equal, {end - middle:.1f} s;", end=" ")
-    print(f"rounding LDS to its granule, which LLVM leaves out, changes {granule}")
-    print("\n".join((header + llvm)[:10]))
+    lines = [
+        f"cuda_occupancy.h: {args.nvidia - len(header)} of {args.nvidia} equal, {middle - start:.1f} s",
+        f"LLVM AMDGPU: {args.amd - len(llvm)} of {args.amd} equal, {end - middle:.1f} s",
+        f"rounding LDS to its granule, which LLVM leaves out, changes {granule} of {args.amd}",
+        *(header + llvm)[:10],
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
     return 1 if header or llvm else 0
 
 
