@@ -27,6 +27,9 @@ TARGET_FACTOR = Fraction(9, 10)
 BALANCED_BAND = Fraction(5, 100)
 """Work whose intensity is within 5 % of the ridge is balanced: either roof may bind."""
 
+_PRINTED = {"compute": "TFLOPS", "bandwidth": "TB/s"}
+"""Units targets are printed in; integer peaks are printed in TOPS."""
+
 Bound = Literal["compute", "memory", "balanced", "unknown"]
 MIN_GRADES = {"vendor": {"vendor"}, "device": {"vendor", "device"}, "measured": {"vendor", "device", "measured"}}
 
@@ -197,7 +200,7 @@ def _target(metric: Literal["compute", "bandwidth"], one: Ceiling) -> Target:
     factor = given(TARGET_FACTOR, "1", "target factor of the policy", is_policy=True)
     value = one.roof if isinstance(one.roof, Unknown) else factor * one.roof
     if isinstance(value, Quantity):
-        value.as_ceiling()
+        value = value.as_ceiling().to(_PRINTED[metric] if value.unit.endswith(("FLOPS", "B/s")) else "TOPS")
     return Target(metric, one.name, value, one.basis)
 
 

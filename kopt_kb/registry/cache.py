@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,6 +48,8 @@ def load(key: str) -> Any | None:
 
 def store(key: str, value: object) -> None:
     """Store a JSON-able value; a folder that can't be written is no error: the next call parses again."""
+    import tempfile
+
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

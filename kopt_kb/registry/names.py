@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -109,6 +108,8 @@ class NameIndex:
         candidates = tuple(owners or begins)
         if candidates and folded:
             raise AmbiguousPlatform(name.strip(), candidates)
+        import difflib
+
         near = difflib.get_close_matches(folded, list(self.names), n=3, cutoff=0.6)
         platforms = dict.fromkeys(self.names[one][0] for one in near)
         hint = f"did you mean {', '.join(platforms)}?" if platforms else "`kb list` prints every platform"

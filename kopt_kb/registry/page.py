@@ -9,10 +9,10 @@ from kopt_kb.registry.cells import CellFault, parse_row
 from kopt_kb.registry.faults import Fault
 from kopt_kb.registry.footnotes import Footnote, read_footnotes
 from kopt_kb.registry.row import COLUMNS, Row, split_cells
+from kopt_kb.registry.sheet import MAX_BYTES
 
-__all__ = ["MAX_BYTES", "Page", "read_front_matter", "read_page"]
+__all__ = ["Page", "read_front_matter", "read_page"]
 
-MAX_BYTES = 1 << 20
 _MAX_ROWS = 3000
 _MAX_PIPES = 60
 _LIST_FIELDS = ("aliases", "family", "not")

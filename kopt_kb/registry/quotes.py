@@ -33,11 +33,11 @@ _BINARY = {"kB": "KiB", "MB": "MiB", "GB": "GiB", "TB": "TiB"}
 _KILO = 1024  # "64K 32-bit registers": counts of storage cells are binary in print
 
 _TOKEN_WORDS: dict[str, tuple[str, ...]] = {
-    "yes": ("yes", "ecc", "support", "enabled"),
+    "yes": ("yes", "ecc", "supports", "supported", "support", "enabled"),
     "no": ("no", "n/a", "not"),
     "optional": ("optional",),
     "none": ("no", "none", "n/a"),
-    "ocp": ("ocp", "e4m3fn"),
+    "ocp": ("ocp", "e4m3", "e4m3fn"),
     "fnuz": ("fnuz",),
 }
 
@@ -78,8 +78,9 @@ def quote_supports(quote: str, value: str, symbol: str, one: Metric) -> bool:
     words. KB and MB of on-chip sizes are binary, as CUDA's and ROCm's tables mean them.
     """
     if one.dimension == "token":
-        folded = quote.casefold()
-        return any(word in folded for word in _TOKEN_WORDS.get(value, (value.casefold(),)))
+        words = _TOKEN_WORDS.get(value, (value.casefold(),))
+        any_word = "|".join(re.escape(word) for word in words)
+        return re.search(rf"(?<![a-z0-9])(?:{any_word})(?![a-z0-9])", quote.casefold()) is not None
     row_unit = UNITS[symbol]
     wanted = Fraction(value) * row_unit.factor
     for found in _NUMBER.finditer(quote):

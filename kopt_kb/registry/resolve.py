@@ -7,7 +7,6 @@ from typing import Literal, cast
 
 from kopt_kb.registry.citation import Citation, Location
 from kopt_kb.registry.faults import Fault, WikiFaults
-from kopt_kb.registry.formula import references
 from kopt_kb.registry.quantity import Absent, Cited, Derived, Grade, Quantity, Unknown
 from kopt_kb.registry.row import Row, row_hash, split_cells
 from kopt_kb.registry.sheet import Sheet
@@ -69,6 +68,8 @@ def quantity_of(wiki: Wiki, sheet: Sheet, row: Row, platform: str) -> Quantity |
 
 
 def _parents(wiki: Wiki, sheet: Sheet, row: Row, platform: str) -> list[Quantity]:
+    from kopt_kb.registry.formula import references
+
     chosen = sheet.chosen()
     found = []
     for key in references(row.note("formula")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput
@@ -174,6 +173,8 @@ def metric(name: str) -> Metric:
     folded = name.strip().lower().replace("-", "_")
     found = METRICS.get(ALIASES.get(folded, folded))
     if found is None:
+        import difflib
+
         near = difflib.get_close_matches(folded, [*METRICS, *ALIASES], n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(near)}?" if near else "`kb lookup PLATFORM` prints every metric"
         raise UnknownMetric(f"unknown metric {name!r}", fix=hint)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kopt_kb.errors import BadInput
 from kopt_kb.registry import cache
 from kopt_kb.registry.names import Identity, NameIndex
-from kopt_kb.registry.page import MAX_BYTES, Page, read_front_matter, read_page
-from kopt_kb.registry.sheet import Sheet, build_sheet
+from kopt_kb.registry.sheet import MAX_BYTES, Sheet
+
+if TYPE_CHECKING:
+    from kopt_kb.registry.page import Page
 
 __all__ = ["Wiki", "WikiNotFound", "default_root", "packaged_root"]
 
@@ -72,6 +75,8 @@ class Wiki:
         """Return a page as the strict reader sees it, read once; None if there is no such file."""
         content = self.read(path)
         if content is not None and path not in self._pages:
+            from kopt_kb.registry.page import read_page
+
             self._pages[path] = read_page(content, path, kind=path.split("/", 1)[0])
         return self._pages.get(path)
 
@@ -95,6 +100,8 @@ class Wiki:
 
     @staticmethod
     def _front(content: bytes) -> dict[str, object]:
+        from kopt_kb.registry.page import read_front_matter
+
         found = read_front_matter(content.decode("utf-8", "replace").replace("\r\n", "\n"))
         return found[0] if found else {}
 
@@ -119,6 +126,9 @@ class Wiki:
         return sheet
 
     def _compile(self, identity: Identity, target_path: str, measured_path: str) -> Sheet:
+        from kopt_kb.registry.merge import build_sheet
+        from kopt_kb.registry.page import Page
+
         own = self.page(identity.path) or Page(identity.path)
         if self.read(target_path) is None:
             own.fault("WK103", 1, f"target {identity.target!r} has no page", f"write targets/{identity.target}.md")
