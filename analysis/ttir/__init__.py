@@ -1,0 +1,21 @@
+"""Exact work counts from Triton IR text: parse it, evaluate it over a grid, read off FLOPs and bytes."""
+
+from __future__ import annotations
+
+from kopt_kb.analysis.ttir.arguments import TensorArg
+from kopt_kb.analysis.ttir.count import count_ir
+from kopt_kb.analysis.ttir.model import Function, IrError, Module
+from kopt_kb.analysis.ttir.parser import parse_ttir
+from kopt_kb.analysis.ttir.result import Amount, IrCount, KernelCount
+
+__all__ = [
+    "Amount",
+    "Function",
+    "IrCount",
+    "IrError",
+    "KernelCount",
+    "Module",
+    "TensorArg",
+    "count_ir",
+    "parse_ttir",
+]

@@ -1,0 +1,186 @@
+"""Global memory operations of programs that run: which bytes they ask for, and what a load yields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kopt_kb.analysis.ttir.footprint import runs_of, sectors_per_row
+from kopt_kb.analysis.ttir.model import Op
+from kopt_kb.analysis.ttir.plan import Access
+from kopt_kb.analysis.ttir.tally import UPPER
+from kopt_kb.analysis.ttir.values import Array, BlockView, Bools, Node, Value, expand, lanes, shape_of
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.ttir.machine import Machine
+
+__all__ = ["run_access", "shape_access", "view_addresses"]
+
+_MASK_AT = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2, "tt.atomic_load": 1, "tt.atomic_store": 2}
+
+
+def shape_access(machine: Machine, access: Access, times: int) -> None:
+    """Count a memory operation from its shape alone: masks may make it smaller."""
+    flags = UPPER if access.partial else 0
+    amount = access.full_bytes * times
+    roots = machine.plan.roots.get(access.op.operands[0], frozenset())
+    for direction in access.directions:
+        machine.tally.add(("requested", direction), amount, flags)
+        machine.tally.add(("group", direction, roots), amount, UPPER)
+
+
+def view_addresses(view: BlockView, checked: Sequence[int], steps: Sequence[Array]) -> tuple[Array, Bools | None]:
+    """Byte addresses of a block and the lanes inside the tensor along the checked dimensions.
+
+    `steps[d]` are the coordinates along dimension d relative to the view's offset, program axis first.
+    """
+    rank = len(view.block)
+    address: Array = expand(view.base, rank)
+    mask: Bools | None = None
+    for axis, step in enumerate(steps):
+        coordinate = expand(view.offsets[axis].astype(np.int64), rank) + step
+        address = np.add(address, coordinate * expand(view.strides[axis].astype(np.int64), rank) * view.itemsize_bytes)
+        if axis in checked:
+            inside = (coordinate >= 0) & (coordinate < expand(view.extents[axis], rank))
+            mask = inside if mask is None else mask & inside
+    return address, mask
+
+
+def _ranges(block: tuple[int, ...]) -> list[Array]:
+    rank = len(block)
+    return [
+        np.arange(n, dtype=np.int64).reshape(1, *(n if i == axis else 1 for i in range(rank)))
+        for axis, n in enumerate(block)
+    ]
+
+
+def run_access(machine: Machine, op: Op, weight: Array, access: Access) -> None:
+    """Execute one memory operation of the active programs."""
+    values = [machine.get(value) for value in op.operands]
+    data = op.results[0] if op.results else op.operands[-1 if "descriptor" in op.name else 1]
+    kind = machine.plan.module.types[data]
+    address, mask, fill = _locate(op, values, kind.shape)
+    active = np.asarray(weight > 0)
+    _record(machine, op, access, (address, mask, active), shape_of(kind))
+    tape = machine.tape
+    lit = expand(active, len(kind.shape))
+    for value in (values[0], mask):
+        if isinstance(value, Node):
+            tape.sink(value, expand(active, len(value.shape)))
+    stored = values[len(op.operands) - 1 if "descriptor" in op.name else 1] if "written" in access.directions else None
+    if isinstance(stored, Node):
+        tape.sink(stored, _lit(lit, mask))
+    for result in op.results:
+        machine.env[result] = _loaded(machine, op, values, mask, fill)
+
+
+def _lit(lit: Bools, mask: Bools | Node | None) -> Bools:
+    if isinstance(mask, Node):
+        mask = mask.may
+    return lit if mask is None else lit & (mask if mask.ndim == lit.ndim else expand(mask, lit.ndim - mask.ndim))
+
+
+def _locate(
+    op: Op, values: list[Value], shape: tuple[int, ...]
+) -> tuple[Array | None, Bools | Node | None, float | None]:
+    """(addresses or None when they depend on data, mask, padding value)."""
+    pointer = values[0]
+    if isinstance(pointer, BlockView):
+        return _locate_view(op, pointer, values, shape)
+    position = _MASK_AT.get(op.name)
+    mask = values[position] if position is not None and len(values) > position else None
+    other = values[2] if op.name == "tt.load" and len(values) > 2 else None
+    fill = other.const if isinstance(other, Node) else None
+    known = None if isinstance(pointer, Node) else pointer
+    lit = np.asarray(mask, np.bool_) if isinstance(mask, np.ndarray) else None
+    return known, (mask if isinstance(mask, Node) else lit), fill
+
+
+def _locate_view(
+    op: Op, view: BlockView, values: list[Value], shape: tuple[int, ...]
+) -> tuple[Array | None, Bools | Node | None, float | None]:
+    if not op.name.startswith("tt.descriptor"):
+        checked = [int(n) for n in re.findall(r"\d+", op.attributes.get("boundaryCheck", "").partition(":")[2])]
+        address, mask = view_addresses(view, checked, _ranges(view.block))
+        padding = 0.0 if op.integer("padding", 0) == 1 else None
+        return _shaped(address, shape), None if mask is None else np.asarray(_shaped(mask, shape), np.bool_), padding
+    indices = values[1 : 1 + len(view.block)]
+    known = [index for index in indices if isinstance(index, np.ndarray)]
+    if len(known) < len(indices):
+        return None, Node(shape), 0.0
+    steps = _ranges(shape if op.name in ("tt.descriptor_gather", "tt.descriptor_scatter") else view.block)
+    if op.name in ("tt.descriptor_gather", "tt.descriptor_scatter"):
+        steps[0] = known[0].astype(np.int64).reshape(known[0].shape[0], -1, 1)
+        known[0] = np.zeros(1, np.int64)
+    address, mask = view_addresses(view.moved(known), range(len(view.block)), steps)
+    return _shaped(address, shape), None if mask is None else np.asarray(_shaped(mask, shape), np.bool_), 0.0
+
+
+def _shaped(array: Array, shape: tuple[int, ...]) -> Array:
+    if array.ndim == len(shape) + 1:
+        return array
+    units = tuple(n for n in array.shape[1:] if n != 1)
+    wanted = tuple(n for n in shape if n != 1)
+    full = array if units == wanted else np.broadcast_to(array, array.shape)
+    return (
+        full.reshape(array.shape[0], *shape)
+        if full[0].size == int(np.prod(shape))
+        else full.reshape(array.shape[0], *(1,) * len(shape))
+    )
+
+
+def _record(
+    machine: Machine,
+    op: Op,
+    access: Access,
+    where: tuple[Array | None, Bools | Node | None, Bools],
+    shape: tuple[int, ...],
+) -> None:
+    address, mask, active = where
+    tally, programs = machine.tally, machine.programs
+    flags = 0
+    if isinstance(mask, Node):
+        flags = UPPER
+        tally.note(op.line, f"{op.name}: which lanes it touches depends on data")
+    lit = _lit(expand(active, len(shape)), mask)
+    count = lanes(lit, programs, shape)
+    machine.spend(count)
+    itemsize = machine.itemsize(op)
+    for direction in access.directions:
+        tally.add(("requested", direction), count * itemsize, flags)
+    if address is None:
+        _record_unknown(machine, op, access, count, itemsize)
+        return
+    rows = max(address.shape[0], lit.shape[0])
+    flat = np.broadcast_to(address, (rows, *shape)).reshape(rows, -1)
+    on = np.broadcast_to(lit, (rows, *shape)).reshape(rows, -1)
+    row, starts, ends = runs_of(flat.astype(np.int64, copy=False), np.asarray(on), itemsize)
+    sectors = sectors_per_row(row, starts, ends) * (programs // rows)
+    for direction in access.directions:
+        tally.touched[direction].add(starts, ends)
+        tally.add(("touched", direction), 0, flags)
+        tally.add(("sector_requests", direction), sectors, flags)
+    machine.check_bounds(op, starts, ends)
+
+
+def _record_unknown(machine: Machine, op: Op, access: Access, count: int, itemsize: int) -> None:
+    machine.tally.note(op.line, f"{op.name}: its addresses depend on data, so that distinct bytes are an upper bound")
+    roots = machine.plan.roots.get(op.operands[0], frozenset())
+    for direction in access.directions:
+        machine.tally.add(("group", direction, roots), count * itemsize, UPPER)
+        machine.tally.add(("sectors", direction), count, UPPER)
+        machine.tally.add(("sector_requests", direction), count, UPPER)
+
+
+def _loaded(machine: Machine, op: Op, values: list[Value], mask: Bools | Node | None, fill: float | None) -> Node:
+    kind = machine.plan.module.types[op.results[0]]
+    shape = shape_of(kind)
+    if mask is None or isinstance(mask, Node) or bool(mask.all()) or not kind.is_float:
+        return Node(shape, leaf=True)
+    other = values[2] if op.name == "tt.load" and len(values) > 2 else None
+    if isinstance(other, Node) and other.const is None:
+        return machine.tape.select(mask, Node(shape, leaf=True), other, kind)
+    return Node(shape, ~mask, fill, leaf=True)

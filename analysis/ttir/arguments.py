@@ -1,0 +1,152 @@
+"""The arguments of a launch: numbers and described tensors bound to a kernel's IR parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from kopt_kb.analysis.ttir.irtypes import parse_type
+from kopt_kb.analysis.ttir.model import Function, IrError, Module
+
+__all__ = ["Argument", "Binding", "TensorArg", "bind"]
+
+_ELEMENT = {
+    "fp64": "f64", "fp32": "f32", "fp16": "f16", "bf16": "bf16", "fp8": "f8E4M3FN", "float64": "f64",
+    "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "int16": "i16",
+    "int8": "i8", "uint8": "i8", "bool": "i1",
+}  # fmt: skip
+_FIRST_BASE = 1 << 40
+_ALIGNMENT = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArg:
+    """A tensor that a kernel is launched with: its layout, not its contents.
+
+    Args:
+        shape: Extents in elements.
+        dtype: A dtype name (`fp16`, `bf16`, `float32`, `int32` …) or an IR element (`f16`, `i32`).
+        strides: Elements between neighbours along each dimension; contiguous when None.
+        base: Byte address; None places tensors apart from each other, aligned to 4096 bytes.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...] | None = None
+    base: int | None = None
+
+    def itemsize_bytes(self) -> int:
+        """Bytes of one element; `ValueError` for an unknown dtype."""
+        return parse_type(_ELEMENT.get(self.dtype, self.dtype)).itemsize_bytes
+
+    def element_strides(self) -> tuple[int, ...]:
+        """Strides in elements, the contiguous ones when none were given."""
+        if self.strides is not None:
+            return self.strides
+        steps = [1]
+        for extent in reversed(self.shape[1:]):
+            steps.append(steps[-1] * extent)
+        return tuple(reversed(steps[: len(self.shape)]))
+
+    def span_bytes(self) -> int:
+        """Bytes from the first to past the last element."""
+        if 0 in self.shape:
+            return 0
+        last = sum((extent - 1) * step for extent, step in zip(self.shape, self.element_strides(), strict=True))
+        return (last + 1) * self.itemsize_bytes()
+
+    def elements_bytes(self) -> int:
+        """Bytes that its elements take, gaps of a strided layout left out."""
+        extents = [extent for extent, step in zip(self.shape, self.element_strides(), strict=True) if step]
+        return min(self.span_bytes(), prod(extents) * self.itemsize_bytes())
+
+
+Argument = int | float | bool | TensorArg
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Arguments by parameter position, and the byte ranges of the tensors among them.
+
+    `bases[i]` is parameter i's address when it is a pointer or descriptor; `tensors[i]` what is known of it.
+    """
+
+    scalars: Mapping[int, int | float | bool]
+    tensors: Mapping[int, TensorArg]
+    bases: Mapping[int, int]
+
+
+def bind(module: Module, kernel: Function, args: Mapping[int | str, Argument]) -> Binding:
+    """Match arguments to parameters by position or IR name and give every pointer an address.
+
+    A tensor given for a host descriptor also fills the shape and stride parameters that follow it.
+
+    Raises:
+        IrError: An argument that names no parameter, or is of the wrong kind for it.
+    """
+    scalars: dict[int, int | float | bool] = {}
+    tensors: dict[int, TensorArg] = {}
+    for key, value in args.items():
+        index = _position(module, kernel, key)
+        kind = module.types[kernel.parameters[index]].kind
+        if isinstance(value, TensorArg) != (kind in ("pointer", "descriptor")):
+            raise IrError(
+                f"argument {key!r} is {type(value).__name__}, parameter %{kernel.parameter_names[index]} is {kind}",
+                where=f"{module.file}:{kernel.line}",
+                fix="give numbers for scalars and TensorArg for pointers and descriptors",
+            )
+        if isinstance(value, TensorArg):
+            tensors[index] = _checked(module, kernel, key, value)
+            scalars = {**_descriptor_fields(module, kernel, index, value), **scalars}
+        else:
+            scalars[index] = value
+    return Binding(scalars, tensors, _bases(module, kernel, tensors))
+
+
+def _position(module: Module, kernel: Function, key: int | str) -> int:
+    if isinstance(key, int) and 0 <= key < len(kernel.parameters):
+        return key
+    if isinstance(key, str) and key.lstrip("%") in kernel.parameter_names:
+        return kernel.parameter_names.index(key.lstrip("%"))
+    names = ", ".join(f"{i} {name}" for i, name in enumerate(kernel.parameter_names))
+    raise IrError(f"no parameter {key!r}", where=f"{module.file}:{kernel.line}", fix=f"the parameters are {names}")
+
+
+def _checked(module: Module, kernel: Function, key: int | str, value: TensorArg) -> TensorArg:
+    try:
+        value.span_bytes()
+    except ValueError as error:
+        raise IrError(
+            f"argument {key!r}: dtype or strides do not fit ({error})",
+            where=f"{module.file}:{kernel.line}",
+            fix="use a dtype such as fp16 and as many strides as dimensions",
+        ) from None
+    return value
+
+
+def _descriptor_fields(module: Module, kernel: Function, index: int, tensor: TensorArg) -> dict[int, int]:
+    if module.types[kernel.parameters[index]].kind != "descriptor":
+        return {}
+    fields: Sequence[int] = (*tensor.shape, *tensor.element_strides())
+    followers = range(index + 1, min(index + 1 + len(fields), len(kernel.parameters)))
+    if any(module.types[kernel.parameters[i]].kind != "scalar" for i in followers):
+        return {}
+    return dict(zip(followers, fields, strict=False))
+
+
+def _bases(module: Module, kernel: Function, tensors: Mapping[int, TensorArg]) -> dict[int, int]:
+    bases: dict[int, int] = {}
+    free = max([_FIRST_BASE, *(t.base + t.span_bytes() for t in tensors.values() if t.base is not None)])
+    for index, value in enumerate(kernel.parameters):
+        if module.types[value].kind not in ("pointer", "descriptor"):
+            continue
+        tensor = tensors.get(index)
+        if tensor is not None and tensor.base is not None:
+            bases[index] = tensor.base
+            continue
+        free = (free // _ALIGNMENT + 1) * _ALIGNMENT
+        bases[index] = free
+        # A pointer whose tensor nobody described keeps a range that no realistic offset leaves.
+        free += tensor.span_bytes() if tensor is not None else _FIRST_BASE
+    return bases

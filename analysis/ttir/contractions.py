@@ -1,0 +1,162 @@
+"""Useful work of matrix products, reductions and scans: steps that lanes share, recorded on the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kopt_kb.analysis.ttir.costs import Cost, combine_cost, combine_ops, dot_dims, dot_key
+from kopt_kb.analysis.ttir.demand import Tape
+from kopt_kb.analysis.ttir.irtypes import IrType
+from kopt_kb.analysis.ttir.model import Op
+from kopt_kb.analysis.ttir.padding import identity_of
+from kopt_kb.analysis.ttir.structure import full
+from kopt_kb.analysis.ttir.values import Bools, Node, Value, lanes, shape_of
+
+__all__ = ["record_dot", "record_reduce", "record_scan"]
+
+
+def record_dot(tape: Tape, op: Op, values: Sequence[Value], result: IrType) -> Node:
+    """A matrix product: useful are products of two real elements that reach a demanded lane."""
+    left, right = (v if isinstance(v, Node) else Node() for v in (values[0], values[_right_operand(op)]))
+    start = values[-1] if op.name == "tt.dot" or len(values) > _right_operand(op) + 1 else Node()
+    out = Node(result.shape)
+    key, _ = dot_key(op, tape.module)
+    depth = dot_dims(op, tape.module)[3]
+
+    def step() -> None:
+        if out.demand is None:
+            return
+        if isinstance(start, Node):
+            start.require(out.demand)
+        products = _products(tape, out.demand, left, right, result, depth)
+        tape.count({key: 2}, products)
+
+    tape.record(step)
+    return out
+
+
+def _products(tape: Tape, demand: Bools, left: Node, right: Node, result: IrType, depth: int) -> int:
+    pads = [node.pad if node.fill in (0.0, None) else None for node in (left, right)]
+    if left.shape[-1:] != right.shape[-2:-1]:
+        # Packed operands of a scaled dot: padding of one says nothing lane by lane about the other.
+        pads = [None, None]
+    if pads[0] is None and pads[1] is None:
+        products = lanes(demand, tape.programs, result.shape) * depth
+        real_left = real_right = None
+    else:
+        real_left, real_right = (_real(pad, node.shape) for pad, node in zip(pads, (left, right), strict=True))
+        pairs = np.matmul(real_left, real_right)
+        scale = depth // left.shape[-1]
+        programs = max(pairs.shape[0], demand.shape[0])
+        total = int((pairs * full(demand, result.shape)).sum(dtype=np.float64))
+        products = total * scale * (tape.programs // programs)
+    whole = full(demand, result.shape)
+    if not left.leaf:
+        left.require(_reached(whole.any(-1, keepdims=True), whole, real_right, over_columns=True))
+    if not right.leaf:
+        right.require(_reached(whole.any(-2, keepdims=True), whole, real_left, over_columns=False))
+    return products
+
+
+def record_reduce(tape: Tape, op: Op, values: Sequence[Value], results: Sequence[IrType]) -> list[Node]:
+    """A reduction: n real demanded inputs cost n − 1 combines for each output."""
+    nodes = [value if isinstance(value, Node) else Node() for value in values]
+    source, axis = tape.module.types[op.operands[0]], op.integer("axis") + 1
+    cost = combine_cost(op, tape.module)
+    body = combine_ops(op, tape.module)
+    neutral = identity_of(body[0].name) if len(body) == 1 else None
+    pad = (
+        nodes[0].pad if nodes[0].pad is not None and nodes[0].fill in (neutral, None) and neutral is not None else None
+    )
+    rest = full(pad, source.shape).all(axis) if pad is not None else None
+    rest = rest if rest is not None and rest.any() else None
+    outs = [Node(shape_of(kind), rest, nodes[0].fill) for kind in results]
+
+    def step() -> None:
+        demand = _any_demand(outs)
+        if demand is None:
+            return
+        inner = np.expand_dims(demand, axis)
+        for node in nodes:
+            node.require(inner)
+        if cost:
+            _reduced(tape, op, cost, (inner, pad, nodes[0].pad), source, axis)
+
+    tape.record(step)
+    return outs
+
+
+def _reduced(
+    tape: Tape, op: Op, cost: Cost, masks: tuple[Bools, Bools | None, Bools | None], source: IrType, axis: int
+) -> None:
+    inner, pad, any_pad = masks
+    if pad is None:
+        outputs = lanes(inner, tape.programs, tuple(1 if i + 1 == axis else n for i, n in enumerate(source.shape)))
+        tape.count(cost, outputs * (source.shape[axis - 1] - 1))
+        if any_pad is not None and bool((any_pad & inner).any()):
+            tape.doubt(cost, op.line, "a reduction runs over padding lanes: useful work is an upper bound")
+        return
+    real = full(inner & ~pad, source.shape)
+    combines = int(np.maximum(real.sum(axis, dtype=np.int64) - 1, 0).sum())
+    tape.count(cost, combines * (tape.programs // real.shape[0]))
+
+
+def record_scan(tape: Tape, op: Op, values: Sequence[Value], results: Sequence[IrType]) -> list[Node]:
+    """A scan: an output lane needs all lanes before it."""
+    nodes = [value if isinstance(value, Node) else Node() for value in values]
+    source, axis = tape.module.types[op.operands[0]], op.integer("axis") + 1
+    cost = combine_cost(op, tape.module)
+    ahead = "true" in op.attributes.get("reverse", "false")
+    outs = [Node(shape_of(kind)) for kind in results]
+
+    def step() -> None:
+        demand = _any_demand(outs)
+        if demand is None:
+            return
+        whole = full(demand, source.shape)
+        turned = whole if ahead else np.flip(whole, axis)
+        needed = np.logical_or.accumulate(turned, axis)
+        needed = needed if ahead else np.flip(needed, axis)
+        for node in nodes:
+            node.require(needed)
+        combines = int(needed.sum()) - int(needed.any(axis).sum())
+        tape.count(cost, combines * (tape.programs // needed.shape[0]))
+        if nodes[0].pad is not None and bool((nodes[0].pad & needed).any()):
+            tape.doubt(cost, op.line, "a scan runs over padding lanes: useful work is an upper bound")
+
+    tape.record(step)
+    return outs
+
+
+def _right_operand(op: Op) -> int:
+    return 2 if op.name == "tt.dot_scaled" and op.detail.get("a_scaled") == "True" else 1
+
+
+def _real(pad: Bools | None, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    if pad is None:
+        return np.ones((1, *shape), np.float32)
+    return np.asarray(~full(pad, shape), np.float32)
+
+
+def _reached(simple: Bools, whole: Bools, other: object, *, over_columns: bool) -> Bools:
+    """Lanes of one factor that meet a demanded lane through a real element of the other factor."""
+    if other is None:
+        return simple
+    factor = np.asarray(other, np.float32)
+    lit, turned = whole.astype(np.float32), np.swapaxes(factor, -1, -2)
+    met = np.matmul(lit, turned) if over_columns else np.matmul(turned, lit)
+    reached: Bools = met > 0
+    return reached
+
+
+def _any_demand(outs: Sequence[Node]) -> Bools | None:
+    demands = [out.demand for out in outs if out.demand is not None]
+    if not demands:
+        return None
+    total = demands[0]
+    for demand in demands[1:]:
+        total = total | demand
+    return total
