@@ -1,1 +1,76 @@
-"""Sourced GPU values, rooflines, profiler verdicts and a tuning loop that can be audited."""
+"""Sourced GPU values, rooflines, profiler verdicts and a tuning loop that can be audited.
+
+The names below are the public library; each is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.roofline import Roofline, roofline
+    from kopt_kb.errors import KoptError
+    from kopt_kb.problem.problem import Problem
+    from kopt_kb.problem.work import Work, work
+    from kopt_kb.registry.citation import Citation
+    from kopt_kb.registry.quantity import Absent, Quantity, Unknown
+    from kopt_kb.registry.registry import Platform, PlatformId, Registry
+    from kopt_kb.workspace.audit import AuditReport, audit
+    from kopt_kb.workspace.conditions import Evaluation, StopConditions
+    from kopt_kb.workspace.task import Task
+    from kopt_kb.workspace.workspace import Workspace
+
+_HOME = {
+    "Absent": "registry.quantity",
+    "AuditReport": "workspace.audit",
+    "Citation": "registry.citation",
+    "Evaluation": "workspace.conditions",
+    "KoptError": "errors",
+    "Platform": "registry.registry",
+    "PlatformId": "registry.registry",
+    "Problem": "problem.problem",
+    "Quantity": "registry.quantity",
+    "Registry": "registry.registry",
+    "Roofline": "analysis.roofline",
+    "StopConditions": "workspace.conditions",
+    "Task": "workspace.task",
+    "Unknown": "registry.quantity",
+    "Work": "problem.work",
+    "Workspace": "workspace.workspace",
+    "audit": "workspace.audit",
+    "roofline": "analysis.roofline",
+    "work": "problem.work",
+}
+
+__all__ = [
+    "Absent",
+    "AuditReport",
+    "Citation",
+    "Evaluation",
+    "KoptError",
+    "Platform",
+    "PlatformId",
+    "Problem",
+    "Quantity",
+    "Registry",
+    "Roofline",
+    "StopConditions",
+    "Task",
+    "Unknown",
+    "Work",
+    "Workspace",
+    "audit",
+    "roofline",
+    "work",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"kopt_kb.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+_SKIPPED_CORE: list[str] = []
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -29,3 +30,21 @@ def profile_corpus() -> Path:
 def repo_root() -> Path:
     """The checkout's root folder."""
     return ROOT
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember core tests that were skipped: they may never be."""
+    if report.skipped and "core" in report.keywords:
+        _SKIPPED_CORE.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the run when a core test was skipped."""
+    if _SKIPPED_CORE and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the core tests that were skipped."""
+    for name in _SKIPPED_CORE:
+        terminalreporter.write_line(f"CORE TEST SKIPPED: {name}")

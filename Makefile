@@ -1,0 +1,38 @@
+# Two commands do all set-up: `make demo` (core install only) and `make test` (all tests and checks).
+PYTHON ?= python3
+DEMO := .venvs/demo
+TEST := .venvs/test
+PIP_FLAGS := --disable-pip-version-check --quiet
+
+.PHONY: demo test check format clean
+
+$(DEMO)/ready: pyproject.toml
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/pip install $(PIP_FLAGS) -e .
+	touch $@
+
+$(TEST)/ready: pyproject.toml
+	$(PYTHON) -m venv $(TEST)
+	$(TEST)/bin/pip install $(PIP_FLAGS) torch==2.13.0
+	$(TEST)/bin/pip install $(PIP_FLAGS) -e '.[test,ncu]'
+	touch $@
+
+demo: $(DEMO)/ready
+	@PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" bash tools/demo.sh
+
+check: $(TEST)/ready
+	$(TEST)/bin/ruff check .
+	$(TEST)/bin/ruff format --check .
+	$(TEST)/bin/mypy
+	$(TEST)/bin/lint-imports --no-cache
+	$(TEST)/bin/kb wiki check gpuwiki
+
+test: check
+	$(TEST)/bin/pytest -n 2 --dist loadfile
+
+format: $(TEST)/ready
+	$(TEST)/bin/ruff check --fix .
+	$(TEST)/bin/ruff format .
+
+clean:
+	rm -rf .venvs build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,70 @@
+"""What holds for the tree as a whole: imports stay light, every module has its test and its line of documentation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("pydantic", "numpy", "markdown_it", "yaml", "torch", "triton", "ncu_report", "optuna", "sqlite3", "rich")
+SOURCES = ("kopt_kb", "analysis", "kernels")
+MAX_LINES = 400
+
+
+def _modules(root: Path) -> list[Path]:
+    found = []
+    for folder in SOURCES:
+        for path in (root / folder).rglob("*.py"):
+            relative = path.relative_to(root)
+            linked = relative.parts[:2] in {("kopt_kb", "analysis"), ("kopt_kb", "kernels")}
+            if not linked and path.name not in {"__init__.py", "__main__.py"}:
+                found.append(relative)
+    return sorted(found)
+
+
+def _loaded(code: str, env: dict[str, str] | None = None) -> set[str]:
+    probe = f"{code}\nimport sys\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-P", "-c", probe], capture_output=True, text=True, check=True, env=env)
+    return {name.split(".")[0] for name in done.stderr.split()}
+
+
+@pytest.mark.core
+def test_cached_lookup_loads_nothing_heavy(tmp_path: Path) -> None:
+    """A lookup whose page is cached imports no parser, no model library and no array library."""
+    code = "from kopt_kb.cli.main import main\nassert main(['lookup', 'H20']) == 0"
+    env = {"KOPT_CACHE": str(tmp_path), "PATH": ""}
+    _loaded(code, env)
+    assert not _loaded(code, env) & set(HEAVY)
+
+
+@pytest.mark.core
+def test_importing_the_library_loads_nothing_heavy() -> None:
+    """`import kopt_kb` is light and has no effects."""
+    assert not _loaded("import kopt_kb") & set(HEAVY)
+
+
+@pytest.mark.core
+def test_every_module_has_its_test(repo_root: Path) -> None:
+    """tests/ mirrors the tree: tests/<folders>/test_<module>.py."""
+    missing = [
+        path.as_posix()
+        for path in _modules(repo_root)
+        if not (repo_root / "tests" / path.parent / f"test_{path.name}").is_file()
+    ]
+    assert not missing
+
+
+@pytest.mark.core
+def test_architecture_names_every_file(repo_root: Path) -> None:
+    """ARCHITECTURE.md has a line for each module."""
+    text = (repo_root / "ARCHITECTURE.md").read_text()
+    assert not [path.as_posix() for path in _modules(repo_root) if f"{path.name}`" not in text]
+
+
+@pytest.mark.core
+def test_no_file_is_too_long(repo_root: Path) -> None:
+    """No module is longer than 400 lines."""
+    long = [p.as_posix() for p in _modules(repo_root) if len((repo_root / p).read_text().splitlines()) > MAX_LINES]
+    assert not long
