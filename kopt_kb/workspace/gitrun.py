@@ -106,7 +106,6 @@ class Git:
             "GIT_COMMITTER_NAME": "kopt-kb",
             "GIT_COMMITTER_EMAIL": "kopt-kb@localhost",
             "GIT_TERMINAL_PROMPT": "0",
-            "GIT_LITERAL_PATHSPECS": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_ATTR_NOSYSTEM": "1",
             "LC_ALL": "C",

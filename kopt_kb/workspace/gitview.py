@@ -189,5 +189,5 @@ def _checked(path: str) -> str:
 def _update_index(git: Git, paths: tuple[str, ...]) -> None:
     """Let the index agree with the commit on these paths, so that `git status` shows real changes only."""
     if paths:
-        feed = b"".join(path.encode() + b"\0" for path in paths)
+        feed = b"".join(b":(literal)%s\0" % path.encode() for path in paths)
         git.run("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul", "HEAD", feed=feed)

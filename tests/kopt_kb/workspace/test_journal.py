@@ -314,10 +314,10 @@ class TestRecovery:
         with small_journal.open("ab") as file:
             file.write(b"{")
         acknowledged = 3
-        with contextlib.suppress(Killed, JournalError):
-            with Journal.open(small_journal, files=Failing(call, kept_bytes=kept_bytes, kind=Killed)) as journal:
-                acknowledged = journal.append("note_added", note).seq
-                journal.append("note_added", note)
+        files = Failing(call, kept_bytes=kept_bytes, kind=Killed)
+        with contextlib.suppress(Killed, JournalError), Journal.open(small_journal, files=files) as journal:
+            acknowledged = journal.append("note_added", note).seq
+            journal.append("note_added", note)
         with Journal.open(small_journal) as again:
             assert [event.seq for event in again.events][:acknowledged] == list(range(1, acknowledged + 1))
             assert again.append("note_added", note).seq == again.head.seq
