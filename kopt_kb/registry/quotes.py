@@ -32,6 +32,26 @@ _PRINTED: dict[str, str] = {
 _BINARY = {"kB": "KiB", "MB": "MiB", "GB": "GiB", "TB": "TiB"}
 _KILO = 1024  # "64K 32-bit registers": counts of storage cells are binary in print
 
+_COUNT_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+]
+
 _TOKEN_WORDS: dict[str, tuple[str, ...]] = {
     "yes": ("yes", "ecc", "supports", "supported", "support", "enabled"),
     "no": ("no", "n/a", "not"),
@@ -74,13 +94,17 @@ def quote_supports(quote: str, value: str, symbol: str, one: Metric) -> bool:
     """Return whether the quote prints the value.
 
     A number in the quote with a unit of the metric's dimension must convert exactly; without one it must equal
-    the value as typed (the table's header printed the unit, and the locator names it). Tokens must appear as
-    words. KB and MB of on-chip sizes are binary, as CUDA's and ROCm's tables mean them.
+    the value as typed (the table's header printed the unit, and the locator names it). Small counts may be spelled
+    out. Tokens must appear as words. KB and MB of on-chip sizes are binary, as CUDA's and ROCm's tables mean them.
     """
     if one.dimension == "token":
         words = _TOKEN_WORDS.get(value, (value.casefold(),))
         any_word = "|".join(re.escape(word) for word in words)
         return re.search(rf"(?<![a-z0-9])(?:{any_word})(?![a-z0-9])", quote.casefold()) is not None
+    if one.dimension == "count" and value.isdigit() and int(value) < len(_COUNT_WORDS):
+        word = _COUNT_WORDS[int(value)]
+        if re.search(rf"(?<![a-z]){word}(?![a-z])", quote.casefold()):
+            return True
     row_unit = UNITS[symbol]
     wanted = Fraction(value) * row_unit.factor
     for found in _NUMBER.finditer(quote):

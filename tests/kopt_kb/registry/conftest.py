@@ -64,9 +64,13 @@ not: [T10_PRO]
 [^blog]: title="Blog"; publisher="Someone"; url="https://example.org/blog"; revision="undated"; read="2026-11-21"
 """
 
-SIBLING = PRODUCT.replace("platform: T10", "platform: T10_PRO").replace("sku: Test 10", "sku: Test 10 Pro").replace(
-    "aliases: [NVIDIA T10 48GB]", "aliases: []"
-).replace("family: [T10]", "family: []").replace("not: [T10_PRO]", "not: [T10]")
+SIBLING = (
+    PRODUCT.replace("platform: T10", "platform: T10_PRO")
+    .replace("sku: Test 10", "sku: Test 10 Pro")
+    .replace("aliases: [NVIDIA T10 48GB]", "aliases: []")
+    .replace("family: [T10]", "family: []")
+    .replace("not: [T10_PRO]", "not: [T10]")
+)
 
 
 @pytest.fixture
