@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -126,13 +127,32 @@ def _checked(module: Module, kernel: Function, key: int | str, value: TensorArg)
 
 
 def _descriptor_fields(module: Module, kernel: Function, index: int, tensor: TensorArg) -> dict[int, int]:
-    if module.types[kernel.parameters[index]].kind != "descriptor":
+    """Values of the parameters that triton adds after a host descriptor.
+
+    With a tensor memory engine the descriptor is followed by extents and strides; without one it becomes a
+    pointer, extents and strides, one or two flags (padding with NaN, rounding to tf32; both off), and the
+    extents and strides again.
+    """
+    followers = _followers(module, kernel, index)
+    fields = (*tensor.shape, *tensor.element_strides())
+    flags = len(followers) - 2 * len(fields)
+    if module.types[kernel.parameters[index]].kind == "descriptor":
+        return dict(zip(followers, fields, strict=False))
+    if flags not in (1, 2):
         return {}
-    fields: Sequence[int] = (*tensor.shape, *tensor.element_strides())
-    followers = range(index + 1, min(index + 1 + len(fields), len(kernel.parameters)))
-    if any(module.types[kernel.parameters[i]].kind != "scalar" for i in followers):
-        return {}
-    return dict(zip(followers, fields, strict=False))
+    return dict(zip(followers, (*fields, *(0,) * flags, *fields), strict=True))
+
+
+def _followers(module: Module, kernel: Function, index: int) -> list[int]:
+    """The scalar parameters after one that carry its name with a suffix."""
+    stem = kernel.parameter_names[index]
+    found: list[int] = []
+    for position in range(index + 1, len(kernel.parameters)):
+        name, kind = kernel.parameter_names[position], module.types[kernel.parameters[position]].kind
+        if kind != "scalar" or not re.fullmatch(rf"{re.escape(stem)}(_\d+|\..+)", name):
+            break
+        found.append(position)
+    return found
 
 
 def _bases(module: Module, kernel: Function, tensors: Mapping[int, TensorArg]) -> dict[int, int]:

@@ -111,6 +111,8 @@ class Tape:
     def select(self, condition: Bools, one: Value, two: Value, result: IrType) -> Node:
         """`arith.select` with a known condition: constants chosen by it are padding."""
         rank = len(shape_of(result))
+        if isinstance(one, Node) and isinstance(two, Node) and bool(condition.all() or not condition.any()):
+            return one if bool(condition.all()) else two
         condition = condition if condition.ndim == rank + 1 else expand(condition, rank)
         first, second = (value if isinstance(value, Node) else Node() for value in (one, two))
         pad, fill = _selected_padding(condition, first, second)

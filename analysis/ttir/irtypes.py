@@ -125,6 +125,6 @@ def parse_type(text: str) -> IrType:
         return IrType("descriptor", inner.element, inner.shape)
     if re.fullmatch(r"(?:b?f\d+\w*|[su]?i\d+|index|tf32)", text):
         return IrType("scalar", "i64" if text == "index" else text)
-    if re.fullmatch(r"[!\w.]+(<.*>)?", text):
+    if re.fullmatch(r"(?:![\w.]+(<.*>)?|none|token)", text):
         return IrType("other", text)
     raise ValueError(text)

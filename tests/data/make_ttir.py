@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ class Recipe:
     constants: dict[str, int]
     aligned: tuple[str, ...] = ()
     target: tuple[str, Any, int] = ("cuda", 90, 32)
-    extra: dict[str, Any] = field(default_factory=dict)
+    kernel: str = ""
 
 
 def _sig(text: str) -> dict[str, str]:
@@ -87,6 +87,7 @@ RECIPES = {
     ),
     "random_bits": Recipe(_sig("out_ptr:*fp32 n:i32 seed:i32"), {"BLOCK": 256}),
 }
+RECIPES["gemm_host_desc_sm80"] = replace(RECIPES["gemm_host_desc"], target=("cuda", 80, 32), kernel="gemm_host_desc")
 
 
 def load_kernels() -> Any:
@@ -109,7 +110,7 @@ def ttir_text(name: str, constants: dict[str, int] | None = None, *, optimised: 
 
     recipe = RECIPES[name]
     consts = {**recipe.constants, **(constants or {})}
-    fn = getattr(load_kernels(), name)
+    fn = getattr(load_kernels(), recipe.kernel or name)
     ordered = {arg: recipe.signature.get(arg, "constexpr") for arg in fn.arg_names}
     attrs = {(fn.arg_names.index(arg),): [["tt.divisibility", 16]] for arg in recipe.aligned}
     source = ASTSource(fn, ordered, constexprs=consts, attrs=attrs)
