@@ -129,17 +129,16 @@ class Journal:
                 )
         self._end_bytes = good_end(data)
         torn_bytes = len(data) - self._end_bytes
-        if torn_bytes:
-            self._recover(torn_bytes)
-
-    def _recover(self, torn_bytes: int) -> None:
         try:
-            self._files.truncate(self._fd, self._end_bytes)
+            if torn_bytes:
+                self._files.truncate(self._fd, self._end_bytes)
+            # A writer killed between write and fsync leaves a whole line that is not durable yet.
             self._files.fsync(self._fd)
         except OSError as error:
             raise _refused(self._path, error) from error
-        runs = abandoned_runs(self._events)
-        self.append(Resumed.kind, Resumed(torn_bytes=torn_bytes, abandoned_runs=runs))
+        if torn_bytes:
+            runs = abandoned_runs(self._events)
+            self.append(Resumed.kind, Resumed(torn_bytes=torn_bytes, abandoned_runs=runs))
 
     @property
     def path(self) -> Path:

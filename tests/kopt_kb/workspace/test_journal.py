@@ -218,8 +218,9 @@ class TestFailures:
     def test_a_failed_fsync_is_not_tried_again(self, small_journal, note):
         """The line is cut off and the writer takes nothing more: a second fsync could lie."""
         before = small_journal.read_bytes()
-        files = Failing("fsync")
+        files = Failing()
         with Journal.open(small_journal, files=files) as journal:
+            files.failing, files.calls = {"fsync"}, []
             with pytest.raises(JournalError, match="No space left"):
                 journal.append("note_added", note)
             assert files.calls == ["write", "fsync fails", "truncate"]
@@ -241,7 +242,9 @@ class TestFailures:
     @pytest.mark.parametrize("call", ["write", "fsync"])
     def test_an_interrupt_inside_an_append_leaves_the_writer_unusable(self, small_journal, note, call):
         """The file may hold a line nobody acknowledged; only a new writer can tell."""
-        with Journal.open(small_journal, files=Failing(call, kept_bytes=None, kind=Killed)) as journal:
+        files = Failing(kind=Killed)
+        with Journal.open(small_journal, files=files) as journal:
+            files.failing = {call}
             with pytest.raises(Killed):
                 journal.append("note_added", note)
             with pytest.raises(JournalError, match="interrupted append"):
@@ -297,6 +300,14 @@ class TestRecovery:
         files = Recorder()
         Journal.open(small_journal, files=files).close()
         assert files.calls == ["truncate", "fsync", "write", "fsync"]
+
+    def test_what_a_killed_writer_left_is_made_durable_before_it_is_believed(self, small_journal):
+        """Its last whole line may have been written and never synced."""
+        files = Recorder()
+        Journal.open(small_journal, files=files).close()
+        assert files.calls == ["fsync"]
+        with pytest.raises(JournalError, match="No space"):
+            Journal.open(small_journal, files=Failing("fsync"))
 
     def test_recovery_that_fails_changes_nothing_and_frees_the_lock(self, small_journal):
         """The next writer finds the same torn tail."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -113,3 +116,26 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(small_journal, monke
     mixed = iter([good[:50] + good[80:], good])
     monkeypatch.setattr(journal_reader, "journal_bytes", lambda _path: next(mixed))
     assert len(read_journal(small_journal)) == 3
+
+
+def test_a_reader_beside_a_busy_writer_never_sees_damage(small_journal, note):
+    """Two hundred appends, read again and again meanwhile: each reading is a good beginning."""
+    with Journal.open(small_journal) as journal, ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(lambda: [journal.append("note_added", note) for _ in range(200)])
+        lengths = []
+        while not writing.done():
+            lengths.append(len(read_journal(small_journal)))
+        assert lengths == sorted(lengths)
+        assert len(read_journal(small_journal)) == 203
+
+
+def test_reading_a_journal_loads_nothing_heavy(small_journal):
+    """Neither a model library nor numbers nor a Markdown parser."""
+    program = (
+        "import sys\nfrom kopt_kb.workspace.journal import read_journal\nread_journal(sys.argv[1])\n"
+        "print([m for m in ('pydantic', 'numpy', 'markdown_it', 'rich', 'yaml', 'torch') if m in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(small_journal)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
