@@ -1,0 +1,1 @@
+"""Deliberately slow kernels: where a tuning campaign starts."""
