@@ -82,7 +82,7 @@ class _Group:
     def metrics(self) -> dict[str, float]:
         found = {metric: _combined(definition_of(metric), sums) for metric, sums in self.sums.items()}
         for ratio, (upper, lower) in self.parts.items():
-            if lower:
+            if lower and (self.count > 1 or ratio not in found):
                 found[ratio] = METRICS[ratio].scale * upper / lower
         if self.durations_s:
             found["duration_s"] = statistics.median(self.durations_s)

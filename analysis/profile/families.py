@@ -45,7 +45,7 @@ STALL_REASONS: dict[str, str] = {
 
 _USE = "use of the "
 PIPES: dict[str, str] = {
-    "tensor": _USE + "matrix engine (tensor, MFMA), cycles active",
+    "tensor": _USE + "matrix engine (tensor, MFMA)",
     "tensor_memory": _USE + "tensor memory pipe",
     "fma": _USE + "FP32 multiply-add pipe",
     "fp16": _USE + "packed FP16 pipe",

@@ -32,8 +32,8 @@ class MetricDef:
         meaning: What the number says, one clause.
         combine: How launches become one number: "sum" (an amount; the profile holds the mean of one launch,
             so that sums come before ratios), "time" (a rate or share; mean weighted by duration), "max"
-            (a property of the launch), "ratio" (`over[0]` / `over[1]` × scale, both summed first; mean
-            weighted by duration when a part is absent).
+            (a property of the launch), "ratio" (`over[0]` / `over[1]` × scale, both summed first; one launch keeps
+            the tool's own ratio, and without the parts the mean is weighted by duration).
         over: Ids of numerator and denominator of a "ratio".
         scale: Factor of a "ratio", 100 for percentages.
     """
@@ -77,9 +77,10 @@ _THROUGHPUT = (
     MetricDef("dram_sol_pct", "%", "DRAM throughput, share of peak over elapsed time"),
     MetricDef("l2_sol_pct", "%", "L2 throughput, share of peak over elapsed time"),
     MetricDef("l1_sol_pct", "%", "L1 (TEX, TCP) throughput, share of peak over the time an SM is active"),
-    MetricDef("l1_hit_pct", "%", "L1 sector hit rate"),
-    MetricDef("l2_hit_pct", "%", "L2 sector hit rate; may exceed 100 when passes differ"),
-    _ratio("dram_bytes_per_s", "B/s", "DRAM traffic over time", ("dram_bytes", "duration_s")),
+    _ratio("l1_hit_pct", "%", "L1 hit rate", ("l1_hits", "l1_lookups"), 100),
+    _ratio("l2_hit_pct", "%", "L2 hit rate; may exceed 100 when passes differ", ("l2_hits", "l2_lookups"), 100),
+    MetricDef("l2_atomic_pct", "%", "L2 atomic unit input, share of peak over elapsed time"),
+    MetricDef("dram_bytes_per_s", "B/s", "DRAM traffic over time"),
 )
 
 _LAUNCH = (
@@ -121,7 +122,7 @@ _BYTES = (
     _amount("shared_bytes", "B", "bytes the cores exchange with shared memory (LDS)"),
     _amount("local_bytes", "B", "bytes of thread-private (local, scratch) memory through L1"),
     *(_amount(f"{level}_hits", "1", f"{level} sectors or requests that hit") for level in CACHE_LEVELS),
-    *(_amount(f"{level}_misses", "1", f"{level} sectors or requests that missed") for level in CACHE_LEVELS),
+    *(_amount(f"{level}_lookups", "1", f"{level} sectors or requests looked up") for level in CACHE_LEVELS),
 )
 
 _ACCESS = tuple(
@@ -157,6 +158,8 @@ _TRAFFIC = (
     _amount("l2_global_sectors_ideal", "1", "L2 sectors they would ask for if coalesced"),
     _amount("shared_accesses", "1", "shared (LDS) accesses without conflicts"),
     _amount("shared_conflicts", "1", "extra shared (LDS) cycles or passes because of bank conflicts"),
+    _amount("shared_wavefronts", "1", "passes through shared memory, from instructions"),
+    _amount("shared_wavefronts_ideal", "1", "the same if no access had a bank conflict"),
     _amount("spill_requests", "1", "requests that exist because registers were spilled"),
     _amount("spill_instructions", "1", "instructions that exist because registers were spilled"),
     _amount("atomic_instructions", "1", "global atomics and reductions, instructions of a warp"),
@@ -169,8 +172,11 @@ _ISSUE = (
     _amount("instructions", "1", "instructions executed, counted a warp or wave"),
     _amount("thread_instructions", "1", "instructions executed, counted an active thread"),
     _amount("warps_launched", "1", "warps or waves launched"),
+    _amount("matrix_instructions", "1", "matrix (tensor, MFMA) instructions of a warp or wave"),
+    _amount("special_instructions", "1", "special function instructions of a warp"),
+    MetricDef("branch_efficiency_pct", "%", "branch targets whose threads went one way"),
     _amount("branches", "1", "branch instructions executed, counted a warp"),
-    _amount("divergent_branches", "1", "branches whose threads went different ways"),
+    _amount("divergent_branches", "1", "branch targets whose threads went different ways"),
     MetricDef("issue_active", "1", "instructions a scheduler issues a cycle while its SM is active"),
     MetricDef("instructions_per_cycle", "1", "instructions an SM or CU executes a cycle while active"),
     MetricDef("eligible_warps_per_scheduler", "1", "warps ready to issue, of one scheduler"),
@@ -180,7 +186,9 @@ _ISSUE = (
     MetricDef("unpredicated_threads_per_instruction", "1", "active threads that predicates leave on"),
     MetricDef("warp_efficiency_pct", "%", "active threads of an instruction over the threads of a warp"),
     *(MetricDef(f"stall.{one}", "1", text) for one, text in STALL_REASONS.items()),
-    *(MetricDef(f"pipe.{one}_pct", "%", text) for one, text in PIPES.items()),
+    *(_amount(f"stall_samples.{one}", "1", "samples of " + text) for one, text in STALL_REASONS.items()),
+    *(MetricDef(f"pipe.{one}_pct", "%", text + ", while an SM is active") for one, text in PIPES.items()),
+    *(MetricDef(f"pipe_elapsed.{one}_pct", "%", text + ", over elapsed time") for one, text in PIPES.items()),
 )
 
 _FLOPS = tuple(

@@ -47,6 +47,8 @@ def reader_of(path: str | Path) -> Reader:
         found = next((one for one in READERS if one.sniff(head)), None)
     except OSError as error:
         raise ReportError(f"can't be read: {error.strerror}", where=report) from error
+    if found is None and report.suffix == ".ncu-rep":
+        raise ReportError("no .ncu-rep report: the magic NVR is missing", where=report, fix="record the report again")
     if found is None:
         known = ", ".join(one.what for one in READERS)
         raise ReportError("no profiler report that is known here", where=report, fix=f"known are {known}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.readers.base import Reader
+from kopt_kb.analysis.readers.ncu_rep import NCU_REP
 
 __all__ = ["READERS"]
 
-READERS: tuple[Reader, ...] = ()
+READERS: tuple[Reader, ...] = (NCU_REP,)

@@ -1,0 +1,116 @@
+"""Program run in a short-lived child: one `.ncu-rep` in, one JSON line an action out.
+
+It stands alone (standard library and `ncu_report`), because the library never gives memory back and may crash on
+damaged files. Nothing that names a host, a user or a source file leaves it.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from typing import Any, TextIO
+
+__all__ = ["main"]
+
+_SKIPPED = ("breakdown:", "group:", "pmsampling:")
+_OPCODES = "sass__inst_executed_per_opcode"
+_TEXT_KIND, _FLOAT_KINDS, _WHOLE_KINDS = 2, (3, 4), (5, 6)
+_MISSING_EXIT = 3
+
+
+def main(path: str, out: TextIO) -> int:
+    """Write the actions of a report as JSON lines and a closing line; returns the exit status."""
+    try:
+        import ncu_report
+    except ImportError:
+        return _MISSING_EXIT
+    try:
+        context = ncu_report.load_report(path)
+    except (RuntimeError, OSError, ValueError) as error:
+        out.write(json.dumps({"failed": type(error).__name__}) + "\n")
+        return 0
+    tables: dict[tuple[str, ...], int] = {}
+    actions = 0
+    for range_index in range(context.num_ranges()):
+        one_range = context.range_by_idx(range_index)
+        for index in range(one_range.num_actions()):
+            _write(out, ncu_report, one_range.action_by_idx(index), (range_index, index), tables)
+            actions += 1
+    out.write(json.dumps({"end": actions}) + "\n")
+    return 0
+
+
+def _write(out: TextIO, library: Any, action: Any, place: tuple[int, int], tables: dict[tuple[str, ...], int]) -> None:
+    names, units, values = [], [], []
+    for name in action.metric_names():
+        if name.startswith(_SKIPPED):
+            continue
+        metric = action.metric_by_name(name)
+        value = None if metric is None else _value(metric)
+        if value is not None:
+            names.append(name)
+            units.append(metric.unit())
+            values.append(value)
+    key = (*names, "", *units)
+    table = tables.get(key)
+    line: dict[str, Any] = {
+        "range": place[0],
+        "action": place[1],
+        "name": action.name(library.IAction.NameBase_FUNCTION),
+        "demangled": action.name(library.IAction.NameBase_DEMANGLED),
+        "workload": action.workload_type(),
+        "values": values,
+        "rules": _rules(action),
+        "opcodes": _opcodes(action),
+    }
+    if table is None:
+        table = tables[key] = len(tables)
+        line["names"], line["units"] = names, units
+    line["table"] = table
+    out.write(json.dumps(line) + "\n")
+
+
+def _value(metric: Any) -> float | int | str | None:
+    kind = metric.kind()
+    if kind == _TEXT_KIND:
+        return str(metric.as_string())
+    if kind in _FLOAT_KINDS:
+        return float(metric.as_double())
+    if kind in _WHOLE_KINDS:
+        return int(metric.as_uint64())
+    return None
+
+
+def _rules(action: Any) -> list[list[Any]]:
+    found: list[list[Any]] = []
+    for rule in action.rule_results_as_dicts():
+        message = rule.get("rule_message") or {}
+        speedup = rule.get("speedup_estimation") or {}
+        found.append(
+            [
+                rule.get("rule_identifier", ""),
+                rule.get("section_identifier", ""),
+                message.get("title", ""),
+                message.get("type", 0),
+                speedup.get("speedup"),
+                speedup.get("type"),
+            ]
+        )
+    return found
+
+
+def _opcodes(action: Any) -> dict[str, float]:
+    metric = action.metric_by_name(_OPCODES)
+    if metric is None or not metric.has_correlation_ids():
+        return {}
+    names = metric.correlation_ids()
+    if names.kind() != _TEXT_KIND:
+        return {}
+    return {names.as_string(one): metric.as_double(one) for one in range(metric.num_instances())}
+
+
+if __name__ == "__main__":
+    _limit_bytes = int(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_AS, (_limit_bytes, _limit_bytes))
+    sys.exit(main(sys.argv[1], sys.stdout))
