@@ -113,8 +113,8 @@ def compute_ceiling(platform: Platform, dtype: str, engine: str) -> Ceiling:
 
 
 def traffic_pattern(read_bytes: int, write_bytes: int) -> str:
-    """Return `read` for work that hardly writes, else `copy`."""
-    return "read" if write_bytes * _READ_MOSTLY <= read_bytes else "copy"
+    """Return `read` for work that hardly writes, else `copy`; also when the directions are not known."""
+    return "read" if 0 < read_bytes and write_bytes * _READ_MOSTLY <= read_bytes else "copy"
 
 
 def _comparable(platform: Platform, pattern: str, footprint_bytes: int) -> Quantity | None:

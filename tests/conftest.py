@@ -32,6 +32,94 @@ def repo_root() -> Path:
     return ROOT
 
 
+# The wiki below is invented; tests change it one line at a time.
+
+HEADER = "| Metric | Value | Unit | Conditions | Grade | Source | Note |\n|---|---|---|---|---|---|---|"
+
+TARGET = f"""---
+target: sm_00
+vendor: NVIDIA
+arch: Testarch
+title: Test target
+---
+# Test target
+
+## Residency
+
+{HEADER}
+| warp_size | 32 | count | - | vendor | [^guide] table 1 row warp quote="32" | |
+| ops_per_clock_per_sm | 1024 | op/clk | dtype=fp16; engine=matrix; sparsity=dense; acc=fp32 | vendor | [^guide] table 2 quote="1024" | |
+| lanes_per_sm | 128 | count | dtype=fp32 | vendor | [^guide] table 2 quote="128" | |
+
+[^guide]: title="Guide"; publisher="Maker"; url="https://example.org/guide"; revision="1.0"; read="2026-11-21"
+"""
+
+PRODUCT = f"""---
+platform: T10
+vendor: NVIDIA
+sku: Test 10
+arch: Testarch
+target: sm_00
+aliases: [NVIDIA T10 48GB]
+family: [T10]
+not: [T10_PRO]
+---
+# Test 10
+
+## Compute
+
+{HEADER}
+| sm_count | 100 | count | - | vendor | [^sheet] table 1 quote="100 SMs" | |
+| sm_clock | 1000 | MHz | class=boost; ops=all | vendor | [^sheet] table 1 quote="1,000 MHz" | |
+| peak_compute | 102.4 | TFLOPS | dtype=fp16; engine=matrix; sparsity=dense; acc=fp32; clock=boost | vendor | [^sheet] table 1 quote="102.4 teraFLOPS" | |
+| peak_compute | 204.8 | TFLOPS | dtype=fp16; engine=matrix; sparsity=2:4; acc=fp32; clock=boost | vendor | [^sheet] table 1 quote="204.8 TF*" | |
+| peak_compute | 25.6 | TFLOPS | dtype=fp32; engine=vector; sparsity=dense; acc=fp32; clock=boost | derived | - | formula: sm_count * lanes_per_sm[dtype=fp32] * 2 * sm_clock[class=boost;ops=all] |
+| peak_compute | UNKNOWN | TFLOPS | dtype=bf16; engine=matrix; sparsity=dense; acc=unstated; clock=unstated | - | - | reason: the sheet prints fp16 only |
+| peak_compute | NONE | TFLOPS | dtype=fp8; engine=matrix; sparsity=dense; acc=unstated; clock=unstated | vendor | [^sheet] table 1 | reason: no FP8 units |
+
+## Memory
+
+{HEADER}
+| memory_capacity | 48 | GB | - | vendor | [^sheet] memory row quote="48GB" | |
+| memory_bandwidth | 2.0 | TB/s | - | vendor | [^sheet] bandwidth row quote="2.0TB/s" | chosen: the sheet of the shipped part |
+| memory_bandwidth | 2.2 | TB/s | - | secondary | [^blog] table quote="2.2 TB/s" | rejected: a blog before launch |
+| memory_bus_width | 4096 | bit | - | vendor | [^sheet] memory row quote="4096-bit" | |
+| memory_data_rate | 3.9 | Gbit/s | - | vendor | [^sheet] memory row quote="3.9 Gbps" | |
+| l2_capacity | 50 | MiB | - | vendor | [^sheet] cache row quote="50 MB" | |
+| memory_type | HBM3 | - | - | vendor | [^sheet] memory row quote="HBM3" | |
+
+[^sheet]: title="Sheet"; publisher="Maker"; url="https://example.org/sheet"; revision="2026-01"; read="2026-11-21"
+[^blog]: title="Blog"; publisher="Someone"; url="https://example.org/blog"; revision="undated"; read="2026-11-21"
+"""
+
+SIBLING = (
+    PRODUCT.replace("platform: T10", "platform: T10_PRO")
+    .replace("sku: Test 10", "sku: Test 10 Pro")
+    .replace("aliases: [NVIDIA T10 48GB]", "aliases: []")
+    .replace("family: [T10]", "family: []")
+    .replace("not: [T10_PRO]", "not: [T10]")
+)
+
+
+@pytest.fixture
+def wiki_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The invented wiki in a folder of its own, with a cache of its own."""
+    monkeypatch.setenv("KOPT_CACHE", str(tmp_path / "cache"))
+    root = tmp_path / "wiki"
+    for folder in ("hardware/nvidia", "targets"):
+        (root / folder).mkdir(parents=True)
+    (root / "targets" / "sm_00.md").write_text(TARGET)
+    (root / "hardware" / "nvidia" / "t10.md").write_text(PRODUCT)
+    (root / "hardware" / "nvidia" / "t10_pro.md").write_text(SIBLING)
+    return root
+
+
+@pytest.fixture
+def product(wiki_root: Path) -> Path:
+    """The page of the invented product T10."""
+    return wiki_root / "hardware" / "nvidia" / "t10.md"
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Remember core tests that were skipped: they may never be."""
     if report.skipped and "core" in report.keywords:

@@ -49,7 +49,9 @@ def test_cited_and_measured_origins_are_made_in_one_module_each(repo_root: Path)
 def test_cited_is_made_where_rows_become_quantities(repo_root: Path) -> None:
     """The check above is not vacuous: the maker does call the constructor."""
     tree = ast.parse((repo_root / MAKERS["Cited"]).read_text())
-    assert any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "Cited" for n in ast.walk(tree))
+    assert any(
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "Cited" for n in ast.walk(tree)
+    )
 
 
 @pytest.mark.core

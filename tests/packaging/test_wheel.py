@@ -10,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
-FOLDERS = {"kopt_kb": "kopt_kb", "kopt_kb/analysis": "analysis", "kopt_kb/kernels": "kernels", "kopt_kb/gpuwiki": "gpuwiki"}
+FOLDERS = {
+    "kopt_kb": "kopt_kb",
+    "kopt_kb/analysis": "analysis",
+    "kopt_kb/kernels": "kernels",
+    "kopt_kb/gpuwiki": "gpuwiki",
+}
 
 
 def _tree(root: Path) -> set[str]:

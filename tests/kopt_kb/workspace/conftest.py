@@ -12,7 +12,11 @@ from typing import Any
 
 import pytest
 
+from kopt_kb.problem.problem import Problem
+from kopt_kb.registry.registry import Registry
 from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.task import Task
+from kopt_kb.workspace.workspace import Workspace
 
 BLOB = "ab" * 32
 CITATION = {"path": "docs/x.md", "line": 23, "row_sha256": "0123456789ab"}
@@ -201,3 +205,30 @@ def as_nobody() -> Iterator[AsNobody]:
     with tempfile.TemporaryDirectory(prefix="kopt-readonly-") as name:
         Path(name).chmod(0o755)
         yield AsNobody(Path(name))
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """A kernel file that declares its operation."""
+    path = tmp_path / "demo.py"
+    path.write_text('OP = "rms_norm"\n')
+    return path
+
+
+@pytest.fixture
+def task(demo: Path) -> Task:
+    """An RMS norm on the invented T10."""
+    problem = Problem.of("rms_norm", ["8192x4096", "1024x512"], "bf16")
+    return Task(platform="T10", framework="Triton", kernel_demo=demo, problem=problem, notes="Keep it simple.")
+
+
+@pytest.fixture
+def registry(wiki_root: Path) -> Registry:
+    """The invented wiki, opened."""
+    return Registry.open(wiki_root)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, task: Task, registry: Registry) -> Workspace:
+    """A workspace fresh from `kb init`."""
+    return Workspace.create(tmp_path, "norm", task, registry)
