@@ -17,6 +17,7 @@ _SKIPPED = ("breakdown:", "group:", "pmsampling:")
 _OPCODES = "sass__inst_executed_per_opcode"
 _TEXT_KIND, _FLOAT_KINDS, _WHOLE_KINDS = 2, (3, 4), (5, 6)
 _MISSING_EXIT = 3
+_SOL_RULE = "SOLBottleneck"
 
 
 def main(path: str, out: TextIO) -> int:
@@ -95,6 +96,7 @@ def _rules(action: Any) -> list[list[Any]]:
                 message.get("type", 0),
                 speedup.get("speedup"),
                 speedup.get("type"),
+                message.get("message", "") if rule.get("rule_identifier") == _SOL_RULE else "",
             ]
         )
     return found

@@ -15,6 +15,7 @@ __all__ = ["Identity", "launch_of"]
 _SI_UNITS = frozenset({"s", "Hz", "B", "B/s", "B/block"})
 _SECTOR_BYTES = 32
 _WARP_THREADS = 32
+_ROUNDED = 0.005
 _OPCODES = {
     "barrier_instructions": ("BAR", "BARRIER"),
     "special_instructions": ("MUFU",),
@@ -72,6 +73,7 @@ def launch_of(
     for metric, value in counted.metrics.items():
         metrics.setdefault(metric, value)
     _derived(metrics, counted, numbers)
+    _exact_waves(metrics)
     _from_opcodes(metrics, opcodes or {})
     bounds = {metric: bound for metric, bound in counted.bounds.items() if metric not in DIRECT}
     return Launch(
@@ -127,6 +129,8 @@ def _shape(metrics: dict[str, float], identity: Identity) -> None:
         metrics.setdefault("grid_blocks", identity.grid.size)
     if identity.block is not None:
         metrics.setdefault("block_threads", identity.block.size)
+    if identity.target:
+        metrics["compute_capability"] = float(identity.target.removeprefix("sm_"))
     metrics.setdefault("wave_threads", _WARP_THREADS)
 
 
@@ -149,13 +153,20 @@ def _derived(metrics: dict[str, float], counted: Counted, raw: Mapping[str, floa
     issue_pct = raw.get("smsp__issue_active.avg.pct_of_peak_sustained_active")
     if issue_pct is not None:
         metrics.setdefault("issue_active", issue_pct / 100)
-    if metrics.get("compute_capability") is None:
-        major, minor = (raw.get(f"device__attribute_compute_capability_{one}") for one in ("major", "minor"))
-        if major is not None and minor is not None:
-            metrics["compute_capability"] = 10 * major + minor
     for kind, op in (("load", "ld"), ("store", "st")):
         _access(metrics, raw, kind, op)
     counted.bounds.pop("dram_bytes", None)
+
+
+def _exact_waves(metrics: dict[str, float]) -> None:
+    """Undo the two decimals CSV pages round waves to, which decide between a small grid and latency."""
+    printed, blocks, sms = (metrics.get(one) for one in ("waves_per_sm", "grid_blocks", "sm_count"))
+    limits = [value for metric, value in metrics.items() if metric.startswith("occupancy_limit.")]
+    if printed is None or blocks is None or not sms or not limits or min(limits) <= 0:
+        return
+    exact = blocks / (sms * min(limits))
+    if abs(exact - printed) <= _ROUNDED:
+        metrics["waves_per_sm"] = exact
 
 
 def _access(metrics: dict[str, float], raw: Mapping[str, float], kind: str, op: str) -> None:

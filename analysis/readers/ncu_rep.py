@@ -20,6 +20,7 @@ from kopt_kb.analysis.readers import ncu_child
 from kopt_kb.analysis.readers.base import Head, Reader
 from kopt_kb.analysis.readers.errors import ReportError
 from kopt_kb.analysis.readers.ncu_frames import MAGIC, stored_results
+from kopt_kb.analysis.readers.ncu_labels import sol_title
 from kopt_kb.analysis.readers.ncu_launch import Identity, launch_of
 from kopt_kb.analysis.readers.units import base_unit
 from kopt_kb.errors import MissingTool
@@ -142,9 +143,9 @@ def _extents(raw: dict[str, RawMetric], stem: str) -> Dim3 | None:
 
 
 def _rule(line: list[Any]) -> StoredRule:
-    rule, section, title, kind, speedup_pct, scope = line
+    rule, section, title, kind, speedup_pct, scope, message = line
     known = _KINDS[kind] if isinstance(kind, int) and 0 <= kind < len(_KINDS) else "none"
-    return StoredRule(rule, section, title, known, speedup_pct, _SCOPES.get(scope))  # type: ignore[arg-type]
+    return StoredRule(rule, section, title or sol_title(message), known, speedup_pct, _SCOPES.get(scope))  # type: ignore[arg-type]
 
 
 @contextmanager
