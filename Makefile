@@ -24,6 +24,7 @@ check: $(TEST)/ready
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/ruff format --check .
 	$(TEST)/bin/mypy
+	$(TEST)/bin/mypy tests/typing
 	$(TEST)/bin/lint-imports --no-cache
 	$(TEST)/bin/kb wiki check gpuwiki
 

@@ -15,6 +15,7 @@ from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
+from kopt_kb.workspace.codec import encode
 from kopt_kb.workspace.task import Task, declared_op, read_demo
 from kopt_kb.workspace.workspace import Workspace
 
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     incomplete = len(state.targets.targets if state.targets else ()) <= len(task.problem.shapes)
     if args.json:
         body = {"path": str(workspace.layout.root), "platform": state.created.platform}
-        print_json({**body, "unknown": list(state.unknown), "rooflines": state.rooflines})
+        print_json({**body, "unknown": list(state.unknown), "rooflines": encode(tuple(state.rooflines))})
     else:
         print(f"created {workspace.layout.root}")
         for row in state.unknown.values():

@@ -57,7 +57,11 @@ def _hits(source: str, values: set[Fraction]) -> list[tuple[int, float]]:
     found = []
     for node in ast.walk(ast.parse(source)):
         number = node.value if isinstance(node, ast.Constant) else None
-        if isinstance(number, bool) or not isinstance(number, int | float) or number <= SMALL and number == int(number):
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, int | float)
+            or (number <= SMALL and number == int(number))
+        ):
             continue
         if Fraction(str(number)) in values and number not in ALLOWED:
             found.append((node.lineno, number))

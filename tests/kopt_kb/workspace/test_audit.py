@@ -83,7 +83,9 @@ def test_an_edited_target_is_found(workspace: Workspace, wiki_root: Path) -> Non
     edit(readme, "memory-bound target >= 1.8 TB/s\n\n| Shape", "memory-bound target >= 1.5 TB/s\n\n| Shape")
     assert codes(run(workspace, wiki_root)) == ["edited-block"]
     text = readme.read_text()
-    block = re.search(r"(<!-- kb:begin stop-conditions sha256=)([0-9a-f]{64})( -->\n)(.*?)(<!-- kb:end)", text, re.S)
+    block = re.search(
+        r"(<!-- kb:begin stop-conditions sha256=)([0-9a-f]{64})( -->\n)(.*?)(<!-- kb:end)", text, re.DOTALL
+    )
     assert block is not None
     forged = hashlib.sha256(block[4].encode()).hexdigest()
     readme.write_text(text.replace(block[2], forged))

@@ -1,0 +1,74 @@
+"""The JSON of every command, frozen: field names and values on the invented wiki are part of the contract.
+
+`KOPT_WRITE_GOLDEN=1 pytest tests/contract` writes the files anew; the diff is for review.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.cli.main import main
+
+GOLDEN = Path(__file__).parent / "golden"
+
+COMMANDS: dict[str, tuple[int, list[str]]] = {
+    "list": (0, ["list"]),
+    "lookup": (0, ["lookup", "T10"]),
+    "lookup_metric": (0, ["lookup", "T10", "memory_bandwidth"]),
+    "lookup_unknown": (4, ["lookup", "T10", "peak_compute", "dtype=bf16"]),
+    "lookup_ambiguous": (2, ["lookup", "T10", "memory_bandwith"]),
+    "wiki_check": (1, ["wiki", "check", "ROOT"]),
+    "roofline_bare": (0, ["roofline", "--platform", "T10", "--flops", "1e9", "--bytes", "1e9", "--dtype", "fp32", "--engine", "vector"]),
+    "roofline_op": (0, ["roofline", "--platform", "T10", "--op", "rms_norm", "--shape", "8192x4096", "--dtype", "bf16"]),
+    "roofline_unknown": (4, ["roofline", "--platform", "T10", "--op", "gemm", "--shape", "64x64x64", "--dtype", "bf16"]),
+    "init": (0, ["init", "norm", "--platform", "T10", "--framework", "Triton", "--kernel-demo", "DEMO", "--shape", "8192x4096", "--dtype", "bf16"]),
+    "audit": (0, ["audit", "kernel_opt_norm"]),
+}  # fmt: skip
+
+
+def _run(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
+    code = main([*words, "--json"])
+    out = capsys.readouterr().out
+    return code, json.loads(out)
+
+
+def _stable(value: Any, replacements: dict[str, str]) -> Any:
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
+    for old, new in replacements.items():
+        text = text.replace(old, new)
+    return json.loads(re.sub(r'"20\d\d-\d\d-\d\dT[^"]*"', '"TIME"', text))
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", COMMANDS)
+def test_json_is_the_frozen_one(
+    name: str, wiki_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code and document; paths and times are replaced."""
+    monkeypatch.setenv("KOPT_GPU_WIKI", str(wiki_root))
+    monkeypatch.chdir(tmp_path)
+    demo = tmp_path / "demo.py"
+    demo.write_text('OP = "rms_norm"\n')
+    places = {"ROOT": str(wiki_root), "DEMO": str(demo)}
+    if name == "audit":
+        assert main([places.get(word, word) for word in COMMANDS["init"][1]]) == 0
+        capsys.readouterr()
+    expected_code, words = COMMANDS[name]
+    code, body = _run([places.get(word, word) for word in words], capsys)
+    assert code == expected_code
+    body = _stable(body, {str(tmp_path): "TMP"})
+    file = GOLDEN / f"{name}.json"
+    if os.environ.get("KOPT_WRITE_GOLDEN"):
+        file.write_text(json.dumps(body, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
+    assert body == json.loads(file.read_text())
+
+
+def test_every_golden_file_belongs_to_a_command() -> None:
+    """No orphan."""
+    assert {path.stem for path in GOLDEN.glob("*.json")} == set(COMMANDS)

@@ -1,0 +1,41 @@
+"""`kb lookup` on the shipped wiki, as a user types it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kopt_kb.cli.main import main
+
+
+@pytest.mark.core
+def test_lookup_prints_value_unit_grade_and_citation(capsys: pytest.CaptureFixture[str]) -> None:
+    """The H20's bandwidth with its line, its source and its rejected rival."""
+    assert main(["lookup", "H20", "memory_bandwidth"]) == 0
+    out = capsys.readouterr().out
+    assert "4.0  TB/s" in out
+    assert "<gpu-wiki>/hardware/nvidia/h20.md:L" in out
+    assert "Rejected" in out
+
+
+@pytest.mark.core
+def test_unknown_exits_4(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody publishes the sparse peak of the H20."""
+    assert main(["lookup", "H20", "peak_compute", "dtype=bf16", "sparsity=2:4"]) == 4
+    assert "UNKNOWN" in capsys.readouterr().out
+
+
+@pytest.mark.core
+def test_aliases_and_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    """lds_per_cu is shared_memory_per_sm; a full key is accepted."""
+    assert main(["lookup", "MI300X", "lds_per_cu", "--json"]) == 0
+    spec = json.loads(capsys.readouterr().out)["specs"][0]
+    assert (spec["metric"], spec["si_value"], spec["si_unit"]) == ("shared_memory_per_sm", 65536, "B")
+    assert main(["lookup", "A100_SXM_80GB", spec["key"], "--json"]) == 0
+
+
+def test_siblings_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Looking up H20 says what it is not."""
+    main(["lookup", "H20"])
+    assert "Not to be confused with:" in capsys.readouterr().out

@@ -1,0 +1,98 @@
+"""The entry point: exit codes, one line for each error, one JSON document whatever happens."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.cli.main import COMMANDS, main
+
+
+def run(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """Exit code, stdout, stderr."""
+    code = main(words)
+    done = capsys.readouterr()
+    return code, done.out, done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["nonsense"], 2, "no command"),
+        (["lookpu", "H20"], 2, "did you mean lookup"),
+        (["lookup"], 2, "PLATFORM"),
+        (["lookup", "H100"], 2, "H100_PCIE, H100_SXM"),
+        (["lookup", "H2O"], 2, "H20"),
+        (["lookup", "H20", "bandwith"], 2, "memory_bandwidth"),
+        (["lookup", "H20", "memory_bandwidth", "nonsense"], 2, "axis=value"),
+        (["lookup", "H20", "memory_bandwidth", "level=l2"], 2, "no axis"),
+        (["lookup", "H20", "--wiki", "/nowhere"], 2, "no wiki"),
+        (["lookup", "H20", "--js"], 2, "--js"),
+        (["roofline", "--platform", "H20"], 2, "--op"),
+        (["roofline", "--platform", "H20", "--flops", "1e9", "--bytes", "1e9", "--dtype", "bf16"], 2, "--engine"),
+        (["roofline", "--platform", "H20", "--op", "gemm", "--shape", "1x2", "--dtype", "bf16"], 2, "MxNxK"),
+        (["roofline", "--platform", "H20", "--op", "gem", "--shape", "1x2x3", "--dtype", "bf16"], 2, "gemm"),
+        (["roofline", "--platform", "H20", "--op", "gemm", "--shape", "1x2x3", "--dtype", "bf17"], 2, "bf16"),
+        (["roofline", "--platform", "H20", "--flops", "nan", "--bytes", "1", "--dtype", "bf16", "--engine", "matrix"], 2, "--flops"),
+        (["init", "x"], 2, "missing --platform, --framework, --kernel-demo, --op, --shape, --dtype"),
+        (["audit", "/nowhere"], 2, "no such folder"),
+        (["wiki", "copy", "/"], 2, "exists"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_an_exit_code(
+    words: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What, where, what to do; nothing on stdout; never a traceback."""
+    got, out, err = run(words, capsys)
+    assert (got, out) == (code, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["lookup", "H100"], ["lookup"], ["nonsense"], ["roofline", "--platform", "H20"]])
+def test_errors_in_json_are_one_document(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Machines read stdout, people stderr."""
+    _, out, err = run([*words, "--json"], capsys)
+    assert set(json.loads(out)["error"]) == {"code", "message", "where", "fix"}
+    assert err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """--help prints usage and exits 0."""
+    code, out, _ = run([name, "--help"], capsys)
+    assert code == 0
+    assert out.startswith(f"usage: kb {name}")
+
+
+def test_usage_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without words: usage, exit 2; with --help: exit 0."""
+    assert run(["--help"], capsys)[0] == 0
+    code, out, _ = run([], capsys)
+    assert code == 2
+    assert all(name in out for name in COMMANDS)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """kb --version."""
+    assert run(["--version"], capsys)[1].startswith("kb ")
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    """`kb lookup … | head -1` ends quietly."""
+    command = f"{sys.executable} -m kopt_kb lookup H100_SXM | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_the_module_is_the_command(tmp_path: Path) -> None:
+    """python -m kopt_kb works from any folder."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "kopt_kb", "list"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "H20" in done.stdout
