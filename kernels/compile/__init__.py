@@ -1,0 +1,9 @@
+"""Compilation without a GPU: Triton's own specialisation in child processes, with time and memory limits."""
+
+from __future__ import annotations
+
+from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, OpCase
+from kopt_kb.kernels.compile.target import TARGETS, Target
+
+__all__ = ["TARGETS", "Compilation", "CompileFailed", "CompilePool", "CompileRequest", "OpCase", "Target"]

@@ -1,0 +1,103 @@
+"""The assembler tools inside the Triton wheel: versions, and SASS from a cubin."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from kopt_kb.errors import BadInput, MissingTool
+
+__all__ = ["binary_text", "sass_of", "tool", "tool_version"]
+
+_ELF = b"\x7fELF"
+_EM_CUDA, _EM_AMDGPU = 190, 224
+_MACHINE_OFFSET = 18
+_RELEASE = re.compile(r"release\s+([\d.]+)(?:,\s*V([\d.]+))?")
+_TOOL_LIMIT_S = 60.0
+
+
+@cache
+def tool(name: str) -> Path:
+    """Return the path of ptxas, nvdisasm or cuobjdump: Triton's own copy, else the one on PATH.
+
+    Raises:
+        MissingTool: Neither exists.
+    """
+    spec = importlib.util.find_spec("triton")
+    if spec and spec.origin:
+        inside = Path(spec.origin).parent / "backends" / "nvidia" / "bin" / name
+        if inside.is_file():
+            return inside
+    if found := shutil.which(name):
+        return Path(found)
+    raise MissingTool(f"{name} not found", where="compile", fix="pip install 'kopt-kb[static]'")
+
+
+@cache
+def tool_version(name: str) -> str:
+    """Return the release of that tool, such as `12.8.93`."""
+    text = subprocess.run([tool(name), "--version"], capture_output=True, text=True, check=True).stdout
+    found = _RELEASE.search(text)
+    return (found[2] or found[1]) if found else text.strip().splitlines()[-1]
+
+
+def sass_of(cubin: bytes) -> str:
+    """Return nvdisasm's listing of a cubin, without data-flow analysis, which costs most of its time.
+
+    Raises:
+        BadInput: nvdisasm refuses the file.
+    """
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        command = [str(tool("nvdisasm")), "-c", "-ndf", "-novliw", file.name]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TOOL_LIMIT_S, check=False)
+    if done.returncode:
+        reason = " ".join(done.stderr.split())[:200]
+        raise BadInput(f"nvdisasm refuses the cubin: {reason}", where="cubin")
+    return done.stdout
+
+
+def binary_text(path: Path) -> str:
+    """Return the instruction listing of a cubin or hsaco file.
+
+    Raises:
+        BadInput: The file is neither.
+        MissingTool: An hsaco, and no llvm-objdump is installed (the Triton wheel has none).
+    """
+    data = path.read_bytes()
+    if data[:4] != _ELF:
+        raise BadInput("neither a cubin nor an hsaco", where=str(path), fix="give an ELF file of one of them")
+    machine = int.from_bytes(data[_MACHINE_OFFSET : _MACHINE_OFFSET + 2], "little")
+    if machine == _EM_CUDA:
+        return sass_of(data)
+    if machine != _EM_AMDGPU:
+        raise BadInput(f"ELF file of machine {machine}", where=str(path), fix="give a cubin or an hsaco")
+    command = _objdump()
+    done = subprocess.run(
+        [command, "-d", "--no-show-raw-insn", path],
+        capture_output=True,
+        text=True,
+        timeout=_TOOL_LIMIT_S,
+        check=False,
+    )
+    if done.returncode:
+        raise BadInput(f"llvm-objdump refuses it: {' '.join(done.stderr.split())[:200]}", where=str(path))
+    return done.stdout
+
+
+def _objdump() -> str:
+    candidates = ["llvm-objdump", "/opt/rocm/llvm/bin/llvm-objdump"]
+    found = next((path for name in candidates if (path := shutil.which(name))), None)
+    if found is None:
+        raise MissingTool(
+            "llvm-objdump not found",
+            where="hsaco",
+            fix="install ROCm's LLVM, or give the AMDGCN text of the compiler instead",
+        )
+    return found

@@ -1,0 +1,79 @@
+"""Import a Python file in a worker and find its Triton kernels."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kopt_kb.errors import BadInput, KoptError
+
+__all__ = ["jit_functions", "load_module", "unwrap"]
+
+_LOADED: dict[Path, tuple[str, ModuleType]] = {}
+
+
+def load_module(file: str) -> ModuleType:
+    """Return the file's module, imported again when its content has changed.
+
+    Raises:
+        BadInput: The file is absent, or fails while it is imported; the reason is one line.
+    """
+    path = Path(file).resolve()
+    if not path.is_file():
+        raise BadInput("no such file", where=file)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if path in _LOADED and _LOADED[path][0] == digest:
+        return _LOADED[path][1]
+    module = _import(path, digest)
+    _LOADED[path] = (digest, module)
+    return module
+
+
+def _import(path: Path, digest: str) -> ModuleType:
+    name = f"_kopt_{path.stem}_{digest[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BadInput("not a Python file", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(path.parent)
+    sys.path.append(folder)
+    try:
+        spec.loader.exec_module(module)
+    except KoptError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"import fails: {_line(error)}", where=str(path), fix="make it importable") from error
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def _line(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
+
+
+def unwrap(kernel: Any) -> Any:
+    """Return the JITFunction under autotune and heuristics decorators, or None for anything else."""
+    from triton.runtime.jit import JITFunction
+
+    while not isinstance(kernel, JITFunction):
+        kernel = getattr(kernel, "fn", None)
+        if kernel is None:
+            return None
+    return kernel
+
+
+def jit_functions(module: ModuleType) -> dict[str, Any]:
+    """Return the kernels that the module itself defines, decorated as they are, in order of their lines."""
+    found = {
+        name: value
+        for name, value in vars(module).items()
+        if hasattr(value, "fn") and (inner := unwrap(value)) is not None and inner.__module__ == module.__name__
+    }
+    return dict(sorted(found.items(), key=lambda item: unwrap(item[1]).starting_line_number))

@@ -1,0 +1,123 @@
+"""A Triton driver without a device, and arguments without memory: Triton then specialises as at a launch."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+
+from kopt_kb.errors import MissingTool
+from kopt_kb.kernels.compile.target import Target
+from kopt_kb.kernels.launch_case import Scalar, TensorSpec
+
+__all__ = ["StubDriver", "activate", "argument"]
+
+_INT32_MAX = 2**31 - 1
+
+
+class StubDriver(DriverBase):  # type: ignore[misc] # triton is untyped
+    """Names a target and refuses everything that needs a device."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__()
+        self._target = GPUTarget(target.backend, target.arch, target.warp_size)
+
+    @classmethod
+    def is_active(cls) -> bool:
+        """Return False: it is set by hand, never found."""
+        return False
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """Return the type unchanged; no launcher is built."""
+        return ty
+
+    def get_current_target(self) -> GPUTarget:
+        """Return the target to compile for."""
+        return self._target
+
+    def get_current_device(self) -> int:
+        """Return the only device number."""
+        return 0
+
+    def set_current_device(self, device: int) -> None:
+        """Do nothing; there is one device number."""
+
+    def get_current_stream(self, device: int) -> int:
+        """Return the default stream."""
+        return device
+
+    def get_active_torch_device(self) -> NoReturn:
+        """Refuse: there is no device."""
+        raise MissingTool("the module asks for a GPU while it is imported", where="compile")
+
+    def get_benchmarker(self) -> NoReturn:
+        """Refuse: nothing can be timed here."""
+        raise MissingTool("the kernel wants to be timed, which needs a GPU", where="compile")
+
+
+class _Dtype(str):
+    """Triton's type string of an element, with the sizes that a host descriptor checks."""
+
+    __slots__ = ()
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return max(int("".join(c for c in self.split("e", 1)[0] if c.isdigit()) or 1) // 8, 1)
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Whether it is a floating type."""
+        return self.startswith(("fp", "bf"))
+
+
+class _Pointer:
+    """A tensor argument: 16-byte aligned, as every allocator gives it, and of a known span."""
+
+    def __init__(self, spec: TensorSpec) -> None:
+        self.dtype = _Dtype(spec.triton_dtype)
+        self.shape = list(spec.shape)
+        self._strides = list(spec.element_strides)
+        self._span_bytes = spec.span_bytes
+
+    def data_ptr(self) -> int:
+        """Return an aligned address."""
+        return 0
+
+    def stride(self) -> list[int]:
+        """Return the strides in elements."""
+        return self._strides
+
+    def ptr_range(self) -> int:
+        """Return the bytes reachable from the pointer (Triton's hook for 32-bit buffer offsets)."""
+        return self._span_bytes
+
+
+def activate(target: Target) -> None:
+    """Make Triton compile for that target in this process.
+
+    On AMD the real launcher adds `tt.pointer_range=32` to tensors under 2 GiB, by a check that imports
+    torch; the same check without torch is put in its place.
+    """
+    from triton.backends.amd.compiler import HIPBackend
+    from triton.runtime.driver import driver
+
+    HIPBackend.is_within_2gb = staticmethod(_is_within_2gb)
+    driver.set_active(StubDriver(target))
+
+
+def _is_within_2gb(arg: Any) -> bool:
+    return hasattr(arg, "ptr_range") and arg.ptr_range() <= _INT32_MAX
+
+
+def argument(value: TensorSpec | Scalar) -> object:
+    """Return what stands in for a kernel argument: a pointer, a host tensor descriptor, or the scalar."""
+    if not isinstance(value, TensorSpec):
+        return value
+    pointer = _Pointer(value)
+    if value.block_shape is None:
+        return pointer
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    return TensorDescriptor(pointer, pointer.shape, pointer.stride(), list(value.block_shape))

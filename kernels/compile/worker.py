@@ -1,0 +1,81 @@
+"""The child process: reads pickled jobs on stdin, answers on the inherited stdout, keeps Triton warm."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import warnings
+from typing import BinaryIO
+
+from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.kernels.compile.frames import read_frame, write_frame
+
+__all__ = ["answer", "main"]
+
+
+def answer(job: object) -> object:
+    """Return the result of one job, or the error that ends it."""
+    from kopt_kb.kernels.compile.request import CompileRequest
+
+    try:
+        if isinstance(job, CompileRequest):
+            from kopt_kb.kernels.compile.build import build
+
+            return build(job)
+        from kopt_kb.kernels.discover import describe
+
+        return describe(str(job))
+    except KoptError as error:
+        return error
+    except MemoryError:
+        from kopt_kb.kernels.compile.request import CompileFailed
+
+        return CompileFailed.of("memory_limit", "ran out of the memory limit", where="compile")
+    except ImportError as error:
+        return MissingTool(
+            f"{error.name or error} is not installed", where="compile", fix="pip install 'kopt-kb[static]'"
+        )
+    except Exception as error:  # noqa: BLE001 - a worker must answer whatever happens
+        return BadInput(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}", where="compile")
+
+
+def _prepare(memory_limit_bytes: int, cache: str) -> BinaryIO:
+    """Limit memory, pin what changes code, and keep foreign prints off the answer stream."""
+    if memory_limit_bytes:
+        resource.setrlimit(resource.RLIMIT_AS, (memory_limit_bytes, memory_limit_bytes))
+    os.environ.update(
+        TRITON_CACHE_DIR=cache,
+        TRITON_ALWAYS_COMPILE="1",
+        TRITON_DEFAULT_FP_FUSION="1",
+        NVPTX_ENABLE_DUMP="0",
+        TRITON_DUMP_PTXAS_LOG="1",
+        CUDA_VISIBLE_DEVICES="",
+    )
+    os.environ.pop("TRITON_INTERPRET", None)
+    warnings.simplefilter("ignore")
+    answers = os.fdopen(os.dup(1), "wb")
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    return answers
+
+
+def main() -> None:
+    """Serve jobs until stdin closes."""
+    cache = tempfile.mkdtemp(prefix="kopt-compile-")
+    try:
+        answers = _prepare(int(sys.argv[1]) if len(sys.argv) > 1 else 0, cache)
+        while True:
+            try:
+                job = read_frame(sys.stdin.buffer)
+            except EOFError:
+                return
+            write_frame(answers, answer(job))
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
