@@ -51,15 +51,15 @@ def _write(out: TextIO, library: Any, action: Any, place: tuple[int, int], table
         value = None if metric is None else _value(metric)
         if value is not None:
             names.append(name)
-            units.append(metric.unit())
+            units.append(metric.unit() or "")
             values.append(value)
     key = (*names, "", *units)
     table = tables.get(key)
     line: dict[str, Any] = {
         "range": place[0],
         "action": place[1],
-        "name": action.name(library.IAction.NameBase_FUNCTION),
-        "demangled": action.name(library.IAction.NameBase_DEMANGLED),
+        "name": action.name(library.IAction.NameBase_FUNCTION) or "",
+        "demangled": action.name(library.IAction.NameBase_DEMANGLED) or "",
         "workload": action.workload_type(),
         "values": values,
         "rules": _rules(action),

@@ -8,12 +8,13 @@ and counts are read here; what is inside the payloads is left to NVIDIA's librar
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from kopt_kb.analysis.readers.errors import ReportError
 
-__all__ = ["MAGIC", "stored_results"]
+__all__ = ["MAGIC", "Block", "blocks", "stored_results"]
 
 MAGIC = b"NVR\x00"
 _FRAMED_VERSION = 7
@@ -23,32 +24,44 @@ _MAX_HEADER_BYTES = 1 << 28
 _AGAIN = "copy or record the report again"
 
 
+class Block(NamedTuple):
+    """One block of a report: its bytes and the number of results in it."""
+
+    start: int
+    end: int
+    results: int
+
+
 def stored_results(path: Path) -> int | None:
     """Return the number of results a report announces, None for a version whose frames are not known.
 
     Raises:
         ReportError: The magic is missing, or a frame ends beyond the file (with the byte where it starts).
     """
+    found = blocks(path)
+    return None if found is None else sum(one.results for one in found)
+
+
+def blocks(path: Path) -> list[Block] | None:
+    """Return the blocks of a report in file order; None and errors as `stored_results`."""
     size = path.stat().st_size
     with path.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
-            raise ReportError("no .ncu-rep report: the file doesn't start with NVR", where=path, fix=_AGAIN)
+            raise ReportError("no .ncu-rep report: the magic NVR is missing", where=path, fix=_AGAIN)
         header = _varints(_message(stream, path, size), path, len(MAGIC))
         if header.get(_VERSION) != _FRAMED_VERSION:
             return None
-        return _walk(stream, path, size)
+        return list(_walk(stream, path, size))
 
 
-def _walk(stream: BinaryIO, path: Path, size: int) -> int:
-    results = 0
+def _walk(stream: BinaryIO, path: Path, size: int) -> Iterator[Block]:
     while (start := stream.tell()) < size:
         block = _varints(_message(stream, path, size), path, start)
-        results += block.get(_RESULTS, 0)
         end = stream.tell() + block.get(_PAYLOAD, 0)
         if end > size:
             raise _cut(path, start, size)
+        yield Block(start, end, block.get(_RESULTS, 0))
         stream.seek(end)
-    return results
 
 
 def _message(stream: BinaryIO, path: Path, size: int) -> bytes:

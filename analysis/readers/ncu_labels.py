@@ -10,14 +10,10 @@ _ELAPSED = ".avg.pct_of_peak_sustained_elapsed"
 _ACTIVE = ".avg.pct_of_peak_sustained_active"
 _REAL_NAME = re.compile(r"[a-z][a-z0-9_]*_[\w.:]*")
 
-_BY_SECTION = {
-    ("GPU Speed Of Light", "Memory Throughput"): "gpu__compute_memory_throughput" + _ELAPSED,
-    ("GPU Speed Of Light", "Duration"): "gpu__time_duration.sum",
-    ("Memory Workload Analysis", "Memory Throughput"): "dram__bytes.sum.per_second",
-    ("Launch Statistics", "Threads"): "launch__thread_count",
-}
-
+_MEMORY_THROUGHPUT = "Memory Throughput"
 _LABELS = {
+    "Duration": "gpu__time_duration.sum",
+    "Threads": "launch__thread_count",
     "DRAM Frequency": "dram__cycles_elapsed.avg.per_second",
     "SM Frequency": "gpc__cycles_elapsed.avg.per_second",
     "Elapsed Cycles": "gpc__cycles_elapsed.max",
@@ -121,11 +117,16 @@ _SOL_OPENINGS = (
 )
 
 
-def metric_name(section: str, label: str) -> str:
-    """Return the metric a label of a section shows; unknown labels become `section/label`."""
-    for (opening, known), name in _BY_SECTION.items():
-        if known == label and section.startswith(opening):
-            return name
+def metric_name(section: str, label: str, unit: str) -> str:
+    """Return the metric a label shows; unknown labels become `section/label`.
+
+    Args:
+        section: Section of the row.
+        label: Printed name.
+        unit: Printed unit: two sections call different metrics "Memory Throughput", one in percent.
+    """
+    if label == _MEMORY_THROUGHPUT:
+        return "gpu__compute_memory_throughput" + _ELAPSED if unit.strip() == "%" else "dram__bytes.sum.per_second"
     if label in _LABELS:
         return _LABELS[label]
     return label if _REAL_NAME.fullmatch(label) or not section else f"{section}/{label}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -46,9 +47,8 @@ def read_long(file: Path, noise: Noise) -> Iterator[LaunchParts]:
     """
     decimal = _decimal(file)
     columns: _Columns | None = None
-    current: tuple[str, ...] = ()
-    done: set[tuple[str, ...]] = set()
-    parts: LaunchParts | None = None
+    done: set[tuple[int, str, str]] = set()
+    current: _Open | None = None
     table = 0
     for row in rows_of(file, noise):
         if row.cells[0] == "ID":
@@ -56,17 +56,39 @@ def read_long(file: Path, noise: Noise) -> Iterator[LaunchParts]:
             continue
         if columns is None or len(row.cells) < columns.needed:
             raise ReportError(f"a row of {len(row.cells)} cells is cut short", where=file, line=row.line, fix=_AGAIN)
-        key = (str(table), columns.cell(row, "Process ID"), columns.cell(row, "ID"))
-        if parts is None or key != current:
-            if parts is not None:
-                yield parts
+        key = (table, columns.cell(row, "Process ID"), columns.cell(row, "ID"))
+        if current is None or current.ends_before(key, columns, row):
+            if current is not None:
+                yield current.parts
             if key in done:
                 raise ReportError(f"rows of launch {key[2]} stand apart", where=file, line=row.line, fix=_AGAIN)
             done.add(key)
-            current, parts = key, _start(columns, row, file)
-        _take(parts, columns, row, decimal)
-    if parts is not None:
-        yield parts
+            current = _Open(key, _start(columns, row, file))
+        current.seen.add(_content(columns, row))
+        _take(current.parts, columns, row, decimal)
+    if current is not None:
+        yield current.parts
+
+
+@dataclass(slots=True)
+class _Open:
+    """The launch whose rows are being read."""
+
+    key: tuple[int, str, str]
+    parts: LaunchParts
+    seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def ends_before(self, key: tuple[int, str, str], columns: _Columns, row: Row) -> bool:
+        """Return whether a row belongs to the next launch; a process id alone only with a repeated metric."""
+        if key == self.key:
+            return False
+        if (key[0], key[2]) == (self.key[0], self.key[2]) and _content(columns, row) not in self.seen:
+            raise ReportError(f"the row contradicts launch {key[2]}", where=self.parts.file, line=row.line, fix=_AGAIN)
+        return True
+
+
+def _content(columns: _Columns, row: Row) -> tuple[str, str]:
+    return columns.cell(row, "Section Name"), columns.cell(row, "Metric Name")
 
 
 def _decimal(file: Path) -> Decimal:
@@ -99,8 +121,8 @@ def _take(parts: LaunchParts, columns: _Columns, row: Row, decimal: Decimal) -> 
         raise ReportError(f"the row contradicts launch {parts.id}", where=parts.file, line=row.line, fix=_AGAIN)
     label = columns.cell(row, "Metric Name")
     if label:
-        name = metric_name(columns.cell(row, "Section Name"), label)
         value, unit = columns.cell(row, "Metric Value"), columns.cell(row, "Metric Unit")
+        name = metric_name(columns.cell(row, "Section Name"), label, unit)
         parts.put(name, metric_of(name, value, unit, decimal, (parts.file, row.line)), row.line)
     elif columns.cell(row, "Rule Name"):
         parts.rules.append(_rule(columns, row, decimal))

@@ -109,6 +109,8 @@ def _launch(line: dict[str, Any], table: list[tuple[str, str, int, int]], path: 
         elif math.isfinite(value):
             raw[name] = RawMetric(value * times / over, unit)
     place = Place(str(path), f"range {line['range']} action {line['action']}")
+    if not line["name"]:
+        raise ReportError(f"damaged: the launch at {place.at} has no name", where=path, fix=_AGAIN)
     note = ""
     if line["workload"] != _KERNEL_WORKLOAD:
         raw = {name: metric for name, metric in raw.items() if not name.startswith("launch__")}
