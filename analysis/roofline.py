@@ -37,7 +37,7 @@ MIN_GRADES = {"vendor": {"vendor"}, "device": {"vendor", "device"}, "measured": 
 class GradeRefused(FindingError):
     """A roof rests on a weaker source than was asked for."""
 
-    code = "KB070"
+    code = "KB059"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,11 @@ class Roofline:
 
     @property
     def target(self) -> Target:
-        """The target that applies: bandwidth for memory-bound and balanced work, the limiting engine's for
-        compute-bound work; where a roof is missing, the one that can't be computed."""
+        """The target that applies.
+
+        Bandwidth for memory-bound and balanced work, the limiting engine's for compute-bound work; where a roof is
+        missing, the one that can't be computed.
+        """
         if self.bound == "compute":
             return next(one for one in self.targets if one.name == self.limiter)
         if self.bound == "unknown":

@@ -55,8 +55,9 @@ def test_only_plain_decimals_are_numbers(text: str) -> None:
 @given(st.integers(0, 10**12), st.integers(0, 6))
 def test_numbers_are_read_exactly(digits: int, decimals: int) -> None:
     """A decimal text becomes the fraction it prints."""
-    text = f"{digits / 1:.0f}" if decimals == 0 else f"{digits // 10**decimals}.{digits % 10**decimals:0{decimals}d}"
-    assert parse_number(text) * 10**decimals == digits * (1 if decimals else 1)
+    scale = 10**decimals
+    text = str(digits) if decimals == 0 else f"{digits // scale}.{digits % scale:0{decimals}d}"
+    assert parse_number(text) == Fraction(digits, scale)
 
 
 @given(st.integers(-(10**9), 10**9).filter(bool), st.integers(0, 9))
