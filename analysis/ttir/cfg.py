@@ -36,7 +36,7 @@ class _Walk:
     """What has arrived where during one run of a function."""
 
     machine: Machine
-    blocks: dict[str, tuple[int, Block]]
+    blocks: dict[str, Block]
     arriving: dict[str, Array] = field(default_factory=dict)
     doubtful: set[str] = field(default_factory=set)
     returned: list[Value] | None = None
@@ -61,12 +61,10 @@ class _Walk:
             values = merge_all(self.machine, ids, np.asarray(here > 0), values, self.returned)
         self.returned = values
 
-    def go(self, end: Op, here: Array, index: int, label: str) -> None:
+    def go(self, end: Op, here: Array, label: str) -> None:
         """Carry weights and arguments along a branch."""
         for successor, share, unsure in _edges(self.machine, end, here):
-            position, target = self.blocks[successor.label]
-            if position <= index:
-                raise self.machine.fail(end, "a loop made of branches", "only scf.for and scf.while are counted")
+            target = self.blocks[successor.label]
             passed = values_of(self.machine, successor.arguments)
             before = self.arriving.get(successor.label)
             if before is not None:
@@ -89,24 +87,45 @@ def _edges(machine: Machine, end: Op, here: Array) -> list[tuple[Successor, Arra
     return [(successor, here, True) for successor in end.successors]
 
 
+def _flow_order(machine: Machine, blocks: dict[str, Block], entry: str) -> list[str]:
+    """Reachable labels, every block after all that branch to it."""
+    order: list[str] = []
+    open_, done = set[str](), set[str]()
+
+    def visit(label: str) -> None:
+        open_.add(label)
+        end = blocks[label].ops[-1] if blocks[label].ops else None
+        for successor in end.successors if end is not None else ():
+            if successor.label in open_ and end is not None:
+                raise machine.fail(end, "a loop made of branches", "only scf.for and scf.while are counted")
+            if successor.label not in done:
+                visit(successor.label)
+        open_.discard(label)
+        done.add(label)
+        order.append(label)
+
+    visit(entry)
+    return order[::-1]
+
+
 def run_function(machine: Machine, function: Function, weight: Array) -> list[Value]:
-    """Run a function's blocks in text order; returns what it returns.
+    """Run a function's blocks in flow order; returns what it returns.
 
     Raises:
         IrError: A backward branch: loops must be `scf.for` or `scf.while`.
     """
-    blocks = function.body.blocks
-    walk = _Walk(machine, {block.label: (index, block) for index, block in enumerate(blocks)})
-    walk.arriving[blocks[0].label] = weight
-    for index, block in enumerate(blocks):
-        arrived = walk.arriving.get(block.label)
+    blocks = {block.label: block for block in function.body.blocks}
+    entry = function.body.entry.label
+    walk = _Walk(machine, blocks, {entry: weight})
+    for label in _flow_order(machine, blocks, entry):
+        arrived = walk.arriving.get(label)
         if arrived is None:
             continue
         # Both sides of an undecidable branch carry full weight; no program passes a block twice.
         here = np.minimum(arrived, weight)
-        end = walk.run(block, here)
+        end = walk.run(blocks[label], here)
         if end is None or end.name == "tt.return":
             walk.leave(end, here)
         else:
-            walk.go(end, here, index, block.label)
+            walk.go(end, here, label)
     return walk.returned or []

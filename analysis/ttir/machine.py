@@ -10,7 +10,7 @@ from kopt_kb.analysis.ttir.access import run_access, shape_access
 from kopt_kb.analysis.ttir.arguments import Binding
 from kopt_kb.analysis.ttir.contractions import record_dot, record_reduce, record_scan
 from kopt_kb.analysis.ttir.control import CONTROL
-from kopt_kb.analysis.ttir.costs import combine_cost, op_cost
+from kopt_kb.analysis.ttir.costs import op_cost
 from kopt_kb.analysis.ttir.demand import Tape
 from kopt_kb.analysis.ttir.folding import fold_reduce, fold_scan
 from kopt_kb.analysis.ttir.integers import evaluate_elementwise, numpy_type
@@ -249,10 +249,7 @@ class Machine:
         if op.name == "tt.scan":
             return record_scan(tape, op, values, results)
         if op.name in _MIXED or len(results) != 1 or any(isinstance(value, BlockView) for value in values):
-            cost = (
-                op_cost(op, self.plan.module) if op.name != "tt.map_elementwise" else combine_cost(op, self.plan.module)
-            )
-            return tape.everything(op, values, results, cost)
+            return tape.everything(op, values, results, op_cost(op, self.plan.module))
         node = tape.elementwise(op, values, results[0])
         if op.name == "arith.andi":
             masks = [value.may if isinstance(value, Node) else np.asarray(value, np.bool_) for value in values
