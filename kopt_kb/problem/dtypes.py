@@ -118,10 +118,6 @@ def matrix_compute(storage: DType, mode: str, engine: str) -> tuple[str, Engine]
     if engine == "auto":
         return storage.name, "vector" if storage.name in ("fp32", "int32") else "matrix"
     if engine == "vector":
-        name = (
-            storage.name
-            if storage.name in ("fp64", "fp32", "fp16", "bf16", "int32")
-            else vector_compute(storage)
-        )
+        name = storage.name if storage.name in ("fp64", "fp32", "fp16", "bf16", "int32") else vector_compute(storage)
         return name, "vector"
     return storage.name, "matrix"

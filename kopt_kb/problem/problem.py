@@ -51,21 +51,15 @@ class Problem:
         """
         found = definition(op)
         dims = tuple(
-            check_shape(parse_shape(one) if isinstance(one, str) else one, found.form) for one in shapes
+            parse_shape(one, found.form) if isinstance(one, str) else check_shape(one, found.form) for one in shapes
         )
         if not dims:
-            raise BadInput(
-                "a problem needs at least one shape", fix=f"give --shape {found.form}", code="KB063"
-            )
+            raise BadInput("a problem needs at least one shape", fix=f"give --shape {found.form}", code="KB063")
         for index, one in enumerate(dims):
             if one in dims[:index]:
-                raise BadInput(
-                    f"shape {format_shape(one)} is given twice", fix="give each shape once", code="KB063"
-                )
+                raise BadInput(f"shape {format_shape(one)} is given twice", fix="give each shape once", code="KB063")
         values = found.read_options(options or {})
-        problem = Problem(
-            found.id, dims, dtype_of(dtype).name, tolerance or tolerance_of(dtype), values.items
-        )
+        problem = Problem(found.id, dims, dtype_of(dtype).name, tolerance or tolerance_of(dtype), values.items)
         for one in dims:
             problem.work(one)
         return problem
@@ -84,9 +78,7 @@ class Problem:
             "op": self.op,
             "shapes": [format_shape(shape) for shape in self.shapes],
             "dtype": self.dtype,
-            "options": {
-                name: list(value) if isinstance(value, tuple) else value for name, value in self.options
-            },
+            "options": {name: list(value) if isinstance(value, tuple) else value for name, value in self.options},
             "tolerance": self.tolerance.to_json(),
         }
 

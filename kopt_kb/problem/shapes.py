@@ -23,14 +23,14 @@ class ShapeError(BadInput):
     code = "KB063"
 
 
-def parse_shape(text: str) -> Shape:
+def parse_shape(text: str, form: str = "") -> Shape:
     """Return the dimensions of a shape written with `x` between them.
 
     >>> parse_shape("8192x4096")
     (8192, 4096)
 
     Raises:
-        ShapeError: A part is not a positive whole number, or the text is empty.
+        ShapeError: A part is not a positive whole number, the text is empty, or as `check_shape`.
     """
     parts = text.strip().lower().replace("×", "x").split("x")
     dims = []
@@ -39,7 +39,7 @@ def parse_shape(text: str) -> Shape:
             what = "is empty" if not part else f"has {part!r}, which is not a positive whole number"
             raise ShapeError(f"shape {_short(text)} {what}", fix="write it like 8192x4096")
         dims.append(int(part))
-    return check_shape(dims)
+    return check_shape(dims, form)
 
 
 def check_shape(shape: Sequence[int], form: str = "") -> Shape:
@@ -59,9 +59,7 @@ def check_shape(shape: Sequence[int], form: str = "") -> Shape:
         raise ShapeError("the shape is empty", fix=f"give {form or 'at least one dimension, like 8192x4096'}")
     for index, dim in enumerate(dims):
         if isinstance(dim, bool) or not isinstance(dim, int):
-            raise ShapeError(
-                f"dimension {index} of the shape is {dim!r}, not a whole number", fix="give integers"
-            )
+            raise ShapeError(f"dimension {index} of the shape is {dim!r}, not a whole number", fix="give integers")
         if not 1 <= dim <= MAX_DIM:
             name = f" ({names[index]})" if index < len(names) and names[index] != "..." else ""
             raise ShapeError(

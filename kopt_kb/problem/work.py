@@ -76,9 +76,7 @@ class Work:
     def total(parts: Sequence[Work]) -> Work:
         """Return the sum of several pieces of work run one after the other, nothing shared between them."""
         if not parts:
-            raise BadInput(
-                "the sum of no work is undefined", fix="give at least one piece of work", code="KB067"
-            )
+            raise BadInput("the sum of no work is undefined", fix="give at least one piece of work", code="KB067")
         dtypes = {part.dtype for part in parts}
         return Work(
             op=parts[0].op if len(parts) == 1 else "sum",
@@ -134,13 +132,10 @@ class Work:
             "op": self.op,
             "shape": list(self.shape),
             "dtype": self.dtype,
-            "options": {
-                name: list(value) if isinstance(value, tuple) else value for name, value in self.options
-            },
+            "options": {name: list(value) if isinstance(value, tuple) else value for name, value in self.options},
             "flops": [_flop_json(one) for one in self.flops],
             "special": [
-                {"function": one.function, "dtype": one.dtype, "count": one.count.to_json()}
-                for one in self.special
+                {"function": one.function, "dtype": one.dtype, "count": one.count.to_json()} for one in self.special
             ],
             "bytes": [_byte_json(one) for one in self.bytes],
             "definitions": dict(self.definitions),
@@ -155,9 +150,7 @@ class Work:
             shape=tuple(data["shape"]),
             dtype=data["dtype"],
             flops=tuple(
-                FlopCount(
-                    one["dtype"], one["engine"], Count.from_json(one["useful"]), _maybe(one["executed"])
-                )
+                FlopCount(one["dtype"], one["engine"], Count.from_json(one["useful"]), _maybe(one["executed"]))
                 for one in data["flops"]
             ),
             bytes=tuple(
@@ -170,8 +163,7 @@ class Work:
                 for one in data["bytes"]
             ),
             special=tuple(
-                SpecialCount(one["function"], one["dtype"], Count.from_json(one["count"]))
-                for one in data["special"]
+                SpecialCount(one["function"], one["dtype"], Count.from_json(one["count"])) for one in data["special"]
             ),
             options=tuple(options),
             definitions=tuple(data["definitions"].items()),
@@ -191,12 +183,10 @@ def work(op: str, shape: Sequence[int] | str, dtype: str, **options: object) -> 
         BadInput: Unknown operation, dtype or option, or a shape that does not fit, with the expected form.
     """
     found = definition(op)
-    dims = check_shape(parse_shape(shape) if isinstance(shape, str) else shape, found.form)
+    dims = parse_shape(shape, found.form) if isinstance(shape, str) else check_shape(shape, found.form)
     storage = dtype_of(dtype)
     if storage.kind not in found.kinds:
-        raise BadInput(
-            f"{found.id} is not defined for {storage.name}", fix="give a floating-point dtype", code="KB061"
-        )
+        raise BadInput(f"{found.id} is not defined for {storage.name}", fix="give a floating-point dtype", code="KB061")
     values = found.read_options(options)
     counts = found.count(dims, storage, values)
     return Work(

@@ -15,9 +15,7 @@ def _key_value(shape: Shape, options: OptionValues) -> tuple[int, int]:
     kv_heads = options.integer("kv_heads") or heads
     kv_length = options.integer("kv_length") or length
     if heads % kv_heads:
-        raise OptionError(
-            f"{heads} query heads do not divide into {kv_heads} key heads", fix="give a divisor of H"
-        )
+        raise OptionError(f"{heads} query heads do not divide into {kv_heads} key heads", fix="give a divisor of H")
     if options.flag("causal") and kv_length != length:
         raise OptionError(
             f"a causal mask of {length} queries over {kv_length} keys can be aligned in two ways",
@@ -50,8 +48,7 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
 DEFINITION = OpDefinition(
     id="attention",
     form="BxHxSxD",
-    summary="O = softmax(Q K^T / sqrt(D)) V for B batches and H heads of S queries; forward pass, head "
-    "width D for all",
+    summary="O = softmax(Q K^T / sqrt(D)) V for B batches and H heads of S queries; forward pass, head width D for all",
     flops="P = query-key pairs: B*H*S*S_kv, or with a causal mask exactly B*H*S*(S+1)/2. Matrix engine:"
     " 2*D for each pair of Q K^T and 2*D of P V = 4*P*D. Vector engine (fp32): for each pair 1 "
     "scale, 1 subtraction, and maxima and adds (one less than pairs in each row); D divisions for"

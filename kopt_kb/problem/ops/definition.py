@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,9 @@ from kopt_kb.problem.shapes import Shape
 __all__ = ["OpDefinition", "Option", "OptionError", "OptionValue", "OptionValues"]
 
 OptionValue = int | bool | str | tuple[int, ...]
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
 class OptionError(BadInput):
@@ -59,10 +63,8 @@ class Option:
 
     def _int(self, value: object) -> int:
         text = str(value)
-        if isinstance(value, bool) or not text.lstrip("-").isascii() or not text.lstrip("-").isdigit():
-            raise self._refuse(value, "a whole number")
-        if len(text) > 20 or int(text) < self.minimum:
-            raise self._refuse(value, f"a whole number of at least {self.minimum}")
+        if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) < self.minimum:
+            raise self._refuse(text[:40], f"a whole number of at least {self.minimum}")
         return int(text)
 
     def _bool(self, value: object) -> bool:
@@ -116,9 +118,7 @@ class OptionValues:
         """Return a list option."""
         value = self[name]
         if not isinstance(value, tuple):
-            raise OptionError(
-                f"option {name} is {value!r}", fix="give whole numbers with commas between them"
-            )
+            raise OptionError(f"option {name} is {value!r}", fix="give whole numbers with commas between them")
         return value
 
 
@@ -154,14 +154,11 @@ class OpDefinition:
         for name in given:
             if name not in known:
                 near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
-                hint = (
-                    f"did you mean {' or '.join(near)}?" if near else f"options: {', '.join(known) or 'none'}"
-                )
+                hint = f"did you mean {' or '.join(near)}?" if near else f"options: {', '.join(known) or 'none'}"
                 raise OptionError(f"{self.id} has no option {name!r}", fix=hint)
         return OptionValues(
             tuple(
-                (name, option.read(given[name]) if name in given else option.default)
-                for name, option in known.items()
+                (name, option.read(given[name]) if name in given else option.default) for name, option in known.items()
             )
         )
 

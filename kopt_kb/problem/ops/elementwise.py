@@ -27,8 +27,7 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
 DEFINITION = OpDefinition(
     id="elementwise",
     form="Nx...",
-    summary="each output element is a function of the input elements at the same place; add of two by "
-    "default",
+    summary="each output element is a function of the input elements at the same place; add of two by default",
     flops="flops_per_element for each of the N elements, as given; vector engine",
     special="special_per_element for each element, as given; of any function",
     bytes="each input once read, each output once written, in the storage type; nothing is broadcast",

@@ -40,8 +40,7 @@ DEFINITION = OpDefinition(
     summary="C[rows of group g, N] = A[rows of group g, K] B[g][K,N]; the groups' rows add up to M",
     flops="2*M*N*K: one multiply and one add for each product; matrix engine, but plain fp32 on the "
     "vector engine unless compute=tf32 or engine=matrix",
-    bytes="A once read, B of each group that has rows once read, C once written; a group without rows "
-    "moves nothing",
+    bytes="A once read, B of each group that has rows once read, C once written; a group without rows moves nothing",
     count=_count,
     options=(
         Option("groups", "ints", (), "rows of each group, zeros allowed", minimum=0),

@@ -33,8 +33,7 @@ DEFINITION = OpDefinition(
     "multiply by 1/N, 1 add of eps, N multiplies by the inverse root, N by the weight, N adds of "
     "the bias = 7N+1 (N less without weight, N less without bias); vector engine",
     special="1 rsqrt a row",
-    bytes="x, w and b once read, y once written, each in the storage type; mean and inverse root are "
-    "not stored",
+    bytes="x, w and b once read, y once written, each in the storage type; mean and inverse root are not stored",
     count=_count,
     options=(
         Option("weight", "bool", True, "multiply by a weight of N elements"),

@@ -24,8 +24,7 @@ def _count(shape: Shape, dtype: DType, _options: OptionValues) -> Counts:
 DEFINITION = OpDefinition(
     id="swiglu",
     form="MxN",
-    summary="y = a / (1 + exp(-a)) * b for two inputs and one output of MxN, computed in fp32; no "
-    "projections",
+    summary="y = a / (1 + exp(-a)) * b for two inputs and one output of MxN, computed in fp32; no projections",
     flops="an element: 1 add, 1 division, 1 multiply = 3 (the sign change is part of the exp); vector engine",
     special="1 exp an element",
     bytes="a and b once read, y once written, in the storage type",
