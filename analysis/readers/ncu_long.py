@@ -122,8 +122,9 @@ def _take(parts: LaunchParts, columns: _Columns, row: Row, decimal: Decimal) -> 
     label = columns.cell(row, "Metric Name")
     if label:
         value, unit = columns.cell(row, "Metric Value"), columns.cell(row, "Metric Unit")
-        name = metric_name(columns.cell(row, "Section Name"), label, unit)
-        parts.put(name, metric_of(name, value, unit, decimal, (parts.file, row.line)), row.line)
+        section = columns.cell(row, "Section Name")
+        name = metric_name(section, label, unit)
+        parts.put(name, metric_of(name, value, unit, decimal, (parts.file, row.line)), section, row.line)
     elif columns.cell(row, "Rule Name"):
         parts.rules.append(_rule(columns, row, decimal))
     else:

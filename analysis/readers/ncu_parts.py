@@ -31,6 +31,7 @@ class LaunchParts:
         shape: Printed grid, block and compute capability, compared over the rows of a launch.
         raw: Metrics so far.
         rules: Verdicts so far.
+        sections: Section that each metric was first printed in.
     """
 
     file: Path
@@ -40,13 +41,17 @@ class LaunchParts:
     shape: tuple[str, str, str]
     raw: dict[str, RawMetric] = field(default_factory=dict)
     rules: list[StoredRule] = field(default_factory=list)
+    sections: dict[str, str] = field(default_factory=dict)
 
-    def put(self, name: str, metric: RawMetric | None, line: int) -> None:
-        """Store a metric; raises `ReportError` when the launch already has another number for it."""
+    def put(self, name: str, metric: RawMetric | None, section: str, line: int) -> None:
+        """Store a metric; raises `ReportError` when its section already has another number for it.
+
+        Sections may print one metric with different precision, or reuse a label: the first one counts.
+        """
         if metric is None:
             return
         held = self.raw.setdefault(name, metric)
-        if held != metric and not _same_rounded(held, metric):
+        if held != metric and self.sections[name] == section:
             raise ReportError(f"a second value of {name} for launch {self.id}", where=self.file, line=line, fix=_AGAIN)
 
     def launch(self) -> Launch:
@@ -66,13 +71,6 @@ class LaunchParts:
             return launch_of(identity, self.raw, tuple(self.rules))
         except ReportError as error:
             raise ReportError(error.what, where=self.file, line=self.line, fix=error.fix) from error
-
-
-def _same_rounded(one: RawMetric, other: RawMetric) -> bool:
-    """Sections print one metric with different precision."""
-    if isinstance(one.value, str) or isinstance(other.value, str) or one.unit != other.unit:
-        return False
-    return abs(one.value - other.value) <= 0.01 * max(abs(one.value), abs(other.value))
 
 
 def metric_of(name: str, cell: str, unit: str, decimal: Decimal, where: tuple[Path, int]) -> RawMetric | None:

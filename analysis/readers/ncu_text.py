@@ -118,7 +118,7 @@ def _launches(path: Path, decimal: Decimal) -> Iterator[LaunchParts]:
             continue
         if cells:
             name = metric_name(reading.section, cells[0], cells[1])
-            parts.put(name, metric_of(name, cells[2], cells[1], decimal, (path, line)), line)
+            parts.put(name, metric_of(name, cells[2], cells[1], decimal, (path, line)), reading.section, line)
         elif reading.section.startswith("GPU Speed Of Light") and sol_title(text):
             parts.rules.append(StoredRule("SOLBottleneck", "SpeedOfLight", sol_title(text), "optimization"))
     reading.table.close(line)

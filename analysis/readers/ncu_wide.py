@@ -23,6 +23,7 @@ class _Table:
 
     def __init__(self, header: Row, file: Path) -> None:
         self.file = file
+        self.line = header.line
         self.names = header.cells
         self.units: list[str] | None = None
         self._at = {name: index for index, name in reversed(list(enumerate(header.cells)))}
@@ -54,10 +55,8 @@ def read_wide(file: Path, noise: Noise) -> Iterator[LaunchParts]:
     """Yield launches in file order; raises `ReportError` with the line of what can't be."""
     decimal = _decimal(file)
     seen: set[tuple[str, ...]] = set()
-    tables = 0
     for table, row in _data_rows(file, noise):
-        tables += row.cells is table.names
-        key = (table.cell(row, "Process ID"), table.cell(row, "ID"), str(id(table)))
+        key = (table.cell(row, "Process ID"), table.cell(row, "ID"), str(table.line))
         if key in seen:
             raise ReportError(f"a second row of launch {key[1]}", where=file, line=row.line, fix=_AGAIN)
         seen.add(key)
@@ -99,5 +98,6 @@ def _parts(table: _Table, row: Row, decimal: Decimal) -> LaunchParts:
     )
     units = table.units or []
     for index, name in table.metrics:
-        parts.put(name, metric_of(name, row.cells[index], units[index], decimal, (table.file, row.line)), row.line)
+        metric = metric_of(name, row.cells[index], units[index], decimal, (table.file, row.line))
+        parts.put(name, metric, "", row.line)
     return parts
