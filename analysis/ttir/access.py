@@ -90,6 +90,8 @@ def _locate(
     pointer = values[0]
     if isinstance(pointer, BlockView):
         return _locate_view(op, pointer, values, shape)
+    if isinstance(pointer, Node) and ("descriptor" in op.name or "boundaryCheck" in op.attributes):
+        return None, Node(shape), 0.0
     position = _MASK_AT.get(op.name)
     mask = values[position] if position is not None and len(values) > position else None
     other = values[2] if op.name == "tt.load" and len(values) > 2 else None

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kopt_kb.analysis.ttir.costs import Cost, combine_cost, combine_ops, dot_dims, dot_key
 from kopt_kb.analysis.ttir.demand import Tape
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import Op
 from kopt_kb.analysis.ttir.padding import identity_of
+from kopt_kb.analysis.ttir.products import Factor, count_products, reached_left, reached_right
 from kopt_kb.analysis.ttir.structure import full
-from kopt_kb.analysis.ttir.values import Bools, Node, Value, lanes, shape_of
+from kopt_kb.analysis.ttir.values import Bools, Node, Value, expand, lanes, shape_of
 
 __all__ = ["record_dot", "record_reduce", "record_scan"]
 
@@ -31,34 +31,43 @@ def record_dot(tape: Tape, op: Op, values: Sequence[Value], result: IrType) -> N
             return
         if isinstance(start, Node):
             start.require(out.demand)
-        products = _products(tape, out.demand, left, right, result, depth)
-        tape.count({key: 2}, products)
+        if left.pad is None and right.pad is None:
+            tape.count({key: 2}, lanes(out.demand, tape.programs, result.shape) * depth)
+            left.require(np.asarray(out.demand.any(-1, keepdims=True)))
+            right.require(np.asarray(out.demand.any(-2, keepdims=True)))
+        else:
+            _padded_dot(tape, op, out.demand, (left, right), {key: 2})
 
     tape.record(step)
     return out
 
 
-def _products(tape: Tape, demand: Bools, left: Node, right: Node, result: IrType, depth: int) -> int:
-    pads = [node.pad if node.fill in (0.0, None) else None for node in (left, right)]
-    if left.shape[-1:] != right.shape[-2:-1]:
-        # Packed operands of a scaled dot: padding of one says nothing lane by lane about the other.
-        pads = [None, None]
-    if pads[0] is None and pads[1] is None:
-        products = lanes(demand, tape.programs, result.shape) * depth
-        real_left = real_right = None
-    else:
-        real_left, real_right = (_real(pad, node.shape) for pad, node in zip(pads, (left, right), strict=True))
-        pairs = np.matmul(real_left, real_right)
-        scale = depth // left.shape[-1]
-        programs = max(pairs.shape[0], demand.shape[0])
-        total = int((pairs * full(demand, result.shape)).sum(dtype=np.float64))
-        products = total * scale * (tape.programs // programs)
-    whole = full(demand, result.shape)
+def _whole(demand: Bools, operand: Node) -> Bools:
+    """All of an operand in the programs that need anything of the product."""
+    return expand(np.asarray(demand.reshape(demand.shape[0], -1).any(1)), len(operand.shape))
+
+
+def _padded_dot(tape: Tape, op: Op, asked: Bools, operands: tuple[Node, Node], cost: Cost) -> None:
+    left, right = operands
+    shape = tape.module.types[op.results[0]].shape
+    known = [node.pad if node.fill in (0.0, None) else None for node in operands]
+    fits = left.shape[-1:] == right.shape[-2:-1]
+    if not fits or any(node.pad is not pad for node, pad in zip(operands, known, strict=True)):
+        tape.doubt(cost, op.line, f"{op.name} runs over padding lanes: useful work is an upper bound")
+    if not fits:
+        depth = dot_dims(op, tape.module)[3]
+        tape.count(cost, lanes(asked, tape.programs, shape) * depth)
+        left.require(_whole(asked, left))
+        right.require(_whole(asked, right))
+        return
+    factors = [Factor.of(pad, node.shape) for pad, node in zip(known, operands, strict=True)]
+    demand = full(asked, shape)
+    programs = max(demand.shape[0], *(factor.real.shape[0] for factor in factors))
+    tape.count(cost, count_products(demand, factors[0], factors[1]) * (tape.programs // programs))
     if not left.leaf:
-        left.require(_reached(whole.any(-1, keepdims=True), whole, real_right, over_columns=True))
+        left.require(reached_left(demand, factors[1]))
     if not right.leaf:
-        right.require(_reached(whole.any(-2, keepdims=True), whole, real_left, over_columns=False))
-    return products
+        right.require(reached_right(demand, factors[0]))
 
 
 def record_reduce(tape: Tape, op: Op, values: Sequence[Value], results: Sequence[IrType]) -> list[Node]:
@@ -133,23 +142,6 @@ def record_scan(tape: Tape, op: Op, values: Sequence[Value], results: Sequence[I
 
 def _right_operand(op: Op) -> int:
     return 2 if op.name == "tt.dot_scaled" and op.detail.get("a_scaled") == "True" else 1
-
-
-def _real(pad: Bools | None, shape: tuple[int, ...]) -> NDArray[np.float32]:
-    if pad is None:
-        return np.ones((1, *shape), np.float32)
-    return np.asarray(~full(pad, shape), np.float32)
-
-
-def _reached(simple: Bools, whole: Bools, other: object, *, over_columns: bool) -> Bools:
-    """Lanes of one factor that meet a demanded lane through a real element of the other factor."""
-    if other is None:
-        return simple
-    factor = np.asarray(other, np.float32)
-    lit, turned = whole.astype(np.float32), np.swapaxes(factor, -1, -2)
-    met = np.matmul(lit, turned) if over_columns else np.matmul(turned, lit)
-    reached: Bools = met > 0
-    return reached
 
 
 def _any_demand(outs: Sequence[Node]) -> Bools | None:

@@ -73,6 +73,19 @@ def test_work_before_a_dot_is_useful_where_the_other_factor_is_real(m, ka, kb):
     assert vector == [m * min(ka, kb)]
 
 
+def test_work_before_a_dot_without_padding_is_useful_row_by_row():
+    """2 A times B, both whole, five rows stored: 5 x 16 doublings."""
+    body = (
+        tile("o", "m", "n") + "%a = tt.load %ptr : tensor<16x16x!tt.ptr<f32>>\n"
+        "%two = arith.addf %a, %a : tensor<16x16xf32>\n"
+        "%d = tt.dot %two, %a, %zero, inputPrecision = tf32 : "
+        "tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>\n"
+        "tt.store %ptr, %d, %om : tensor<16x16x!tt.ptr<f32>>\n"
+    )
+    kernel = run(body, m=5, n=16, ka=0, kb=0)
+    assert {f.engine: f.amount.value for f in kernel.useful} == {"vector": 80, "matrix": 2 * 5 * 16 * 16}
+
+
 @settings(max_examples=25, deadline=None)
 @given(m=SIZE, ka=SIZE)
 def test_a_row_sum_adds_real_elements_only(m, ka):
