@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.analysis.ttir.arguments import TensorArg
 from kopt_kb.analysis.ttir.count import count_ir
+from kopt_kb.analysis.ttir.describe import KernelDescription, Parameter, describe
 from kopt_kb.analysis.ttir.model import Function, IrError, Module
 from kopt_kb.analysis.ttir.parser import parse_ttir
 from kopt_kb.analysis.ttir.result import Amount, IrCount, KernelCount
@@ -14,8 +15,11 @@ __all__ = [
     "IrCount",
     "IrError",
     "KernelCount",
+    "KernelDescription",
     "Module",
+    "Parameter",
     "TensorArg",
     "count_ir",
+    "describe",
     "parse_ttir",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kopt_kb.analysis.ttir.plan import Mode
 from kopt_kb.analysis.ttir.tally import LOWER, UPPER, Direction, Exactness, exactness_of
 
-__all__ = ["Amount", "DirectionBytes", "Flops", "IrCount", "IrNote", "KernelCount", "Special", "total"]
+__all__ = ["Amount", "DirectionBytes", "Flops", "IrCount", "IrNote", "KernelCount", "Special", "ratio", "total"]
 
 
 @dataclass(frozen=True, slots=True)
