@@ -22,7 +22,7 @@ VARIANTS = [
         "name": "wide_program",
         "category": "memory_access",
         "summary": "more elements a program, so that each thread has several 16-byte loads in flight",
-        "precondition": "N >= 1048576",
+        "precondition": "elements >= 1048576",
         "config": {"BLOCK": 4096},
         "knobs": ["BLOCK", "num_warps"],
     },

@@ -1,0 +1,207 @@
+"""What a kernel file declares about itself, read as literals: the file is never imported or run."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.dtypes import dtype_of
+from kopt_kb.problem.ops import definition, op_id
+from kopt_kb.problem.shapes import Shape
+
+__all__ = ["Category", "DeclarationError", "Declared", "Variant", "read_declared"]
+
+Category = Literal[
+    "memory_traffic",
+    "memory_access",
+    "caching",
+    "latency_hiding",
+    "parallelism",
+    "scheduling",
+    "compute",
+]
+
+_NAMES = ("OP", "OP_OPTIONS", "TUNING_SPACE", "VARIANTS")
+_COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+}
+_ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+class DeclarationError(BadInput):
+    """A kernel file's declared data are missing or don't fit together."""
+
+    code = "KB072"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One structural change that a file offers, as a hypothesis to try.
+
+    Attributes:
+        name: Unique in the file.
+        category: Kind of bottleneck it works on.
+        summary: What changes and why it may help.
+        precondition: Comparisons joined by `and`, over the operation's dimension letters, `elements`
+            (their product) and `element_bytes`.
+        config: Values laid over the default configuration.
+        knobs: Keys of the tuning space worth searching with it.
+    """
+
+    name: str
+    category: Category
+    summary: str
+    precondition: str
+    config: tuple[tuple[str, object], ...]
+    knobs: tuple[str, ...]
+
+    def applies(self, op: str, shape: Shape, dtype: str) -> bool:
+        """Return whether the precondition holds for a shape and storage type."""
+        letters = [one for one in definition(op).form.split("x") if one != "..."]
+        # A form of any rank names its last dimension.
+        dims = shape if len(letters) == len(shape) else shape[-len(letters) :]
+        names = dict(zip(letters, dims, strict=True))
+        names |= {"elements": prod(shape), "element_bytes": dtype_of(dtype).storage_bytes(1)}
+        return _holds(ast.parse(self.precondition, mode="eval").body, names)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The declared data of a kernel file.
+
+    Attributes:
+        op: Operation id.
+        options: Options of the operation that the kernel implements.
+        tuning_space: Values worth trying, by knob.
+        variants: Structural changes; empty when the file has none.
+    """
+
+    op: str
+    options: tuple[tuple[str, object], ...]
+    tuning_space: tuple[tuple[str, tuple[object, ...]], ...]
+    variants: tuple[Variant, ...]
+
+
+def read_declared(path: Path) -> Declared:
+    """Return what a kernel file declares at its top level.
+
+    Raises:
+        DeclarationError: No Python, no `OP`, a value that is no literal, or parts that don't fit together.
+    """
+    values = _literals(path)
+    if "OP" not in values:
+        raise DeclarationError("the file declares no OP", where=str(path), fix='write OP = "rms_norm" or such')
+    space = _tuning_space(path, values.get("TUNING_SPACE", {}))
+    variants = tuple(_variant(path, one, space) for one in values.get("VARIANTS", []))
+    names = [one.name for one in variants]
+    if len(set(names)) != len(names):
+        raise DeclarationError("two variants share a name", where=str(path), fix="rename one")
+    options = tuple(dict(values.get("OP_OPTIONS", {})).items())
+    return Declared(op_id(values["OP"]), options, tuple(space.items()), variants)
+
+
+def _literals(path: Path) -> dict[str, Any]:
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, SyntaxError, ValueError) as error:
+        raise DeclarationError(f"not a readable Python file ({error})", where=str(path)) from error
+    found = {}
+    for node in tree.body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Name) and target.id in _NAMES:
+                found[target.id] = _value(path, target.id, node.value)
+    return found
+
+
+def _value(path: Path, name: str, node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError as error:
+        where = f"{path}:{node.lineno}"
+        raise DeclarationError(f"{name} is not a literal", where=where, fix="write plain values") from error
+
+
+def _tuning_space(path: Path, data: object) -> dict[str, tuple[object, ...]]:
+    if not isinstance(data, dict) or not all(isinstance(one, list | tuple) and one for one in data.values()):
+        raise DeclarationError(
+            "TUNING_SPACE is not a table of lists", where=str(path), fix='write {"num_warps": [4, 8]}'
+        )
+    return {str(name): tuple(one) for name, one in data.items()}
+
+
+def _variant(path: Path, data: Mapping[str, Any], space: Mapping[str, object]) -> Variant:
+    fields = set(Variant.__slots__)
+    if not isinstance(data, dict) or set(data) != fields:
+        raise DeclarationError(f"a variant needs exactly {', '.join(sorted(fields))}", where=str(path))
+    where = f"{path} (variant {data['name']})"
+    if data["category"] not in get_args(Category):
+        raise DeclarationError(
+            f"unknown category {data['category']!r}", where=where, fix=f"one of {', '.join(get_args(Category))}"
+        )
+    strange = {*data["knobs"], *data["config"]} - {*space, "VARIANT"}
+    if strange:
+        raise DeclarationError(f"{', '.join(sorted(strange))} not in TUNING_SPACE", where=where)
+    _check_precondition(data["precondition"], where)
+    return Variant(
+        name=data["name"],
+        category=data["category"],
+        summary=data["summary"],
+        precondition=data["precondition"],
+        config=tuple(data["config"].items()),
+        knobs=tuple(data["knobs"]),
+    )
+
+
+def _check_precondition(text: str, where: str) -> None:
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:
+        raise DeclarationError(f"precondition {text!r} is no expression", where=where) from error
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    # One stands for every name: this finds what the grammar does not have.
+    try:
+        _holds(tree, dict.fromkeys(names, 1))
+    except BadInput as error:
+        raise DeclarationError(f"precondition {text!r}: {error.what}", where=where, fix=error.fix) from error
+
+
+def _holds(node: ast.expr, names: Mapping[str, int]) -> bool:
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        parts = [_holds(one, names) for one in node.values]
+        return all(parts)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARE:
+        return _COMPARE[type(node.ops[0])](_number(node.left, names), _number(node.comparators[0], names))
+    raise DeclarationError("only comparisons joined by and", fix="write such as N <= 4096 and M >= 64")
+
+
+def _number(node: ast.expr, names: Mapping[str, int]) -> int:
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, ast.Name):
+        if node.id not in names:
+            raise DeclarationError(f"unknown name {node.id}", fix=f"known: {', '.join(names)}")
+        return names[node.id]
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        divisor = node.right if isinstance(node.op, ast.FloorDiv | ast.Mod) else None
+        if divisor and not (isinstance(divisor, ast.Constant) and divisor.value):
+            raise DeclarationError("divisors must be numbers above 0", fix="write such as N % 16")
+        return _ARITHMETIC[type(node.op)](_number(node.left, names), _number(node.right, names))
+    raise DeclarationError("only whole numbers, names and + - * // %", fix="write such as N * element_bytes % 16")

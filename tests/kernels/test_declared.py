@@ -1,0 +1,101 @@
+"""Declared data are read without running the file, and nothing unfit is accepted."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.kernels.declared import DeclarationError, read_declared
+
+GOOD = """
+OP = "rmsnorm"
+OP_OPTIONS = {"weight": True}
+TUNING_SPACE = {"num_warps": [4, 8]}
+VARIANTS = [{"name": "a", "category": "caching", "summary": "s", "precondition": "N <= 8 and M * 2 > 3",
+             "config": {"num_warps": 8, "VARIANT": "x"}, "knobs": ["num_warps"]}]
+raise SystemExit("this file must not be run")
+"""
+
+
+def _write(tmp_path, text):
+    path = tmp_path / "kernel.py"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_is_read_without_running_it(tmp_path):
+    """The file ends in an exit, which never happens."""
+    found = read_declared(_write(tmp_path, GOOD))
+    assert found.op == "rms_norm"
+    assert dict(found.options) == {"weight": True}
+    assert dict(found.tuning_space) == {"num_warps": (4, 8)}
+    (variant,) = found.variants
+    assert (variant.name, variant.category, variant.knobs) == ("a", "caching", ("num_warps",))
+
+
+@pytest.mark.parametrize(("shape", "holds"), [((2, 8), True), ((2, 9), False), ((1, 8), False)])
+def test_a_precondition_is_evaluated_for_a_shape(tmp_path, shape, holds):
+    """N <= 8 and 2M > 3."""
+    (variant,) = read_declared(_write(tmp_path, GOOD)).variants
+    assert variant.applies("rms_norm", shape, "bf16") is holds
+
+
+def test_a_precondition_may_use_bytes_and_elements(tmp_path):
+    """Rows of a multiple of 16 bytes: 8 elements of bf16 are, 7 are not."""
+    text = GOOD.replace("N <= 8 and M * 2 > 3", "N * element_bytes % 16 == 0 and elements > 7")
+    (variant,) = read_declared(_write(tmp_path, text)).variants
+    assert variant.applies("rms_norm", (1, 8), "bf16")
+    assert not variant.applies("rms_norm", (4, 7), "bf16")
+
+
+def test_the_last_dimension_is_named_when_any_rank_is_allowed(tmp_path):
+    """N of a 4x3x8 reduction is 8."""
+    (variant,) = read_declared(_write(tmp_path, GOOD.replace(" and M * 2 > 3", ""))).variants
+    assert variant.applies("reduction", (4, 3, 8), "bf16")
+    assert not variant.applies("reduction", (3, 9), "bf16")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('OP = "rmsnorm"', "", "declares no OP"),
+        ('OP = "rmsnorm"', 'OP = "rms" + name', "OP is not a literal"),
+        ('"rmsnorm"', '"sofmax"', "did you mean softmax"),
+        ("caching", "magic", "unknown category 'magic'"),
+        ('"num_warps": 8,', '"BLOCK": 8,', "BLOCK not in TUNING_SPACE"),
+        ("[4, 8]", "[]", "not a table of lists"),
+        ('"summary": "s",', "", "a variant needs exactly"),
+        ("N <= 8", "N.bit_length() <= 8", "only whole numbers"),
+        ("N <= 8", "__import__('os') == 1", "only whole numbers"),
+        ("N <= 8", "M % N == 0", "divisors must be numbers"),
+        ("N <= 8", "M // 0 == 0", "divisors must be numbers"),
+        ("N <= 8", "N ==", "is no expression"),
+        ("N <= 8 and", "N <= 8 or", "only comparisons joined by and"),
+        ("raise SystemExit", "raise SystemExit((", "not a readable Python file"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(tmp_path, old, new, complaint):
+    """With the file in front."""
+    assert old in GOOD
+    with pytest.raises(Exception, match=complaint) as caught:
+        read_declared(_write(tmp_path, GOOD.replace(old, new)))
+    assert caught.value.exit_code == 2
+    assert "\n" not in str(caught.value)
+
+
+def test_two_variants_of_one_name_are_refused(tmp_path):
+    """A record could not tell them apart."""
+    variant = GOOD[GOOD.index("[{") + 1 : GOOD.index("}]") + 1]
+    text = GOOD.replace(variant, f"{variant}, {variant}")
+    with pytest.raises(DeclarationError, match="share a name"):
+        read_declared(_write(tmp_path, text))
+
+
+def test_the_shipped_files_are_read(repo_root):
+    """Every kernel file, each variant's precondition evaluated on a shape."""
+    shapes = {"gemm": (64, 64, 64), "attention": (1, 2, 64, 32)}
+    files = [one for one in sorted((repo_root / "kernels").rglob("*.py")) if "\nOP = " in one.read_text()]
+    assert len(files) == 12
+    for path in files:
+        found = read_declared(path)
+        for variant in found.variants:
+            assert variant.applies(found.op, shapes.get(found.op, (64, 64)), "bf16") in (True, False)

@@ -1,0 +1,61 @@
+"""FLOPs of single torch operations, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from kopt_kb.kernels.torch_formulas import attention_flops, formula_of, storage_name  # noqa: E402
+
+pytestmark = pytest.mark.torch
+X = torch.empty(2, 5, device="meta")
+
+
+@pytest.mark.parametrize(
+    ("packet", "args", "out", "flops", "special"),
+    [
+        (torch.ops.aten.add, (X, X), X, 10, {}),
+        (torch.ops.aten.neg, (X,), X, 0, {}),
+        (torch.ops.aten.exp, (X,), X, 0, {"exp": 10}),
+        (torch.ops.aten.sigmoid, (X,), X, 20, {"exp": 10}),
+        (torch.ops.aten.pow, (X, 2), X, 10, {}),
+        (torch.ops.aten.pow, (X, 3), X, 0, {"pow": 10}),
+        (torch.ops.aten.sum, (X,), X[0, 0], 9, {}),
+        (torch.ops.aten.max, (X, X), X, 10, {}),
+        (torch.ops.aten.max, (X, 1), (X[:, 0], X[:, 0]), 8, {}),
+        (torch.ops.aten._softmax, (X, 1, False), X, 2 * (4 + 5 + 4 + 5), {"exp": 10}),
+    ],
+)
+def test_one_operation(packet, args, out, flops, special):
+    """A 2x5 tensor of fp32."""
+    found = formula_of(packet)(args, out)
+    assert sum(value for _, _, value in found.flops) == flops
+    assert {name: value for name, _, value in found.special} == special
+
+
+def test_torchs_own_registry_serves_what_we_do_not_count():
+    """A 1x1 convolution of 4 places, 3 channels in and 2 out: 2*4*3*2."""
+    image, weight = torch.empty(1, 3, 2, 2, device="meta"), torch.empty(2, 3, 1, 1, device="meta")
+    args = (image, weight, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    out = torch.empty(1, 2, 2, 2, device="meta")
+    assert formula_of(torch.ops.aten.convolution)(args, out).flops == (("fp32", "vector", 48),)
+
+
+def test_an_operation_nobody_defined_has_no_formula():
+    """A scan's additions depend on the algorithm."""
+    assert formula_of(torch.ops.aten.cumsum) is None
+
+
+def test_a_causal_mask_over_longer_keys_starts_at_the_first():
+    """Queries 0 and 1 see 1 and 2 of 5 keys, as torch aligns it."""
+    q, kv = torch.empty(1, 1, 2, 8, device="meta"), torch.empty(1, 1, 5, 8, device="meta")
+    assert attention_flops(q, kv, kv, causal=True).flops[0] == ("fp32", "vector", 4 * 3 * 8)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"), [(torch.bfloat16, "bf16"), (torch.float8_e5m2, "fp8"), (torch.int64, "int32")]
+)
+def test_torch_types_have_names(dtype, name):
+    """Wide integers compute as int32 here."""
+    assert storage_name(dtype) == name
