@@ -85,6 +85,7 @@ _THROUGHPUT = (
 
 _LAUNCH = (
     _fixed("grid_blocks", "1", "thread blocks (workgroups) of the launch"),
+    _fixed("grid_threads", "1", "threads (work-items) of the launch"),
     _fixed("block_threads", "1", "threads (work-items) of a block"),
     _fixed("cluster_blocks", "1", "blocks of a cluster; 0 when the launch has none"),
     _fixed("registers_per_thread", "1", "registers a thread holds (architectural VGPRs on AMD)"),
