@@ -1,0 +1,106 @@
+"""Work out of AMD counters: FLOPs, bytes, hits and use of the units by the sourced formulas of the wiki."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from kopt_kb.analysis.profile.formulas import Formula, load_formulas
+from kopt_kb.registry.quantity import Exactness
+
+__all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd"]
+
+_SUM = "_sum"
+_CACHED_SETS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class AmdDevice:
+    """What a report says about a device; None is not said.
+
+    Attributes:
+        name: Product name or agent label.
+        target: Compiler target, such as `gfx942`; empty when unknown.
+        cu_count: Compute units of the device.
+        num_xcd: Dies whose counters the profiler adds up.
+        wave_threads: Work-items of a wave.
+        max_waves_per_cu: Waves a compute unit can hold.
+        lds_banks: Banks of the LDS of a compute unit.
+    """
+
+    name: str = ""
+    target: str = ""
+    cu_count: int | None = None
+    num_xcd: int | None = None
+    wave_threads: int | None = None
+    max_waves_per_cu: int | None = None
+    lds_banks: int | None = None
+
+    def parameters(self) -> dict[str, float]:
+        """Return the known parameters of formulas by name; 0 is not known."""
+        named = {
+            "cu_count": self.cu_count,
+            "num_xcd": self.num_xcd,
+            "max_waves_per_cu": self.max_waves_per_cu,
+            "lds_banks": self.lds_banks,
+        }
+        return {name: float(value) for name, value in named.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Metrics by vocabulary id, and which of them are bounds."""
+
+    metrics: dict[str, float] = field(default_factory=dict)
+    bounds: dict[str, Exactness] = field(default_factory=dict)
+
+
+def count_amd(counters: Mapping[str, float], device: AmdDevice) -> Counted:
+    """Return what the counters say, by the formulas of `gpuwiki/counters/amd_*.md`.
+
+    Args:
+        counters: Sums or means by the tool's names; `X` stands for `X_sum` where only it was collected.
+        device: The device they were collected on.
+
+    A metric without its counters, or with a divisor of 0, has no entry.
+    """
+    values = {**{name + _SUM: value for name, value in counters.items()}, **counters, **device.parameters()}
+    found = Counted()
+    for formula in _usable(frozenset(values), device.target):
+        if formula.metric in found.metrics:
+            continue
+        value = formula.expression.value(values)
+        if value is None or value < 0:
+            continue
+        found.metrics[formula.metric] = value
+        if formula.bound != "exact" and value:
+            found.bounds[formula.metric] = formula.bound
+    _device_memory(found)
+    return found
+
+
+@lru_cache(maxsize=1)
+def averaged_counters() -> frozenset[str]:
+    """Return the counters that are ratios of the tool: weighted by time over launches, never summed."""
+    return frozenset(name for one in load_formulas() if one.by_time for name in one.expression.names)
+
+
+@lru_cache(maxsize=_CACHED_SETS)
+def _usable(names: frozenset[str], target: str) -> tuple[Formula, ...]:
+    return tuple(one for one in load_formulas() if one.expression.names <= names and one.holds_for(target))
+
+
+def _device_memory(found: Counted) -> None:
+    """Book fabric traffic as a bound of DRAM traffic: requests that a memory-side cache answers are in it."""
+    for kind in ("read", "write"):
+        value = found.metrics.get(f"fabric_{kind}_bytes")
+        if value is not None:
+            found.metrics[f"dram_{kind}_bytes"] = value
+            found.bounds[f"dram_{kind}_bytes"] = found.bounds.get(f"fabric_{kind}_bytes", "upper")
+    parts = [found.metrics.get(f"dram_{kind}_bytes") for kind in ("read", "write")]
+    known = [one for one in parts if one is not None]
+    if len(known) == len(parts):
+        found.metrics["dram_bytes"] = sum(known)
+        lower = "lower" in {found.bounds[f"dram_{kind}_bytes"] for kind in ("read", "write")}
+        found.bounds["dram_bytes"] = "lower" if lower else "upper"
