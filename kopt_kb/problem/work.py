@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.counts import (
@@ -15,7 +15,6 @@ from kopt_kb.problem.counts import (
     FlopCount,
     Level,
     SpecialCount,
-    weaker,
 )
 from kopt_kb.problem.dtypes import Engine, dtype_of
 from kopt_kb.problem.ops import definition
@@ -119,12 +118,13 @@ class Work:
         """Return `compulsory(...)` as an exact integer."""
         return self.compulsory(level, direction).value
 
-    def exactness(self) -> Exactness:
-        """Return "exact" when every useful and compulsory count is; else the bound they share."""
-        found: Exactness = "exact"
-        for count in (*(one.useful for one in self.flops), *(one.compulsory for one in self.bytes)):
-            found = weaker(found, count.exactness)
-        return found
+    def exactness(self) -> Exactness | Literal["mixed"]:
+        """Return "exact" when every useful and compulsory count is, the bound they share, or "mixed"."""
+        counts = (*(one.useful for one in self.flops), *(one.compulsory for one in self.bytes))
+        bounds = {count.exactness for count in counts} - {"exact"}
+        if len(bounds) > 1:
+            return "mixed"
+        return bounds.pop() if bounds else "exact"
 
     def to_json(self) -> dict[str, Any]:
         """Return all counts with their exactness and definitions."""

@@ -10,7 +10,8 @@ import warnings
 
 os.environ["TRITON_INTERPRET"] = "1"
 
-from kopt_kb.kernels.verification import verify
+from kopt_kb.kernels.verification import compare, verify
+from kopt_kb.problem.tolerances import tolerance_of
 
 CASES = {
     "rms_norm": [
@@ -43,6 +44,17 @@ CASES = {
 }
 
 
+def attention_over_fewer_heads() -> dict[str, object]:
+    """Return the outcome of full attention with four query heads over two key heads."""
+    attention = importlib.import_module("kopt_kb.kernels.attention")
+    q, k, v = attention.make_inputs((2, 4, 33, 16), "fp32", "cpu", 5)
+    k, v = k[:, :2].contiguous(), v[:, :2].contiguous()
+    out = attention.launch(q, k, v, causal=False)
+    errors = compare(out, attention.reference(q, k, v, causal=False))
+    problem = errors.failure(tolerance_of("fp32"))
+    return {"kernel": "attention", "shape": "fewer heads", "passed": not problem, "problem": problem}
+
+
 def main() -> None:
     """Verify every case and print its outcome."""
     # Rows beyond the last subtract infinities in lanes that are never stored.
@@ -54,6 +66,7 @@ def main() -> None:
             row = {"kernel": name, "shape": shape, "dtype": dtype, "config": config, "passed": found.passed}
             row["problem"] = next((check.problem for check in found.checks if check.problem), "")
             sys.stdout.write(json.dumps(row) + "\n")
+    sys.stdout.write(json.dumps(attention_over_fewer_heads()) + "\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -95,6 +96,12 @@ def test_a_lower_bound_stays_visible():
     found = Work.given(10, 10, "fp16", "vector", exactness="lower")
     assert found.exactness() == "lower"
     assert found.compulsory() == Count(10, "lower")
+
+
+def test_bounds_in_both_directions_are_mixed():
+    """At least so many FLOPs and at most so many bytes: neither word fits the whole."""
+    flops, moved = Work.given(1, 1, "fp16", "vector", "lower"), Work.given(1, 1, "fp16", "vector", "upper")
+    assert dataclasses.replace(flops, bytes=moved.bytes).exactness() == "mixed"
 
 
 @pytest.mark.parametrize("op", ["attention", "gemm", "rms_norm"])
