@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "init": "create a tuning workspace with sourced Stop Conditions",
     "audit": "read every cited value of a workspace again",
     "profile": "read profiler reports",
+    "bench": "measure bandwidth and compute ceilings on this GPU",
 }
 """Commands and what they do; the module of a command is `kopt_kb.cli.<name>`, `list` is `list_`."""
 

@@ -1,0 +1,149 @@
+"""Measured ceilings of the GPU in this machine: streams over footprints, matrix products over types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from kopt_kb.errors import FindingError, MissingTool
+from kopt_kb.kernels.timing import measure, summarise
+
+__all__ = ["FOOTPRINTS", "GEMM_SHAPES", "bandwidth_records", "compute_records", "environment"]
+
+FOOTPRINTS = tuple(1 << power for power in (27, 28, 29, 30, 32, 33))
+"""Bytes moved: from twice a large L2 up to eight GiB."""
+
+GEMM_SHAPES = ((4096, 4096, 4096), (8192, 8192, 8192), (16384, 8192, 8192))
+
+GEMM_TYPES = {
+    "bf16": ("matrix", "fp32"),
+    "fp16": ("matrix", "fp32"),
+    "tf32": ("matrix", "fp32"),
+    "fp8": ("matrix", "fp32"),
+    "int8": ("matrix", "int32"),
+    "fp32": ("vector", "fp32"),
+    "fp64": ("matrix", "fp64"),
+}
+"""dtype → engine and accumulator of the library's product."""
+
+_SLOW = {"fp32", "fp64"}
+_SLOW_FLOPS = 2 * 8192**3
+"""Types far from their matrix rate are only measured up to this many operations a product."""
+
+Record = dict[str, Any]
+
+
+def environment() -> Record:
+    """Return device, driver, clocks and versions as found; nothing is changed.
+
+    Raises:
+        MissingTool: No torch, triton or GPU.
+    """
+    try:
+        import torch
+        import triton
+    except ImportError as error:
+        raise MissingTool(f"{error.name} is not installed", fix="install kopt-kb[gpu]") from error
+    if not torch.cuda.is_available():
+        raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU")
+    properties = torch.cuda.get_device_properties(0)
+    return {
+        "device": properties.name,
+        "total_memory_bytes": properties.total_memory,
+        "sm_count": properties.multi_processor_count,
+        "l2_bytes": properties.L2_cache_size,
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "cuda": torch.version.cuda or torch.version.hip,
+        **_smi(),
+    }
+
+
+def _smi() -> Record:
+    """Return driver, clocks, power limit and bus fields of nvidia-smi; empty where it is absent."""
+    import subprocess
+
+    names = (
+        "driver_version,clocks.max.sm,clocks.max.mem,clocks.sm,clocks.mem,power.limit,persistence_mode,ecc.mode.current"
+    )
+    command = ["nvidia-smi", f"--query-gpu={names}", "--format=csv,noheader", "--id=0"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    return dict(zip(names.split(","), (cell.strip() for cell in done.stdout.strip().split(",")), strict=False))
+
+
+def _summary(times: tuple[float, ...], amount: int) -> Record:
+    found = summarise(times)
+    return {
+        "median_s": found.median_s,
+        "spread_pct": found.spread_pct,
+        "count": found.count,
+        "rate_per_s": amount / found.median_s,
+    }
+
+
+def bandwidth_records(
+    patterns: Iterable[str], footprints: Iterable[int] = FOOTPRINTS, *, rounds: int = 50
+) -> Iterator[Record]:
+    """Yield the fastest configuration of each pattern and footprint, its result checked, the L2 flushed each run."""
+    from kopt_kb.kernels import streams
+
+    environment()
+    sizes = tuple(footprints)
+    for pattern in patterns:
+        for footprint in sizes:
+            best: Record | None = None
+            for config in streams.CONFIGS:
+                run, moved, is_right = streams.stream(pattern, footprint, config)  # type: ignore[no-untyped-call]
+                (times,) = measure([run], rounds=rounds)
+                if not is_right():
+                    raise FindingError(f"{pattern} of {moved} bytes gave a wrong result", fix="nothing was recorded")
+                record = {"pattern": pattern, "bytes": moved, "config": dict(config), **_summary(times, moved)}
+                best = record if best is None or record["rate_per_s"] > best["rate_per_s"] else best
+            if best is not None:
+                yield best
+
+
+def _gemm(dtype: str, shape: tuple[int, int, int]) -> Callable[[], object]:
+    """Return one product of the vendor's library on random data; [M, K] x [K, N]."""
+    import torch
+
+    m, n, k = shape
+    generator = torch.Generator(device="cuda").manual_seed(0)
+
+    def draw(rows: int, columns: int, kind: torch.dtype) -> torch.Tensor:
+        if kind == torch.int8:
+            return torch.randint(-128, 128, (rows, columns), generator=generator, device="cuda", dtype=torch.int8)
+        return torch.randn(rows, columns, generator=generator, device="cuda").to(kind)
+
+    if dtype == "fp8":
+        a, b = draw(m, k, torch.float8_e4m3fn), draw(n, k, torch.float8_e4m3fn).t()
+        one = torch.ones((), device="cuda")
+        return lambda: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+    if dtype == "int8":
+        left, right = draw(m, k, torch.int8), draw(n, k, torch.int8).t()
+        return lambda: torch._int_mm(left, right)
+    kinds = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64}
+    x, y = draw(m, k, kinds.get(dtype, torch.float32)), draw(k, n, kinds.get(dtype, torch.float32))
+    return lambda: torch.mm(x, y)
+
+
+def compute_records(dtypes: Iterable[str] = tuple(GEMM_TYPES), *, rounds: int = 30) -> Iterator[Record]:
+    """Yield the rate of the vendor library's matrix product of each type and shape, on random data."""
+    import torch
+
+    environment()
+    for dtype in dtypes:
+        engine, accumulator = GEMM_TYPES[dtype]
+        for shape in GEMM_SHAPES:
+            flops = 2 * shape[0] * shape[1] * shape[2]
+            if dtype in _SLOW and flops > _SLOW_FLOPS:
+                continue
+            torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+            (times,) = measure([_gemm(dtype, shape)], rounds=rounds, warmup=5)
+            text = "x".join(str(one) for one in shape)
+            common = {"dtype": dtype, "engine": engine, "acc": accumulator, "shape": text, "data": "random"}
+            yield {**common, **_summary(times, flops)}
+            torch.cuda.empty_cache()

@@ -1,0 +1,83 @@
+"""Memory streams: copy, read, write and triad kernels, the patterns bandwidth ceilings are measured with.
+
+Bandwidth has one definition everywhere: bytes read plus bytes written over time.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, allow-untyped-decorators, allow-any-generics
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+
+__all__ = ["CONFIGS", "PATTERNS", "stream"]
+
+PATTERNS = {"copy": (1, 1), "read": (1, 0), "write": (0, 1), "triad": (2, 1)}
+"""Arrays read and arrays written by each pattern."""
+
+CONFIGS = [{"BLOCK": block, "num_warps": warps} for block in (2048, 4096, 8192) for warps in (4, 8)]
+"""Launch configurations tried; the fastest is the ceiling."""
+
+
+@triton.jit
+def copy_blocks(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
+    """Copy: out = x."""
+    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = place < count
+    tl.store(out_ptr + place, tl.load(x_ptr + place, mask=mask), mask=mask)
+
+
+@triton.jit
+def read_blocks(x_ptr, sums_ptr, count, BLOCK: tl.constexpr):
+    """One sum a program: the loads can't be dropped, and what is stored is negligible."""
+    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + place, mask=place < count, other=0.0)
+    tl.store(sums_ptr + tl.program_id(0), tl.sum(x, axis=0))
+
+
+@triton.jit
+def write_blocks(out_ptr, value, count, BLOCK: tl.constexpr):
+    """Write: out = value."""
+    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + place, tl.full((BLOCK,), 0.0, tl.float32) + value, mask=place < count)
+
+
+@triton.jit
+def triad_blocks(x_ptr, y_ptr, out_ptr, scale, count, BLOCK: tl.constexpr):
+    """Triad: out = x + scale * y."""
+    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = place < count
+    x = tl.load(x_ptr + place, mask=mask)
+    y = tl.load(y_ptr + place, mask=mask)
+    tl.store(out_ptr + place, x + scale * y, mask=mask)
+
+
+def stream(pattern, footprint_bytes, config, device="cuda", seed=0):
+    """Return (function that runs the stream once, bytes it reads plus writes, function that checks the result).
+
+    Args:
+        pattern: Key of PATTERNS.
+        footprint_bytes: Bytes to move; rounded down to whole fp32 elements of every array.
+        config: BLOCK and num_warps.
+        device: Torch device.
+        seed: Of the random data.
+    """
+    reads, writes = PATTERNS[pattern]
+    count = footprint_bytes // (4 * (reads + writes))
+    generator = torch.Generator(device=device).manual_seed(seed)
+    x, y = (torch.rand(count if needed else 1, generator=generator, device=device) for needed in (reads > 0, reads > 1))
+    grid = (triton.cdiv(count, config["BLOCK"]),)
+    out = torch.full((count if writes else grid[0],), float("nan"), device=device)
+    launches = {
+        "copy": lambda: copy_blocks[grid](x, out, count, **config),
+        "read": lambda: read_blocks[grid](x, out, count, **config),
+        "write": lambda: write_blocks[grid](out, 2.5, count, **config),
+        "triad": lambda: triad_blocks[grid](x, y, out, 0.5, count, **config),
+    }
+    expected = {
+        "copy": lambda: torch.equal(out, x),
+        "read": lambda: bool(torch.isclose(out.double().sum(), x.double().sum(), rtol=1e-5)),
+        "write": lambda: bool((out == 2.5).all()),
+        "triad": lambda: bool(torch.allclose(out, x + 0.5 * y)),
+    }
+    return launches[pattern], 4 * count * (reads + writes), expected[pattern]
