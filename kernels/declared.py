@@ -47,7 +47,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
 class DeclarationError(BadInput):
     """A kernel file's declared data are missing or don't fit together."""
 
-    code = "KB072"
+    code = "KB077"
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def compare_samples(
     """
     if len(incumbent_s) != len(candidate_s):
         raise BadInput(
-            f"{len(incumbent_s)} runs against {len(candidate_s)}", fix="run both equally often", code="KB071"
+            f"{len(incumbent_s)} runs against {len(candidate_s)}", fix="run both equally often", code="KB076"
         )
     pairs = zip(_checked(incumbent_s), _checked(candidate_s), strict=True)
     gains = sorted(100 * (old / new - 1) for old, new in pairs)
@@ -151,7 +151,7 @@ def noise_floor(runs_s: Sequence[Sequence[float]]) -> float:
     """
     medians = [statistics.median(_checked(run)) for run in runs_s]
     if len(medians) < 2:
-        raise BadInput("one run has no noise to show", fix="measure at least twice", code="KB071")
+        raise BadInput("one run has no noise to show", fix="measure at least twice", code="KB076")
     centre = statistics.median(medians)
     return 100 * max(abs(one - centre) for one in medians) / centre
 
@@ -159,7 +159,7 @@ def noise_floor(runs_s: Sequence[Sequence[float]]) -> float:
 def geometric_mean(ratios: Sequence[float]) -> float:
     """Return the geometric mean of positive ratios; raises `BadInput` for none or one that is not positive."""
     if not ratios or any(not (math.isfinite(one) and one > 0) for one in ratios):
-        raise BadInput("a geometric mean needs positive numbers", code="KB071")
+        raise BadInput("a geometric mean needs positive numbers", code="KB076")
     return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
 
 
@@ -234,10 +234,10 @@ def _torch_with_gpu() -> Any:
 
 def _checked(durations_s: Sequence[float]) -> list[float]:
     if len(durations_s) < _LEAST_SAMPLES:
-        raise BadInput(f"{len(durations_s)} runs are too few", fix=f"measure at least {_LEAST_SAMPLES}", code="KB071")
+        raise BadInput(f"{len(durations_s)} runs are too few", fix=f"measure at least {_LEAST_SAMPLES}", code="KB076")
     for one in durations_s:
         if not (math.isfinite(one) and one > 0):
-            raise BadInput(f"{one!r} s is not a duration", fix="measure again", code="KB071")
+            raise BadInput(f"{one!r} s is not a duration", fix="measure again", code="KB076")
     return list(durations_s)
 
 

@@ -116,9 +116,9 @@ def compare(out: Any, reference: Any) -> Errors:  # tensors: torch stays an opti
         BadInput: Shapes differ, the reference is not float64, or it has non-finite elements.
     """
     if tuple(out.shape) != tuple(reference.shape):
-        raise BadInput(f"the result has shape {tuple(out.shape)}, the reference {tuple(reference.shape)}", code="KB070")
+        raise BadInput(f"the result has shape {tuple(out.shape)}, the reference {tuple(reference.shape)}", code="KB075")
     if str(reference.dtype) != "torch.float64" or not bool(reference.isfinite().all()):
-        raise BadInput("the reference is not a finite float64 tensor", code="KB070")
+        raise BadInput("the reference is not a finite float64 tensor", code="KB075")
     wide = out.double()
     finite = wide.isfinite()
     nonfinite = int((~finite).sum())
@@ -176,7 +176,7 @@ def verify(
         MissingTool: The device is "cuda" and there is none.
     """
     if not shapes or not seeds:
-        raise BadInput("nothing to verify", fix="give at least one shape and one seed", code="KB070")
+        raise BadInput("nothing to verify", fix="give at least one shape and one seed", code="KB075")
     _need_device(device)
     limits = tolerance or tolerance_of(dtype)
     run = launch or kernel.launch
