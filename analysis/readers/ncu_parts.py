@@ -51,7 +51,8 @@ class LaunchParts:
         if metric is None:
             return
         held = self.raw.setdefault(name, metric)
-        if held != metric and self.sections[name] == section:
+        first = self.sections.setdefault(name, section)
+        if held != metric and first == section:
             raise ReportError(f"a second value of {name} for launch {self.id}", where=self.file, line=line, fix=_AGAIN)
 
     def launch(self) -> Launch:

@@ -1,0 +1,66 @@
+"""The entry point recognises by content and fails in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.analysis.readers import NoKernelMatches, ReportError, read_profiles, reader_of
+
+
+@pytest.fixture
+def page(tmp_path, samples):
+    file = tmp_path / "anything.xyz"
+    file.write_text(samples.two_launches())
+    return file
+
+
+def test_the_suffix_doesn_t_matter(page):
+    """A live CSV in a file of any name is read."""
+    (profile,) = read_profiles(page)
+    assert (profile.name, profile.launch_count, profile.source.format) == ("scale(float *, int)", 2, "ncu-csv")
+
+
+def test_kernels_are_selected_by_a_pattern_in_the_name(page):
+    """The pattern is searched, not matched from the start."""
+    assert len(list(read_profiles(page, kernel="ale.float"))) == 1
+
+
+def test_a_pattern_that_matches_nothing_lists_the_names(page):
+    """An empty selection is an error, never an empty result."""
+    with pytest.raises(NoKernelMatches, match="the report has scale"):
+        list(read_profiles(page, kernel="gemm"))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "the file is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n", "Git LFS pointer"),
+        (b"hello\nworld\n", "no profiler report that is known here"),
+        (bytes(range(256)) * 40, "no profiler report that is known here"),
+        (b"==ERROR== ERR_NVGPUCTRPERM - no permission\n", "no permission"),
+        (b"==PROF== Connected\n==WARNING== No kernels were profiled.\n", "profiled no kernel"),
+    ],
+)
+def test_what_is_no_report_is_refused_with_its_reason(tmp_path, content, words):
+    """Each says what the file is."""
+    file = tmp_path / "x.csv"
+    file.write_bytes(content)
+    with pytest.raises(ReportError, match=words):
+        list(read_profiles(file))
+
+
+def test_text_under_the_name_of_a_report_names_the_magic(tmp_path):
+    """A renamed file is told apart from a damaged one."""
+    file = tmp_path / "x.ncu-rep"
+    file.write_text("hello")
+    with pytest.raises(ReportError, match="magic NVR"):
+        reader_of(file)
+
+
+def test_a_missing_file_and_a_bad_pattern_are_errors(tmp_path, page):
+    """Both are told before anything is read."""
+    with pytest.raises(ReportError, match="no such report"):
+        read_profiles(tmp_path / "none")
+    with pytest.raises(ReportError, match="no regular expression"):
+        read_profiles(page, kernel="(")
