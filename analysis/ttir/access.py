@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kopt_kb.analysis.ttir.footprint import runs_of, sectors_per_row
+from kopt_kb.analysis.ttir.integers import numpy_type
 from kopt_kb.analysis.ttir.model import Op
 from kopt_kb.analysis.ttir.plan import Access
 from kopt_kb.analysis.ttir.tally import UPPER
@@ -17,7 +18,7 @@ from kopt_kb.analysis.ttir.values import Array, BlockView, Bools, Node, Value, e
 if TYPE_CHECKING:
     from kopt_kb.analysis.ttir.machine import Machine
 
-__all__ = ["run_access", "shape_access", "view_addresses"]
+__all__ = ["known_contents", "run_access", "shape_access", "view_addresses"]
 
 _MASK_AT = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2, "tt.atomic_load": 1, "tt.atomic_store": 2}
 
@@ -74,7 +75,29 @@ def run_access(machine: Machine, op: Op, weight: Array, access: Access) -> None:
     if isinstance(stored, Node):
         tape.sink(stored, _lit(lit, mask))
     for result in op.results:
-        machine.env[result] = _loaded(machine, op, values, mask, fill)
+        known = known_contents(machine, op, values)
+        machine.env[result] = _loaded(machine, op, values, mask, fill) if known is None else known
+
+
+def known_contents(machine: Machine, op: Op, values: list[Value]) -> Array | None:
+    """What a load yields when its tensor's contents are given; None when they or its addresses are not known."""
+    if not op.results or op.results[0] not in machine.plan.known_loads:
+        return None
+    address, *rest = values[:3]
+    if not isinstance(address, np.ndarray) or not all(isinstance(value, np.ndarray) for value in rest):
+        return None
+    (root,) = machine.plan.roots[op.operands[0]]
+    data = machine.binding.tensors[root].data
+    width = numpy_type(machine.type_of(op.results[0]))
+    if data is None or width is None:
+        return None
+    offset = (address - machine.binding.bases[root]) // machine.itemsize(op)
+    read = data.reshape(-1)[np.clip(offset, 0, max(data.size - 1, 0))].astype(width)
+    masked = (np.asarray(value) for value in rest)
+    mask, other = next(masked, np.ones(1, np.bool_)), next(masked, np.zeros(1, width))
+    units = (1,) * (read.ndim - 1)
+    lit = mask if mask.ndim == read.ndim else mask.reshape(-1, *units)
+    return np.where(lit, read, other if other.ndim == read.ndim else other.reshape(-1, *units))
 
 
 def _lit(lit: Bools, mask: Bools | Node | None) -> Bools:

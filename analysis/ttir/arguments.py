@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
+from typing import Any
+
+from numpy.typing import NDArray
 
 from kopt_kb.analysis.ttir.irtypes import parse_type
 from kopt_kb.analysis.ttir.model import Function, IrError, Module
@@ -23,19 +26,22 @@ _ALIGNMENT = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class TensorArg:
-    """A tensor that a kernel is launched with: its layout, not its contents.
+    """A tensor that a kernel is launched with: its layout, and its contents where they steer the work.
 
     Args:
         shape: Extents in elements.
         dtype: A dtype name (`fp16`, `bf16`, `float32`, `int32` …) or an IR element (`f16`, `i32`).
         strides: Elements between neighbours along each dimension; contiguous when None.
         base: Byte address; None places tensors apart from each other, aligned to 4096 bytes.
+        data: Contents of a contiguous integer tensor (indices, group sizes, offsets); a kernel that only reads
+            it is then counted exactly where addresses or trip counts depend on it.
     """
 
     shape: tuple[int, ...]
     dtype: str
     strides: tuple[int, ...] | None = None
     base: int | None = None
+    data: NDArray[Any] | None = field(default=None, compare=False, repr=False)
 
     def itemsize_bytes(self) -> int:
         """Bytes of one element; `ValueError` for an unknown dtype."""
@@ -123,6 +129,13 @@ def _checked(module: Module, kernel: Function, key: int | str, value: TensorArg)
             where=f"{module.file}:{kernel.line}",
             fix="use a dtype such as fp16 and as many strides as dimensions",
         ) from None
+    data = value.data
+    if data is not None and (data.shape != value.shape or value.strides is not None or data.dtype.kind not in "iub"):
+        raise IrError(
+            f"argument {key!r}: data must be integers of shape {value.shape} without strides",
+            where=f"{module.file}:{kernel.line}",
+            fix="give a contiguous integer array of the tensor's shape, or leave data out",
+        )
     return value
 
 

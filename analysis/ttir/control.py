@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CONTROL"]
 
-_MOST_STEPS = 1_000_000
+_MOST_STEPS = 1 << 20
 
 Handler = Callable[["Machine", Op, Array], None]
 

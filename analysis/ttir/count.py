@@ -20,7 +20,7 @@ __all__ = ["count_ir"]
 
 _BATCH_LANES = 1 << 19
 _BATCH_PROGRAMS = 1 << 18
-_MAX_LANES = 4_000_000_000
+_MAX_LANES = 1 << 32
 
 
 def count_ir(
@@ -54,8 +54,8 @@ def count_ir(
     module = parse_ttir(module_or_text, file=file) if isinstance(module_or_text, str) else module_or_text
     function = module.kernel(kernel)
     shape = _grid(grid, module.file)
-    plan = make_plan(module, function, mode)
     binding = bind(module, function, args)
+    plan = make_plan(module, function, mode, _contents(binding))
     tally = _run(plan, function, binding, shape, max_lanes)
     return IrCount(module.file, (_result(plan, function, binding, shape, tally),))
 
@@ -66,6 +66,19 @@ def _grid(grid: int | Sequence[int], file: str) -> tuple[int, int, int]:
         raise IrError(f"grid {grid} is not one to three positive sizes", where=file, fix="give for example (128, 4)")
     padded = [*sizes, 1, 1][:3]
     return padded[0], padded[1], padded[2]
+
+
+def _contents(binding: Binding) -> frozenset[int]:
+    """Parameters whose contents are given and whose memory no other tensor shares."""
+    spans = {i: (binding.bases[i], binding.bases[i] + tensor.span_bytes()) for i, tensor in binding.tensors.items()}
+    return frozenset(
+        index
+        for index, tensor in binding.tensors.items()
+        if tensor.data is not None
+        and not any(
+            low < spans[index][1] and spans[index][0] < high for other, (low, high) in spans.items() if other != index
+        )
+    )
 
 
 def _uses_program_id(plan: Plan, region: Region) -> bool:

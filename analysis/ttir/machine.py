@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from kopt_kb.analysis.ttir.access import run_access, shape_access
+from kopt_kb.analysis.ttir.access import known_contents, run_access, shape_access
 from kopt_kb.analysis.ttir.arguments import Binding
 from kopt_kb.analysis.ttir.contractions import record_dot, record_reduce, record_scan
 from kopt_kb.analysis.ttir.control import CONTROL
@@ -178,6 +178,9 @@ class Machine:
         if source is not None:
             return [source]
         values = [self.get(value) for value in op.operands]
+        known = known_contents(self, op, values)
+        if known is not None:
+            return [known]
         if op.name.startswith(("tt.make_tensor", "tt.advance")):
             return [self._view(op, values)]
         arrays = [value for value in values if isinstance(value, np.ndarray)]

@@ -49,6 +49,7 @@ class Plan:
         required: Values that control flow (and, in exact mode, addresses and masks) depend on.
         needed: Those, and in exact mode what selects depend on, which useful work is read from.
         roots: For pointer values, the kernel parameters they can come from.
+        known_loads: Results of loads from a parameter whose contents are given and never written.
         summaries: Block summaries by the block's identity.
     """
 
@@ -59,6 +60,7 @@ class Plan:
     roots: dict[int, frozenset[int]]
     summaries: dict[int, BlockSummary]
     most_lanes: int
+    known_loads: frozenset[int]
 
     def summary(self, block: Block) -> BlockSummary:
         """The summary of a block of this module."""
@@ -184,6 +186,27 @@ def _addressing(op: Op) -> list[int]:
     return [op.operands[0]] if mask is None else [op.operands[0], mask]
 
 
+def _pointer_roots(flow: _Flow, kernel: Function, found: Iterable[Access]) -> dict[int, frozenset[int]]:
+    types = flow.module.types
+    pointers = {
+        value: index for index, value in enumerate(kernel.parameters) if types[value].kind in ("pointer", "descriptor")
+    }
+    starts = {access.op.operands[0] for access in found}
+    return {start: frozenset(pointers[v] for v in flow.closure([start]) if v in pointers) for start in starts}
+
+
+def _known_loads(found: Iterable[Access], roots: dict[int, frozenset[int]], contents: frozenset[int]) -> list[Op]:
+    """Loads that can only read parameters whose contents are given, when nothing writes those."""
+    written = {root for access in found if "written" in access.directions for root in roots[access.op.operands[0]]}
+    readable = contents - written
+    return [
+        access.op
+        for access in found
+        if access.op.name == "tt.load" and len(roots[access.op.operands[0]]) == 1
+        and roots[access.op.operands[0]] <= readable
+    ]  # fmt: skip
+
+
 def _summarise(module: Module, block: Block, needed: frozenset[int], mode: Mode) -> BlockSummary:
     summary = BlockSummary()
     for op in block.ops:
@@ -199,25 +222,32 @@ def _summarise(module: Module, block: Block, needed: frozenset[int], mode: Mode)
     return summary
 
 
-def make_plan(module: Module, kernel: Function, mode: Mode) -> Plan:
-    """Analyse a module for counting one of its kernels."""
+def make_plan(module: Module, kernel: Function, mode: Mode, contents: frozenset[int] = frozenset()) -> Plan:
+    """Analyse a module for counting one of its kernels.
+
+    Args:
+        module: The parsed text.
+        kernel: The function that is launched.
+        mode: `shape` or `exact`.
+        contents: Parameters whose contents are given.
+    """
     flow = _Flow(module)
+    blocks = [block for function in module.functions for block in _blocks(function.body)]
+    found = [access for block in blocks for op in block.ops if (access := accesses(op, module)) is not None]
+    roots = _pointer_roots(flow, kernel, found)
+    known = _known_loads(found, roots, contents)
+    for op in known:
+        flow.sources[op.results[0]].update(op.operands)
     seeds = flow.seeds["shape"] | (flow.seeds["exact"] if mode == "exact" else set())
     required = flow.closure(seeds)
     needed = flow.closure(seeds | flow.conditions) if mode == "exact" else required
-    parameters = {value: index for index, value in enumerate(kernel.parameters)}
-    roots: dict[int, frozenset[int]] = {}
-    summaries: dict[int, BlockSummary] = {}
-    for function in module.functions:
-        for block in _blocks(function.body):
-            summary = summaries[id(block)] = _summarise(module, block, needed, mode)
-            for access in summary.accesses:
-                pointer = access.op.operands[0]
-                reached = flow.closure([pointer])
-                roots[pointer] = frozenset(
-                    parameters[v]
-                    for v in reached
-                    if v in parameters and module.types[v].kind in ("pointer", "descriptor")
-                )
-    lanes = max((t.lanes for t in module.types if t.kind == "tensor"), default=1)
-    return Plan(module, mode, required, needed, roots, summaries, lanes)
+    return Plan(
+        module=module,
+        mode=mode,
+        required=required,
+        needed=needed,
+        roots=roots,
+        summaries={id(block): _summarise(module, block, needed, mode) for block in blocks},
+        most_lanes=max((kind.lanes for kind in module.types if kind.kind == "tensor"), default=1),
+        known_loads=frozenset(op.results[0] for op in known),
+    )

@@ -64,3 +64,40 @@ def test_a_float_mask_makes_the_load_an_upper_bound():
     kernel = count_ir(text, 1, {"n": 32, "step": 1}, mode="exact").kernels[0]
     assert (kernel.read.requested.value, kernel.read.requested.exactness) == (256, "upper")
     assert kernel.notes[0].line == 12
+
+
+INDIRECT = (
+    "tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>, %w: !tt.ptr<i32>) {\n%v = tt.load %p : !tt.ptr<i32>\n"
+    "%at = tt.addptr %q, %v : !tt.ptr<f32>, i32\n%x = tt.load %at : !tt.ptr<f32>\n"
+    "%one = arith.constant 1 : i32\ntt.store %w, %one : !tt.ptr<i32>\ntt.return\n}\n"
+)
+
+
+def test_contents_are_used_only_while_nothing_writes_them():
+    """Index 7 given: the address is known, unless the kernel writes that buffer or one that shares its memory."""
+    index = TensorArg((1,), "int32", base=4096, data=np.array([7]))
+    apart, shared = TensorArg((1,), "int32", base=8192), TensorArg((1,), "int32", base=4096)
+    written = INDIRECT.replace("tt.store %w", "tt.store %p")
+    cases = [(INDIRECT, apart, "exact"), (INDIRECT, shared, "upper"), (written, apart, "upper")]
+    for text, other, exactness in cases:
+        kernel = count_ir(text, 1, {"p": index, "w": other}, mode="exact").kernels[0]
+        assert kernel.read.compulsory.exactness == exactness
+        assert kernel.read.requested.value == 8
+
+
+def test_masked_lanes_of_known_contents_take_the_other_value():
+    """Lanes 0 and 1 read offsets 5 and 6, lanes 2 and 3 take 0: elements 5, 6 and 0 of q."""
+    text = (
+        "tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>) {\n"
+        "%r = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>\n%t = arith.constant dense<2> : tensor<4xi32>\n"
+        "%z = arith.constant dense<0> : tensor<4xi32>\n%lt = arith.cmpi slt, %r, %t : tensor<4xi32>\n"
+        "%ps = tt.splat %p : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>\n"
+        "%pp = tt.addptr %ps, %r : tensor<4x!tt.ptr<i32>>, tensor<4xi32>\n"
+        "%i = tt.load %pp, %lt, %z : tensor<4x!tt.ptr<i32>>\n%qs = tt.splat %q : !tt.ptr<f32> -> tensor<4x!tt.ptr<f32>>\n"
+        "%qq = tt.addptr %qs, %i : tensor<4x!tt.ptr<f32>>, tensor<4xi32>\n%x = tt.load %qq : tensor<4x!tt.ptr<f32>>\n"
+        "tt.return\n}\n"
+    )
+    index = TensorArg((2,), "int32", data=np.array([5, 6]))
+    kernel = count_ir(text, 1, {"p": index}, mode="exact").kernels[0]
+    assert kernel.read.compulsory.value == 2 * 4 + 3 * 4
+    assert kernel.read.compulsory.exactness == "exact"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from kopt_kb.analysis.ttir import IrError, TensorArg, parse_ttir
@@ -45,6 +46,20 @@ def test_arguments_that_do_not_fit_are_named(vadd, args, what):
         bind(*vadd, args)
     assert caught.value.where == "vadd.ttir:2"
     assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        TensorArg((4,), "int32", data=np.zeros(3, int)),
+        TensorArg((4,), "fp32", data=np.zeros(4)),
+        TensorArg((4,), "int32", strides=(2,), data=np.zeros(4, int)),
+    ],
+)
+def test_contents_must_fit_their_tensor(vadd, tensor):
+    """Integers, as many as the tensor has, contiguous."""
+    with pytest.raises(IrError, match="data must be integers of shape"):
+        bind(*vadd, {0: tensor})
 
 
 def test_a_tensor_spans_to_its_last_element():

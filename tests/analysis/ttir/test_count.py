@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -214,6 +215,49 @@ def test_a_gather_reads_no_more_than_its_table(count):
     args = {"cols": 1000, "table_ptr": TensorArg((5, 1000), "fp16"), "index_ptr": TensorArg((10,), "int32")}
     kernel = count("gather_rows", 10, args)
     assert (kernel.read.compulsory.value, kernel.read.compulsory.exactness) == (5 * 2000 + 40, "upper")
+
+
+def test_given_indices_make_a_gather_exact(count):
+    """Rows 3, 3 and 0 of a table: asked for three times, two rows distinct."""
+    index = TensorArg((3,), "int32", data=np.array([3, 3, 0], np.int32))
+    kernel = count("gather_rows", 3, {"cols": 1000, "index_ptr": index})
+    assert (kernel.read.compulsory.value, kernel.read.compulsory.exactness) == (2 * 2000 + 12, "exact")
+    assert kernel.notes == ()
+
+
+@pytest.mark.parametrize("mode", ["shape", "exact"])
+def test_given_group_sizes_make_loops_countable(count, mode):
+    """Two programs walk groups of 300, 0, 256 and 1 in blocks of 256: 2 + 0 + 1 + 1 trips each."""
+    sizes = TensorArg((4,), "int32", data=np.array([300, 0, 256, 1], np.int32))
+    kernel = count("grouped_gemm_tiles", 2, {"groups": 4, "sizes_ptr": sizes}, mode)
+    assert kernel.executed_flops.value == 2 * 4 * 256
+    assert kernel.executed_flops.exactness == "exact"
+    if mode == "exact":
+        assert kernel.useful_flops.value == 2 * (300 + 256 + 1)
+        assert kernel.written.requested.value == 2 * (300 + 256 + 1) * 4
+
+
+def test_a_given_list_is_followed_to_its_end(count):
+    """0 to 2, 2 to 1, 1 to the end: from programs 0, 1 and 2 it takes 3, 1 and 2 steps."""
+    links = TensorArg((3,), "int32", data=np.array([2, -1, 1], np.int32))
+    kernel = count("while_data", 3, {"next_ptr": links})
+    assert kernel.useful_flops.value == kernel.executed_flops.value == 6 * 256
+    assert kernel.read.requested.value == 6 * (256 + 1) * 4
+    assert kernel.exactness == "exact"
+
+
+def test_given_flags_decide_early_returns(count):
+    """Flags 1, 0, 0, 5: two of four programs go on."""
+    flags = TensorArg((4,), "int32", data=np.array([1, 0, 0, 5], np.int32))
+    for mode in ("shape", "exact"):
+        assert count("early_return_data", 4, {"n": 1024, "flag_ptr": flags}, mode).executed_flops.value == 2 * 256
+
+
+def test_given_labels_decide_masks(count):
+    """Every other label is negative."""
+    labels = TensorArg((1000,), "int32", data=np.where(np.arange(1000) % 2, 7, -1))
+    kernel = count("masked_by_data", 4, {"n": 1000, "label_ptr": labels})
+    assert (kernel.read.requested.value, kernel.read.requested.exactness) == (4000 + 2000, "exact")
 
 
 def test_a_descriptor_gather_is_bounded_by_its_rows(count):
