@@ -124,7 +124,7 @@ def _called(kernel: Any) -> set[str]:
 
 
 def _kernel(name: str, kernel: Any, entry: bool) -> KernelInfo:
-    from kopt_kb.kernels.compile.loader import unwrap
+    from kopt_kb.kernels.compile.loader import heuristic_names, unwrap
 
     jit = unwrap(kernel)
     return KernelInfo(
@@ -135,7 +135,7 @@ def _kernel(name: str, kernel: Any, entry: bool) -> KernelInfo:
             for p in jit.params
         ),
         configs=tuple(_config(one) for one in getattr(kernel, "configs", ())),
-        heuristics=_heuristics(kernel),
+        heuristics=heuristic_names(kernel),
         entry=entry,
     )
 
@@ -143,12 +143,3 @@ def _kernel(name: str, kernel: Any, entry: bool) -> KernelInfo:
 def _config(config: Any) -> dict[str, object]:
     own = {"num_warps": config.num_warps, "num_stages": config.num_stages, "num_ctas": config.num_ctas}
     return {**dict(config.kwargs), **own}
-
-
-def _heuristics(kernel: Any) -> tuple[str, ...]:
-    names: list[str] = []
-    while hasattr(kernel, "fn"):
-        values = getattr(kernel, "values", None)
-        names += list(values) if isinstance(values, dict) else []
-        kernel = kernel.fn
-    return tuple(names)

@@ -6,12 +6,12 @@ import contextlib
 import inspect
 import io
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.disassemble import sass_of, tool_version
-from kopt_kb.kernels.compile.loader import jit_functions, load_module, unwrap
+from kopt_kb.kernels.compile.loader import heuristic_names, jit_functions, load_module, unwrap
 from kopt_kb.kernels.compile.request import (
     Compilation,
     CompileFailed,
@@ -41,7 +41,7 @@ def build(request: CompileRequest) -> list[Compilation]:
     module = load_module(request.case.file)
     if isinstance(request.case, OpCase):
         launches = _launches(module, request.case)
-        return [_compile(unwrap(one.kernel), kernel_case(one), target, request, tuple(one.grid)) for one in launches]
+        return [_compile(one.kernel, kernel_case(one), target, request, tuple(one.grid)) for one in launches]
     kernel = _pick(jit_functions(module), request.case)
     return [_compile(kernel, request.case, target, request, ())]
 
@@ -82,9 +82,10 @@ def _compile(
 ) -> Compilation:
     where = f"{case.file}:{case.kernel or unwrap(kernel).__name__}"
     configured = _with_config(kernel, case, where)
-    bound = _bind(unwrap(kernel), configured, where)
+    bound = _bind(kernel, configured, where)
     start = time.perf_counter()
-    compiled, log = _run(kernel, bound, configured.options, where)
+    with _stop_early(request.shared_limit_bytes, where):
+        compiled, log = _run(kernel, bound, configured.options, where)
     compiled_at = time.perf_counter()
     assembly = compiled.asm.get("amdgcn", "")
     if request.disassemble and "cubin" in compiled.asm:
@@ -107,8 +108,9 @@ def _with_config(kernel: Any, case: KernelCase, where: str) -> KernelCase:
     return KernelCase(case.file, case.kernel, case.args, {**chosen.kwargs, **case.constexprs}, {**own, **options})
 
 
-def _bind(jit: Any, case: KernelCase, where: str) -> dict[str, object]:
+def _bind(kernel: Any, case: KernelCase, where: str) -> dict[str, object]:
     """Return every parameter's value by name, or name all that is missing or superfluous."""
+    jit, computed = unwrap(kernel), heuristic_names(kernel)
     dynamic = [param for param in jit.params if not param.is_constexpr]
     if isinstance(case.args, Mapping):
         given = dict(case.args)
@@ -121,7 +123,8 @@ def _bind(jit: Any, case: KernelCase, where: str) -> dict[str, object]:
     names = [param.name for param in jit.params]
     if unknown := sorted(set(values) - set(names)):
         raise BadInput(f"unknown argument {', '.join(unknown)}", where=where, fix=f"parameters: {', '.join(names)}")
-    missing = [p for p in jit.params if p.name not in values and p.default is inspect.Parameter.empty]
+    given_or_computed = {*values, *computed}
+    missing = [p for p in jit.params if p.name not in given_or_computed and p.default is inspect.Parameter.empty]
     if missing:
         text = ", ".join(f"{p.name} (constexpr)" if p.is_constexpr else p.name for p in missing)
         raise BadInput(f"missing argument {text}", where=where, fix="give a value for each")
@@ -141,9 +144,35 @@ def _run(
     try:
         with contextlib.redirect_stdout(captured):
             compiled = entry.run(grid=(1,), warmup=True, **values, **options)
+    except KoptError:
+        raise
     except Exception as error:
         raise _failure(error, where) from error
     return compiled, captured.getvalue()
+
+
+@contextlib.contextmanager
+def _stop_early(limit_bytes: int | None, where: str) -> Iterator[None]:
+    """Check shared memory once Triton has allocated it, before code generation, which is half of the time."""
+    from triton import knobs
+
+    def hook(_backend: object, stages: dict[str, Any], *_: object) -> None:
+        stage = next(name for name in ("ptx", "amdgcn") if name in stages)
+        generate = stages[stage]
+
+        def checked(source: Any, metadata: dict[str, Any]) -> Any:
+            if metadata["shared"] > limit_bytes:
+                what = f"needs {metadata['shared']} B of shared memory, a block may use {limit_bytes} B"
+                raise CompileFailed.of("shared_memory", what, where=where, fix="smaller tiles or fewer stages")
+            return generate(source, metadata)
+
+        stages[stage] = checked
+
+    knobs.runtime.add_stages_inspection_hook = hook if limit_bytes is not None else None
+    try:
+        yield
+    finally:
+        knobs.runtime.add_stages_inspection_hook = None
 
 
 def _failure(error: BaseException, where: str) -> CompileFailed:

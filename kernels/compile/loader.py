@@ -11,7 +11,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
 
-__all__ = ["jit_functions", "load_module", "unwrap"]
+__all__ = ["heuristic_names", "jit_functions", "load_module", "unwrap"]
 
 _LOADED: dict[Path, tuple[str, ModuleType]] = {}
 
@@ -44,7 +44,7 @@ def _import(path: Path, digest: str) -> ModuleType:
     sys.path.append(folder)
     try:
         spec.loader.exec_module(module)
-    except KoptError:
+    except (KoptError, ImportError, MemoryError):
         raise
     except (Exception, SystemExit) as error:
         raise BadInput(f"import fails: {_line(error)}", where=str(path), fix="make it importable") from error
@@ -67,6 +67,16 @@ def unwrap(kernel: Any) -> Any:
         if kernel is None:
             return None
     return kernel
+
+
+def heuristic_names(kernel: Any) -> tuple[str, ...]:
+    """Return the parameters that `triton.heuristics` decorators fill in at a launch."""
+    names: list[str] = []
+    while hasattr(kernel, "fn"):
+        values = getattr(kernel, "values", None)
+        names += list(values) if isinstance(values, dict) else []
+        kernel = kernel.fn
+    return tuple(names)
 
 
 def jit_functions(module: ModuleType) -> dict[str, Any]:

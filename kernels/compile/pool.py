@@ -23,9 +23,6 @@ __all__ = ["CompilePool", "Outcome"]
 Outcome = list[Compilation] | KoptError
 """What became of one request: its kernels, or the error that ended it."""
 
-_START_LIMIT_S = 60.0
-"""Added to the first job of a worker, which imports Triton and perhaps torch."""
-
 
 class CompilePool:
     """A few warm workers; use it as a context manager.
@@ -34,10 +31,18 @@ class CompilePool:
         workers: Child processes.
         time_limit_s: Wall time of one job; its worker is killed and replaced after it.
         memory_limit_bytes: Address space of a worker; 0 sets no limit.
+        start_limit_s: Added to the first job of a worker, which imports Triton and perhaps torch.
     """
 
-    def __init__(self, workers: int = 1, *, time_limit_s: float = 60.0, memory_limit_bytes: int = 0) -> None:
-        self._time_limit_s = time_limit_s
+    def __init__(
+        self,
+        workers: int = 1,
+        *,
+        time_limit_s: float = 60.0,
+        memory_limit_bytes: int = 0,
+        start_limit_s: float = 60.0,
+    ) -> None:
+        self._time_limit_s, self._start_limit_s = time_limit_s, start_limit_s
         self._workers = [_Worker(memory_limit_bytes) for _ in range(workers)]
 
     def __enter__(self) -> CompilePool:
@@ -64,7 +69,7 @@ class CompilePool:
 
     def ask(self, job: object) -> object:
         """Return a worker's answer to one job; an error is returned, not raised."""
-        return self._workers[0].run(job, self._time_limit_s)
+        return self._workers[0].run(job, self._time_limit_s, self._start_limit_s)
 
     def compile_all(self, requests: Iterable[CompileRequest]) -> Iterator[tuple[int, Outcome]]:
         """Yield (position of the request, outcome) as jobs end, over all workers."""
@@ -90,7 +95,7 @@ class CompilePool:
                 position, request = jobs.get_nowait()
             except queue.Empty:
                 return
-            results.put((position, worker.run(request, self._time_limit_s)))
+            results.put((position, worker.run(request, self._time_limit_s, self._start_limit_s)))
 
 
 @dataclass
@@ -108,7 +113,7 @@ class _Worker:
         self._memory_limit_bytes = memory_limit_bytes
         self._process: subprocess.Popen[bytes] | None = None
 
-    def run(self, job: object, limit_s: float) -> object:
+    def run(self, job: object, limit_s: float, start_limit_s: float) -> object:
         """Return the answer, or the error that says how the job died."""
         where = _name(job)
         fresh = self._process is None
@@ -116,7 +121,7 @@ class _Worker:
         reply = _Reply()
         reader = threading.Thread(target=_exchange, args=(process, job, reply), daemon=True)
         reader.start()
-        reader.join(limit_s + (_START_LIMIT_S if fresh else 0.0))
+        reader.join(limit_s + (start_limit_s if fresh else 0.0))
         if reader.is_alive():
             self.stop()
             return CompileFailed.of(

@@ -13,25 +13,33 @@ from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
 
 __all__ = ["Compilation", "CompileFailed", "CompileRequest", "FailureKind", "KernelCase", "OpCase", "kernel_case"]
 
-FailureKind = Literal["arguments", "compiler", "time_limit", "memory_limit", "crash", "shared_memory"]
+FailureKind = Literal["compiler", "time_limit", "memory_limit", "crash", "shared_memory"]
+
+
+_KINDS: dict[str, FailureKind] = {
+    "KB070": "compiler",
+    "KB071": "time_limit",
+    "KB072": "memory_limit",
+    "KB073": "crash",
+    "KB074": "shared_memory",
+}
+_CODES = {kind: code for code, kind in _KINDS.items()}
 
 
 class CompileFailed(FindingError):
-    """A kernel that could not be compiled, or whose result can't be launched.
-
-    Attributes:
-        kind: Why, from a closed set; part of the error code's meaning.
-    """
+    """A kernel that could not be compiled, or whose result can't be launched."""
 
     code = "KB070"
-    kind: FailureKind = "compiler"
+
+    @property
+    def kind(self) -> FailureKind:
+        """Why, from a closed set; the error code says the same."""
+        return _KINDS[self.error_code]
 
     @classmethod
     def of(cls, kind: FailureKind, what: str, *, where: str, fix: str = "") -> CompileFailed:
-        """Return the error with its kind set."""
-        error = cls(what, where=where, fix=fix)
-        error.kind = kind
-        return error
+        """Return the error of that kind."""
+        return cls(what, where=where, fix=fix, code=_CODES[kind])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +86,13 @@ class CompileRequest:
         case: What to compile.
         target: Public target name.
         disassemble: Whether SASS is wanted (AMDGCN text comes anyway).
+        shared_limit_bytes: Give up before the assembler when a block needs more shared memory than this.
     """
 
     case: KernelCase | OpCase
     target: str
     disassemble: bool = True
+    shared_limit_bytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -31,15 +31,20 @@ def answer(job: object) -> object:
     except KoptError as error:
         return error
     except MemoryError:
-        from kopt_kb.kernels.compile.request import CompileFailed
-
-        return CompileFailed.of("memory_limit", "ran out of the memory limit", where="compile")
+        return _out_of_memory()
     except ImportError as error:
-        return MissingTool(
-            f"{error.name or error} is not installed", where="compile", fix="pip install 'kopt-kb[static]'"
-        )
+        if any(sign in str(error) for sign in ("failed to map segment", "annot allocate memory")):
+            return _out_of_memory()
+        what = f"{error.name or error} is not installed"
+        return MissingTool(what, where="compile", fix="pip install 'kopt-kb[static]'")
     except Exception as error:  # noqa: BLE001 - a worker must answer whatever happens
         return BadInput(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}", where="compile")
+
+
+def _out_of_memory() -> KoptError:
+    from kopt_kb.kernels.compile.request import CompileFailed
+
+    return CompileFailed.of("memory_limit", "the compiler ran out of its memory limit", where="compile")
 
 
 def _prepare(memory_limit_bytes: int, cache: str) -> BinaryIO:
