@@ -65,6 +65,8 @@ def run_access(machine: Machine, op: Op, weight: Array, access: Access) -> None:
     kind = machine.plan.module.types[data]
     address, mask, fill = _locate(op, values, kind.shape)
     active = np.asarray(weight > 0)
+    if active.all():
+        active = np.ones(1, np.bool_)
     _record(machine, op, access, (address, mask, active), shape_of(kind))
     tape = machine.tape
     lit = expand(active, len(kind.shape))
@@ -103,6 +105,8 @@ def known_contents(machine: Machine, op: Op, values: list[Value]) -> Array | Non
 def _lit(lit: Bools, mask: Bools | Node | None) -> Bools:
     if isinstance(mask, Node):
         mask = mask.may
+    if mask is not None and lit.size == 1 and bool(lit.all()) and mask.ndim == lit.ndim:
+        return mask
     return lit if mask is None else lit & (mask if mask.ndim == lit.ndim else expand(mask, lit.ndim - mask.ndim))
 
 

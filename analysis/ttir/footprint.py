@@ -28,14 +28,26 @@ def union_length(starts: Ints, ends: Ints) -> int:
 
 
 def runs_of(addresses: Ints, mask: Bools, itemsize_bytes: int) -> tuple[Ints, Ints, Ints]:
-    """Contiguous runs per row of (rows, lanes) addresses: row of each run, first byte, byte after the last."""
-    step = (addresses[:, 1:] - addresses[:, :-1]) == itemsize_bytes
-    joined = step & mask[:, 1:] & mask[:, :-1]
-    opens, closes = mask.copy(), mask.copy()
-    opens[:, 1:] &= ~joined
-    closes[:, :-1] &= ~joined
-    rows = np.nonzero(opens)[0]
-    return rows, addresses[opens], addresses[closes] + itemsize_bytes
+    """Contiguous runs per row of (rows, lanes) addresses: row of each run, first byte, byte after the last.
+
+    Active lanes with neighbouring addresses belong to one run, also across lanes that are off.
+    """
+    width = addresses.shape[1]
+    flat = addresses.reshape(-1)
+    if mask.all():
+        breaks = flat[1:] - flat[:-1] != itemsize_bytes
+        breaks[width - 1 :: width] = True
+        first = np.concatenate(([0], np.flatnonzero(breaks) + 1)) if flat.size else np.empty(0, np.int64)
+        last = np.concatenate((first[1:] - 1, [flat.size - 1])) if flat.size else first
+        return first // max(width, 1), flat[first], flat[last] + itemsize_bytes
+    active = np.flatnonzero(mask)
+    if active.size == 0:
+        return active, active, active
+    rows, flat = active // width, flat[active]
+    breaks = (flat[1:] - flat[:-1] != itemsize_bytes) | (rows[1:] != rows[:-1])
+    first = np.concatenate(([0], np.flatnonzero(breaks) + 1))
+    last = np.concatenate((first[1:] - 1, [flat.size - 1]))
+    return rows[first], flat[first], flat[last] + itemsize_bytes
 
 
 def sectors_per_row(rows: Ints, starts: Ints, ends: Ints) -> int:
