@@ -95,12 +95,12 @@ def bandwidth_records(
     for pattern in patterns:
         for footprint in sizes:
             best: Record | None = None
-            for config in streams.CONFIGS:
+            for config in (*streams.CONFIGS, *([None] if pattern in streams.LIBRARY else [])):
                 run, moved, is_right = streams.stream(pattern, footprint, config)  # type: ignore[no-untyped-call]
                 (times,) = measure([run], rounds=rounds)
                 if not is_right():
                     raise FindingError(f"{pattern} of {moved} bytes gave a wrong result", fix="nothing was recorded")
-                record = {"pattern": pattern, "bytes": moved, "config": dict(config), **_summary(times, moved)}
+                record = {"pattern": pattern, "bytes": moved, "config": config or "torch", **_summary(times, moved)}
                 best = record if best is None or record["rate_per_s"] > best["rate_per_s"] else best
             if best is not None:
                 yield best

@@ -10,13 +10,16 @@ import torch
 import triton
 import triton.language as tl
 
-__all__ = ["CONFIGS", "PATTERNS", "stream"]
+__all__ = ["CONFIGS", "LIBRARY", "PATTERNS", "stream"]
 
 PATTERNS = {"copy": (1, 1), "read": (1, 0), "write": (0, 1), "triad": (2, 1)}
 """Arrays read and arrays written by each pattern."""
 
-CONFIGS = [{"BLOCK": block, "num_warps": warps} for block in (2048, 4096, 8192) for warps in (4, 8)]
+CONFIGS = [{"BLOCK": block, "num_warps": warps} for block in (1024, 2048, 4096, 8192, 16384) for warps in (4, 8)]
 """Launch configurations tried; the fastest is the ceiling."""
+
+LIBRARY = {"copy", "write"}
+"""Patterns the framework has an operation of its own for; tried beside the configurations."""
 
 
 @triton.jit
@@ -58,7 +61,7 @@ def stream(pattern, footprint_bytes, config, device="cuda", seed=0):
     Args:
         pattern: Key of PATTERNS.
         footprint_bytes: Bytes to move; rounded down to whole fp32 elements of every array.
-        config: BLOCK and num_warps.
+        config: BLOCK and num_warps; None for the framework's own operation.
         device: Torch device.
         seed: Of the random data.
     """
@@ -66,7 +69,7 @@ def stream(pattern, footprint_bytes, config, device="cuda", seed=0):
     count = footprint_bytes // (4 * (reads + writes))
     generator = torch.Generator(device=device).manual_seed(seed)
     x, y = (torch.rand(count if needed else 1, generator=generator, device=device) for needed in (reads > 0, reads > 1))
-    grid = (triton.cdiv(count, config["BLOCK"]),)
+    grid = (triton.cdiv(count, config["BLOCK"] if config else 1),)
     out = torch.full((count if writes else grid[0],), float("nan"), device=device)
     launches = {
         "copy": lambda: copy_blocks[grid](x, out, count, **config),
@@ -80,4 +83,5 @@ def stream(pattern, footprint_bytes, config, device="cuda", seed=0):
         "write": lambda: bool((out == 2.5).all()),
         "triad": lambda: bool(torch.allclose(out, x + 0.5 * y)),
     }
-    return launches[pattern], 4 * count * (reads + writes), expected[pattern]
+    library = {"copy": lambda: out.copy_(x), "write": lambda: out.fill_(2.5)}
+    return (launches if config else library)[pattern], 4 * count * (reads + writes), expected[pattern]
