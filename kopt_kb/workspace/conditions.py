@@ -32,7 +32,7 @@ class Condition:
     Attributes:
         amount: Operations or bytes whose rate is judged.
         target_per_s: The target in base units a second, exact.
-        ceiling_per_s: The roof the target is a share of.
+        ceiling_per_s: The documented roof; a measured one may be beaten, this one can't.
     """
 
     shape: str
@@ -124,14 +124,17 @@ class StopConditions:
         return Evaluation(judged, aggregate)
 
 
-def _condition(target: Target, work: Mapping[str, Any]) -> Condition:
+def _condition(target: Target, roof: Mapping[str, Any]) -> Condition:
+    work = roof["work"]
     if target.quantity == "bandwidth":
         amount = sum(each["compulsory"]["value"] for each in work["bytes"])
     else:
         amount = sum(flop["useful"]["value"] for flop in work["flops"])
     per_s = Fraction(target.value) * unit(target.unit).factor
     text = f"{target.op} {format_exact(Fraction(target.value))} {target.unit}"
-    return Condition(target.shape or "", target.quantity, text, amount, per_s, per_s / Fraction(target.factor))
+    documented = next(one["documented"] for one in roof["ceilings"] if one["name"] == roof["target"]["name"])
+    ceiling = Fraction(documented["si_value"]) if documented["value"] is not None else per_s / Fraction(target.factor)
+    return Condition(target.shape or "", target.quantity, text, amount, per_s, ceiling)
 
 
 def _judge(one: Condition, found: Measured | None) -> Judged:
