@@ -1,4 +1,4 @@
-"""Program run in a short-lived child: one `.ncu-rep` in, one JSON line an action out.
+"""Program run in a short-lived child: some actions of an `.ncu-rep` in, one JSON line an action out.
 
 It stands alone (standard library and `ncu_report`), because the library never gives memory back and may crash on
 damaged files. Nothing that names a host, a user or a source file leaves it.
@@ -20,8 +20,12 @@ _MISSING_EXIT = 3
 _SOL_RULE = "SOLBottleneck"
 
 
-def main(path: str, out: TextIO) -> int:
-    """Write the actions of a report as JSON lines and a closing line; returns the exit status."""
+def main(path: str, start: int, stop: int, out: TextIO) -> int:
+    """Write actions `start` to `stop` of a report as JSON lines, then a line with the number of all actions.
+
+    Returns:
+        The exit status.
+    """
     try:
         import ncu_report
     except ImportError:
@@ -36,7 +40,8 @@ def main(path: str, out: TextIO) -> int:
     for range_index in range(context.num_ranges()):
         one_range = context.range_by_idx(range_index)
         for index in range(one_range.num_actions()):
-            _write(out, ncu_report, one_range.action_by_idx(index), (range_index, index), tables)
+            if start <= actions < stop:
+                _write(out, ncu_report, one_range.action_by_idx(index), (range_index, index), tables)
             actions += 1
     out.write(json.dumps({"end": actions}) + "\n")
     return 0
@@ -113,6 +118,6 @@ def _opcodes(action: Any) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    _limit_bytes = int(sys.argv[2])
+    _path, _start, _stop, _limit_bytes = sys.argv[1], *(int(one) for one in sys.argv[2:])
     resource.setrlimit(resource.RLIMIT_AS, (_limit_bytes, _limit_bytes))
-    sys.exit(main(sys.argv[1], sys.stdout))
+    sys.exit(main(_path, _start, _stop, sys.stdout))

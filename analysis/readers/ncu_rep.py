@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
-import os
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
 from kopt_kb.analysis.profile import Collector, Dim3, KernelProfile, Launch, Place, RawMetric, Source, StoredRule
 from kopt_kb.analysis.profile.launch import RuleKind
-from kopt_kb.analysis.readers import ncu_child
 from kopt_kb.analysis.readers.base import Head, Reader
 from kopt_kb.analysis.readers.errors import ReportError
-from kopt_kb.analysis.readers.ncu_frames import MAGIC, stored_results
+from kopt_kb.analysis.readers.ncu_children import child_lines, result_parts
+from kopt_kb.analysis.readers.ncu_frames import MAGIC
 from kopt_kb.analysis.readers.ncu_labels import sol_title
 from kopt_kb.analysis.readers.ncu_launch import Identity, launch_of
 from kopt_kb.analysis.readers.units import base_unit
-from kopt_kb.errors import MissingTool
 
 __all__ = ["NCU_REP", "read_ncu_rep"]
 
 _FORMAT = "ncu-rep"
-_TIMEOUT_S = 60.0
-_TIMEOUT_S_PER_BYTE = 1e-6
-_CHILD_BYTES = 2 << 30
-_CHILD_BYTES_PER_BYTE = 16
-_MISSING_EXIT = 3
 _KERNEL_WORKLOAD = 0
+_Table = list[tuple[str, str, int, int]]
 _KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
 _SCOPES = {1: "local", 2: "global"}
 _AGAIN = "copy or record the report again"
@@ -47,7 +36,6 @@ def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
             fails, runs out of memory or time.
         MissingTool: The package ncu-report is not installed.
     """
-    announced = stored_results(path)
     collector = Collector(Source(str(path), _FORMAT, "ncu", "nvidia"))
     notes: list[str] = []
     actions = 0
@@ -58,8 +46,6 @@ def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
             notes.append(note)
     if actions == 0:
         raise ReportError("the report holds no kernel", where=path, fix="check the kernel filter of the recording")
-    if announced is not None and announced != actions:
-        raise ReportError(f"damaged: {announced} results announced, {actions} found", where=path, fix=_AGAIN)
     yield from collector.profiles(*notes)
 
 
@@ -71,24 +57,32 @@ NCU_REP = Reader(_FORMAT, "ncu .ncu-rep", _is_rep, read_ncu_rep)
 
 
 def _launches(path: Path) -> Iterator[tuple[Launch, str]]:
-    tables: dict[int, list[tuple[str, str, int, int]]] = {}
-    ended = False
-    with _child(path) as lines:
+    parts = result_parts(path)
+    read = 0
+    for lines in child_lines(path, parts):
+        tables: dict[int, _Table] = {}
+        ended: int | None = None
         for text in lines:
             line = _parsed(text, path)
             if "failed" in line:
                 raise ReportError("damaged: ncu_report can't load it", where=path, fix=_AGAIN)
-            if "end" in line:
-                ended = True
-                break
-            if "names" in line:
-                scaled = [base_unit(unit) for unit in line["units"]]
-                tables[line["table"]] = [
-                    (name, one.unit, one.times, one.over) for name, one in zip(line["names"], scaled, strict=True)
-                ]
-            yield _launch(line, tables[line["table"]], path)
-    if not ended:
-        raise ReportError("damaged: ncu_report gave up on it", where=path, fix=_AGAIN)
+            ended = line.get("end")
+            if ended is None:
+                if "names" in line:
+                    tables[line["table"]] = _table(line)
+                read += 1
+                yield _launch(line, tables[line["table"]], path)
+        if ended is None:
+            raise ReportError("damaged: ncu_report gave up on it", where=path, fix=_AGAIN)
+        if parts[-1].announced and ended != parts[-1].stop:
+            raise ReportError(f"damaged: {parts[-1].stop} results announced, {ended} found", where=path, fix=_AGAIN)
+    if parts[-1].announced and read != parts[-1].stop:
+        raise ReportError(f"damaged: {parts[-1].stop} results announced, {read} read", where=path, fix=_AGAIN)
+
+
+def _table(line: dict[str, Any]) -> _Table:
+    scaled = [base_unit(unit) for unit in line["units"]]
+    return [(name, one.unit, one.times, one.over) for name, one in zip(line["names"], scaled, strict=True)]
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
@@ -101,7 +95,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     return line
 
 
-def _launch(line: dict[str, Any], table: list[tuple[str, str, int, int]], path: Path) -> tuple[Launch, str]:
+def _launch(line: dict[str, Any], table: _Table, path: Path) -> tuple[Launch, str]:
     raw: dict[str, RawMetric] = {}
     for (name, unit, times, over), value in zip(table, line["values"], strict=True):
         if isinstance(value, str):
@@ -148,64 +142,3 @@ def _rule(line: list[Any]) -> StoredRule:
     rule, section, title, kind, speedup_pct, scope, message = line
     known = _KINDS[kind] if isinstance(kind, int) and 0 <= kind < len(_KINDS) else "none"
     return StoredRule(rule, section, title or sol_title(message), known, speedup_pct, _SCOPES.get(scope))  # type: ignore[arg-type]
-
-
-@contextmanager
-def _child(path: Path) -> Iterator[Iterator[str]]:
-    """Run the child and give its lines; it is killed on time-out and whenever the caller stops early."""
-    size = path.stat().st_size
-    limit_bytes = _CHILD_BYTES + _CHILD_BYTES_PER_BYTE * size
-    process = subprocess.Popen(
-        [sys.executable, "-P", ncu_child.__file__, str(path), str(limit_bytes)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-        encoding="utf-8",
-        errors="replace",
-        env=_environment(),
-    )
-    late = threading.Event()
-
-    def stop() -> None:
-        late.set()
-        process.kill()
-
-    limit_s = _TIMEOUT_S + _TIMEOUT_S_PER_BYTE * size
-    timer = threading.Timer(limit_s, stop)
-    timer.start()
-    try:
-        assert process.stdout is not None  # noqa: S101 - stdout is a pipe, for the type checker
-        with process.stdout as lines:
-            yield _until(lines, process, late, limit_s, path)
-    finally:
-        timer.cancel()
-        process.kill()
-        process.wait()
-
-
-def _until(
-    lines: Iterator[str], process: subprocess.Popen[str], late: threading.Event, limit_s: float, path: Path
-) -> Iterator[str]:
-    yield from lines
-    status = process.wait()
-    if late.is_set():
-        raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN)
-    if status == _MISSING_EXIT:
-        raise MissingTool(
-            "reading .ncu-rep needs the package ncu-report",
-            where=str(path),
-            fix='pip install "kopt-kb[ncu]", or export with ncu --import FILE --page raw --csv',
-        )
-    if status != 0:
-        raise ReportError("damaged: ncu_report ended without a result", where=path, fix=_AGAIN)
-
-
-def _environment() -> dict[str, str]:
-    """The parent's environment, with the folder of its ncu_report where the child finds it."""
-    environment = dict(os.environ)
-    spec = importlib.util.find_spec("ncu_report")
-    if spec is not None and spec.origin is not None:
-        folder = Path(spec.origin).parent
-        root = folder.parent if spec.submodule_search_locations else folder
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(root), environment.get("PYTHONPATH"))))
-    return environment

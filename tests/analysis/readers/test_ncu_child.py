@@ -25,7 +25,7 @@ def test_it_imports_only_the_standard_library_and_ncu_report():
 def test_a_missing_library_is_its_own_exit_status(monkeypatch):
     """The parent tells it from damage."""
     monkeypatch.setitem(sys.modules, "ncu_report", None)
-    assert ncu_child.main("x.ncu-rep", io.StringIO()) == 3
+    assert ncu_child.main("x.ncu-rep", 0, 9, io.StringIO()) == 3
 
 
 class Metric:
@@ -74,28 +74,31 @@ class Action:
         return [{"rule_identifier": "SOLBottleneck", "section_identifier": "S", "rule_message": message}]
 
 
-def test_names_and_units_are_sent_once_for_equal_launches(monkeypatch):
-    """The second action refers to the table of the first; metrics without a number or text are left out."""
+class Library:
+    """ncu_report with one range of two equal actions."""
 
-    class Library:
-        class IAction:
-            NameBase_FUNCTION, NameBase_DEMANGLED = 0, 1
+    class IAction:
+        NameBase_FUNCTION, NameBase_DEMANGLED = 0, 1
 
-        @staticmethod
-        def load_report(_path):
-            class Range:
-                num_actions = staticmethod(lambda: 2)
-                action_by_idx = staticmethod(lambda _index: Action())
+    @staticmethod
+    def load_report(_path):
+        return Library
 
-            class Context:
-                num_ranges = staticmethod(lambda: 1)
-                range_by_idx = staticmethod(lambda _index: Range)
+    num_ranges = staticmethod(lambda: 1)
+    range_by_idx = staticmethod(lambda _index: Library)
+    num_actions = staticmethod(lambda: 2)
+    action_by_idx = staticmethod(lambda _index: Action())
 
-            return Context
 
+@pytest.fixture
+def library(monkeypatch):
     monkeypatch.setitem(sys.modules, "ncu_report", Library)
+
+
+def test_names_and_units_are_sent_once_for_equal_launches(library):
+    """The second action refers to the table of the first; metrics without a number or text are left out."""
     out = io.StringIO()
-    assert ncu_child.main("x.ncu-rep", out) == 0
+    assert ncu_child.main("x.ncu-rep", 0, 9, out) == 0
     first, second, end = (json.loads(line) for line in out.getvalue().splitlines())
     assert first["names"][:3] == ["dram__bytes_read.sum", "sm__throughput", "device__attribute_display_name"]
     assert first["values"] == [12, 1.5, "GPU", 4]
@@ -109,3 +112,11 @@ def test_names_and_units_are_sent_once_for_equal_launches(monkeypatch):
 def test_it_never_asks_for_private_data(word):
     """Source texts, names of hosts and NVTX ranges stay in the report."""
     assert word not in Path(ncu_child.__file__).read_text().lower()
+
+
+def test_only_the_asked_for_actions_are_read(library):
+    """The others are counted and not touched."""
+    out = io.StringIO()
+    assert ncu_child.main("x.ncu-rep", 1, 2, out) == 0
+    only, end = (json.loads(line) for line in out.getvalue().splitlines())
+    assert (only["action"], end) == (1, {"end": 2})
