@@ -159,15 +159,15 @@ class AmdCollector:
         group.widen(shape)
         return group
 
-    def add(self, dispatch: Dispatch) -> None:
-        """Count one dispatch."""
+    def add(self, dispatch: Dispatch, *, again: bool = False) -> None:
+        """Count one dispatch; one that was counted before (`again`) adds its counters only."""
         group = self._group(dispatch.shape, dispatch.place)
-        group.launches += 1
-        if dispatch.duration_ns is not None:
+        group.launches += not again
+        if dispatch.duration_ns is not None and not again:
             group.times.add(dispatch.duration_ns)
         for name, value in dispatch.counters.items():
             group.sums.setdefault(name, CounterSum()).add(value, dispatch.duration_ns)
-        if len(group.kept) < self._keep and self._kept < _KEPT_IN_ALL:
+        if not again and len(group.kept) < self._keep and self._kept < _KEPT_IN_ALL:
             group.kept.append(_launch(dispatch))
             self._kept += 1
 

@@ -69,10 +69,7 @@ class Columns:
         self.header = tuple(header)
         place = {name: at for at, name in reversed(list(enumerate(self.header)))}
         self._at = {
-            known: place[alias]
-            for known, aliases in _ALIASES.items()
-            for alias in reversed(aliases)
-            if alias in place
+            known: place[alias] for known, aliases in _ALIASES.items() for alias in reversed(aliases) if alias in place
         }
 
     def at(self, known: str) -> int | None:

@@ -12,6 +12,7 @@ from kopt_kb.analysis.readers.amd_collect import AmdCollector, Dispatch, Shape
 __all__ = ["DispatchStore", "OpenDispatch"]
 
 _WINDOW = 20_000
+_LATE = "some dispatches come again long after their first pass: later times are left out, counters are averaged"
 _PAGE_BITS = 13
 _MAX_PAGES = 1 << 13
 
@@ -26,6 +27,7 @@ class OpenDispatch:
         spans_ns: Time by start, one for each pass.
         counters: First value of each counter.
         repeated: All values of counters that came in several passes.
+        again: Whether the dispatch was handed over before.
     """
 
     id: str
@@ -34,6 +36,7 @@ class OpenDispatch:
     spans_ns: dict[int, int] = field(default_factory=dict)
     counters: dict[str, float] = field(default_factory=dict)
     repeated: dict[str, list[float]] = field(default_factory=dict)
+    again: bool = False
 
     def count(self, name: str, value: float) -> None:
         """Take one counter value; a second one of the same name comes from another pass."""
@@ -55,7 +58,7 @@ class DispatchStore:
     """Hands each dispatch to a collector once, after its last row.
 
     Dispatches are kept open while fewer than `window` newer ones came; so memory doesn't grow with the report. Rows
-    that come later than that still count their counters, and the profiles say so.
+    that come later than that count no launch and no time, only their counters, and the profiles say so.
     """
 
     def __init__(self, collector: AmdCollector, *, window: int = _WINDOW) -> None:
@@ -76,11 +79,9 @@ class DispatchStore:
         key = (scope, number, shape.name, shape.device.name)
         found = self._open.get(key)
         if found is None:
-            if self._was_closed(scope, number):
-                self._collector.note(
-                    f"a dispatch that comes again after {self._window} others counts as one more launch"
-                )
-            found = self._open[key] = OpenDispatch(str(number), place, shape)
+            found = self._open[key] = OpenDispatch(str(number), place, shape, again=self._was_closed(scope, number))
+            if found.again:
+                self._collector.note(_LATE)
             if len(self._open) > self._window:
                 self._close(*self._open.popitem(last=False))
         elif found.shape.threads is None and shape.threads is not None:
@@ -88,7 +89,7 @@ class DispatchStore:
         return found
 
     def _close(self, key: Key, record: OpenDispatch) -> None:
-        self._collector.add(record.done())
+        self._collector.add(record.done(), again=record.again)
         page = self._closed.get((key[0], key[1] >> _PAGE_BITS))
         if page is None:
             if len(self._closed) >= _MAX_PAGES:
@@ -105,5 +106,5 @@ class DispatchStore:
     def flush(self) -> None:
         """Hand over all open dispatches."""
         for record in self._open.values():
-            self._collector.add(record.done())
+            self._collector.add(record.done(), again=record.again)
         self._open.clear()
