@@ -52,7 +52,7 @@ class CompileCache:
         try:
             stored = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
             return tuple(_facts(one) for one in stored)
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
     def put(self, key: str, facts: tuple[StaticFacts, ...]) -> None:
