@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kopt_kb.registry.quantity import Exactness
 
@@ -98,6 +99,7 @@ def _vector_flops(found: Counted, raw: Mapping[str, float], read: Read) -> None:
         found.put(f"run_peak.vector.{dtype}", _times(weight, width, raw.get("sm__cycles_elapsed.avg.per_second")))
 
 
+@lru_cache(maxsize=1 << 16)
 def _matrix_dtype(name: str) -> tuple[str, bool] | None:
     match = _MATRIX_NAME.match(name)
     if match is None:
