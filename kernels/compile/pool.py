@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import queue
 import signal
@@ -187,8 +188,7 @@ def _name(job: object) -> str:
 
 def _environment() -> dict[str, str]:
     """Return the environment of a child that finds this package where the parent found it."""
-    import kopt_kb
-
-    home = str(Path(kopt_kb.__file__).resolve().parent.parent)
-    paths = [home, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    spec = importlib.util.find_spec("kopt_kb")
+    homes = [str(Path(spec.origin).resolve().parent.parent)] if spec and spec.origin else []
+    paths = [*homes, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
