@@ -103,10 +103,10 @@ class StopConditions:
     @classmethod
     def of(cls, state: WorkspaceState) -> StopConditions:
         """Return the conditions of a workspace's state."""
-        works = {format_shape(tuple(one["work"]["shape"])): one["work"] for one in state.rooflines}
+        roofs = {format_shape(tuple(one["work"]["shape"])): one for one in state.rooflines}
         targets = state.targets.targets if state.targets is not None else ()
         return cls(
-            tuple(_condition(one, works[one.shape]) for one in targets if one.quantity != AGGREGATE and one.shape)
+            tuple(_condition(one, roofs[one.shape]) for one in targets if one.quantity != AGGREGATE and one.shape)
         )
 
     def evaluate(self, measurements: Mapping[str, Measured]) -> Evaluation:
