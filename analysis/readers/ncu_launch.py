@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kopt_kb.analysis.profile import Dim3, Launch, Place, RawMetric, StoredRule
 from kopt_kb.analysis.readers.errors import ReportError
-from kopt_kb.analysis.readers.ncu_names import DIRECT, INSTRUCTION_SUMS, From
+from kopt_kb.analysis.readers.ncu_names import DIRECT, INSTRUCTION_SUMS, READ_BY, From
 from kopt_kb.analysis.readers.ncu_work import Counted, count_work
 
 __all__ = ["Identity", "launch_of"]
@@ -61,8 +61,8 @@ def launch_of(
     """
     numbers = {name: metric.value for name, metric in raw.items() if not isinstance(metric.value, str)}
     metrics: dict[str, float] = {}
-    for metric, source in DIRECT.items():
-        value = _direct(source, raw, identity.place)
+    for metric in sorted({metric for name in raw.keys() & READ_BY.keys() for metric in READ_BY[name]}):
+        value = _direct(DIRECT[metric], raw, identity.place)
         if value is not None:
             metrics[metric] = value
     if metrics.get("duration_s", 1.0) <= 0:

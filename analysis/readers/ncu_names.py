@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kopt_kb.analysis.profile import STALL_REASONS
 
-__all__ = ["DIRECT", "INSTRUCTION_SUMS", "NUMERIC", "From"]
+__all__ = ["DIRECT", "INSTRUCTION_SUMS", "NUMERIC", "READ_BY", "From"]
 
 
 class From(NamedTuple):
@@ -197,6 +197,12 @@ DIRECT: dict[str, From] = {
     **_pipes(),
 }
 """Normalised metrics that are one ncu metric. Names as ncu 2020 to 2026 print them."""
+
+READ_BY: dict[str, tuple[str, ...]] = {
+    name: tuple(metric for metric, source in DIRECT.items() if name in source.names)
+    for name in dict.fromkeys(name for source in DIRECT.values() for name in source.names)
+}
+"""Normalised metrics that each ncu metric may stand for."""
 
 INSTRUCTION_SUMS: dict[str, tuple[str, ...]] = {
     "atomic_instructions": (
