@@ -163,12 +163,11 @@ class Launch:
         return self.metrics.get("duration_s")
 
     def to_json(self) -> dict[str, Any]:
-        """Return id, place, shape, metrics and bounds; raw counters stay in the report."""
+        """Return id, place, shape and time; metrics of one launch and raw counters stay in Python."""
         return {
             "id": self.id,
             "place": str(self.place),
             "grid": list(self.grid) if self.grid else None,
             "block": list(self.block) if self.block else None,
             "duration_s": self.duration_s,
-            "metrics": dict(self.metrics),
         }
