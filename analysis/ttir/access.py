@@ -135,30 +135,27 @@ def _locate_view(
         checked = [int(n) for n in re.findall(r"\d+", op.attributes.get("boundaryCheck", "").partition(":")[2])]
         address, mask = view_addresses(view, checked, _ranges(view.block))
         padding = 0.0 if op.integer("padding", 0) == 1 else None
-        return _shaped(address, shape), None if mask is None else np.asarray(_shaped(mask, shape), np.bool_), padding
+        return address, mask, padding
     indices = values[1 : 1 + len(view.block)]
     known = [index for index in indices if isinstance(index, np.ndarray)]
     if len(known) < len(indices):
         return None, Node(shape), 0.0
-    steps = _ranges(shape if op.name in ("tt.descriptor_gather", "tt.descriptor_scatter") else view.block)
-    if op.name in ("tt.descriptor_gather", "tt.descriptor_scatter"):
+    by_index = op.name in ("tt.descriptor_gather", "tt.descriptor_scatter")
+    block = shape if by_index else view.block
+    steps = _ranges(block)
+    if by_index:
         steps[0] = known[0].astype(np.int64).reshape(known[0].shape[0], -1, 1)
         known[0] = np.zeros(1, np.int64)
     address, mask = view_addresses(view.moved(known), range(len(view.block)), steps)
-    return _shaped(address, shape), None if mask is None else np.asarray(_shaped(mask, shape), np.bool_), 0.0
+    lit = np.ones(1, np.bool_) if mask is None else mask
+    return _shaped(address, block, shape), _shaped(lit, block, shape), 0.0
 
 
-def _shaped(array: Array, shape: tuple[int, ...]) -> Array:
-    if array.ndim == len(shape) + 1:
+def _shaped(array: Array, block: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """A block's array in the shape of the loaded tensor, which may leave out dimensions of length one."""
+    if block == shape:
         return array
-    units = tuple(n for n in array.shape[1:] if n != 1)
-    wanted = tuple(n for n in shape if n != 1)
-    full = array if units == wanted else np.broadcast_to(array, array.shape)
-    return (
-        full.reshape(array.shape[0], *shape)
-        if full[0].size == int(np.prod(shape))
-        else full.reshape(array.shape[0], *(1,) * len(shape))
-    )
+    return np.broadcast_to(array, (array.shape[0], *block)).reshape(array.shape[0], *shape)
 
 
 def _record(
@@ -211,5 +208,5 @@ def _loaded(machine: Machine, op: Op, values: list[Value], mask: Bools | Node | 
         return Node(shape, leaf=True)
     other = values[2] if op.name == "tt.load" and len(values) > 2 else None
     if isinstance(other, Node) and other.const is None:
-        return machine.tape.select(mask, Node(shape, leaf=True), other, kind)
+        return machine.tape.select(op.line, mask, Node(shape, leaf=True), other, kind)
     return Node(shape, ~mask, fill, leaf=True)

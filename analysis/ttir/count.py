@@ -113,14 +113,15 @@ def _run_batch(
     run_function(machine, kernel, weight)
     if machine.exact:
         machine.tape.rewind()
-        if machine.tape.incomplete:
-            _doubt_useful(machine.tally)
+        flags = (LOWER if machine.tape.incomplete else 0) | (UPPER if machine.tape.blurred else 0)
+        if flags:
+            _doubt_useful(machine.tally, flags)
     total.include(machine.tally)
 
 
-def _doubt_useful(tally: Tally) -> None:
+def _doubt_useful(tally: Tally, flags: int) -> None:
     for key in [key for key in tally.amounts if key[0] == "executed"]:
-        tally.add(("useful", *key[1:]), 0, LOWER)
+        tally.add(("useful", *key[1:]), 0, flags)
 
 
 def _flops(tally: Tally, kind: str) -> tuple[Flops, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from kopt_kb.analysis.ttir.costs import Cost, cost_per_lane
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import Module, Op
-from kopt_kb.analysis.ttir.padding import fold, propagate
+from kopt_kb.analysis.ttir.padding import Outcome, fold, propagate
 from kopt_kb.analysis.ttir.structure import backward, forward
 from kopt_kb.analysis.ttir.tally import UPPER, Tally
 from kopt_kb.analysis.ttir.values import Bools, Node, Value, expand, lanes, shape_of
@@ -26,6 +26,7 @@ class Tape:
         self.programs = programs
         self.flags = 0
         self.incomplete = False
+        self.blurred = False
         self._steps: list[tuple[Callable[[], None], int]] = []
         self._flags_now = 0
 
@@ -58,6 +59,11 @@ class Tape:
             self.tally.add(("useful", *key), 0, UPPER)
         self.tally.note(line, why)
 
+    def blur(self, line: int, what: str) -> None:
+        """Padding lanes became indistinguishable from data: every useful count is an upper bound."""
+        self.blurred = True
+        self.tally.note(line, f"{what} mixes padding lanes with data: useful work is an upper bound")
+
     def sink(self, node: Node, demand: Bools) -> None:
         """Lanes of a value that a store or atomic writes."""
         self.record(lambda: node.require(demand))
@@ -79,9 +85,8 @@ class Tape:
             if cost:
                 busy = out.demand if found.idle is None else out.demand & ~found.idle
                 self.count(cost, lanes(busy, self.programs, out.shape))
-                if found.lost is not None and bool((busy & found.lost).any()):
-                    why = f"{op.name} mixes padding lanes with data: useful work is an upper bound"
-                    self.doubt(cost, op.line, why)
+            if found.lost is not None and bool((out.demand & found.lost).any()):
+                self.blur(op.line, op.name)
 
         self.record(step)
         return out
@@ -104,20 +109,22 @@ class Tape:
             if any(demand is not None for demand in demands):
                 for node, demand in zip(nodes, backward(op, sources, results[0], demands), strict=True):
                     node.require(demand)
+                    if node.pad is not None and pads[0] is None and bool((demand & node.pad).any()):
+                        self.blur(op.line, op.name)
 
         self.record(step)
         return outs
 
-    def select(self, condition: Bools, one: Value, two: Value, result: IrType) -> Node:
+    def select(self, line: int, condition: Bools, one: Value, two: Value, result: IrType) -> Node:
         """`arith.select` with a known condition: constants chosen by it are padding."""
         rank = len(shape_of(result))
         if isinstance(one, Node) and isinstance(two, Node) and bool(condition.all() or not condition.any()):
             return one if bool(condition.all()) else two
         condition = condition if condition.ndim == rank + 1 else expand(condition, rank)
         first, second = (value if isinstance(value, Node) else Node() for value in (one, two))
-        pad, fill = _selected_padding(condition, first, second)
-        out = Node(shape_of(result), pad, fill)
-        self._choose(out, condition, first, second)
+        found = _selected_padding(condition, first, second)
+        out = Node(shape_of(result), found.pad, found.fill)
+        self._choose(out, condition, (first, second), found.lost, line)
         return out
 
     def merge(self, choose: Bools, one: Value, two: Value, shape: tuple[int, ...]) -> Node:
@@ -126,11 +133,9 @@ class Tape:
         if first is second:
             return first
         condition = expand(choose, len(shape))
-        pad = fill = None
-        if first.pad is not None and second.pad is not None and first.fill == second.fill:
-            pad, fill = np.where(condition, first.pad, second.pad), first.fill
-        out = Node(shape, pad, fill)
-        self._choose(out, condition, first, second)
+        found = _merged_padding(condition, first, second)
+        out = Node(shape, found.pad, found.fill)
+        self._choose(out, condition, (first, second), found.lost)
         return out
 
     def either(self, one: Value, two: Value, shape: tuple[int, ...]) -> Node:
@@ -138,15 +143,20 @@ class Tape:
         out = Node(shape)
         always = np.ones((1,) * (len(shape) + 1), np.bool_)
         nodes = [value if isinstance(value, Node) else Node() for value in (one, two)]
-        self._choose(out, always, nodes[0], Node())
-        self._choose(out, always, nodes[1], Node())
+        self._choose(out, always, (nodes[0], Node()))
+        self._choose(out, always, (nodes[1], Node()))
         return out
 
-    def _choose(self, out: Node, condition: Bools, first: Node, second: Node) -> None:
+    def _choose(
+        self, out: Node, condition: Bools, sides: tuple[Node, Node], lost: Bools | None = None, line: int = 0
+    ) -> None:
         def step() -> None:
-            if out.demand is not None:
-                first.require(out.demand & condition)
-                second.require(out.demand & ~condition)
+            if out.demand is None:
+                return
+            sides[0].require(out.demand & condition)
+            sides[1].require(out.demand & ~condition)
+            if lost is not None and bool((out.demand & lost).any()):
+                self.blur(line, "a choice between values")
 
         self.record(step)
 
@@ -185,17 +195,33 @@ def _moved_padding(
     return moved, fills.pop()
 
 
-def _selected_padding(condition: Bools, first: Node, second: Node) -> tuple[Bools | None, float | None]:
+def _selected_padding(condition: Bools, first: Node, second: Node) -> Outcome:
+    """Padding of a select: the lanes of a chosen constant; of two constants, a bias mask, the infinite one."""
     if first.const is not None and second.const is not None:
-        # Both sides constant, a bias mask: the infinite one is the padding.
         if np.isinf(second.const):
-            return ~condition, second.const
-        return (condition, first.const) if np.isinf(first.const) else (None, None)
-    for chosen, constant, other in ((~condition, second, first), (condition, first, second)):
-        if constant.const is not None:
-            if other.pad is not None and other.fill == constant.const:
-                return chosen | other.pad, constant.const
-            return chosen, constant.const
-    if first.pad is not None and second.pad is not None and first.fill == second.fill:
-        return np.where(condition, first.pad, second.pad), first.fill
-    return None, None
+            return Outcome(~condition, second.const)
+        return Outcome(condition, first.const) if np.isinf(first.const) else Outcome()
+    return _joined_padding(_chosen(condition, first), _chosen(~condition, second))
+
+
+def _chosen(chosen: Bools, node: Node) -> Outcome:
+    return Outcome(chosen, node.const) if node.const is not None else _padded(chosen, node)
+
+
+def _merged_padding(condition: Bools, first: Node, second: Node) -> Outcome:
+    """Padding that control flow brings from either side; a constant start value is no padding."""
+    return _joined_padding(_padded(condition, first), _padded(~condition, second))
+
+
+def _joined_padding(one: Outcome, two: Outcome) -> Outcome:
+    if one.pad is None or two.pad is None:
+        return two if one.pad is None else one
+    if one.fill == two.fill:
+        return Outcome(one.pad | two.pad, one.fill)
+    # Only one fill is kept: the one that holds more lanes.
+    few, many = sorted((one, two), key=lambda side: 0.0 if side.pad is None else float(side.pad.mean()))
+    return Outcome(many.pad, many.fill, lost=few.pad if few.pad is not None and few.pad.any() else None)
+
+
+def _padded(chosen: Bools, node: Node) -> Outcome:
+    return Outcome() if node.pad is None else Outcome(chosen & node.pad, node.fill)

@@ -244,7 +244,7 @@ class Machine:
         if op.name in MOVES:
             return self._moved(op, values, results)
         if op.name == "arith.select" and isinstance(values[0], np.ndarray):
-            return [tape.select(values[0].astype(np.bool_), values[1], values[2], results[0])]
+            return [tape.select(op.line, values[0].astype(np.bool_), values[1], values[2], results[0])]
         if op.name in ("tt.dot", "tt.dot_scaled"):
             return [record_dot(tape, op, values, results[0])]
         if op.name == "tt.reduce":

@@ -118,3 +118,48 @@ def test_a_scan_runs_as_far_as_its_last_needed_lane(m, reverse):
     kernel = run(body, m=m, n=16, ka=0, kb=0)
     combines = 0 if m == 0 else 15 if reverse else m - 1
     assert kernel.useful_flops.value == 16 * combines
+
+
+def test_padding_that_is_not_zero_makes_a_dots_useful_work_an_upper_bound():
+    """Lanes filled with one take part in every product."""
+    filled = tile("a", "m", "ka").replace("%zero : tensor<16x16x!", "%ones : tensor<16x16x!")
+    body = (
+        "%ones = arith.constant dense<1.0> : tensor<16x16xf32>\n" + filled + tile("o", "m", "n")
+        + "%d = tt.dot %a, %a, %zero, inputPrecision = tf32 : "
+        "tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>\n"
+        "tt.store %ptr, %d, %om : tensor<16x16x!tt.ptr<f32>>\n"
+    )  # fmt: skip
+    kernel = run(body, m=4, n=5, ka=6, kb=0)
+    assert (kernel.useful_flops.value, kernel.useful_flops.exactness) == (2 * 4 * 5 * 16, "upper")
+
+
+def test_a_sum_over_lanes_filled_with_ones_is_an_upper_bound():
+    """The filled lanes change the sum, whatever they mean."""
+    filled = tile("a", "n", "ka").replace("%zero : tensor<16x16x!", "%ones : tensor<16x16x!")
+    body = (
+        "%ones = arith.constant dense<1.0> : tensor<16x16xf32>\n" + filled
+        + '%t = "tt.reduce"(%a) <{axis = 1 : i32}> ({\n^bb0(%x: f32, %y: f32):\n%z = arith.addf %x, %y : f32\n'
+        "tt.reduce.return %z : f32\n}) : (tensor<16x16xf32>) -> tensor<16xf32>\n"
+        "%ps = tt.splat %p : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>\n"
+        "%pi = tt.addptr %ps, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>\n"
+        "tt.store %pi, %t : tensor<16x!tt.ptr<f32>>\n"
+    )  # fmt: skip
+    kernel = run(body, m=0, n=16, ka=3, kb=0)
+    assert (kernel.useful_flops.value, kernel.useful_flops.exactness) == (16 * 15, "upper")
+
+
+def test_results_that_are_not_stored_make_no_dot_reduction_or_scan_useful():
+    """Nothing asks for them."""
+    combine = "({\n^bb0(%x: f32, %y: f32):\n%z = arith.addf %x, %y : f32\ntt.FORM.return %z : f32\n})"
+    body = (
+        "%a = tt.load %ptr : tensor<16x16x!tt.ptr<f32>>\n"
+        "%d = tt.dot %a, %a, %zero, inputPrecision = tf32 : "
+        "tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>\n"
+        f'%t = "tt.reduce"(%a) <{{axis = 1 : i32}}> {combine.replace("FORM", "reduce")} : '
+        "(tensor<16x16xf32>) -> tensor<16xf32>\n"
+        f'%u = "tt.scan"(%a) <{{axis = 1 : i32, reverse = false}}> {combine.replace("FORM", "scan")} : '
+        "(tensor<16x16xf32>) -> tensor<16x16xf32>\n"
+    )
+    kernel = run(body, m=0, n=0, ka=0, kb=0)
+    assert kernel.useful_flops.value == 0
+    assert kernel.executed_flops.value == 2 * 16**3 + 2 * 16 * 15

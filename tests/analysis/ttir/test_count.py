@@ -225,6 +225,16 @@ def test_given_indices_make_a_gather_exact(count):
     assert kernel.notes == ()
 
 
+def test_given_indices_make_a_descriptor_gather_exact(count):
+    """Rows 0 to 15 twice, of 100 rows of 64 fp16; index 200 lies outside and reads nothing."""
+    rows = np.arange(32) % 16
+    rows[5] = 200
+    index = TensorArg((32,), "int32", data=rows)
+    kernel = count("desc_gather", 1, {"rows": 100, "cols": 64, "index_ptr": index})
+    assert kernel.read.requested.value == 31 * 128 + 32 * 4
+    assert (kernel.read.compulsory.value, kernel.read.compulsory.exactness) == (16 * 128 + 32 * 4, "exact")
+
+
 @pytest.mark.parametrize("mode", ["shape", "exact"])
 def test_given_group_sizes_make_loops_countable(count, mode):
     """Two programs walk groups of 300, 0, 256 and 1 in blocks of 256: 2 + 0 + 1 + 1 trips each."""

@@ -81,6 +81,27 @@ def test_padding_lost_in_arithmetic_makes_an_upper_bound_where_it_is_stored():
     assert useful(kernel_of(body)) == (9 + 10, "exact")
 
 
+def test_a_select_that_forgets_padding_makes_an_upper_bound():
+    """Six of ten stored lanes are minus infinity; an unmasked store of lanes 10 to 15 would also take zeros."""
+    body = "%s = arith.select %lm, %x, %ninf : tensor<16xi1>, tensor<16xf32>\n%y = arith.addf %s, %s : tensor<16xf32>"
+    assert useful(kernel_of(body)) == (4, "exact")
+    assert useful(kernel_of(body, n=3, m=4)) == (3, "exact")
+    everything = "tt.store %op, {value} : tensor<16x!tt.ptr<f32>>\ntt.return\n}}\n"
+    assert useful(kernel_of(body, n=3, m=4, store=everything)) == (4, "upper")
+
+
+def test_padding_survives_a_branch_that_both_sides_share():
+    """Program 0 doubles, program 1 negates; padding is zero on both sides and squares to nothing."""
+    body = (
+        "%pid = tt.get_program_id x : i32\n%c0 = arith.constant 0 : i32\n%first = arith.cmpi eq, %pid, %c0 : i32\n"
+        "%b = scf.if %first -> (tensor<16xf32>) {\n%d = arith.addf %x, %x : tensor<16xf32>\n"
+        "scf.yield %d : tensor<16xf32>\n} else {\n%e = arith.mulf %x, %x : tensor<16xf32>\n"
+        "scf.yield %e : tensor<16xf32>\n}\n%y = arith.mulf %b, %b : tensor<16xf32>"
+    )
+    everything = "tt.store %op, {value} : tensor<16x!tt.ptr<f32>>\ntt.return\n}}\n"
+    assert useful(kernel_of(body, grid=2, store=everything)) == (10 + 10 + 2 * 10, "exact")
+
+
 def test_a_loop_passes_demand_to_every_trip():
     """Three additions to one accumulator, ten lanes each."""
     body = (
