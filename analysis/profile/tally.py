@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kopt_kb.analysis.profile.kernel_profile import DurationStats
@@ -40,6 +41,29 @@ class DurationTally:
         if len(self.counts) > _DISTINCT:
             self._coarsen()
 
+    def add_all(self, durations_ns: Sequence[int]) -> None:
+        """Count launches one by one, as fast as many need it."""
+        usable = [one for one in durations_ns if one > 0] if min(durations_ns, default=1) <= 0 else durations_ns
+        if not usable:
+            return
+        self.count += len(usable)
+        self.total_ns += sum(usable)
+        self.min_ns = min(self.min_ns, min(usable))
+        self.max_ns = max(self.max_ns, max(usable))
+        self.counts.update(usable)
+        if len(self.counts) > _DISTINCT:
+            self._coarsen()
+
+    def merge(self, other: DurationTally) -> None:
+        """Count what another tally counted."""
+        self.count += other.count
+        self.total_ns += other.total_ns
+        self.min_ns = min(self.min_ns, other.min_ns)
+        self.max_ns = max(self.max_ns, other.max_ns)
+        self.counts.update(other.counts)
+        if len(self.counts) > _DISTINCT:
+            self._coarsen()
+
     def _coarsen(self) -> None:
         coarse: Counter[float] = Counter()
         for duration_ns, times in self.counts.items():
@@ -47,20 +71,22 @@ class DurationTally:
             coarse[float(whole >> (shift := max(0, whole.bit_length() - _KEPT_BITS)) << shift)] += times
         self.counts = coarse
 
-    def _ranked(self, rank: int) -> float:
+    def _ranked(self, ranks: Sequence[int]) -> list[float]:
+        found: list[float] = []
         seen = 0
-        for duration_ns in sorted(self.counts):
-            seen += self.counts[duration_ns]
-            if seen > rank:
-                return duration_ns
-        return self.max_ns
+        for duration_ns, times in sorted(self.counts.items()):
+            seen += times
+            while len(found) < len(ranks) and seen > ranks[len(found)]:
+                found.append(duration_ns)
+        return found
 
     @property
     def median_ns(self) -> float:
         """Median, the mean of the middle two for an even count; 0 without times."""
         if not self.count:
             return 0.0
-        return (self._ranked((self.count - 1) // 2) + self._ranked(self.count // 2)) / 2
+        middle = self._ranked([(self.count - 1) // 2, self.count // 2])
+        return sum(middle) / len(middle)
 
     def stats(self) -> DurationStats | None:
         """Return the statistics in seconds, None without times."""

@@ -171,12 +171,11 @@ class AmdCollector:
             group.kept.append(_launch(dispatch))
             self._kept += 1
 
-    def add_sums(self, shape: Shape, place: Place, times: Mapping[float, int]) -> None:
-        """Count launches that were counted elsewhere: number by duration in ns (not positive is no time)."""
+    def add_sums(self, shape: Shape, place: Place, launches: int, times: DurationTally) -> None:
+        """Count launches that were counted elsewhere, with the times of those that have one."""
         group = self._group(shape, place)
-        for duration_ns, launches in times.items():
-            group.launches += launches
-            group.times.add(duration_ns, launches)
+        group.launches += launches
+        group.times.merge(times)
 
     def add_counter(self, shape: Shape, place: Place, name: str, amount: CounterSum) -> None:
         """Add a counter's sum over launches that `add_sums` counted."""
