@@ -1,0 +1,75 @@
+"""`kb init` asks for everything at once, and writes nothing half."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.cli.main import main
+
+
+@pytest.fixture
+def words(wiki_root: Path, tmp_path: Path) -> list[str]:
+    """A complete command line."""
+    demo = tmp_path / "demo.py"
+    demo.write_text('OP = "rms_norm"\n')
+    return ["init", "norm", "--platform", "T10", "--framework", "Triton", "--kernel-demo", str(demo), "--shape", "8192x4096", "--dtype", "bf16", "--parent", str(tmp_path), "--wiki", str(wiki_root)]  # fmt: skip
+
+
+@pytest.mark.core
+def test_init_then_audit_with_the_recorded_wiki(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The audit finds the wiki the workspace was made from without being told."""
+    assert main(words) == 0
+    assert main(["audit", str(tmp_path / "kernel_opt_norm")]) == 0
+    assert capsys.readouterr().out.strip().endswith("clean")
+
+
+def test_missing_fields_are_one_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Nothing is created."""
+    assert main(["init", "x", "--platform", "H20", "--parent", str(tmp_path)]) == 2
+    assert "missing --framework, --kernel-demo, --op, --shape, --dtype" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [(["--threshold", "x"], "--threshold"), (["--arch", "CDNA3"], "Testarch"), (["--kernel-demo", "/none.py"], "/none.py"), (["--op", "gem"], "gemm"), (["--shape", "1x2x3"], "MxN"), (["--placeholder", "x"], "KEY=TEXT"), (["--platform", "T1"], "T10")],
+)  # fmt: skip
+def test_bad_fields_are_named(
+    words: list[str], change: list[str], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """One line, exit 2, nothing created."""
+    assert main([*words, *change]) == 2
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "kernel_opt_norm").exists()
+
+
+@pytest.mark.parametrize("name", ["../x", "", ".hidden", "a b", "x" * 65])
+def test_bad_names_are_refused(words: list[str], name: str) -> None:
+    """Separators, dots in front, blanks, length."""
+    words[1] = name
+    assert main(words) == 2
+
+
+def test_unknown_inputs(words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Refused with 4; allowed, it is created and still 4."""
+    gemm = [*words, "--op", "gemm"]
+    gemm[gemm.index("8192x4096")] = "64x64x64"
+    assert main(gemm) == 4
+    assert "UNKNOWN" in capsys.readouterr().err
+    assert main([*gemm, "--allow-unknown", "--json"]) == 4
+    body = json.loads(capsys.readouterr().out)
+    assert any(key.startswith("peak_compute") for key in body["unknown"])
+    assert Path(body["path"]).is_dir()
+
+
+def test_the_threshold_is_the_users(words: list[str], tmp_path: Path) -> None:
+    """It replaces the default of the dtype, and says so."""
+    assert main([*words, "--threshold", "0.003"]) == 0
+    text = (tmp_path / "kernel_opt_norm" / "README.md").read_text()
+    assert "relative error <= 0.003" in text
+    assert "given by the user" in text

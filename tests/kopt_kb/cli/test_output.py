@@ -1,0 +1,26 @@
+"""Tables align, conditions parse."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.cli.output import conditions, table
+from kopt_kb.errors import BadInput
+
+
+def test_columns_align_and_the_last_is_not_padded() -> None:
+    """Right alignment where asked."""
+    assert table([("a", "1", "x"), ("bbb", "22", "y")], indent=2, right=(1,)) == "  a     1  x\n  bbb  22  y"
+    assert table([]) == ""
+
+
+@pytest.mark.parametrize("word", ["a", "=b", "a=", ""])
+def test_conditions_are_pairs(word: str) -> None:
+    """Anything else is named."""
+    with pytest.raises(BadInput, match="axis=value"):
+        conditions([word])
+
+
+def test_conditions_may_hold_colons() -> None:
+    """sparsity=2:4."""
+    assert conditions(["sparsity=2:4", "dtype=bf16"]) == {"sparsity": "2:4", "dtype": "bf16"}

@@ -1,0 +1,28 @@
+"""Errors say what, where and what to do, on one line, and survive a process border."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from kopt_kb.errors import BadInput, ExitCode, FindingError, KoptError, MissingTool, UnknownData
+
+
+def test_one_line_with_place_fact_fix_and_code() -> None:
+    """Empty parts leave no trace."""
+    assert str(BadInput("it is wrong", where="a.md:7", fix="mend it")) == "a.md:7: it is wrong; mend it [KB001]"
+    assert str(BadInput("it is wrong")) == "it is wrong [KB001]"
+
+
+@pytest.mark.parametrize(("kind", "code"), [(BadInput, 2), (FindingError, 1), (MissingTool, 3), (UnknownData, 4)])
+def test_exit_codes(kind: type[KoptError], code: int) -> None:
+    """1 found something, 2 bad input, 3 missing tool, 4 unknown."""
+    assert kind("x").exit_code == ExitCode(code)
+
+
+def test_pickling_keeps_everything() -> None:
+    """Also for a subclass with another constructor, and an overridden code."""
+
+    error = pickle.loads(pickle.dumps(BadInput("w", where="p", fix="f", code="KB999")))
+    assert (error.what, error.where, error.fix, error.error_code) == ("w", "p", "f", "KB999")
