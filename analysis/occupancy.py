@@ -166,12 +166,16 @@ def _unknown(rules: tuple[Rule, ...], use: Resources, have: Limits) -> tuple[str
 
 
 def _next_step(binding: list[Rule], use: Resources, have: Limits, target: int) -> NextStep | None:
+    """Collect the changes in order; fewer threads (first) may already free what a later rule limits."""
     changes = []
     for rule in binding:
+        if _allows(rule, use, have, target):
+            continue
         change = _change(rule, use, have, target) if rule.knob else None
         if change is None:
             return None
         changes.append(change)
+        use = _with(use, rule.knob, change.at_most)
     return NextStep(target, tuple(changes))
 
 

@@ -44,7 +44,8 @@ def _by_blocks(_: Resources, have: Limits) -> int:
 
 
 def _by_registers(use: Resources, have: Limits) -> int:
-    if have.registers_per_thread is not None and unified_registers(use) > have.registers_per_thread:
+    """A lane can address so many VGPRs; VGPRs and AGPRs together share the SIMD's file."""
+    if have.registers_per_thread is not None and use.registers_per_thread > have.registers_per_thread:
         return 0
     return _blocks(_waves_by_registers(use, have), use, have)
 

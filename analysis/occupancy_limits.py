@@ -73,9 +73,11 @@ class Resources:
 class Limits:
     """What one SM (CU) of a target offers; every number comes from a cited row, None is UNKNOWN.
 
-    Field names are the wiki's metrics. Register counts are 32-bit registers with lanes included,
+    Field names are the wiki's metrics; on AMD the plain register fields are `file=vgpr` and the
+    `scalar_` ones `file=sgpr`. Register counts are 32-bit registers with lanes included,
     `registers_per_thread` is per lane; `register_granule` is per warp on NVIDIA and per lane on AMD,
-    as the vendors print it. `shared_memory_per_block` is the opt-in limit.
+    as the vendors print it. `shared_memory_per_block` is the opt-in limit. A resource that the part
+    does not have (NONE) is 0.
 
     Attributes:
         vendor: Whose allocation rules apply.

@@ -55,7 +55,7 @@ def _prepare(memory_limit_bytes: int, cache: str) -> BinaryIO:
         TRITON_CACHE_DIR=cache,
         TRITON_ALWAYS_COMPILE="1",
         TRITON_DEFAULT_FP_FUSION="1",
-        NVPTX_ENABLE_DUMP="0",
+        TRITON_DISABLE_LINE_INFO="1",
         TRITON_DUMP_PTXAS_LOG="1",
         CUDA_VISIBLE_DEVICES="",
     )

@@ -67,6 +67,13 @@ def test_next_step_names_every_limiter_of_a_tie():
     ]
 
 
+def test_fewer_threads_may_make_other_changes_needless():
+    """10 waves x 56 registers hold 3 workgroups; with 8 waves the registers already allow the fourth."""
+    step = occupancy(Resources(577, 49), CDNA3).next_step
+    assert step is not None
+    assert [(c.resource, c.at_most) for c in step.changes] == [("threads_per_block", 512)]
+
+
 def test_a_fixed_cap_has_no_next_step():
     """32 blocks of one warp are all the SM takes, whatever they use."""
     result = occupancy(Resources(32, 16), HOPPER)

@@ -15,7 +15,7 @@ LIMITS = Limits(
     threads_per_block=1024,
     barriers_per_sm=5,
     registers_per_simd=512 * 64,
-    registers_per_thread=512,
+    registers_per_thread=256,
     register_granule=8,
     scalar_registers_per_simd=800,
     scalar_register_granule=16,
@@ -37,7 +37,8 @@ def test_agprs_start_at_a_multiple_of_four():
     [
         ("warps", Resources(192), 10),  # 32 waves // 3
         ("registers", Resources(512, 129), 1),  # 136 of 512: 3 waves a SIMD, 12 a CU, 8 a workgroup
-        ("registers", Resources(64, 300, accumulation_registers_per_thread=256), 0),
+        ("registers", Resources(64, 257), 0),  # a lane addresses 256
+        ("registers", Resources(64, 256, accumulation_registers_per_thread=256), 4),  # 512: one wave a SIMD
         ("scalar_registers", Resources(64, scalar_registers_per_warp=97), 28),  # 112 of 800: 7 waves a SIMD
         ("shared_memory", Resources(64, shared_static_bytes=513), 64),  # 1024 B each
         ("shared_memory", Resources(64, shared_static_bytes=65537), 0),
