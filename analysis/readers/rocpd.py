@@ -103,7 +103,8 @@ def read_rocpd(path: Path) -> Iterator[KernelProfile]:
         collector = AmdCollector(Source(str(path), _FORMAT, "rocprofv3", "amd", _version(connection, tables)))
         kernels = _kernels(connection)
         guids = {guid for guid, _ in kernels}
-        names = _Names(kernels, _devices(connection), path, next(iter(guids)) if len(guids) == 1 else None)
+        single = len(guids) == 1 and sum(one.startswith("rocpd_kernel_dispatch_") for one in tables) == 1
+        names = _Names(kernels, _devices(connection), path, next(iter(guids)) if single else None)
         kept = _kept(connection, names, path)
         _add_dispatches(connection, collector, names, path)
         if {"counters_collection", "rocpd_pmc_event"} <= tables and _any(connection, "rocpd_pmc_event"):
