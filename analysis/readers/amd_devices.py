@@ -55,7 +55,7 @@ class Devices:
                 return found
         if self.in_order and all(one == self.in_order[0] for one in self.in_order):
             return self.in_order[0]
-        return AmdDevice(name=label.strip())
+        return AmdDevice(name=f"Agent {label.strip()}" if label.strip().isdigit() else label.strip())
 
 
 def _count(value: object) -> int | None:

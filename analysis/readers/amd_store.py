@@ -33,7 +33,7 @@ class OpenDispatch:
     id: str
     place: Place
     shape: Shape
-    spans_ns: dict[int, int] = field(default_factory=dict)
+    spans_ns: dict[int, float] = field(default_factory=dict)
     counters: dict[str, float] = field(default_factory=dict)
     repeated: dict[str, list[float]] = field(default_factory=dict)
     again: bool = False
