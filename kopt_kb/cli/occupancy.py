@@ -1,0 +1,67 @@
+"""Blocks and warps of a kernel that fit on one SM or CU, what limits them, and the next step up.
+
+kb occupancy --platform H100_SXM --threads 256 --registers 128 --shared 98304
+kb occupancy --platform MI300X --threads 512 --registers 142 --shared 65536
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from kopt_kb.analysis.occupancy import Occupancy, occupancy
+from kopt_kb.analysis.occupancy_limits import Resources
+from kopt_kb.cli.output import add_wiki, open_registry, print_json
+from kopt_kb.errors import ExitCode
+from kopt_kb.services.limits import limits_of
+
+__all__ = ["add_arguments", "render", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--platform", required=True, metavar="PLATFORM")
+    parser.add_argument("--threads", required=True, type=int, metavar="N", help="threads of a block")
+    parser.add_argument(
+        "--registers", type=int, default=0, metavar="N", help="registers a thread; on AMD architectural VGPRs"
+    )
+    parser.add_argument("--agprs", type=int, default=0, metavar="N", help="AMD accumulation registers a lane")
+    parser.add_argument("--sgprs", type=int, default=0, metavar="N", help="AMD scalar registers a wave")
+    parser.add_argument("--shared", type=int, default=0, metavar="BYTES", help="shared memory or LDS of a block")
+    parser.add_argument("--tensor-memory", type=int, default=0, metavar="BYTES", help="tensor memory of a block")
+    parser.add_argument(
+        "--allow-unknown", action="store_true", help="leave UNKNOWN limits out: the result is an upper bound"
+    )
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the occupancy; exit 1 when the kernel can't be launched."""
+    platform = open_registry(args).platform(args.platform)
+    use = Resources(
+        threads_per_block=args.threads,
+        registers_per_thread=args.registers,
+        accumulation_registers_per_thread=args.agprs,
+        scalar_registers_per_warp=args.sgprs,
+        shared_dynamic_bytes=args.shared,
+        tensor_memory_bytes=args.tensor_memory,
+    )
+    found = occupancy(use, limits_of(platform), allow_unknown=args.allow_unknown)
+    if args.json:
+        print_json({"platform": platform.id, **found.to_json()})
+    else:
+        print(f"{platform.id}\n{render(found)}")
+    return ExitCode.OK if found.blocks_per_sm else ExitCode.FINDING
+
+
+def render(found: Occupancy) -> str:
+    """Return the occupancy as text for people."""
+    share = f"{100 * found.occupancy_fraction:.1f} %" + (", upper bound" if found.exactness != "exact" else "")
+    lines = [f"  {found.blocks_per_sm} block(s), {found.warps_per_sm} of {found.max_warps_per_sm} warps ({share})"]
+    lines += [f"  limited by {', '.join(found.limiters)}"]
+    lines += [f"  {name} allows {blocks}" for name, blocks in found.block_limits.items()]
+    if found.next_step is not None:
+        changes = ", ".join(f"{c.resource} {c.now} -> {c.at_most}" for c in found.next_step.changes)
+        lines.append(f"  for {found.next_step.blocks_per_sm} block(s): {changes}")
+    lines += [f"  {text}" for text in found.refusals]
+    lines += [f"  UNKNOWN and left out: {', '.join(found.unknown)}"] if found.unknown else []
+    return "\n".join([*lines, *(f"  {source}" for source in found.sources)])
