@@ -108,10 +108,11 @@ class Limits:
     citations: Mapping[str, str] = field(default_factory=dict)
 
     def cite(self, name: str) -> str:
-        """Return `name=value <- citation`, the citation left out where none was given."""
-        value = getattr(self, name)
+        """Return `name=value <- citation`; a citation line that names its metric itself stands alone."""
+        value, source = getattr(self, name), self.citations.get(name, "")
+        if " <- " in source:
+            return source
         text = f"{name}={'UNKNOWN' if value is None else value}"
-        source = self.citations.get(name)
         return f"{text} <- {source}" if source else text
 
     @property

@@ -45,3 +45,9 @@ def test_registers_of_a_simd_are_the_sms_share():
 def test_an_unknown_limit_is_written_unknown():
     """`cite` never prints None."""
     assert Limits("amd").cite("warp_size") == "warp_size=UNKNOWN"
+
+
+def test_a_whole_citation_line_is_not_doubled():
+    """The registry's line already says metric, value and place."""
+    line = "warp_size: 32 count <- <gpu-wiki>/targets/sm_90.md:L5"
+    assert Limits("nvidia", warp_size=32, citations={"warp_size": line}).cite("warp_size") == line
