@@ -28,6 +28,7 @@ class OpenDispatch:
         counters: First value of each counter.
         repeated: All values of counters that came in several passes.
         again: Whether the dispatch was handed over before.
+        rows: Rows by start, for tools that weigh a pass by its rows.
     """
 
     id: str
@@ -37,6 +38,7 @@ class OpenDispatch:
     counters: dict[str, float] = field(default_factory=dict)
     repeated: dict[str, list[float]] = field(default_factory=dict)
     again: bool = False
+    rows: dict[int, int] = field(default_factory=dict)
 
     def count(self, name: str, value: float) -> None:
         """Take one counter value; a second one of the same name comes from another pass."""
@@ -49,7 +51,7 @@ class OpenDispatch:
         """Return the dispatch: medians over passes, never sums."""
         for name, values in self.repeated.items():
             self.counters[name] = statistics.median(values)
-        usable = [one for one in self.spans_ns.values() if one > 0]
+        usable = [one for start, one in self.spans_ns.items() if one > 0 for _ in range(self.rows.get(start, 1))]
         duration_ns = float(statistics.median(usable)) if usable else None
         return Dispatch(self.id, self.place, self.shape, duration_ns, self.counters)
 

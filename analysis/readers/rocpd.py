@@ -28,6 +28,7 @@ __all__ = ["ROCPD", "read_rocpd"]
 _FORMAT = "rocpd"
 _BATCH = 1 << 16
 _KEPT = 2000
+_MAX_DEPTH = 4
 _AXES = "workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z"
 _DISPATCHES = f"""SELECT "end" - start, dispatch_id, guid, kernel_id, agent_id, {_AXES}, group_segment_size,
     private_segment_size FROM rocpd_kernel_dispatch"""  # noqa: S608 - column names of this module
@@ -91,29 +92,45 @@ def _extents(values: list[Any]) -> Dim3 | None:
 
 
 def read_rocpd(path: Path) -> Iterator[KernelProfile]:
-    """Yield the profiles of a rocpd database; nothing is written, and memory doesn't grow with the dispatches.
+    """Yield the profiles of a rocpd database or of a folder of them; nothing is written.
+
+    Memory doesn't grow with the dispatches. Dispatches are kept apart by (GUID, id): ids alone collide.
 
     Raises:
-        ReportError: The database is damaged, is of RocmProfileData, or holds no dispatch.
+        ReportError: A database is damaged, is of RocmProfileData, or none holds a dispatch.
     """
-    tables = Head(path).tables
-    if not _VIEWS <= tables:
-        raise _foreign(path, tables)
-    with open_database(path) as connection:
-        collector = AmdCollector(Source(str(path), _FORMAT, "rocprofv3", "amd", _version(connection, tables)))
-        kernels = _kernels(connection)
-        guids = {guid for guid, _ in kernels}
-        single = len(guids) == 1 and sum(one.startswith("rocpd_kernel_dispatch_") for one in tables) == 1
-        names = _Names(kernels, _devices(connection), path, next(iter(guids)) if single else None)
-        kept = _kept(connection, names, path)
-        _add_dispatches(connection, collector, names, path)
-        if {"counters_collection", "rocpd_pmc_event"} <= tables and _any(connection, "rocpd_pmc_event"):
-            _add_counters(connection, collector, names, kept)
-    if collector.empty:
-        raise ReportError("the database holds no kernel dispatch", where=path, fix="record with --kernel-trace")
+    files = _databases(path) if path.is_dir() else [path]
+    version: str | None = None
+    collector: AmdCollector | None = None
+    for file in files:
+        tables = Head(file).tables
+        if not tables >= _VIEWS:
+            raise _foreign(file, tables)
+        with open_database(file) as connection:
+            version = version or _version(connection, tables)
+            collector = collector or AmdCollector(Source(str(path), _FORMAT, "rocprofv3", "amd", version))
+            _add_file(connection, tables, collector, file)
+    if collector is None or collector.empty:
+        raise ReportError("no database holds a kernel dispatch", where=path, fix="record with --kernel-trace")
+    yield from collector.profiles()
+
+
+def _add_file(connection: sqlite3.Connection, tables: frozenset[str], collector: AmdCollector, path: Path) -> None:
+    kernels = _kernels(connection)
+    guids = {guid for guid, _ in kernels}
+    single = len(guids) == 1 and sum(one.startswith("rocpd_kernel_dispatch_") for one in tables) == 1
+    names = _Names(kernels, _devices(connection), path, next(iter(guids)) if single else None)
+    kept = _kept(connection, names, path)
+    _add_dispatches(connection, collector, names, path)
+    if {"counters_collection", "rocpd_pmc_event"} <= tables and _any(connection, "rocpd_pmc_event"):
+        _add_counters(connection, collector, names, kept)
     for dispatch in kept.values():
         collector.keep(dispatch)
-    yield from collector.profiles()
+
+
+def _databases(folder: Path) -> list[Path]:
+    found = [file for depth in range(_MAX_DEPTH) for file in folder.glob("/".join(["*"] * depth + ["*.db"]))]
+    return sorted(file for file in found if file.is_file() and Head(file).tables >= _VIEWS)
 
 
 def _foreign(path: Path, tables: frozenset[str]) -> ReportError:
@@ -220,6 +237,8 @@ def _add_counters(
 
 
 def _is_rocpd(head: Head) -> bool:
+    if head.is_folder:
+        return bool(_databases(head.path))
     return "rocpd_kernel_dispatch" in head.tables or head.tables >= _RPD or any(
         one.startswith("rocpd_kernel_dispatch_") for one in head.tables
     )

@@ -41,12 +41,10 @@ def read_rocprof_compute(path: Path) -> Iterator[KernelProfile]:
     devices, version = _system(folder / _SYSINFO)
     collector = AmdCollector(Source(str(path), _FORMAT, "rocprof-compute", "amd", version))
     store = DispatchStore(collector)
-    count = 0
-    for table in _tables(folder) if path.is_dir() else [path]:
-        count += _read(table, devices, store)
-    if count == 0:
+    tables = _tables(folder) if path.is_dir() else [path]
+    if sum(_read(table, devices, store) for table in tables) == 0:
         raise ReportError("no counter table of the workload has a row", where=path, fix="profile the workload again")
-    _extras(folder, devices, store)
+    _extras(folder, devices, store, timed=all(_columns(table).has("start", "end") for table in tables))
     store.flush()
     yield from collector.profiles()
 
@@ -60,16 +58,19 @@ def _tables(folder: Path) -> list[Path]:
 
 
 def _read(table: Path, devices: Devices, store: DispatchStore) -> int:
-    columns = Columns(header_of(Head(table).text))
-    if columns.has("counter", "value"):
-        return TableReader(table, devices, store).read(quick=False)
+    if _columns(table).has("counter", "value"):
+        return TableReader(table, devices, store, by_row=True).read(quick=False)
     return read_wide(WideReader(table, devices, store))
 
 
-def _extras(folder: Path, devices: Devices, store: DispatchStore) -> None:
+def _columns(table: Path) -> Columns:
+    return Columns(header_of(Head(table).text))
+
+
+def _extras(folder: Path, devices: Devices, store: DispatchStore, *, timed: bool) -> None:
     """Add the times of old releases, and the pass that accumulates resident waves."""
     times, waves = folder / _TIMES, folder / _WAVES
-    if times.is_file():
+    if times.is_file() and not timed:
         read_wide(WideReader(times, devices, store, only={"": ""}))
     if waves.is_file():
         read_wide(WideReader(waves, devices, store, only=_WAVE_COUNTERS, times=False))

@@ -39,13 +39,23 @@ class TableReader:
         devices: The GPUs that agent cells name.
         store: Where dispatches are put together.
         scope: Returns the scope of dispatch ids for the text of the process cell.
+        by_row: Whether the median time of a dispatch is over its rows, as rocprof-compute takes it, not its passes.
     """
 
-    def __init__(self, path: Path, devices: Devices, store: DispatchStore, scope: Callable[[str], str] = str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        devices: Devices,
+        store: DispatchStore,
+        scope: Callable[[str], str] = str,
+        *,
+        by_row: bool = False,
+    ) -> None:
         self._path = path
         self._devices = devices
         self._store = store
         self._scope = scope
+        self._by_row = by_row
         with path.open("rb") as stream:
             head = stream.read(_HEAD_BYTES)
         self._plain = b"\x00" not in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -77,6 +87,8 @@ class TableReader:
                 start, end = (whole_in(cells[one], self._path, line) for one in (at["start"], at["end"]))
                 if start is not None and end is not None:
                     record.spans_ns[start] = end - start
+                    if self._by_row:
+                        record.rows[start] = record.rows.get(start, 0) + 1
             if at["counter"] is not None and at["value"] is not None:
                 value = number_in(cells[at["value"]], self._path, line)
                 name = cells[at["counter"]].strip()
