@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from kopt_kb.analysis.isa_targets import isa_targets
+from kopt_kb.analysis.isa.targets import isa_targets
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.registry.units import format_exact
 from kopt_kb.workspace.blocks import render_block
@@ -240,7 +240,8 @@ def _task(state: WorkspaceState) -> str:
 
 
 def _isa(state: WorkspaceState) -> str:
-    lines = [f"- {one.metric} {one.condition}: {one.reason}" for one in isa_targets(str(state.task.get("vendor")))]
+    code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
+    lines = [f"- {one.text}: {one.reason}" for one in isa_targets(code)]
     return "\n".join(lines) or TBD
 
 

@@ -1,0 +1,57 @@
+"""Instruction classes, access widths and resources of machine code, against the ISA targets.
+
+kb isa kernel.cubin
+kb isa kernel.sass --kernel rms_norm
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from kopt_kb.analysis.isa.model import IsaScan
+from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
+from kopt_kb.cli.output import add_common, print_json, table
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.services.isa_file import scan_file
+
+__all__ = ["add_arguments", "render", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("file", metavar="FILE", help="SASS, PTX or AMDGCN text, cubin or hsaco")
+    parser.add_argument("--kernel", default="", metavar="TEXT", help="only kernels whose symbol contains this")
+    parser.add_argument(
+        "--matrix-product", action="store_true", help="the algorithm multiplies matrices: it must use matrix units"
+    )
+    add_common(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a scan for each kernel; exit 1 when a target is not met."""
+    scans = scan_file(args.file, kernel=args.kernel)
+    if not scans:
+        raise BadInput(f"no kernel whose symbol contains {args.kernel!r}", where=args.file)
+    wanted = True if args.matrix_product else None
+    judged = [(scan, evaluate_targets(scan, matrix_product=wanted)) for scan in scans]
+    if args.json:
+        print_json(
+            {"kernels": [{**scan.to_json(), "targets": [one.to_json() for one in found]} for scan, found in judged]}
+        )
+    else:
+        print("\n\n".join(render(scan, found) for scan, found in judged))
+    missed = any(one.status == "not_met" for _, found in judged for one in found)
+    return ExitCode.FINDING if missed else ExitCode.OK
+
+
+def render(scan: IsaScan, found: tuple[Progress, ...]) -> str:
+    """Return a scan as text for people."""
+    head = f"{scan.kernel} ({scan.isa}{', ' + scan.target if scan.target else ''}): {scan.instructions} instructions"
+    counts = [(name, str(number)) for name, number in (*scan.matrix.items(), *scan.features.items())]
+    accesses = [(f"{one.space} {one.kind} {one.width_bits} bit", str(number)) for one, number in scan.accesses.items()]
+    goals = [
+        (one.status.replace("_", " "), one.target.text, "-" if one.value is None else f"{one.value:.4g}", one.detail)
+        for one in found
+    ]
+    parts = [head, table([*counts, *accesses], indent=2, right=(1,)), table(goals, indent=2, right=(2,))]
+    return "\n".join(filter(None, parts))
