@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from kopt_kb.registry.cells import CellFault, parse_row
@@ -58,6 +59,11 @@ def _decode(page: Page, data: bytes) -> str | None:
     return text
 
 
+def _strings_only(yaml: Any) -> Any:
+    """Return the loader that reads every scalar as a string, the C one where libyaml is there."""
+    return getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
 def read_front_matter(text: str) -> tuple[dict[str, Any], int] | None:
     """Return the front matter (scalars as strings) and the number of its lines, or None if it is broken."""
     lines = text.split("\n", 200)
@@ -69,7 +75,7 @@ def read_front_matter(text: str) -> tuple[dict[str, Any], int] | None:
     import yaml
 
     try:
-        data = yaml.load("\n".join(lines[1:end]), Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader builds strings only
+        data = yaml.load("\n".join(lines[1:end]), Loader=_strings_only(yaml))  # noqa: S506 - builds strings only
     except yaml.YAMLError:
         return None
     return (data, end + 1) if isinstance(data, dict) else None
@@ -101,11 +107,19 @@ def _too_wild(page: Page, lines: list[str]) -> bool:
     return False
 
 
-def _tokens(text: str) -> list[Any]:
+@cache
+def _parser() -> Any:
+    """Return the block parser, set up once a process; cells are read from the raw lines, so inline rules never run."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("zero").enable(["table", "heading", "fence", "code", "blockquote", "list", "html_block"])
-    return parser.parse(text)
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _tokens(text: str) -> list[Any]:
+    found: list[Any] = _parser().parse(text)
+    return found
 
 
 def _scan(page: Page, lines: list[str], body: str) -> list[tuple[int, int, str]]:

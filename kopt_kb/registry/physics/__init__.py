@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kopt_kb.registry.physics import limits, memory, peaks, ratios
-from kopt_kb.registry.physics.base import Finding
+from kopt_kb.registry.physics.base import Facts, Finding
 from kopt_kb.registry.sheet import Check, Sheet
 
 __all__ = ["RULES", "judge"]
 
-RULES: dict[str, Callable[[Sheet], Iterator[Finding]]] = {
+RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-RATE": peaks.rate,
     "PHY-LANES": peaks.lanes,
     "PHY-MEASURED": peaks.measured_below_peak,
@@ -35,8 +35,9 @@ RULES: dict[str, Callable[[Sheet], Iterator[Finding]]] = {
 
 def judge(sheet: Sheet) -> Iterator[Check]:
     """Yield the outcome of every rule on every row it speaks about."""
+    facts = Facts(sheet)
     for name, rule in RULES.items():
-        for finding in rule(sheet):
+        for finding in rule(facts):
             row = finding.row
             outcome = finding.outcome
             if outcome == "fail" and any(

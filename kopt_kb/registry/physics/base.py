@@ -9,10 +9,22 @@ from fractions import Fraction
 from kopt_kb.registry.row import Row
 from kopt_kb.registry.sheet import Sheet, row_value
 
-__all__ = ["PRODUCT_TOLERANCE", "RATIO_TOLERANCE", "Finding", "compare", "one", "rows", "value", "within"]
+__all__ = [
+    "EXACT",
+    "PRODUCT_TOLERANCE",
+    "RATIO_TOLERANCE",
+    "Facts",
+    "Finding",
+    "compare",
+    "one",
+    "rows",
+    "value",
+    "within",
+]
 
 PRODUCT_TOLERANCE = Fraction(2, 100)
 RATIO_TOLERANCE = Fraction(1, 100)
+EXACT = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +36,37 @@ class Finding:
     detail: str
 
 
-def rows(sheet: Sheet, metric: str, **axes: str) -> Iterator[Row]:
+class Facts:
+    """The loadable value rows of a sheet, by metric, with their conditions: read once, asked many times."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.by_metric: dict[str, list[tuple[Row, dict[str, str]]]] = {}
+        for row in sheet.chosen().values():
+            if row.kind == "value":
+                self.by_metric.setdefault(row.metric, []).append((row, dict(row.axes)))
+
+
+def rows(facts: Facts, metric: str, **axes: str) -> Iterator[Row]:
     """Yield the loadable value rows of a metric whose conditions include `axes`.
 
     Rows with another scope or configuration than the GPU as shipped are only yielded when asked for.
     """
-    for row in sheet.chosen().values():
-        have = dict(row.axes)
-        default = all(axes.get(name) == have.get(name) for name in ("scope", "config"))
-        stated = all(have.get(name) == wanted for name, wanted in axes.items())
-        if row.metric == metric and row.kind == "value" and default and stated:
+    scope, config = axes.get("scope"), axes.get("config")
+    for row, have in facts.by_metric.get(metric, ()):
+        if have.get("scope") == scope and have.get("config") == config and axes.items() <= have.items():
             yield row
 
 
-def one(sheet: Sheet, metric: str, **axes: str) -> Row | None:
+def one(facts: Facts, metric: str, **axes: str) -> Row | None:
     """Return the only such row, or None if there is none or more than one value."""
-    found = list(rows(sheet, metric, **axes))
+    found = list(rows(facts, metric, **axes))
     same = {row_value(row) for row in found}
     return found[0] if len(same) == 1 else None
 
 
-def value(sheet: Sheet, metric: str, **axes: str) -> Fraction | None:
+def value(facts: Facts, metric: str, **axes: str) -> Fraction | None:
     """Return the base-unit value of the only such row, or None."""
-    row = one(sheet, metric, **axes)
+    row = one(facts, metric, **axes)
     return None if row is None else row_value(row)
 
 

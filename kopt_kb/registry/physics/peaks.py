@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.registry.physics.base import PRODUCT_TOLERANCE, Finding, compare, rows, value, within
+from kopt_kb.registry.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare, rows, value, within
 from kopt_kb.registry.row import Row
-from kopt_kb.registry.sheet import Sheet, row_value
+from kopt_kb.registry.sheet import row_value
 
 __all__ = ["lanes", "measured_below_peak", "rate"]
 
 
-def _clocks(sheet: Sheet, stated: str, engine: str) -> list[Fraction]:
+def _clocks(facts: Facts, stated: str, engine: str) -> list[Fraction]:
     """Return the clocks a peak may refer to: the class it states, else every known class of its engine."""
     found = []
-    for row in rows(sheet, "sm_clock"):
+    for row in rows(facts, "sm_clock"):
         axes = dict(row.axes)
         fits = stated == "unstated" or axes["class"] == stated
         if fits and axes["ops"] in {"all", engine} and axes["class"] != "base":
@@ -23,10 +23,10 @@ def _clocks(sheet: Sheet, stated: str, engine: str) -> list[Fraction]:
     return found
 
 
-def _rates(sheet: Sheet, axes: dict[str, str]) -> set[Fraction]:
+def _rates(facts: Facts, axes: dict[str, str]) -> set[Fraction]:
     found = set()
     for row in rows(
-        sheet, "ops_per_clock_per_sm", dtype=axes["dtype"], engine=axes["engine"], sparsity=axes["sparsity"]
+        facts, "ops_per_clock_per_sm", dtype=axes["dtype"], engine=axes["engine"], sparsity=axes["sparsity"]
     ):
         acc = dict(row.axes)["acc"]
         if "unstated" in {acc, axes["acc"]} or acc == axes["acc"]:
@@ -42,13 +42,13 @@ def _against(row: Row, expected: list[Fraction], meaning: str) -> Finding:
     return compare(row, nearest, PRODUCT_TOLERANCE, meaning)
 
 
-def rate(sheet: Sheet) -> Iterator[Finding]:
+def rate(facts: Facts) -> Iterator[Finding]:
     """A documented peak equals SMs x operations a clock x clock (2 %)."""
-    count = value(sheet, "sm_count")
-    for row in rows(sheet, "peak_compute"):
+    count = value(facts, "sm_count")
+    for row in rows(facts, "peak_compute"):
         axes = dict(row.axes)
-        per_clock = _rates(sheet, axes)
-        clocks = _clocks(sheet, axes["clock"], axes["engine"])
+        per_clock = _rates(facts, axes)
+        clocks = _clocks(facts, axes["clock"], axes["engine"])
         if row.grade == "derived":
             continue
         if count is None or not per_clock or not clocks:
@@ -59,13 +59,13 @@ def rate(sheet: Sheet) -> Iterator[Finding]:
         yield _against(row, expected, "sm_count * ops_per_clock_per_sm * sm_clock")
 
 
-def lanes(sheet: Sheet) -> Iterator[Finding]:
+def lanes(facts: Facts) -> Iterator[Finding]:
     """A documented vector peak equals SMs x lanes x 2 x clock (2 %)."""
-    count = value(sheet, "sm_count")
-    for row in rows(sheet, "peak_compute", engine="vector", sparsity="dense"):
+    count = value(facts, "sm_count")
+    for row in rows(facts, "peak_compute", engine="vector", sparsity="dense"):
         axes = dict(row.axes)
-        width = value(sheet, "lanes_per_sm", dtype=axes["dtype"])
-        clocks = _clocks(sheet, axes["clock"], "vector")
+        width = value(facts, "lanes_per_sm", dtype=axes["dtype"])
+        clocks = _clocks(facts, axes["clock"], "vector")
         if row.grade == "derived":
             continue
         if count is None or width is None or not clocks:
@@ -76,14 +76,14 @@ def lanes(sheet: Sheet) -> Iterator[Finding]:
         yield _against(row, expected, "sm_count * lanes_per_sm * 2 * sm_clock")
 
 
-def measured_below_peak(sheet: Sheet) -> Iterator[Finding]:
+def measured_below_peak(facts: Facts) -> Iterator[Finding]:
     """Nothing measured, and no acceptance limit, is above the documented dense peak of its type."""
     for metric in ("measured_compute", "acceptance_compute"):
-        for row in rows(sheet, metric):
+        for row in rows(facts, metric):
             axes = dict(row.axes)
             engine = {"engine": axes["engine"]} if "engine" in axes else {}
             peaks = [
-                row_value(peak) for peak in rows(sheet, "peak_compute", dtype=axes["dtype"], sparsity="dense", **engine)
+                row_value(peak) for peak in rows(facts, "peak_compute", dtype=axes["dtype"], sparsity="dense", **engine)
             ]
             if not peaks:
                 yield Finding(row, "not-checkable", f"{row.key}: no documented dense peak of {axes['dtype']}")
