@@ -1,0 +1,198 @@
+"""From times and gate results to one of four decisions, with the rule that took it; a pure function."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kopt_kb.errors import BadInput
+from kopt_kb.tuning.policy import GATES, Policy
+
+__all__ = ["Decision", "GateResult", "Times", "Verdict", "change_pct", "decide", "score_pct"]
+
+Verdict = Literal["accept", "accept_with_note", "rollback", "unverified"]
+Times = Mapping[str, Sequence[float]]
+"""Shape → one median a repeat, in seconds; the i-th repeats of incumbent and candidate ran interleaved."""
+
+_DIGITS = 9  # percents are compared after rounding, so that 1.05 against 1 is exactly 5 %
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """One gate's word on a candidate."""
+
+    gate: str
+    result: Literal["pass", "fail", "unavailable"]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The end of a round.
+
+    Attributes:
+        decision: One of four.
+        rule: The rule that took it, such as `noise`, `R3 regression`, `gate correctness`.
+        reason: The numbers behind it, one line.
+        gain_pct: Change of the score; None when times did not matter.
+        changes_pct: Shape → change, positive is faster.
+    """
+
+    decision: Verdict
+    rule: str
+    reason: str
+    gain_pct: float | None = None
+    changes_pct: Mapping[str, float] | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the candidate becomes the incumbent."""
+        return self.decision in {"accept", "accept_with_note"}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields."""
+        changes = None if self.changes_pct is None else dict(self.changes_pct)
+        return {
+            "decision": self.decision, "rule": self.rule, "reason": self.reason,
+            "gain_pct": self.gain_pct, "changes_pct": changes,
+        }  # fmt: skip
+
+
+def change_pct(old_s: float, new_s: float) -> float:
+    """Return 100 × (old / new − 1): the change of the rate, in percent; positive is faster."""
+    return round(100 * (old_s / new_s - 1), _DIGITS)
+
+
+def score_pct(old_s: Sequence[float], new_s: Sequence[float]) -> float:
+    """Return the change of the geometric mean of rates over paired times, in percent."""
+    ratio = math.fsum(math.log(old / new) for old, new in zip(old_s, new_s, strict=True)) / len(old_s)
+    return round(100 * math.expm1(ratio), _DIGITS)
+
+
+def decide(
+    policy: Policy,
+    incumbent: Times,
+    candidate: Times,
+    gates: Sequence[GateResult],
+    *,
+    noise_pct: float = 0.0,
+    best: Times | None = None,
+) -> Decision:
+    """Return the decision on a candidate; the order is gates, noise, regression (R3), chain (R9).
+
+    Args:
+        policy: Thresholds.
+        incumbent: Times of the last accepted version.
+        candidate: Times of the candidate; may be empty when a gate failed.
+        gates: All gates judged.
+        noise_pct: Gain the incumbent seems to have over itself.
+        best: Times of the best accepted version, measured alike; None: the incumbent is the best.
+
+    Raises:
+        BadInput: Times that are no positive numbers, or repeats that do not pair up.
+    """
+    stopped = _gates(policy, gates) or _shapes(incumbent, candidate)
+    if stopped is not None:
+        return stopped
+    _check_times(incumbent, candidate)
+    medians = {shape: (statistics.median(incumbent[shape]), statistics.median(candidate[shape])) for shape in incumbent}
+    changes = {shape: change_pct(old, new) for shape, (old, new) in medians.items()}
+    gain = score_pct([old for old, _ in medians.values()], [new for _, new in medians.values()])
+    verdict = (
+        _noise(policy, _repeat_gains(incumbent, candidate), gain, noise_pct)
+        or _regression(policy, changes)
+        or _chain(policy, best, candidate)
+        or _accept(policy, changes, gain, noise_pct)
+    )
+    return Decision(*verdict, gain, changes)
+
+
+_Word = tuple[Verdict, str, str]
+
+
+def _gates(policy: Policy, gates: Sequence[GateResult]) -> Decision | None:
+    found = {one.gate: one for one in gates}
+    ordered = [found[name] for name in GATES if name in found]
+    for one in ordered:
+        if one.result == "fail":
+            return Decision("rollback", f"gate {one.gate}", one.reason or "failed")
+    for name in policy.required_gates:
+        one = found.get(name, GateResult(name, "unavailable", "was not judged"))
+        if one.result == "unavailable":
+            return Decision("unverified", f"gate {name}", one.reason or "unavailable")
+    return None
+
+
+def _shapes(incumbent: Times, candidate: Times) -> Decision | None:
+    missing = [shape for shape in incumbent if not candidate.get(shape)]
+    if missing:
+        return Decision("rollback", "R2 every shape", f"no time for {', '.join(missing)}")
+    if not incumbent:
+        return Decision("unverified", "R2 every shape", "there is nothing to compare")
+    return None
+
+
+def _check_times(incumbent: Times, candidate: Times) -> None:
+    repeats = {len(times[shape]) for times in (incumbent, candidate) for shape in incumbent}
+    if len(repeats) != 1:
+        raise BadInput("incumbent and candidate have different numbers of repeats", where="times", code="KB401")
+    for times in (incumbent, candidate):
+        for shape in incumbent:
+            if any(not (math.isfinite(one) and one > 0) for one in times[shape]):
+                raise BadInput(f"a time of {shape} is no positive number", where="times", code="KB401")
+
+
+def _repeat_gains(incumbent: Times, candidate: Times) -> list[float]:
+    count = len(next(iter(incumbent.values())))
+    return [
+        score_pct([incumbent[shape][at] for shape in incumbent], [candidate[shape][at] for shape in incumbent])
+        for at in range(count)
+    ]
+
+
+def _noise(policy: Policy, gains: Sequence[float], gain: float, noise_pct: float) -> _Word | None:
+    if gain <= 0:
+        return "rollback", "R3 not improved", f"{gain:+.3f} %"
+    if gain <= noise_pct:
+        return "rollback", "noise floor", f"{gain:+.3f} % is within the measured noise of {noise_pct:.3f} %"
+    too_good = policy.suspicious_gain_pct
+    if too_good is not None and gain > too_good and len(gains) < policy.suspicious_repeats:
+        return "unverified", "suspicious gain", f"{gain:+.1f} % needs {policy.suspicious_repeats} repeats"
+    if gain >= policy.small_gain_pct:
+        return None
+    if len(gains) < policy.small_gain_repeats:
+        return "unverified", "noise", f"{gain:+.3f} % needs {policy.small_gain_repeats} repeats"
+    mean, deviation = round(statistics.fmean(gains), _DIGITS), statistics.pstdev(gains)
+    if mean <= policy.least_mean_gain_pct:
+        return "rollback", "noise", f"mean {mean:+.3f} % is not above {policy.least_mean_gain_pct:g} %"
+    if mean <= policy.least_gain_over_deviation * deviation:
+        return "rollback", "noise", f"mean {mean:+.3f} % with a standard deviation of {deviation:.3f} %"
+    return None
+
+
+def _regression(policy: Policy, changes: Mapping[str, float]) -> _Word | None:
+    worst = {shape: value for shape, value in changes.items() if policy.is_core(shape)}
+    lost = [f"{shape} {value:+.3f} %" for shape, value in worst.items() if -value >= policy.regression_limit_pct]
+    return ("rollback", "R3 regression", ", ".join(lost)) if lost else None
+
+
+def _chain(policy: Policy, best: Times | None, candidate: Times) -> _Word | None:
+    if best is None:
+        return None
+    behind = -score_pct(
+        [statistics.median(best[shape]) for shape in best], [statistics.median(candidate[shape]) for shape in best]
+    )
+    if behind > policy.chain_loss_pct:
+        return "rollback", "R9 chain", f"{behind:.3f} % behind the best accepted version"
+    return None
+
+
+def _accept(policy: Policy, changes: Mapping[str, float], gain: float, noise_pct: float) -> _Word:
+    floor = max(policy.note_loss_pct, noise_pct)
+    lost = [f"{shape} {value:+.3f} %" for shape, value in changes.items() if -value > floor]
+    if lost:
+        return "accept_with_note", "R3 trade-off", f"{gain:+.3f} % in all; {', '.join(lost)}"
+    return "accept", "R3 improved", f"{gain:+.3f} %"

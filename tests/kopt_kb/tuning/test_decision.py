@@ -1,0 +1,116 @@
+"""Decisions: traces of both policies at exact thresholds, and what holds for any times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kopt_kb.errors import BadInput
+from kopt_kb.tuning.decision import GateResult, change_pct, decide, score_pct
+from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.policy import GATES
+from kopt_kb.tuning.scoring import combined_rate
+
+FOLDER = Path(__file__).parents[2] / "data" / "decisions"
+TRACES = [
+    (document["policy"], trace)
+    for document in (json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json")))
+    for trace in document["traces"]
+]
+
+
+def gates(overrides: Mapping[str, Any]) -> list[GateResult]:
+    """All gates passed but those named."""
+    return [GateResult(name, overrides.get(name, "pass")) for name in GATES]
+
+
+def times(trace: Mapping[str, Any]) -> tuple[Mapping[str, list[float]], Mapping[str, list[float]]]:
+    """Incumbent and candidate times; rates of (forward, backward) become times of one step, three repeats."""
+    if "rates" in trace:
+        old, new = ({f"s{at}": [1 / combined_rate(*pair)] * 3 for at, pair in enumerate(s)} for s in trace["rates"])
+        return old, new
+    return trace["incumbent"], trace["candidate"]
+
+
+@pytest.mark.parametrize(("policy", "trace"), TRACES, ids=[f"{name}: {one['name']}" for name, one in TRACES])
+def test_traces(policy: str, trace: Mapping[str, Any]) -> None:
+    """Times, repeats and gates give the decision and the rule written in the data file."""
+    core = trace.get("core_shapes")
+    chosen = policy_named(policy, core_shapes=None if core is None else tuple(core))
+    old, new = times(trace)
+    found = decide(
+        chosen, old, new, gates(trace.get("gates", {})), noise_pct=trace.get("noise_pct", 0.0), best=trace.get("best")
+    )
+    assert {"decision": found.decision, "rule": found.rule} == trace["expect"]
+    if "gain_pct" in trace:
+        assert found.gain_pct == pytest.approx(trace["gain_pct"], abs=5e-4)
+
+
+@pytest.mark.parametrize("policy", ["primus", "gpu-wiki"])
+def test_each_policy_has_twenty_traces(policy: str) -> None:
+    """The data files hold enough cases, and their names are unique."""
+    names = [trace["name"] for name, trace in TRACES if name == policy]
+    assert len(names) >= 20
+    assert len(set(names)) == len(names)
+
+
+def test_percent_changes_are_exact_at_thresholds() -> None:
+    """1.05 against 1 is 5 % and 0.95 against 1 is -5 %, not 5.000000000000004."""
+    assert (change_pct(1.05, 1.0), change_pct(0.95, 1.0)) == (5.0, -5.0)
+    assert (score_pct([1.02, 1.02], [1.0, 1.0]), score_pct([2.0, 0.5], [1.0, 1.0])) == (2.0, 0.0)
+
+
+def test_unpaired_or_impossible_times_are_refused() -> None:
+    """Different numbers of repeats, zero and NaN are bad input, not a decision."""
+    policy = policy_named("primus")
+    for old, new in (
+        ({"a": [1.0, 1.0]}, {"a": [1.0]}),
+        ({"a": [0.0]}, {"a": [1.0]}),
+        ({"a": [1.0]}, {"a": [float("nan")]}),
+    ):
+        with pytest.raises(BadInput):
+            decide(policy, old, new, gates({}))
+
+
+POSITIVE = st.floats(min_value=1e-6, max_value=1e-2)
+
+
+@settings(max_examples=80)
+@given(st.lists(st.tuples(POSITIVE, POSITIVE), min_size=1, max_size=4), st.sampled_from(["primus", "gpu-wiki"]))
+def test_what_is_accepted_is_faster_and_spares_core_shapes(pairs: list[tuple[float, float]], name: str) -> None:
+    """An accepted candidate has a positive score and no core shape at or beyond the limit; scaling changes nothing."""
+    policy = policy_named(name)
+    old = {str(at): [a] * 3 for at, (a, _) in enumerate(pairs)}
+    new = {str(at): [b] * 3 for at, (_, b) in enumerate(pairs)}
+    found = decide(policy, old, new, gates({}))
+    if found.accepted:
+        assert found.gain_pct is not None and found.gain_pct > 0
+        assert all(-change < policy.regression_limit_pct for change in (found.changes_pct or {}).values())
+    doubled = decide(
+        policy,
+        {s: [2 * t for t in v] for s, v in old.items()},
+        {s: [2 * t for t in v] for s, v in new.items()},
+        gates({}),
+    )
+    assert (doubled.decision, doubled.rule) == (found.decision, found.rule)
+
+
+@given(POSITIVE, POSITIVE)
+def test_decisions_rest_on_time_alone(old_s: float, new_s: float) -> None:
+    """A failed gate is never outvoted by speed."""
+    failed = decide(policy_named("primus"), {"a": [old_s]}, {"a": [new_s]}, gates({"correctness": "fail"}))
+    assert (failed.decision, failed.gain_pct) == ("rollback", None)
+
+
+def test_json_holds_all_fields() -> None:
+    """The record has the decision, its rule and its numbers."""
+    found = decide(policy_named("primus"), {"a": [2.0]}, {"a": [1.0]}, gates({}))
+    assert found.to_json() == {
+        "decision": "accept", "rule": "R3 improved", "reason": "+100.000 %", "gain_pct": 100.0, "changes_pct": {"a": 100.0},
+    }  # fmt: skip
