@@ -41,15 +41,16 @@ class DurationTally:
         if len(self.counts) > _DISTINCT:
             self._coarsen()
 
-    def add_all(self, durations_ns: Sequence[int]) -> None:
+    def add_all(self, durations_ns: Sequence[float]) -> None:
         """Count launches one by one, as fast as many need it."""
         usable = [one for one in durations_ns if one > 0] if min(durations_ns, default=1) <= 0 else durations_ns
         if not usable:
             return
         self.count += len(usable)
         self.total_ns += sum(usable)
-        self.min_ns = min(self.min_ns, min(usable))
-        self.max_ns = max(self.max_ns, max(usable))
+        least_ns, most_ns = min(usable), max(usable)
+        self.min_ns = min(self.min_ns, least_ns)
+        self.max_ns = max(self.max_ns, most_ns)
         self.counts.update(usable)
         if len(self.counts) > _DISTINCT:
             self._coarsen()

@@ -2,90 +2,25 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from kopt_kb.analysis.profile import Dim3, KernelProfile, Launch, Place, RawMetric, Source
-from kopt_kb.analysis.profile.amd_counters import AmdDevice, Counted, averaged_counters, count_amd
+from kopt_kb.analysis.profile import KernelProfile, Launch, Place, RawMetric, Source
+from kopt_kb.analysis.profile.amd_counters import Counted, averaged_counters, count_amd
 from kopt_kb.analysis.profile.collect import KEPT_LAUNCHES
 from kopt_kb.analysis.profile.tally import DurationTally
+from kopt_kb.analysis.readers.amd_dispatch import Dispatch, Shape
 from kopt_kb.analysis.readers.amd_names import plain_name
 
-__all__ = ["AmdCollector", "CounterSum", "Dispatch", "Shape"]
+__all__ = ["AmdCollector", "CounterSum"]
 
 _NS_PER_S = 1e9
 _KEPT_IN_ALL = 5000
+_NEAR = 1 << 16
+_WAITING = 1 << 12
 _KIB = {"FETCH_SIZE": 1024, "WRITE_SIZE": 1024, "FetchSize": 1024, "WriteSize": 1024}
 _ALIASES = {"FetchSize": "FETCH_SIZE", "WriteSize": "WRITE_SIZE", "Wavefronts": "SQ_WAVES"}
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What all launches of one profile share.
-
-    Attributes:
-        name: Kernel name as the report prints it.
-        device: Where it ran.
-        threads: Work-items along each axis, None when only their number is printed.
-        block: Work-items of a workgroup along each axis, None when only their number is printed.
-        grid_threads: Work-items in all.
-        block_threads: Work-items of a workgroup in all.
-        extra: Vocabulary id and value of registers, LDS and scratch, as far as printed.
-    """
-
-    name: str
-    device: AmdDevice
-    threads: Dim3 | None = None
-    block: Dim3 | None = None
-    grid_threads: int | None = None
-    block_threads: int | None = None
-    extra: tuple[tuple[str, float], ...] = ()
-
-    @property
-    def grid(self) -> Dim3 | None:
-        """Workgroups along each axis; a partly filled one counts."""
-        if self.threads is None or self.block is None or not self.block.size:
-            return None
-        pairs = zip(self.threads, self.block, strict=True)
-        return Dim3(*(-(-threads // block) for threads, block in pairs))
-
-    def metrics(self) -> dict[str, float]:
-        """Return the launch shape by vocabulary id."""
-        block_threads = self.block.size if self.block else self.block_threads
-        grid_threads = self.threads.size if self.threads else self.grid_threads
-        found: dict[str, float] = dict(self.extra)
-        if grid_threads:
-            found["grid_threads"] = grid_threads
-        if block_threads:
-            found["block_threads"] = block_threads
-        if self.grid is not None:
-            found["grid_blocks"] = self.grid.size
-        elif grid_threads and block_threads:
-            found["grid_blocks"] = -(-grid_threads // block_threads)
-        if self.device.cu_count:
-            found["sm_count"] = self.device.cu_count
-        if self.device.wave_threads:
-            found["wave_threads"] = self.device.wave_threads
-        return found
-
-
-@dataclass(slots=True)
-class Dispatch:
-    """One launch with everything that files say about it.
-
-    Attributes:
-        id: Identifier in the report.
-        place: Where it stands first.
-        shape: Configuration.
-        duration_ns: Time, None when none is printed; zero and negative times are no times.
-        counters: Values by the tool's names.
-    """
-
-    id: str
-    place: Place
-    shape: Shape
-    duration_ns: float | None = None
-    counters: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -98,10 +33,10 @@ class CounterSum:
     weight_ns: float = 0.0
 
     def add(self, value: float, duration_ns: float | None) -> None:
-        """Count one launch."""
+        """Count one launch; a time has to be positive."""
         self.launches += 1
         self.total += value
-        if duration_ns is not None and duration_ns > 0:
+        if duration_ns:
             self.weighted += value * duration_ns
             self.weight_ns += duration_ns
 
@@ -117,6 +52,7 @@ class _Group:
     shape: Shape
     place: Place
     launches: int = 0
+    waiting: array[float] = field(default_factory=lambda: array("d"))
     times: DurationTally = field(default_factory=DurationTally)
     sums: dict[str, CounterSum] = field(default_factory=dict)
     extra: dict[str, float] = field(default_factory=dict)
@@ -125,6 +61,10 @@ class _Group:
     def widen(self, shape: Shape) -> None:
         for metric, value in shape.extra:
             self.extra[metric] = max(value, self.extra.get(metric, value))
+
+    def settle(self) -> None:
+        self.times.add_all(self.waiting)
+        del self.waiting[:]
 
 
 class AmdCollector:
@@ -140,6 +80,7 @@ class AmdCollector:
         self._keep = keep
         self._kept = 0
         self._groups: dict[tuple[object, ...], _Group] = {}
+        self._near: dict[int, tuple[Shape, _Group]] = {}
         self._notes: dict[str, None] = {}
 
     @property
@@ -157,19 +98,36 @@ class AmdCollector:
         if group is None:
             group = self._groups[key] = _Group(shape, place)
         group.widen(shape)
+        if len(self._near) >= _NEAR:
+            self._near.clear()
+        self._near[id(shape)] = (shape, group)
         return group
 
-    def add(self, dispatch: Dispatch, *, again: bool = False) -> None:
-        """Count one dispatch; one that was counted before (`again`) adds its counters only."""
-        group = self._group(dispatch.shape, dispatch.place)
-        group.launches += not again
-        if dispatch.duration_ns is not None and not again:
-            group.times.add(dispatch.duration_ns)
+    def add(self, dispatch: Dispatch) -> None:
+        """Count one dispatch; one that was handed over before adds its counters only."""
+        shape = dispatch.shape
+        near = self._near.get(id(shape))
+        group = near[1] if near is not None and near[0] is shape else self._group(shape, dispatch.place)
+        duration_ns = dispatch.settle()
+        sums = group.sums
         for name, value in dispatch.counters.items():
-            group.sums.setdefault(name, CounterSum()).add(value, dispatch.duration_ns)
-        if not again and len(group.kept) < self._keep and self._kept < _KEPT_IN_ALL:
-            group.kept.append(_launch(dispatch))
-            self._kept += 1
+            held = sums.get(name)
+            if held is None:
+                held = sums[name] = CounterSum()
+            held.add(value, duration_ns)
+        if dispatch.again:
+            return
+        group.launches += 1
+        if duration_ns is not None:
+            group.waiting.append(duration_ns)
+            if len(group.waiting) >= _WAITING:
+                group.settle()
+        if len(group.kept) < self._keep and self._kept < _KEPT_IN_ALL:
+            self._keep_launch(group, dispatch, duration_ns)
+
+    def _keep_launch(self, group: _Group, dispatch: Dispatch, duration_ns: float | None) -> None:
+        group.kept.append(_launch(dispatch, duration_ns))
+        self._kept += 1
 
     def add_sums(self, shape: Shape, place: Place, launches: int, times: DurationTally) -> None:
         """Count launches that were counted elsewhere, with the times of those that have one."""
@@ -185,13 +143,11 @@ class AmdCollector:
         held.weighted += amount.weighted
         held.weight_ns += amount.weight_ns
 
-    def keep(self, dispatch: Dispatch) -> bool:
-        """Keep the record of a launch that `add_sums` counted; False when there is no room for more."""
+    def keep(self, dispatch: Dispatch) -> None:
+        """Keep the record of a launch that `add_sums` counted, as long as there is room."""
         group = self._group(dispatch.shape, dispatch.place)
         if len(group.kept) < self._keep and self._kept < _KEPT_IN_ALL:
-            group.kept.append(_launch(dispatch))
-            self._kept += 1
-        return self._kept < _KEPT_IN_ALL
+            self._keep_launch(group, dispatch, dispatch.settle())
 
     def profiles(self, notes: Iterable[str] = ()) -> Iterator[KernelProfile]:
         """Yield one profile a configuration, in order of the first dispatch."""
@@ -202,6 +158,7 @@ class AmdCollector:
     def _profile(self, group: _Group, notes: tuple[str, ...]) -> KernelProfile:
         ratios = averaged_counters()
         counters = {name: one.mean(by_time=_ALIASES.get(name, name) in ratios) for name, one in group.sums.items()}
+        group.settle()
         stats = group.times.stats()
         shape = group.shape
         counted = _counted(counters, shape)
@@ -233,18 +190,18 @@ def _counted(counters: Mapping[str, float], shape: Shape) -> Counted:
     return count_amd({_ALIASES.get(name, name): value for name, value in counters.items()}, shape.device)
 
 
-def _launch(dispatch: Dispatch) -> Launch:
+def _launch(dispatch: Dispatch, duration_ns: float | None) -> Launch:
     shape = dispatch.shape
     counted = _counted(dispatch.counters, shape)
     metrics = {**shape.metrics(), **counted.metrics}
-    if dispatch.duration_ns is not None and dispatch.duration_ns > 0:
-        metrics["duration_s"] = dispatch.duration_ns / _NS_PER_S
+    if duration_ns is not None:
+        metrics["duration_s"] = duration_ns / _NS_PER_S
     raw = {
         name: RawMetric(value * _KIB[name], "B") if name in _KIB else RawMetric(value, "1")
         for name, value in dispatch.counters.items()
     }
     return Launch(
-        id=dispatch.id,
+        id=str(dispatch.number),
         name=shape.name,
         place=dispatch.place,
         demangled=plain_name(shape.name),

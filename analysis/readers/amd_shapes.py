@@ -7,9 +7,9 @@ from pathlib import Path
 
 from kopt_kb.analysis.profile import Dim3
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
-from kopt_kb.analysis.readers.amd_collect import Shape
 from kopt_kb.analysis.readers.amd_csv import Columns, whole_in
 from kopt_kb.analysis.readers.amd_devices import Devices
+from kopt_kb.analysis.readers.amd_dispatch import Shape
 from kopt_kb.analysis.readers.errors import ReportError
 
 __all__ = ["ShapeReader"]

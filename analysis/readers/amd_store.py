@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import OrderedDict
-from dataclasses import dataclass, field
 
-from kopt_kb.analysis.profile import Place
-from kopt_kb.analysis.readers.amd_collect import AmdCollector, Dispatch, Shape
+from kopt_kb.analysis.readers.amd_collect import AmdCollector
+from kopt_kb.analysis.readers.amd_dispatch import Dispatch, Shape
 
-__all__ = ["DispatchStore", "OpenDispatch"]
+__all__ = ["DispatchStore"]
 
 _WINDOW = 20_000
 _LATE = "some dispatches come again long after their first pass: later times are left out, counters are averaged"
@@ -17,43 +15,6 @@ _PAGE_BITS = 13
 _MAX_PAGES = 1 << 13
 
 Key = tuple[str, int, str, str]
-
-
-@dataclass(slots=True)
-class OpenDispatch:
-    """A dispatch whose rows are still coming.
-
-    Attributes:
-        spans_ns: Time by start, one for each pass.
-        counters: First value of each counter.
-        repeated: All values of counters that came in several passes.
-        again: Whether the dispatch was handed over before.
-        rows: Rows by start, for tools that weigh a pass by its rows.
-    """
-
-    id: str
-    place: Place
-    shape: Shape
-    spans_ns: dict[int, float] = field(default_factory=dict)
-    counters: dict[str, float] = field(default_factory=dict)
-    repeated: dict[str, list[float]] = field(default_factory=dict)
-    again: bool = False
-    rows: dict[int, int] = field(default_factory=dict)
-
-    def count(self, name: str, value: float) -> None:
-        """Take one counter value; a second one of the same name comes from another pass."""
-        if name in self.counters:
-            self.repeated.setdefault(name, [self.counters[name]]).append(value)
-        else:
-            self.counters[name] = value
-
-    def done(self) -> Dispatch:
-        """Return the dispatch: medians over passes, never sums."""
-        for name, values in self.repeated.items():
-            self.counters[name] = statistics.median(values)
-        usable = [one for start, one in self.spans_ns.items() if one > 0 for _ in range(self.rows.get(start, 1))]
-        duration_ns = float(statistics.median(usable)) if usable else None
-        return Dispatch(self.id, self.place, self.shape, duration_ns, self.counters)
 
 
 class DispatchStore:
@@ -66,23 +27,25 @@ class DispatchStore:
     def __init__(self, collector: AmdCollector, *, window: int = _WINDOW) -> None:
         self._collector = collector
         self._window = window
-        self._open: OrderedDict[Key, OpenDispatch] = OrderedDict()
+        self._open: OrderedDict[Key, Dispatch] = OrderedDict()
         self._closed: dict[tuple[str, int], bytearray] = {}
 
-    def open(self, scope: str, number: int, shape: Shape, place: Place) -> OpenDispatch:
+    def open(self, scope: str, number: int, shape: Shape, file: str, line: int | str) -> Dispatch:
         """Return the record of a dispatch.
 
         Args:
             scope: Process, or another thing inside which numbers are unique.
             number: Dispatch id.
             shape: Its configuration; one with extents replaces one without.
-            place: Where the row stands.
+            file: Where the row stands.
+            line: Its line, or the place as text.
         """
         key = (scope, number, shape.name, shape.device.name)
         found = self._open.get(key)
         if found is None:
-            found = self._open[key] = OpenDispatch(str(number), place, shape, again=self._was_closed(scope, number))
-            if found.again:
+            again = bool(self._closed) and self._was_closed(scope, number)
+            found = self._open[key] = Dispatch(number, file, line, shape, again=again)
+            if again:
                 self._collector.note(_LATE)
             if len(self._open) > self._window:
                 self._close(*self._open.popitem(last=False))
@@ -90,8 +53,8 @@ class DispatchStore:
             found.shape = shape
         return found
 
-    def _close(self, key: Key, record: OpenDispatch) -> None:
-        self._collector.add(record.done(), again=record.again)
+    def _close(self, key: Key, record: Dispatch) -> None:
+        self._collector.add(record)
         page = self._closed.get((key[0], key[1] >> _PAGE_BITS))
         if page is None:
             if len(self._closed) >= _MAX_PAGES:
@@ -108,5 +71,5 @@ class DispatchStore:
     def flush(self) -> None:
         """Hand over all open dispatches."""
         for record in self._open.values():
-            self._collector.add(record.done(), again=record.again)
+            self._collector.add(record)
         self._open.clear()

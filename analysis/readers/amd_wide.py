@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kopt_kb.analysis.profile import Place
 from kopt_kb.analysis.readers.amd_csv import Columns, csv_rows, folded, number_in, whole_in
 from kopt_kb.analysis.readers.amd_devices import Devices
+from kopt_kb.analysis.readers.amd_dispatch import Dispatch
 from kopt_kb.analysis.readers.amd_shapes import ShapeReader
 from kopt_kb.analysis.readers.amd_store import DispatchStore
 from kopt_kb.analysis.readers.base import encoding_of
@@ -67,13 +67,13 @@ def read_wide(reader: WideReader, rows: Iterator[tuple[int, list[str]]] | None =
         number = count if at is None else whole_in(cells[at], path, line)
         if number is None:
             raise ReportError("a row without a dispatch id", where=path, line=line, fix=_AGAIN)
-        record = reader.store.open(reader.scope, number, shapes.read(cells, line), Place(str(path), f"line {line}"))
+        record = reader.store.open(reader.scope, number, shapes.read(cells, line), str(path), line)
         for index, name in counters:
             value = number_in(cells[index], path, line)
             if value is not None:
                 record.count(name, value)
         if reader.times:
-            _time(record.spans_ns, columns, cells, path, line)
+            _time(record, columns, cells, path, line)
     return count
 
 
@@ -91,16 +91,16 @@ def _counters(header: list[str], columns: Columns, only: dict[str, str]) -> list
     return [(index, only.get(name, name)) for name, index in found.items()]
 
 
-def _time(spans_ns: dict[int, float], columns: Columns, cells: list[str], path: Path, line: int) -> None:
+def _time(record: Dispatch, columns: Columns, cells: list[str], path: Path, line: int) -> None:
     begin, end, duration = (columns.at(one) for one in ("start", "end", "duration"))
     if begin is not None and end is not None:
         start_ns, end_ns = (number_in(cells[one], path, line) for one in (begin, end))
         if start_ns is not None and end_ns is not None:
-            spans_ns[int(start_ns)] = end_ns - start_ns
+            record.span(start_ns, end_ns)
     elif duration is not None:
         span_ns = number_in(cells[duration], path, line)
         if span_ns is not None:
-            spans_ns[0] = span_ns
+            record.span(0, span_ns)
 
 
 def rows_with_text(path: Path, text_column: str) -> Iterator[tuple[int, list[str]]]:
@@ -131,7 +131,10 @@ def rows_with_text(path: Path, text_column: str) -> Iterator[tuple[int, list[str
                     continue
                 if surplus < 0 or at < 0:
                     raise ReportError(
-                        f"{len(cells)} cells under a header of {len(header)}", where=path, line=reader.line_num, fix=_AGAIN
+                        f"{len(cells)} cells under a header of {len(header)}",
+                        where=path,
+                        line=reader.line_num,
+                        fix=_AGAIN,
                     )
                 yield reader.line_num, [*cells[:at], ",".join(cells[at : at + surplus + 1]), *cells[at + surplus + 1 :]]
         except (csv.Error, UnicodeError) as error:

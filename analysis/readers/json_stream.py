@@ -41,7 +41,9 @@ class JsonStream:
     def __enter__(self) -> JsonStream:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._stream.close()
 
     def _more(self, size: int = _CHUNK_BYTES) -> bool:
@@ -87,7 +89,9 @@ class JsonStream:
                 raise self.fault("values nested too deep") from error
             except ValueError as error:
                 if len(self._text) - self._at > _MAX_ELEMENT_CHARS or not self._more(size):
-                    raise self.fault("no JSON value" if not self._ended else "a value that is cut or damaged") from error
+                    raise self.fault(
+                        "no JSON value" if not self._ended else "a value that is cut or damaged"
+                    ) from error
             else:
                 if end < len(self._text) or not self._more(size):
                     self._at = end

@@ -17,8 +17,9 @@ from typing import Any
 from kopt_kb.analysis.profile import Dim3, KernelProfile, Place, Source
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.profile.tally import DurationTally
-from kopt_kb.analysis.readers.amd_collect import AmdCollector, CounterSum, Dispatch, Shape
+from kopt_kb.analysis.readers.amd_collect import AmdCollector, CounterSum
 from kopt_kb.analysis.readers.amd_devices import device_of_agent
+from kopt_kb.analysis.readers.amd_dispatch import Dispatch, Shape
 from kopt_kb.analysis.readers.amd_sqlite import open_database, text_of, whole_of
 from kopt_kb.analysis.readers.base import Head, Reader
 from kopt_kb.analysis.readers.errors import ReportError
@@ -134,7 +135,7 @@ def _databases(folder: Path) -> list[Path]:
 
 
 def _foreign(path: Path, tables: frozenset[str]) -> ReportError:
-    if _RPD <= tables:
+    if tables >= _RPD:
         return ReportError("a RocmProfileData (.rpd) database, which is not rocpd", where=path, fix="use rocprofv3")
     missing = ", ".join(sorted(_VIEWS - tables))
     return ReportError(f"a rocpd database without its views {missing}", where=path, fix="copy or record it again")
@@ -161,7 +162,9 @@ def _kernels(connection: sqlite3.Connection) -> dict[tuple[Any, Any], tuple[str,
     found: dict[tuple[Any, Any], tuple[str, tuple[tuple[str, float], ...]]] = {}
     for guid, key, shown, symbol, *counts in rows:
         registers = tuple(
-            (metric, float(count)) for metric, count in zip(ids, map(whole_of, counts), strict=True) if count is not None
+            (metric, float(count))
+            for metric, count in zip(ids, map(whole_of, counts), strict=True)
+            if count is not None
         )
         found[guid, key] = (text_of(shown) or text_of(symbol) or f"kernel {key}", registers)
     return found
@@ -185,9 +188,10 @@ def _kept(connection: sqlite3.Connection, names: _Names, path: Path) -> dict[tup
     """Return the first dispatches by (guid, dispatch id); ids alone collide between processes."""
     found: dict[tuple[Any, Any], Dispatch] = {}
     for span, number, *key in connection.execute(f"{_DISPATCHES} LIMIT {_KEPT}"):
-        place = Place(str(path), f"dispatch {number}")
-        duration_ns = float(span) if isinstance(span, int) else None
-        found[key[0], number] = Dispatch(str(number), place, names.shape(tuple(key)), duration_ns, {})
+        dispatch = Dispatch(number, str(path), f"dispatch {number}", names.shape(tuple(key)))
+        if isinstance(span, int):
+            dispatch.span(0, span)
+        found[key[0], number] = dispatch
     return found
 
 
@@ -228,10 +232,10 @@ def _add_counters(
         held = sums.get((row, name))
         if held is None:
             held = sums[row, name] = CounterSum()
-        held.add(value, span if isinstance(span, int) else None)
+        held.add(value, span if isinstance(span, int) and span > 0 else None)
         dispatch = kept.get((row[0], number))
         if dispatch is not None:
-            dispatch.counters = {**dispatch.counters, name: value}
+            dispatch.counters[name] = value
     for (row, name), held in sums.items():
         collector.add_counter(names.shape(row), Place(str(names.path), "counters_collection"), name, held)
 
@@ -239,8 +243,10 @@ def _add_counters(
 def _is_rocpd(head: Head) -> bool:
     if head.is_folder:
         return bool(_databases(head.path))
-    return "rocpd_kernel_dispatch" in head.tables or head.tables >= _RPD or any(
-        one.startswith("rocpd_kernel_dispatch_") for one in head.tables
+    return (
+        "rocpd_kernel_dispatch" in head.tables
+        or head.tables >= _RPD
+        or any(one.startswith("rocpd_kernel_dispatch_") for one in head.tables)
     )
 
 

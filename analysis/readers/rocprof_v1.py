@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from kopt_kb.analysis.profile import KernelProfile, Place, Source
-from kopt_kb.analysis.readers.amd_collect import AmdCollector, Dispatch, Shape
+from kopt_kb.analysis.profile import KernelProfile, Source
+from kopt_kb.analysis.readers.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd_csv import header_of
 from kopt_kb.analysis.readers.amd_devices import Devices
+from kopt_kb.analysis.readers.amd_dispatch import Dispatch, Shape
 from kopt_kb.analysis.readers.amd_sqlite import open_database, text_of
 from kopt_kb.analysis.readers.amd_stats import is_stats, read_stats
 from kopt_kb.analysis.readers.amd_store import DispatchStore
@@ -54,8 +55,10 @@ def read_rocprof_v1_db(path: Path) -> Iterator[KernelProfile]:
         rows = connection.execute('SELECT rowid, Name, "dev-id", EndNs - BeginNs FROM OPS')
         for row, name, device, span_ns in rows:
             shape = Shape(text_of(name) or "unnamed", devices.find(str(device)))
-            duration_ns = float(span_ns) if isinstance(span_ns, int) else None
-            collector.add(Dispatch(str(row), Place(str(path), f"OPS row {row}"), shape, duration_ns))
+            dispatch = Dispatch(row, str(path), f"OPS row {row}", shape)
+            if isinstance(span_ns, int):
+                dispatch.span(0, span_ns)
+            collector.add(dispatch)
     if collector.empty:
         raise ReportError("the database holds no kernel", where=path, fix="record with --hip-trace or --hsa-trace")
     yield from collector.profiles()

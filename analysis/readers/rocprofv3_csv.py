@@ -1,4 +1,4 @@
-"""Reader of rocprofv3 CSV output: counter and kernel tables of ROCm 6 and 7 and of `rocpd convert`, files or folders."""
+"""Reader of rocprofv3 CSV: counter and kernel tables of ROCm 6 and 7 and of `rocpd convert`, files or folders."""
 
 from __future__ import annotations
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.profile import Dim3, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import Dim3, KernelProfile, Source
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
-from kopt_kb.analysis.readers.amd_collect import AmdCollector, Shape
+from kopt_kb.analysis.readers.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd_devices import device_of_agent
+from kopt_kb.analysis.readers.amd_dispatch import Shape
 from kopt_kb.analysis.readers.amd_sqlite import text_of, whole_of
 from kopt_kb.analysis.readers.amd_store import DispatchStore
 from kopt_kb.analysis.readers.base import Head, Reader
@@ -186,11 +187,11 @@ def _open(  # noqa: PLR0913, PLR0917 - one record of two kinds of sections
     dispatch = info["dispatch_id"]
     if whole_of(dispatch) is None:
         raise TypeError("the dispatch id is no count")
-    place = Place(str(path), f"process {number} dispatch {dispatch}")
-    held = store.open(str(number), dispatch, process.shape(info, record or {}), place)
+    place = f"process {number} dispatch {dispatch}"
+    held = store.open(str(number), dispatch, process.shape(info, record or {}), str(path), place)
     start, end = whole_of(times.get("start_timestamp")), whole_of(times.get("end_timestamp"))
     if start is not None and end is not None:
-        held.spans_ns[start] = end - start
+        held.span(start, end)
     for name, value in values.items():
         held.count(name, value)
 

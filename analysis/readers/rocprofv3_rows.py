@@ -7,16 +7,17 @@ releases write them, a line is cut there and the rest is only read when it diffe
 from __future__ import annotations
 
 import csv
+import math
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from kopt_kb.analysis.profile import Place
-from kopt_kb.analysis.readers.amd_collect import Shape
 from kopt_kb.analysis.readers.amd_csv import Columns, csv_rows, folded, header_of, number_in, whole_in
 from kopt_kb.analysis.readers.amd_devices import Devices
+from kopt_kb.analysis.readers.amd_dispatch import Dispatch, Shape
 from kopt_kb.analysis.readers.amd_shapes import ShapeReader
-from kopt_kb.analysis.readers.amd_store import DispatchStore, OpenDispatch
+from kopt_kb.analysis.readers.amd_store import DispatchStore
 from kopt_kb.analysis.readers.errors import ReportError
 
 __all__ = ["TableReader"]
@@ -28,6 +29,8 @@ _WHOLE = re.compile(rb'"?([0-9]{1,19})"?')
 _HEAD_BYTES = 1 << 16
 _MAX_LINE_BYTES = 1 << 20
 _CACHED = 1 << 16
+_DIGITS = 20
+_LARGEST = sys.float_info.max
 _AGAIN = "record or export the report again"
 
 
@@ -52,6 +55,7 @@ class TableReader:
         by_row: bool = False,
     ) -> None:
         self._path = path
+        self._file = str(path)
         self._devices = devices
         self._store = store
         self._scope = scope
@@ -86,9 +90,7 @@ class TableReader:
             if at["start"] is not None and at["end"] is not None:
                 start, end = (whole_in(cells[one], self._path, line) for one in (at["start"], at["end"]))
                 if start is not None and end is not None:
-                    record.spans_ns[start] = end - start
-                    if self._by_row:
-                        record.rows[start] = record.rows.get(start, 0) + 1
+                    record.span(start, end, by_row=self._by_row)
             if at["counter"] is not None and at["value"] is not None:
                 value = number_in(cells[at["value"]], self._path, line)
                 name = cells[at["counter"]].strip()
@@ -98,18 +100,18 @@ class TableReader:
                     record.count(name, value)
         return count
 
-    def _record(self, cells: list[str], line: int) -> OpenDispatch:
+    def _record(self, cells: list[str], line: int) -> Dispatch:
         at = self._columns.at("dispatch")
         number = None if at is None else whole_in(cells[at], self._path, line)
         if number is None:
             raise ReportError("a row without a dispatch id", where=self._path, line=line, fix=_AGAIN)
         process = self._columns.at("process")
         scope = self._scope("" if process is None else cells[process].strip())
-        return self._store.open(scope, number, self._shapes.read(cells, line), Place(str(self._path), f"line {line}"))
+        return self._store.open(scope, number, self._shapes.read(cells, line), self._file, line)
 
     def _read_lines(self) -> int:
         last_head = last_start = last_end = b""
-        record: OpenDispatch | None = None
+        record: Dispatch | None = None
         counters: dict[str, float] = {}
         names = self._names
         line = 0
@@ -130,21 +132,27 @@ class TableReader:
                     self._span(record, start, end, line)
                     last_start, last_end = start, end
                 name = names.get(counter) or self._name(counter, line)
-                number = self._number(value, line)
-                if number is None:
-                    continue
+                try:
+                    number = float(value)
+                except ValueError:
+                    number = math.nan
+                if b"_" in value or not -_LARGEST < number < _LARGEST:
+                    other = self._number(value, line)
+                    if other is None:
+                        continue
+                    number = other
                 if name in counters and record is not None:
                     record.count(name, number)
                 else:
                     counters[name] = number
         return max(line - 1, 0)
 
-    def _quick_record(self, head: bytes, line: int) -> OpenDispatch:
+    def _quick_record(self, head: bytes, line: int) -> Dispatch:
         """Open the dispatch of a line; what stands after the dispatch id repeats and is read once."""
         at = self._columns.at("dispatch") or 0
         process = self._columns.at("process")
         *first, rest = head.split(b",", at + 1)
-        number = _WHOLE.fullmatch(first[at]) if len(first) == at + 1 else None
+        number = _whole(first[at]) if len(first) == at + 1 else None
         if number is None:
             raise ReportError("a row without a dispatch id", where=self._path, line=line, fix=_AGAIN)
         known = self._heads.get(rest)
@@ -153,7 +161,7 @@ class TableReader:
         shape, scope = known
         if process is not None and process <= at:
             scope = self._scope(_text(first[process]))
-        return self._store.open(scope, int(number[1]), shape, Place(str(self._path), f"line {line}"))
+        return self._store.open(scope, number, shape, self._file, line)
 
     def _read_head(self, before: int, rest: bytes, line: int) -> tuple[Shape, str]:
         try:
@@ -172,12 +180,11 @@ class TableReader:
         known = self._heads[rest] = (self._shapes.read(row, line), scope)
         return known
 
-    def _span(self, record: OpenDispatch | None, start: bytes, end: bytes, line: int) -> None:
-        times = [_WHOLE.fullmatch(one.strip()) for one in (start, end)]
-        if record is None or times[0] is None or times[1] is None:
+    def _span(self, record: Dispatch | None, start: bytes, end: bytes, line: int) -> None:
+        start_ns, end_ns = _whole(start), _whole(end.rstrip())
+        if record is None or start_ns is None or end_ns is None:
             raise ReportError("a row without its two times", where=self._path, line=line, fix=_AGAIN)
-        begin = int(times[0][1])
-        record.spans_ns[begin] = int(times[1][1]) - begin
+        record.spans_ns[start_ns] = end_ns - start_ns
 
     def _name(self, cell: bytes, line: int) -> str:
         match = _COUNTER.fullmatch(cell.strip())
@@ -194,6 +201,13 @@ class TableReader:
             return float(match[1]) if match is not None else number_in(_text(cell), self._path, line)
         except ValueError as error:
             raise ReportError("a cell that is no number", where=self._path, line=line, fix=_AGAIN) from error
+
+
+def _whole(cell: bytes) -> int | None:
+    if cell.isdigit() and len(cell) < _DIGITS:
+        return int(cell)
+    match = _WHOLE.fullmatch(cell)
+    return None if match is None else int(match[1])
 
 
 def _text(cell: bytes) -> str:
