@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kopt_kb.registry.physics import limits, memory, peaks, ratios
+from kopt_kb.registry.physics import capacity, formats, limits, memory, orders, peaks, ratios
 from kopt_kb.registry.physics.base import Facts, Finding
 from kopt_kb.registry.sheet import Check, Sheet
 
@@ -21,15 +21,34 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-SPARSE": ratios.sparse,
     "PHY-HALF": ratios.half_formats,
     "PHY-NARROW": ratios.narrow_formats,
+    "PHY-FOUR-BIT": formats.four_bit_formats,
+    "PHY-SIX-BIT": formats.six_bit_formats,
+    "PHY-SCALED": formats.scaled_formats,
+    "PHY-DOUBLE": formats.double_precision,
+    "PHY-HALF-VECTOR": formats.half_vectors,
+    "PHY-ENGINE": formats.engines,
+    "PHY-OPS": formats.operations_a_clock,
     "PHY-BW": memory.bandwidth,
     "PHY-VISIBLE": memory.visible_capacity,
     "PHY-DIES": memory.die_sums,
     "PHY-LINK": memory.link_totals,
     "PHY-ACHIEVED-BW": memory.measured_below_documented,
+    "PHY-CAPACITY": capacity.usable_capacity,
+    "PHY-STACKS": capacity.stacks,
+    "PHY-PIN": capacity.pin_rate,
+    "PHY-CLOCK": orders.clock_order,
+    "PHY-POWER": orders.power_order,
+    "PHY-FULL": orders.full_chip,
+    "PHY-SCOPE": orders.system_totals,
     "PHY-WARPS": limits.resident_warps,
     "PHY-SHARED": limits.shared_memory,
     "PHY-REGISTERS": limits.registers,
     "PHY-UNITS": limits.units_a_processor,
+    "PHY-BLOCK": orders.block_limits,
+    "PHY-GRANULE": orders.granules,
+    "PHY-SECTOR": orders.sectors,
+    "PHY-BANKS": orders.banks,
+    "PHY-POOL": orders.l1_pool,
 }
 
 

@@ -36,14 +36,29 @@ class Finding:
     detail: str
 
 
+def _memory_family(kind: str) -> str:
+    """Return HBM for memory of 1024-bit stacks, GDDR for chips of 32 bits, else an empty text."""
+    if kind.startswith("HBM") and kind != "HBM4":
+        return "HBM"
+    return "GDDR" if kind.startswith("GDDR") else ""
+
+
 class Facts:
-    """The loadable value rows of a sheet, by metric, with their conditions: read once, asked many times."""
+    """The loadable value rows of a sheet, by metric, with their conditions: read once, asked many times.
+
+    Attributes:
+        by_metric: Rows with their conditions.
+        memory: Family of the memory's interface: HBM, GDDR or empty.
+    """
 
     def __init__(self, sheet: Sheet) -> None:
         self.by_metric: dict[str, list[tuple[Row, dict[str, str]]]] = {}
+        self.memory = ""
         for row in sheet.chosen().values():
             if row.kind == "value":
                 self.by_metric.setdefault(row.metric, []).append((row, dict(row.axes)))
+            elif row.key == "memory_type" and row.kind == "token":
+                self.memory = _memory_family(row.value)
 
 
 def rows(facts: Facts, metric: str, **axes: str) -> Iterator[Row]:
