@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kopt_kb.registry.faults import Fault
+from kopt_kb.registry.knowledge import FOLDERS, page_faults, read_knowledge
 from kopt_kb.registry.names import Identity
-from kopt_kb.registry.page import read_page
+from kopt_kb.registry.page import Page, read_page
 from kopt_kb.registry.required import missing
 from kopt_kb.registry.sheet import Check, Sheet
 from kopt_kb.registry.wiki import Wiki
@@ -80,9 +81,7 @@ def render_index(wiki: Wiki) -> str:
     return "\n".join(lines) + "\n"
 
 
-_KNOWLEDGE = tuple(
-    (name.capitalize(), name) for name in ("ops", "backends", "playbooks", "profiling", "pitfalls", "advice")
-)
+_KNOWLEDGE = tuple((name.capitalize(), name) for name in FOLDERS)
 
 
 def _check_index(wiki: Wiki, report: WikiReport) -> None:
@@ -127,6 +126,31 @@ def _unread_pages(wiki: Wiki, report: WikiReport) -> None:
             report.faults += page.faults
 
 
+def _check_knowledge(wiki: Wiki, report: WikiReport) -> None:
+    paths = [path for folder in FOLDERS for path in wiki.pages(folder)]
+    exists = {p.relative_to(wiki.root).as_posix() for p in wiki.root.rglob("*.md")} if paths else set()
+    for path in paths:
+        page = read_knowledge(wiki.read(path) or b"", path, wiki.targets)
+        report.faults += page_faults(page, exists)
+    report.pages += len(paths)
+
+
+_PLACES = ("hardware", "targets", "measured", "counters", *FOLDERS)
+
+
+def _check_strays(wiki: Wiki, report: WikiReport) -> None:
+    """Files outside of the folders of the contract are named: they would be read by nothing."""
+    for path in sorted(wiki.root.rglob("*")):
+        place = path.relative_to(wiki.root)
+        known = place.parts[0] in _PLACES and (path.suffix == ".md" or path.name == "README.md")
+        hidden = any(part.startswith((".", "__")) for part in place.parts)
+        if path.is_file() and not known and not hidden and place.as_posix() != INDEX:
+            why = "stands in no folder of the contract" if place.parts[0] not in _PLACES else "is not a Markdown page"
+            report.faults.append(
+                Fault("WK404", place.as_posix(), 0, f"the file {why}", f"folders: {', '.join(_PLACES)}")
+            )
+
+
 def check_wiki(wiki: Wiki) -> WikiReport:
     """Return the report over all product and target pages of a wiki."""
     report = WikiReport(str(wiki.root), len(wiki.pages("hardware")) + len(wiki.pages("targets")))
@@ -135,11 +159,13 @@ def check_wiki(wiki: Wiki) -> WikiReport:
         _check_identity(wiki, one, report)
     used = {one.target for one in wiki.names.identities.values()}
     for path in wiki.pages("targets"):
-        page = read_page(wiki.read(path) or b"", path, kind="targets")
+        page = wiki.page(path) or Page(path)
         report.rows.update(row.grade for row in page.rows)
         if page.front.get("target") not in used:
             report.faults += page.faults
     _unread_pages(wiki, report)
+    _check_knowledge(wiki, report)
+    _check_strays(wiki, report)
     _check_index(wiki, report)
     report.faults = list(dict.fromkeys(report.faults))
     return report

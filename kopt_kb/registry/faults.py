@@ -34,6 +34,11 @@ FAULT_CODES: dict[str, str] = {
     "WK401": "a required metric has no row",
     "WK402": "the index does not list exactly the pages there are",
     "WK403": "two pages claim the same name",
+    "WK404": "the file is none of the wiki's pages",
+    "WK501": "the front matter of a knowledge page is missing or wrong",
+    "WK502": "a knowledge page lacks its title, its sections or the end of a code block",
+    "WK503": "a claim of a knowledge page has no source",
+    "WK504": "a link of a knowledge page leads to nothing",
     "PHY": "a physics rule fails (the code names the rule)",
 }
 

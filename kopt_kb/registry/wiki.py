@@ -86,6 +86,11 @@ class Wiki:
         return sorted(p.relative_to(self.root).as_posix() for p in found if p.name != "README.md")
 
     @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Exact targets that have a page."""
+        return tuple(path.rsplit("/", 1)[-1].removesuffix(".md") for path in self.pages("targets"))
+
+    @cached_property
     def names(self) -> NameIndex:
         """The index of all platform names, from the front matter of the product pages."""
         paths = self.pages("hardware")
