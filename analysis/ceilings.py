@@ -9,7 +9,7 @@ from kopt_kb.registry.quantity import Absent, Grade, Quantity, Unknown
 from kopt_kb.registry.registry import Platform
 from kopt_kb.registry.row import Row
 
-__all__ = ["Ceiling", "best_known", "compute_ceiling", "memory_ceiling", "traffic_pattern"]
+__all__ = ["Ceiling", "best_known", "compute_ceiling", "level_ceiling", "memory_ceiling", "traffic_pattern"]
 
 _ACCUMULATORS = {"fp64": ("fp64",), "int8": ("int32",), "int4": ("int32",), "int32": ("int32",)}
 _READ_MOSTLY = 16  # a work that reads this many times what it writes is compared with a read stream
@@ -114,7 +114,7 @@ def compute_ceiling(platform: Platform, dtype: str, engine: str) -> Ceiling:
 
 def traffic_pattern(read_bytes: int, write_bytes: int) -> str:
     """Return `read` for work that hardly writes, else `copy`; also when the directions are not known."""
-    return "read" if 0 < read_bytes and write_bytes * _READ_MOSTLY <= read_bytes else "copy"
+    return "read" if read_bytes > 0 and write_bytes * _READ_MOSTLY <= read_bytes else "copy"
 
 
 def _comparable(platform: Platform, pattern: str, footprint_bytes: int) -> Quantity | None:
@@ -140,3 +140,32 @@ def memory_ceiling(platform: Platform, pattern: str, footprint_bytes: int) -> Ce
     documented = _highest(pairs)[1]
     measured = _comparable(platform, pattern, footprint_bytes)
     return Ceiling("dram", documented, measured, tuple(_grade_notes(documented)))
+
+
+def level_ceiling(platform: Platform, level: str) -> Ceiling:
+    """Return the roof of an on-chip level: L2 as documented, shared memory as bytes a clock x SMs x clock."""
+    if level in {"l2", "llc"}:
+        metric = f"{level}_bandwidth"
+        rows = platform.rows(metric)
+        pairs = _quantities(platform, rows)
+        return Ceiling(level, _highest(pairs)[1] if pairs else _unknown(platform, rows, metric))
+    width = _product_rows(platform, f"{level}_memory_bandwidth" if level == "shared" else f"{level}_bandwidth")
+    if isinstance(width, Unknown):
+        return Ceiling(level, width)
+    count, clock = platform.get("sm_count"), _fastest_clock(platform)
+    if isinstance(count, Absent) or isinstance(clock, Unknown) or isinstance(count, Unknown):
+        missing = count if isinstance(count, Unknown) else clock
+        return Ceiling(level, missing if isinstance(missing, Unknown) else _unknown(platform, (), "sm_count"))
+    return Ceiling(level, count * (width * clock))
+
+
+def _product_rows(platform: Platform, metric: str) -> Quantity | Unknown:
+    rows = platform.rows(metric, op="read")
+    pairs = _quantities(platform, rows)
+    return _highest(pairs)[1] if pairs else _unknown(platform, rows, f"{metric}[op=read]")
+
+
+def _fastest_clock(platform: Platform) -> Quantity | Unknown:
+    rows = platform.rows("sm_clock")
+    pairs = _quantities(platform, rows)
+    return _highest(pairs)[1] if pairs else _unknown(platform, rows, "sm_clock")

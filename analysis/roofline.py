@@ -11,8 +11,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from kopt_kb.analysis.ceilings import Ceiling, best_known, compute_ceiling, memory_ceiling, traffic_pattern
+from kopt_kb.analysis.ceilings import (
+    Ceiling,
+    best_known,
+    compute_ceiling,
+    level_ceiling,
+    memory_ceiling,
+    traffic_pattern,
+)
 from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.problem.counts import Level
 from kopt_kb.problem.work import Work
 from kopt_kb.registry.citation import Citation
 from kopt_kb.registry.json import cited_json, number_json, quantity_json
@@ -29,6 +37,8 @@ BALANCED_BAND = Fraction(5, 100)
 
 _PRINTED = {"compute": "TFLOPS", "bandwidth": "TB/s"}
 """Units targets are printed in; integer peaks are printed in TOPS."""
+
+LEVELS: tuple[Level, ...] = ("dram", "llc", "l2", "l1", "shared")
 
 Bound = Literal["compute", "memory", "balanced", "unknown"]
 MIN_GRADES = {"vendor": {"vendor"}, "device": {"vendor", "device"}, "measured": {"vendor", "device", "measured"}}
@@ -81,6 +91,7 @@ class Roofline:
     Attributes:
         compute: The roof of each (dtype, engine) the work uses.
         memory: The roof of device memory.
+        levels: Roofs of the on-chip levels the work has byte counts for; an UNKNOWN one is noted and not judged.
         intensity: Useful operations over compulsory bytes, per roof name; `total` for all engines.
         bound: What limits the work; `unknown` when a roof is.
         limiter: Name of the ceiling that binds (`dram`, `bf16 matrix`); empty when unknown.
@@ -99,6 +110,15 @@ class Roofline:
     attainable: dict[str, Quantity | Unknown]
     targets: tuple[Target, ...]
     notes: tuple[str, ...] = ()
+    levels: tuple[Ceiling, ...] = ()
+
+    def roofs(self) -> tuple[Ceiling, ...]:
+        """Return all roofs: engines, device memory, on-chip levels."""
+        return (*self.compute, self.memory, *self.levels)
+
+    def times(self, basis: str = "measured") -> dict[str, Quantity | Unknown]:
+        """Return the least time under each roof by its name, measured roofs where there are any."""
+        return _times(self.work, self.compute, (self.memory, *_judged(self.levels)), basis)
 
     @property
     def target(self) -> Target:
@@ -116,7 +136,7 @@ class Roofline:
     def citations(self) -> tuple[Citation, ...]:
         """Return every row the result rests on, each once."""
         found: list[Citation] = []
-        for one in (*self.compute, self.memory):
+        for one in self.roofs():
             for value in (one.documented, one.measured):
                 if isinstance(value, Quantity):
                     found += value.citations()
@@ -141,7 +161,7 @@ class Roofline:
             "attainable": {name: quantity_json(value) for name, value in self.attainable.items()},
             "target": self.target.to_json(),
             "targets": [one.to_json() for one in self.targets],
-            "ceilings": [_ceiling_json(one) for one in (*self.compute, self.memory)],
+            "ceilings": [_ceiling_json(one) for one in self.roofs()],
             "citations": [cited_json(one) for one in self.citations()],
             "notes": list(self.notes),
         }
@@ -157,15 +177,24 @@ def _ceiling_json(one: Ceiling) -> dict[str, Any]:
     }
 
 
-def _times(work: Work, compute: tuple[Ceiling, ...], memory: Ceiling, basis: str) -> dict[str, Quantity | Unknown]:
+def _judged(levels: tuple[Ceiling, ...]) -> tuple[Ceiling, ...]:
+    """Return the levels whose roof is known: only device memory and engines may make a bound unknown."""
+    return tuple(one for one in levels if isinstance(one.roof, Quantity))
+
+
+def _times(
+    work: Work, compute: tuple[Ceiling, ...], memory: tuple[Ceiling, ...], basis: str
+) -> dict[str, Quantity | Unknown]:
     """Return the least time of each roof, in seconds, by its name."""
     found: dict[str, Quantity | Unknown] = {}
     for roof, flop in zip(compute, work.flops, strict=True):
         value = _roof(roof, basis)
         operations = counted(flop.useful.value, "FLOP", "useful operations", flop.useful.exactness)
         found[roof.name] = operations / value
-    moved = work.compulsory("dram")
-    found[memory.name] = counted(moved.value, "B", "compulsory bytes", moved.exactness) / _roof(memory, basis)
+    for roof in memory:
+        level = next(one for one in LEVELS if one == roof.name)
+        moved = work.compulsory(level)
+        found[level] = counted(moved.value, "B", f"bytes of {level}", moved.exactness) / _roof(roof, basis)
     return found
 
 
@@ -185,18 +214,20 @@ def _attainable(work: Work, times: dict[str, Quantity | Unknown]) -> Quantity | 
     return counted(total, "FLOP", "useful operations") / slowest
 
 
-def _limits(times: dict[str, Quantity | Unknown], memory: str) -> tuple[Bound, str]:
+def _limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
     known: dict[str, Quantity] = {name: value for name, value in times.items() if isinstance(value, Quantity)}
     if len(known) < len(times):
         return "unknown", ""
-    engines = {name: value for name, value in known.items() if name != memory}
-    slowest = max(engines, key=lambda name: engines[name].si, default=memory)
-    if slowest == memory or known[memory].si == 0 == known[slowest].si:
-        return "memory", memory
-    computing, moving = known[slowest].si, known[memory].si
+    levels = {name: value for name, value in known.items() if name in LEVELS}
+    engines = {name: value for name, value in known.items() if name not in LEVELS}
+    level = max(levels, key=lambda name: levels[name].si)
+    slowest = max(engines, key=lambda name: engines[name].si, default=level)
+    computing, moving = known[slowest].si, known[level].si
+    if slowest == level or computing == moving == 0:
+        return "memory", level
     if abs(computing - moving) <= BALANCED_BAND * moving:
-        return "balanced", memory
-    return ("compute", slowest) if computing > moving else ("memory", memory)
+        return "balanced", level
+    return ("compute", slowest) if computing > moving else ("memory", level)
 
 
 def _target(metric: Literal["compute", "bandwidth"], one: Ceiling) -> Target:
@@ -209,6 +240,11 @@ def _target(metric: Literal["compute", "bandwidth"], one: Ceiling) -> Target:
 
 def _notes(platform: Platform, work: Work, targets: tuple[Target, ...], roofs: tuple[Ceiling, ...]) -> tuple[str, ...]:
     found = [f"{one.name}: {note}" for one in roofs for note in one.notes]
+    found += [
+        f"{one.name}: its roof is UNKNOWN and was not judged"
+        for one in roofs
+        if one.name in LEVELS[1:] and isinstance(one.roof, Unknown)
+    ]
     for target in targets:
         if target.metric == "bandwidth":
             best = best_known(platform, "measured_bandwidth", level="dram")
@@ -221,7 +257,7 @@ def _notes(platform: Platform, work: Work, targets: tuple[Target, ...], roofs: t
                 f"{target.name}: the target {target.value} is above the best known measurement {best} ({where})"
             )
     if work.exactness() != "exact":
-        found.append(f"the work is a {work.exactness()} bound")
+        found.append(f"the counts of the work are bounds: {work.exactness()}")
     return tuple(found)
 
 
@@ -258,18 +294,20 @@ def roofline(work: Work, platform: Platform, *, min_grade: str | None = None) ->
     compute = tuple(compute_ceiling(platform, flop.dtype, flop.engine) for flop in work.flops)
     read, written = (sum(b.compulsory.value for b in work.bytes if b.direction == d) for d in ("read", "write"))
     memory = memory_ceiling(platform, traffic_pattern(read, written), work.compulsory_bytes("dram"))
+    levels = tuple(level_ceiling(platform, level) for level in LEVELS[1:] if any(b.level == level for b in work.bytes))
     roofs = (*compute, memory)
     _refuse_weak(roofs, min_grade)
-    times = _times(work, compute, memory, "measured")
-    bound, limiter = _limits(times, memory.name)
+    judged = (memory, *_judged(levels))
+    times = _times(work, compute, judged, "measured")
+    bound, limiter = _limits(times)
     targets = (*(_target("compute", one) for one in compute), _target("bandwidth", memory))
-    attainable = {"documented": _attainable(work, _times(work, compute, memory, "documented"))}
+    attainable = {"documented": _attainable(work, _times(work, compute, judged, "documented"))}
     if any(one.measured is not None for one in roofs):
         attainable["measured"] = _attainable(work, times)
     slowest = _limiting_engine(compute, times)
     return Roofline(
         platform.id, work, compute, memory, _intensity(work), slowest.roof / memory.roof if slowest else _no_ridge(),
-        bound, limiter, attainable, targets, _notes(platform, work, targets, roofs),
+        bound, limiter, attainable, targets, _notes(platform, work, targets, (*roofs, *levels)), levels,
     )  # fmt: skip
 
 

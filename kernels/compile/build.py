@@ -7,6 +7,7 @@ import inspect
 import io
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
@@ -22,7 +23,7 @@ from kopt_kb.kernels.compile.request import (
 )
 from kopt_kb.kernels.compile.stub import activate, argument
 from kopt_kb.kernels.compile.target import Target
-from kopt_kb.kernels.launch_case import LaunchCase
+from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
 
 __all__ = ["build"]
 
@@ -91,7 +92,8 @@ def _compile(
     if request.disassemble and "cubin" in compiled.asm:
         assembly = sass_of(compiled.asm["cubin"])
     seconds = {"compile": compiled_at - start, "disassemble": time.perf_counter() - compiled_at}
-    return _result(compiled, target, assembly, log, seconds, grid)
+    found = _result(compiled, target, assembly, log, seconds, grid)
+    return replace(found, arguments=_arguments(kernel, configured, compiled.src))
 
 
 def _with_config(kernel: Any, case: KernelCase, where: str) -> KernelCase:
@@ -222,6 +224,14 @@ def _result(
         seconds=dict(seconds),
         grid=grid,
     )
+
+
+def _arguments(kernel: Any, case: KernelCase, source: Any) -> tuple[tuple[str, TensorSpec | Scalar], ...]:
+    """Return the run-time parameters with what they were given, in the order of the IR."""
+    dynamic = [param.name for param in unwrap(kernel).params if not param.is_constexpr]
+    given = dict(case.args) if isinstance(case.args, Mapping) else dict(zip(dynamic, case.args, strict=False))
+    kept = [name for name, kind in source.signature.items() if kind != "constexpr"]
+    return tuple((name, given.get(name)) for name in kept)
 
 
 def _plain(value: object) -> object:

@@ -114,6 +114,7 @@ class Compilation:
         versions: triton, and ptxas and nvdisasm or llvm.
         seconds: Wall time by step, in seconds.
         grid: Launch grid where the case gives one.
+        arguments: What each run-time parameter of the IR was given, in the IR's order; constants left out.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Compilation:
     versions: Mapping[str, str]
     seconds: Mapping[str, float]
     grid: tuple[int, ...] = ()
+    arguments: tuple[tuple[str, TensorSpec | Scalar], ...] = ()
 
 
 def kernel_case(case: LaunchCase) -> KernelCase:

@@ -7,36 +7,136 @@ kb roofline --platform H20 --flops 1.1e12 --bytes 4e8 --dtype bf16 --engine matr
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.roofline import Roofline, roofline
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
+from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
 from kopt_kb.cli.work_arguments import add_work, work_from
-from kopt_kb.errors import ExitCode
+from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.registry.quantity import Unknown
+from kopt_kb.registry.registry import Platform
 from kopt_kb.registry.units import format_exact
+
+if TYPE_CHECKING:
+    from kopt_kb.services.kernel_roofline import KernelRoofline
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--platform", required=True, metavar="PLATFORM", help="exact product")
+    parser.add_argument(
+        "file", metavar="KERNEL.py", nargs="?", help="count, compile and judge the kernels of this file"
+    )
+    parser.add_argument("--platform", metavar="PLATFORM", help="exact product")
+    parser.add_argument("--compare", metavar="A,B,…", help="several products: a roofline each, one picture")
     add_work(parser)
+    parser.add_argument("--profile", metavar="REPORT", help="profiler report with measured times of the file's kernels")
+    parser.add_argument("--plot", action="store_true", help="draw in the terminal")
+    parser.add_argument("--picture", metavar="FILE", help="write .svg, .png or .html (with hover)")
     parser.add_argument("--min-grade", metavar="GRADE", help="refuse roofs of a weaker grade: vendor, device, measured")
     add_wiki(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the roofline of each shape; exit 4 when the target of one is UNKNOWN."""
+    platforms = _platforms(args)
+    if args.file:
+        return _run_file(args, platforms)
     works = work_from(args)
-    platform = open_registry(args).platform(args.platform)
-    found = [roofline(one, platform, min_grade=args.min_grade) for one in works]
+    found = [roofline(one, platform, min_grade=args.min_grade) for platform in platforms for one in works]
     if args.json:
         print_json(found[0].to_json() if len(found) == 1 else {"rooflines": [one.to_json() for one in found]})
     else:
-        for at, one in enumerate(found):
-            print("\n" * bool(at) + render(one))
+        print("\n\n".join(render(one) for one in found))
+    _draw(args, platforms, found, [])
     return ExitCode.UNKNOWN if any(one.unknown() for one in found) else ExitCode.OK
+
+
+def _platforms(args: argparse.Namespace) -> list[Platform]:
+    names = [*filter(None, [args.platform]), *filter(None, (args.compare or "").split(","))]
+    if not names:
+        raise BadInput("missing --platform", fix="for example --platform H20, or --compare H20,H100_SXM")
+    registry = open_registry(args)
+    return list({one.id: one for one in map(registry.platform, names)}.values())
+
+
+def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
+    from kopt_kb.analysis.readers.read import read_profiles
+    from kopt_kb.kernels.compile.request import OpCase
+    from kopt_kb.problem.shapes import parse_shape
+    from kopt_kb.services.kernel_roofline import kernel_rooflines
+
+    if args.op or args.flops or args.bytes:
+        raise BadInput("a kernel file and other work were given", fix="give the file with --shape and --dtype alone")
+    if not (args.shape and args.dtype):
+        raise BadInput("missing --shape and --dtype", fix="for example --shape 8192x4096 --dtype bf16")
+    config = dict(conditions(args.option))
+    cases = [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
+    profiles = list(read_profiles(args.profile)) if args.profile else []
+    found = [one for platform in platforms for one in kernel_rooflines(cases, platform, profiles=profiles)]
+    if args.json:
+        print_json({"kernels": [one.to_json() for one in found]})
+    else:
+        print("\n\n".join(_render_kernel(one) for one in found) + (_time_table(found) if len(found) > 1 else ""))
+    _draw(args, platforms, [one.roofline for one in found], [one.measured_s for one in found])
+    return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in found) else ExitCode.OK
+
+
+def _render_kernel(one: KernelRoofline) -> str:
+    fitting, compiled = one.occupancy, one.compiled
+    share = 100 * fitting.occupancy_fraction
+    lines = [
+        render(one.roofline),
+        "",
+        "Kernel",
+        f"  compiled for {compiled.target}: {compiled.assembler.registers} registers, {compiled.shared_bytes} B shared",
+        f"  occupancy {share:.1f} %, {fitting.blocks_per_sm} block(s) an SM, limited by {', '.join(fitting.limiters)}",
+    ]
+    if one.quantisation is not None:
+        losses = one.quantisation
+        waves, tiles, both = (
+            100 * float(x) for x in (losses.wave_efficiency, losses.tile_efficiency, losses.efficiency)
+        )
+        lines.append(f"  {losses.blocks} blocks are {float(losses.waves):.2f} waves: at most {both:.1f} % of a roof")
+        lines.append(f"  (waves {waves:.1f} %, tiles {tiles:.1f} %)")
+    if one.measured_s is not None:
+        lines.append(f"  measured {one.measured_s * 1e6:.2f} us")
+    return "\n".join(lines)
+
+
+def _time_table(found: list[KernelRoofline]) -> str:
+    """Return the time-based view of several kernels: least time, measured time, share of the whole."""
+    from kopt_kb.analysis.time_view import time_view
+
+    names = [f"{one.roofline.platform} {one.name} {at}" for at, one in enumerate(found, 1)]
+    measured = {name: one.measured_s for name, one in zip(names, found, strict=True) if one.measured_s is not None}
+    view = time_view({name: one.roofline for name, one in zip(names, found, strict=True)}, measured)
+    rows = [("kernel", "least us", "measured us", "share", "limiter")]
+    for one in view:
+        share = "-" if one.share is None else f"{100 * one.share:.1f} %"
+        rows.append((one.name, _microseconds(one.least_s), _microseconds(one.measured_s), share, one.limiter))
+    return "\n\nTime\n" + table(rows, indent=2, right=(1, 2, 3))
+
+
+def _microseconds(value: float | None) -> str:
+    return "-" if value is None else f"{value * 1e6:.2f}"
+
+
+def _draw(
+    args: argparse.Namespace, platforms: list[Platform], found: list[Roofline], measured_s: list[float | None]
+) -> None:
+    if not (args.plot or args.picture):
+        return
+    from kopt_kb.services.picture import picture_of, terminal, write_picture
+
+    names = ", ".join(platform.id for platform in platforms)
+    drawn = picture_of(f"Roofline: {found[0].work.op} on {names}", platforms, found, measured_s)
+    if args.picture:
+        write_picture(drawn, Path(args.picture))
+    if args.plot and not args.json:
+        print(terminal(drawn))
 
 
 def render(one: Roofline) -> str:
@@ -55,7 +155,7 @@ def render(one: Roofline) -> str:
     lines += [f"  {name}: {text}" for name, text in texts.items()]
     lines += ["", "Roofs"]
     roofs = []
-    for ceiling in (*one.compute, one.memory):
+    for ceiling in one.roofs():
         values = [("documented", ceiling.documented)]
         values += [("measured", ceiling.measured)] if ceiling.measured is not None else []
         roofs += [(ceiling.name, kind, _value(value), _grades(value), _where(value)) for kind, value in values]

@@ -48,12 +48,14 @@ def measured_page(platform: str, vendor: str, run: dict[str, Any], record_path: 
     env = run["environment"]
     driver = env.get("driver_version", "unknown")
     versions = f"driver {driver}, torch {env['torch']}, triton {env['triton']}, CUDA {env['cuda']}"
-    title = f"{run['command']} on {env['device']}"
-    source = f'[^run]: title="{title}"; publisher="kopt-kb"; url="{record_path}"; revision="{versions}"; read="{read}"'
+    device = env["device"]
+    title = f"{run['command']} on {device}"
+    document = f'title="{title}"; publisher="kopt-kb"; url="{record_path}"'
+    source = f'[^run]: {document}; revision="{versions}"; read="{read}"'
     lines = [
         "---", f"platform: {platform}", f"vendor: {vendor}", f"title: {platform}, measured", "---",
         f"# {platform}, measured", "",
-        f"Device as the driver names it: {env['device']}. Clocks were left as found. Bandwidth is bytes read plus bytes",
+        f"Device as the driver names it: {device}. Clocks were left as found. Bandwidth is bytes read plus bytes",
         "written over time; of several launch configurations the fastest is recorded. Results were checked.", "",
         "## Measured bandwidth", "", _HEADER, *(_bandwidth_row(one) for one in run["bandwidth"]), "",
         "## Measured compute", "", _HEADER, *(_compute_row(one) for one in run["compute"]), "",

@@ -1,0 +1,66 @@
+"""Compile Triton kernels for a target without a GPU: registers, spills, shared memory, instructions, occupancy.
+
+kb compile kernels/rms_norm.py --target sm_90 --shape 8192x4096 --dtype bf16
+kb compile kernels/matmul.py --platform MI300X --shape 4096x4096x4096 --dtype bf16
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from kopt_kb.analysis.occupancy import occupancy
+from kopt_kb.cli.case_arguments import add_case, cases_from
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.services.limits import limits_of
+from kopt_kb.services.static_profile import CompiledKernel, compile_kernel
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_case(parser)
+    parser.add_argument("--target", metavar="TARGET", help="sm_80, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950")
+    parser.add_argument("--platform", metavar="PLATFORM", help="its target, with limits checked and occupancy computed")
+    parser.add_argument("--time-limit", metavar="S", type=float, default=60.0, help="seconds a configuration may take")
+    parser.add_argument("--memory-limit", metavar="BYTES", type=int, default=0, help="memory a configuration may take")
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the static profile of every kernel."""
+    if not (args.target or args.platform):
+        raise BadInput("missing --target or --platform", fix="for example --target sm_90, or --platform H100_SXM")
+    platform = open_registry(args).platform(args.platform) if args.platform else None
+    if platform is not None and args.target not in {None, platform.identity.target}:
+        raise BadInput(f"{platform.id} is {platform.identity.target}, not {args.target}", fix="leave --target out")
+    target = args.target or (platform.identity.target if platform else "")
+    limits = limits_of(platform) if platform else None
+    with CompilePool(time_limit_s=args.time_limit, memory_limit_bytes=args.memory_limit) as pool:
+        found = [one for case in cases_from(args) for one in compile_kernel(case, target, limits=limits, pool=pool)]
+    extra = [occupancy(one.resources, limits, allow_unknown=True).to_json() if limits else None for one in found]
+    if args.json:
+        print_json({"kernels": [{**one.to_json(), "occupancy": more} for one, more in zip(found, extra, strict=True)]})
+    else:
+        for one, more in zip(found, extra, strict=True):
+            print(_render(one, more))
+    return ExitCode.OK
+
+
+def _render(one: CompiledKernel, more: dict[str, object] | None) -> str:
+    body = one.to_json()
+    rows = [
+        (name, str(body[name]))
+        for name in ("registers", "spills", "shared_bytes", "stack_bytes", "num_warps", "num_stages")
+    ]
+    if more is not None:
+        limiters = more["limiters"]
+        by = ", ".join(map(str, limiters)) if isinstance(limiters, list) else ""
+        rows.append(("occupancy", f"{more['occupancy_pct']:.1f} % ({more['blocks_per_sm']} blocks), by {by}"))
+    rows += [(f"  {name}", str(count)) for name, count in one.scan.matrix.items()]
+    rows += [(f"  {a.space} {a.kind} {a.width_bits} bit", str(count)) for a, count in one.scan.accesses.items()]
+    rows += [("warning", str(warning.text)) for warning in one.warnings]
+    versions = ", ".join(f"{name} {text}" for name, text in one.compilation.versions.items())
+    return f"{one.name} on {one.target} ({versions})\n{table(rows, indent=2)}"

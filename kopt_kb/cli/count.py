@@ -1,0 +1,68 @@
+r"""Count the work of Triton kernels from their IR: operations by type and engine, bytes, intensity by level.
+
+kb count kernels/rms_norm.py --shape 8192x4096 --dtype bf16
+kb count my.py --kernel add --arg 'fp32[1000003]' --arg 'fp32[1000003]' --arg 'fp32[1000003]' --arg 1000003 \
+    --constexpr BLOCK=1024 --grid 977
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from kopt_kb.analysis.ttir.result import Amount
+from kopt_kb.cli.case_arguments import add_case, cases_from, grid_from
+from kopt_kb.cli.output import add_common, print_json, table
+from kopt_kb.errors import ExitCode
+from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.services.counting import CountedKernel, count_case
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add_case(parser)
+    parser.add_argument("--target", default="sm_90", metavar="TARGET", help="target the IR is made for (default sm_90)")
+    parser.add_argument(
+        "--mode", choices=["auto", "exact", "shape"], default="auto", help="follow addresses, or shapes only"
+    )
+    add_common(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the count of every kernel."""
+    grid = grid_from(args)
+    with CompilePool() as pool:
+        found = [
+            one
+            for case in cases_from(args)
+            for one in count_case(case, args.target, grid=grid, mode=args.mode, pool=pool)
+        ]
+    if args.json:
+        print_json({"kernels": [one.to_json() for one in found]})
+    else:
+        print("\n\n".join(_render(one) for one in found))
+    return ExitCode.OK
+
+
+def _cells(amount: Amount) -> tuple[str, str]:
+    return ("unknown" if amount.value is None else f"{amount.value:,}", amount.exactness)
+
+
+def _render(one: CountedKernel) -> str:
+    kernel = one.kernel
+    rows = [(f"useful operations, {f.dtype} {f.engine}", *_cells(f.amount)) for f in kernel.useful]
+    rows += [(f"executed operations, {f.dtype} {f.engine}", *_cells(f.amount)) for f in kernel.executed]
+    rows += [(f"special functions, {s.function} {s.dtype}", *_cells(s.useful)) for s in kernel.special]
+    for direction, moved in (("read", kernel.read), ("written", kernel.written)):
+        for name in ("compulsory", "requested", "sectors"):
+            rows.append(
+                (f"{name} {'sectors' if name == 'sectors' else 'bytes'} {direction}", *_cells(getattr(moved, name)))
+            )
+    grid = "x".join(map(str, one.compilation.grid)) or "as given"
+    lines = [f"{one.compilation.name}, grid {grid}, {one.mode} mode", table(rows, indent=2, right=(1,))]
+    for name, value in one.to_json()["intensity"].items():
+        shown = "unknown" if value["value"] is None else f"{value['value']:.4g} FLOP/B"
+        lines.append(f"  {name.replace('_', ' ')}: {shown}")
+    lines += [f"  IR line {note.line}: {note.text}" for note in kernel.notes]
+    return "\n".join(lines)
