@@ -7,11 +7,14 @@ kb occupancy --platform MI300X --threads 512 --registers 142 --shared 65536
 from __future__ import annotations
 
 import argparse
+import json
+from pathlib import Path
+from typing import Any
 
 from kopt_kb.analysis.occupancy import Occupancy, occupancy
-from kopt_kb.analysis.occupancy_limits import Resources
+from kopt_kb.analysis.occupancy_limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
 from kopt_kb.cli.output import add_wiki, open_registry, print_json
-from kopt_kb.errors import ExitCode
+from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.services.limits import limits_of
 
 __all__ = ["add_arguments", "render", "run"]
@@ -20,7 +23,10 @@ __all__ = ["add_arguments", "render", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--platform", required=True, metavar="PLATFORM")
-    parser.add_argument("--threads", required=True, type=int, metavar="N", help="threads of a block")
+    parser.add_argument(
+        "--record", metavar="FILE", help="what `kb compile --json` printed: its kernels instead of the numbers below"
+    )
+    parser.add_argument("--threads", type=int, metavar="N", help="threads of a block")
     parser.add_argument(
         "--registers", type=int, default=0, metavar="N", help="registers a thread; on AMD architectural VGPRs"
     )
@@ -37,7 +43,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the occupancy; exit 1 when the kernel can't be launched."""
     platform = open_registry(args).platform(args.platform)
-    use = Resources(
+    limits = limits_of(platform)
+    uses = _recorded(args.record, limits) if args.record else {"": _given(args)}
+    found = {name: occupancy(use, limits, allow_unknown=args.allow_unknown) for name, use in uses.items()}
+    if args.json:
+        bodies = [
+            {"platform": platform.id, **({"name": name} if name else {}), **one.to_json()}
+            for name, one in found.items()
+        ]
+        print_json(bodies[0] if not args.record else {"kernels": bodies})
+    else:
+        print("\n".join(f"{platform.id} {name}".rstrip() + f"\n{render(one)}" for name, one in found.items()))
+    return ExitCode.OK if all(one.blocks_per_sm for one in found.values()) else ExitCode.FINDING
+
+
+def _given(args: argparse.Namespace) -> Resources:
+    if args.threads is None:
+        raise BadInput("missing --threads", fix="the threads of a block, or --record FILE")
+    return Resources(
         threads_per_block=args.threads,
         registers_per_thread=args.registers,
         accumulation_registers_per_thread=args.agprs,
@@ -45,12 +68,28 @@ def run(args: argparse.Namespace) -> int:
         shared_dynamic_bytes=args.shared,
         tensor_memory_bytes=args.tensor_memory,
     )
-    found = occupancy(use, limits_of(platform), allow_unknown=args.allow_unknown)
-    if args.json:
-        print_json({"platform": platform.id, **found.to_json()})
-    else:
-        print(f"{platform.id}\n{render(found)}")
-    return ExitCode.OK if found.blocks_per_sm else ExitCode.FINDING
+
+
+def _recorded(file: str, limits: Limits) -> dict[str, Resources]:
+    """Return the resources of every kernel in a record of `kb compile --json`."""
+    try:
+        kernels = json.loads(Path(file).read_text(encoding="utf-8"))["kernels"]
+        return {one["name"]: _resources(one, limits) for one in kernels}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            f"no record of `kb compile --json`: {error}", where=file, fix="write one with `kb compile … --json`"
+        ) from error
+
+
+def _resources(one: dict[str, Any], limits: Limits) -> Resources:
+    return Resources(
+        threads_per_block=one["num_warps"] * (limits.warp_size or 0),
+        registers_per_thread=one["registers"] or 0,
+        accumulation_registers_per_thread=one["accumulation_registers"] or 0,
+        scalar_registers_per_warp=one["scalar_registers"] or 0,
+        shared_dynamic_bytes=one["shared_bytes"],
+        tensor_memory_bytes=one["tensor_memory_columns"] * TENSOR_MEMORY_COLUMN_BYTES,
+    )
 
 
 def render(found: Occupancy) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +46,23 @@ def test_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["occupancy", "--platform", "H100_SXM", "--threads", "-1"]) == 2
     assert main(["occupancy", "--platform", "H100_SXM"]) == 2
     assert "--threads" in capsys.readouterr().err
+
+
+def test_a_compiled_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `kb compile --json` printed gives the same as the numbers."""
+    kernel = {
+        "name": "k",
+        "num_warps": 8,
+        "registers": 124,
+        "accumulation_registers": None,
+        "scalar_registers": None,
+        "shared_bytes": 98304,
+        "tensor_memory_columns": 0,
+    }
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps({"kernels": [kernel]}))
+    assert main(["occupancy", "--platform", "H100_SXM", "--record", str(record), "--json"]) == 0
+    (body,) = json.loads(capsys.readouterr().out)["kernels"]
+    assert (body["name"], body["blocks_per_sm"]) == ("k", 2)
+    record.write_text("{}")
+    assert main(["occupancy", "--platform", "H100_SXM", "--record", str(record)]) == 2
