@@ -53,9 +53,11 @@ class Head:
         connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         try:
             rows = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise ReportError(
-                f"damaged SQLite file: {error}", where=self.path, fix="copy or record the report again"
+                f"damaged SQLite file: {' '.join(str(error).split())}",
+                where=self.path,
+                fix="copy or record the report again",
             ) from error
         finally:
             connection.close()
