@@ -12,7 +12,7 @@ from kopt_kb.registry.quantity import Exactness
 __all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd"]
 
 _SUM = "_sum"
-_CACHED_SETS = 4096
+_CACHED_SETS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def count_amd(counters: Mapping[str, float], device: AmdDevice) -> Counted:
     """
     values = {**{name + _SUM: value for name, value in counters.items()}, **counters, **device.parameters()}
     found = Counted()
-    for formula in _usable(frozenset(values), device.target):
+    for formula in _usable(_needed().intersection(values), device.target):
         if formula.metric in found.metrics:
             continue
         value = formula.expression.value(values)
@@ -84,6 +84,11 @@ def count_amd(counters: Mapping[str, float], device: AmdDevice) -> Counted:
 def averaged_counters() -> frozenset[str]:
     """Return the counters that are ratios of the tool: weighted by time over launches, never summed."""
     return frozenset(name for one in load_formulas() if one.by_time for name in one.expression.names)
+
+
+@lru_cache(maxsize=1)
+def _needed() -> frozenset[str]:
+    return frozenset(name for one in load_formulas() for name in one.expression.names)
 
 
 @lru_cache(maxsize=_CACHED_SETS)

@@ -32,8 +32,12 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
         connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS)
         yield connection
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        what = f"not read within {limit_s:.0f} s" if time.monotonic() > deadline else f"damaged SQLite file: {error}"
+    except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
+        what = (
+            f"not read within {limit_s:.0f} s"
+            if time.monotonic() > deadline
+            else f"damaged SQLite file: {' '.join(str(error).split())}"
+        )
         raise ReportError(what, where=path, fix="copy or record the report again") from error
     finally:
         connection.close()

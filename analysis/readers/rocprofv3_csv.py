@@ -72,9 +72,9 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
         raise ReportError("a rocprofv3 table without kernels", where=path, line=1, fix=_NEEDED)
     collector = AmdCollector(source)
     store = DispatchStore(collector)
-    rows = TableReader(path, _devices(path, kind), store).read()
+    TableReader(path, _devices(path, kind), store).read()
     store.flush()
-    if rows == 0:
+    if collector.empty:
         raise ReportError("the table has a header and no row", where=path, line=1, fix="check the kernel filter")
     yield from collector.profiles()
 
@@ -83,11 +83,10 @@ def _folder(path: Path, source: Source) -> Iterator[KernelProfile]:
     collector = AmdCollector(source)
     store = DispatchStore(collector)
     scopes = _Scopes()
-    rows = 0
     for file in _tables(path):
-        rows += TableReader(file, _devices(file, _kind_of(file)), store, scopes.of(file.relative_to(path))).read()
+        TableReader(file, _devices(file, _kind_of(file)), store, scopes.of(file.relative_to(path))).read()
     store.flush()
-    if rows == 0:
+    if collector.empty:
         raise ReportError("no table of the folder holds a dispatch", where=path, fix="check the kernel filter")
     yield from collector.profiles()
 

@@ -29,3 +29,15 @@ def samples():
 def fuzz(repo_root):
     """The module of the long fuzz run."""
     return _load("fuzz_readers", repo_root / "benchmarks" / "fuzz_readers.py")
+
+
+@pytest.fixture(scope="session")
+def amd():
+    """Invented AMD reports."""
+    return _load("amd_samples", HERE / "amd_samples.py")
+
+
+@pytest.fixture(scope="session")
+def amd_fuzz(repo_root):
+    """The module of the long fuzz run over AMD reports."""
+    return _load("fuzz_amd_readers", repo_root / "benchmarks" / "fuzz_amd_readers.py")
