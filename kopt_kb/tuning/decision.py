@@ -11,7 +11,7 @@ from typing import Any, Literal
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.policy import GATES, Policy
 
-__all__ = ["Decision", "GateResult", "Times", "Verdict", "change_pct", "decide", "score_pct"]
+__all__ = ["Decision", "GateResult", "Times", "Verdict", "change_pct", "decide", "judge_gates", "score_pct"]
 
 Verdict = Literal["accept", "accept_with_note", "rollback", "unverified"]
 Times = Mapping[str, Sequence[float]]
@@ -94,7 +94,7 @@ def decide(
     Raises:
         BadInput: Times that are no positive numbers, or repeats that do not pair up.
     """
-    stopped = _gates(policy, gates) or _shapes(incumbent, candidate)
+    stopped = judge_gates(policy, gates) or _shapes(incumbent, candidate)
     if stopped is not None:
         return stopped
     _check_times(incumbent, candidate)
@@ -113,7 +113,8 @@ def decide(
 _Word = tuple[Verdict, str, str]
 
 
-def _gates(policy: Policy, gates: Sequence[GateResult]) -> Decision | None:
+def judge_gates(policy: Policy, gates: Sequence[GateResult]) -> Decision | None:
+    """Return the decision that gates alone take: the first failure, else a required one that is unavailable."""
     found = {one.gate: one for one in gates}
     ordered = [found[name] for name in GATES if name in found]
     for one in ordered:

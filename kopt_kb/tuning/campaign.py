@@ -1,0 +1,326 @@
+"""The state machine: one step does what the journal says is next; a kill between any two events loses nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.services.candidate_job import Executor, Job, RunLimits
+from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.policy import Policy, StopReason
+from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, View
+from kopt_kb.tuning.report import CampaignReport, report_of
+from kopt_kb.tuning.rounds import Aids, RoundWork
+from kopt_kb.tuning.settings import Budget, Settings
+from kopt_kb.tuning.states import CampaignState, Round, State
+from kopt_kb.tuning.stops import stagnant_categories, stop_reason
+from kopt_kb.workspace.round_events import Blocked, HypothesisStated, RoundStarted, Stopped
+from kopt_kb.workspace.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = ["Campaign", "view_of"]
+
+
+class Campaign:
+    """A tuning campaign on a workspace; a context manager that holds the journal's lock.
+
+    Args:
+        workspace: Where it happens.
+        policy: Thresholds and stop reasons.
+        proposers: Asked in order for the next hypothesis.
+        executor: Runs candidates.
+        settings: Sizes of measurements.
+        aids: Compiler, profiler, tips, progress.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        policy: Policy,
+        proposers: Sequence[Proposer],
+        executor: Executor,
+        *,
+        settings: Settings | None = None,
+        aids: Aids | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._policy = policy
+        self._proposers = tuple(proposers)
+        self._executor = executor
+        self._settings = settings or Settings()
+        self._aids = aids or Aids()
+        self._say = self._aids.say
+        self._desk: Desk | None = None
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the journal's lock back; closing twice is harmless."""
+        if self._desk is not None:
+            self._desk.close()
+            self._desk = None
+
+    def _open(self) -> Desk:
+        if self._desk is None:
+            self._desk = Desk.open(self._workspace.layout, self._executor)
+        return self._desk
+
+    def state(self) -> CampaignState:
+        """Return the state after the last event."""
+        return self._open().state()
+
+    def step(self) -> State:
+        """Do the next thing and return where the campaign stands then.
+
+        Raises:
+            RepeatedHypothesisError: A proposer said again what was tried; nothing was written.
+            BadInput: The journal belongs to a campaign with another policy or kind of executor.
+            MissingTool: What measuring needs is absent.
+        """
+        desk = self._open()
+        state = desk.state()
+        if state.campaign is None:
+            self._define(desk, state)
+        else:
+            self._check_same(state)
+            self._advance(desk, state)
+        return desk.state().state
+
+    def run(self, budget: Budget | None = None) -> CampaignReport:
+        """Step until the campaign stops; a spent budget or an interrupt stops it with that reason."""
+        limits, begin = budget or Budget(), time.monotonic()
+        desk = self._open()
+        done = _closed(desk.state())
+        try:
+            while (state := desk.state()).stopped is None:
+                spent = limits.seconds_s is not None and time.monotonic() - begin >= limits.seconds_s
+                rounds = _closed(state) - done
+                spent = spent or (limits.rounds is not None and rounds >= limits.rounds)
+                if spent and state.open_round is None and state.rounds:
+                    self.stop("budget")
+                else:
+                    self.step()
+        except KeyboardInterrupt:
+            self.stop("user")
+        return report_of(desk.state(), self._policy)
+
+    def stop(self, reason: StopReason) -> None:
+        """End the campaign for a reason that comes from outside: user, budget or aborted."""
+        desk = self._open()
+        state = desk.state()
+        last = state.rounds[-1].decided_seq if state.rounds else 0
+        if state.stopped is None:
+            desk.append(Stopped(reason, (last,) if last else ()))
+            self._say(f"stopped: {reason}")
+
+    def report(self) -> CampaignReport:
+        """Return the report of the state as it is."""
+        return report_of(self.state(), self._policy)
+
+    def _define(self, desk: Desk, state: CampaignState) -> None:
+        needs = _needs(state)
+        if needs:
+            desk.append(Blocked(needs))
+            raise BadInput(
+                f"the campaign needs {', '.join(needs)}", where=str(self._workspace.layout.root), code="KB404"
+            )
+        simulated = self._executor.simulated
+        desk.note(
+            "user",
+            {
+                "kind": "campaign", "policy": self._policy.to_json(), "simulated": simulated,
+                "executor": self._executor.name, "proposers": [one.name for one in self._proposers],
+                "settings": self._settings.to_json(),
+            },
+        )  # fmt: skip
+        self._say(f"policy {self._policy.name}, executor {self._executor.name}")
+
+    def _check_same(self, state: CampaignState) -> None:
+        known = state.campaign or {}
+        if known["simulated"] != self._executor.simulated:
+            raise BadInput(
+                "simulated and measured rounds never share a workspace",
+                where=str(self._workspace.layout.root),
+                fix="make another workspace with kb init",
+                code="KB404",
+            )
+        if known["policy"] != self._policy.to_json():
+            raise BadInput(
+                f"the campaign runs under policy {known['policy']['name']} as it was confirmed",
+                where=str(self._workspace.layout.root),
+                fix="resume it as it is, or stop it and start another",
+                code="KB404",
+            )
+
+    def _advance(self, desk: Desk, state: CampaignState) -> None:
+        if state.stopped is not None:
+            return
+        if not state.environment_seq:
+            self._prepare(desk)
+        elif not state.tips_seq:
+            self._read_tips(desk, state)
+        elif not state.rounds:
+            desk.append(RoundStarted(0, desk.store.put(self._workspace.layout.kernel.read_bytes())))
+        elif state.open_round is not None:
+            self._work(desk, state, state.open_round)
+        else:
+            self._next_round(desk, state)
+
+    def _prepare(self, desk: Desk) -> None:
+        outcome = self._executor.run(Job("environment", limits=RunLimits(self._settings.run_s)), lambda *_: None)
+        found = outcome.result
+        if outcome.outcome != "ok" or found is None or "missing" in found:
+            reason = (found or {}).get("missing") or f"the environment run ended with {outcome.outcome}"
+            desk.append(Blocked((str(reason),)))
+            raise BadInput(str(reason), where="PREPARE_ENVIRONMENT", fix="or use --simulate", code="KB404")
+        desk.append(
+            EnvironmentRecorded(
+                found["device"], found["uuid"], found["driver"], found["clocks"], found["versions"], _harness()
+            )
+        )
+        self._say(f"device {found['device']}")
+
+    def _read_tips(self, desk: Desk, state: CampaignState) -> None:
+        file = self._aids.tips if not state.simulated else None
+        text = file.read_text(encoding="utf-8") if file is not None and file.is_file() else ""
+        desk.note("tip", {"kind": "tips", "source": str(file) if text else None, "text": text})
+
+    def _next_round(self, desk: Desk, state: CampaignState) -> None:
+        if state.best is not None and state.best.snapshot is not None:
+            desk.checkout(state.best.snapshot.blob)
+        stop = stop_reason(state, self._policy)
+        if stop is not None:
+            desk.append(Stopped(*stop))
+            self._say(f"stopped: {stop[0]}")
+            return
+        proposal = self._ask(desk, state)
+        if proposal is None:
+            evidence = tuple(one.decided_seq for one in state.rounds if one.decided_seq)
+            desk.append(Stopped("exhausted", evidence))
+            self._say("stopped: exhausted")
+            return
+        number = state.rounds[-1].number + 1
+        desk.append(RoundStarted(number, _incumbent(state)))
+        self._state_hypothesis(desk, number, proposal)
+
+    def _ask(self, desk: Desk, state: CampaignState) -> Proposal | None:
+        """Return the first proposal; categories that stagnated come last."""
+        avoid = stagnant_categories(state, self._policy)
+        for excluded in dict.fromkeys((avoid, frozenset[str]())):
+            view = view_of(state, desk.store.get(_incumbent(state)), excluded)
+            for proposer in self._proposers:
+                proposal = proposer.propose(view)
+                if proposal is None or proposal.category in excluded:
+                    continue
+                earlier = view.earlier(proposal.category, proposal.claim)
+                if earlier is not None:
+                    raise RepeatedHypothesisError(
+                        f"round {earlier} tried this already: {proposal.claim}",
+                        where=f"proposer {proposer.name}",
+                        fix="state another hypothesis, or mask that version",
+                    )
+                return proposal
+        return None
+
+    def _state_hypothesis(self, desk: Desk, number: int, proposal: Proposal) -> None:
+        blob = desk.store.put(proposal.source)
+        seq = desk.note("search", proposal.to_json(blob), proposal.proposer)
+        desk.append(
+            HypothesisStated(number, proposal.category, proposal.claim, proposal.expected, (seq,), proposal.proposer)
+        )
+        self._say(f"round {number} [{proposal.category}] {proposal.claim}")
+
+    def _work(self, desk: Desk, state: CampaignState, found: Round) -> None:
+        work = RoundWork(desk, self._policy, self._settings, self._aids)
+        if found.decided is not None:
+            subject = f"V{found.number}: {found.hypothesis.claim if found.hypothesis else 'baseline'}"
+            desk.snapshot(found, found.candidates[found.name].blob, subject)
+        elif found.number and found.hypothesis is None:
+            self._restate(desk, state, found)
+        elif found.name not in found.candidates:
+            work.submit(state, found)
+        elif work.validate(state, found):
+            decided = desk.state().rounds[-1].decided
+            self._say(
+                f"round {found.number}: {decided.decision if decided else ''} ({decided.rule if decided else ''})"
+            )
+
+    def _restate(self, desk: Desk, state: CampaignState, found: Round) -> None:
+        """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""
+        if found.proposal is not None:
+            one = found.proposal
+            texts = (one["category"], one["claim"], one["expected"])
+            desk.append(HypothesisStated(found.number, *texts, (one["seq"],), one["proposer"]))
+            return
+        before = CampaignState(state.workspace, rounds=state.rounds[:-1], masked=state.masked, limiter=state.limiter)
+        proposal = self._ask(desk, before)
+        if proposal is None:
+            desk.append(Stopped("exhausted", (found.seq,)))
+            return
+        self._state_hypothesis(desk, found.number, proposal)
+
+
+def view_of(state: CampaignState, incumbent: bytes, avoid: frozenset[str] = frozenset()) -> View:
+    """Return what proposers may know of a state."""
+    tried = tuple(
+        {
+            "round": one.number, "category": one.hypothesis.category, "claim": one.hypothesis.claim,
+            "decision": one.decided.decision, "rule": one.decided.rule,
+        }
+        for one in state.rounds
+        if one.hypothesis is not None and one.decided is not None and one.number not in state.masked
+    )  # fmt: skip
+    problem, task = state.workspace.problem, state.workspace.task
+    bound = state.workspace.targets.bound if state.workspace.targets is not None else "unknown"
+    shapes = tuple(format_shape(one) for one in problem.shapes)
+    number = state.rounds[-1].number + 1 if state.rounds else 0
+    return View(
+        problem.op,
+        shapes,
+        problem.dtype,
+        str(task.get("target", "")),
+        bound,
+        state.limiter,
+        number,
+        incumbent,
+        tried,
+        avoid,
+    )
+
+
+def _closed(state: CampaignState) -> int:
+    return sum(one.closed for one in state.rounds if one.number)
+
+
+def _incumbent(state: CampaignState) -> str:
+    best = state.best
+    return best.snapshot.blob if best is not None and best.snapshot is not None else state.rounds[0].incumbent
+
+
+def _needs(state: CampaignState) -> tuple[str, ...]:
+    conditions = state.workspace.targets.targets if state.workspace.targets is not None else ()
+    missing = len(conditions) <= len(state.workspace.problem.shapes)
+    return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()
+
+
+def _harness() -> str:
+    """Return the hash of the code that measures."""
+    import kopt_kb.kernels
+    import kopt_kb.services
+
+    kernels, services = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.services.__path__)))
+    files = (kernels / "timing.py", kernels / "verification.py", *sorted(services.glob("candidate*.py")))
+    return hashlib.sha256(b"\0".join(one.read_bytes() for one in files)).hexdigest()

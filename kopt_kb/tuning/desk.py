@@ -1,0 +1,131 @@
+"""The loop's hands: appends events, stores blobs, checks the kernel out, runs jobs once and remembers them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.services.candidate_job import Executor, Job, Outcome
+from kopt_kb.tuning.gates import Ran
+from kopt_kb.tuning.states import BY, CampaignState, Round, fold_campaign
+from kopt_kb.workspace.disk import read_regular, replace_file
+from kopt_kb.workspace.events import EventData, abandoned_runs, canonical_json
+from kopt_kb.workspace.gitrun import GitError
+from kopt_kb.workspace.gitview import commit_event
+from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.round_events import Resumed, RunFinished, RunStarted, SnapshotTaken
+from kopt_kb.workspace.setup_events import NoteAdded
+
+__all__ = ["Desk"]
+
+_MAX_ATTEMPTS = 3
+_KEPT_CHARS = 20_000
+
+
+@dataclass(slots=True)
+class Desk:
+    """One open campaign.
+
+    Attributes:
+        layout: The workspace's files.
+        journal: Its writer.
+        store: Its blobs.
+        executor: Runs jobs.
+    """
+
+    layout: Layout
+    journal: Journal
+    store: ObjectStore
+    executor: Executor
+
+    @classmethod
+    def open(cls, layout: Layout, executor: Executor) -> Desk:
+        """Return a desk on the workspace's journal; runs that nobody waits for are named abandoned."""
+        journal = Journal.open(layout.journal)
+        lost = abandoned_runs(journal.events)
+        if lost:
+            journal.append(Resumed.kind, Resumed(0, lost))
+        return cls(layout, journal, ObjectStore(layout.objects), executor)
+
+    def state(self) -> CampaignState:
+        """Return the state after the last event."""
+        return fold_campaign(self.journal.events, self.store.get)
+
+    def append(self, data: EventData) -> int:
+        """Append an event and return its sequence number."""
+        return self.journal.append(data.kind, data).seq
+
+    def note(self, topic: str, body: Mapping[str, Any], who: str = "") -> int:
+        """Append a note of the loop whose text is this JSON."""
+        by = f"{BY}: {who}" if who else BY
+        return self.append(NoteAdded(topic, self.store.put(canonical_json(body)), by))  # type: ignore[arg-type]
+
+    def checkout(self, sha: str) -> None:
+        """Make kernel.py this blob.
+
+        Raises:
+            BadInput: kernel.py holds an edit that is in no blob; nothing is overwritten.
+        """
+        wanted, path = self.store.get(sha), self.layout.kernel
+        disk = read_regular(path)
+        if disk == wanted:
+            return
+        known = disk is None or self.store.has(hashlib.sha256(disk).hexdigest())
+        if not known or not replace_file(path, wanted, expected=disk):
+            raise BadInput(
+                "kernel.py was edited by hand while a campaign holds it",
+                where=str(path),
+                fix="give the edit to `kb tune step --plan` as a hypothesis, or restore the file",
+                code="KB403",
+            )
+
+    def run_once(self, found: Round, candidate: str, job: Job, attempt_limit: int = _MAX_ATTEMPTS) -> Ran:
+        """Return the finished run of this job kind on a candidate; run it if it never finished.
+
+        A run that was abandoned is tried again, up to a limit; then it counts as lost.
+        """
+        attempts = found.attempts(candidate, job.kind)
+        done = next((one for one in attempts if one.finished is not None), None)
+        if done is not None and done.finished is not None:
+            return self._recall(done.finished)
+        if len(attempts) >= attempt_limit:
+            return Ran("lost", {}, attempts[-1].started.run, f"{len(attempts)} runs were abandoned")
+        run = f"{'sim-' if self.executor.simulated else ''}{candidate}.{job.kind}.{len(attempts) + 1}"
+        outcome = self._execute(run, candidate, len(attempts) + 1, job)
+        if outcome.result is not None and "missing" in outcome.result:
+            raise MissingTool(str(outcome.result["missing"]), fix="run on a machine with a GPU, or use --simulate")
+        return Ran(outcome.outcome, outcome.result or {}, run, outcome.printed)
+
+    def _execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
+        def started(argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
+            self.append(RunStarted(run, candidate, job.kind, attempt, argv, job.limits.to_json(), pid, ticks))
+
+        outcome = self.executor.run(job, started)
+        kept = {"printed": outcome.printed[-_KEPT_CHARS:], "result": outcome.result}
+        blob = self.store.put(json.dumps(kept, sort_keys=True).encode())
+        self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob))
+        return outcome
+
+    def _recall(self, finished: RunFinished) -> Ran:
+        kept = json.loads(self.store.get(finished.output)) if finished.output else {}
+        return Ran(finished.outcome, kept.get("result") or {}, finished.run, kept.get("printed", ""))
+
+    def snapshot(self, found: Round, sha: str, subject: str) -> None:
+        """Show an accepted round in git, record the version, and check it out."""
+        event = self.journal.events[found.decided_seq - 1]
+        try:
+            commit = commit_event(self.layout.root, event, subject, {"kernel.py": self.store.get(sha)})
+        except (GitError, MissingTool):
+            commit = None
+        self.append(SnapshotTaken(found.number, sha, commit))
+        self.checkout(sha)
+
+    def close(self) -> None:
+        """Give the journal's lock back."""
+        self.journal.close()

@@ -1,0 +1,160 @@
+"""The gates in their fixed order: each gives pass, fail or unavailable with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.tuning.decision import GateResult
+from kopt_kb.tuning.policy import Gate
+from kopt_kb.tuning.source_lint import lint_source
+from kopt_kb.workspace.state import WorkspaceState
+
+__all__ = ["GateContext", "Ran", "floor_s", "judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A finished run: how it ended, its answer, its id."""
+
+    outcome: str
+    result: Mapping[str, Any]
+    run: str
+    printed: str = ""
+
+    def failure(self) -> str:
+        """Return why there is no answer, or nothing."""
+        if self.outcome == "ok":
+            return ""
+        last = self.printed.strip().splitlines()[-1][:200] if self.printed.strip() else ""
+        return f"the run ended with {self.outcome}" + (f": {last}" if last else "")
+
+
+@dataclass(frozen=True, slots=True)
+class GateContext:
+    """What gates judge with.
+
+    Attributes:
+        source: The candidate.
+        workspace: Problem, specs and targets.
+        simulated: Whether times are computed.
+        run: Runs a job of a kind once and remembers it.
+        times: The candidate's times once timing ran: shape → seconds a repeat.
+        resources: Judges a source against sourced limits without a GPU; None: no compiler.
+        evidence: Profiles the candidate; None: no profiler.
+    """
+
+    source: bytes
+    workspace: WorkspaceState
+    simulated: bool
+    run: Callable[[str], Ran]
+    times: Callable[[], Mapping[str, list[float]]]
+    resources: Callable[[bytes], GateResult] | None = None
+    evidence: Callable[[bytes], GateResult] | None = None
+
+
+def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]]:
+    """Return a gate's word and the runs it rests on."""
+    judges: Mapping[Gate, Callable[[GateContext], tuple[GateResult, tuple[str, ...]]]] = {
+        "lint": _lint, "limits": _limits, "build": _build, "correctness": _correctness,
+        "timing": _timing, "roofline": _roofline, "evidence": _evidence,
+    }  # fmt: skip
+    return judges[gate](context)
+
+
+_Word = tuple[GateResult, tuple[str, ...]]
+
+
+def _lint(context: GateContext) -> _Word:
+    found = lint_source(context.source)
+    if found:
+        text = "; ".join(f"line {one.line} {one.what}" for one in found[:5])
+        return GateResult("lint", "fail", text), ()
+    return GateResult("lint", "pass"), ()
+
+
+def _limits(context: GateContext) -> _Word:
+    if context.simulated or context.resources is None:
+        reason = "simulated" if context.simulated else "no compiler, or no sourced limits"
+        return GateResult("limits", "unavailable", reason), ()
+    return context.resources(context.source), ()
+
+
+def _build(context: GateContext) -> _Word:
+    ran = context.run("check")
+    if ran.outcome == "lost":
+        return GateResult("build", "unavailable", ran.failure()), (ran.run,)
+    reason = ran.failure() or str(ran.result.get("build_error", ""))
+    return GateResult("build", "fail" if reason else "pass", reason), (ran.run,)
+
+
+def _correctness(context: GateContext) -> _Word:
+    ran = context.run("check")
+    reason = ran.failure() or str(ran.result.get("problem", ""))
+    passed = ran.result.get("passed") is True and not reason
+    return GateResult("correctness", "pass" if passed else "fail", reason), (ran.run,)
+
+
+def _timing(context: GateContext) -> _Word:
+    ran = context.run("timing")
+    if ran.outcome == "lost" or "unavailable" in ran.result:
+        return GateResult("timing", "unavailable", ran.failure() or str(ran.result["unavailable"])), (ran.run,)
+    reason = ran.failure()
+    return GateResult("timing", "fail" if reason else "pass", reason), (ran.run,)
+
+
+def _roofline(context: GateContext) -> _Word:
+    if context.simulated:
+        return GateResult("roofline", "pass", "simulated: nothing is compared with a roof"), ()
+    floors = floor_s(context.workspace)
+    if not floors:
+        return GateResult("roofline", "unavailable", "no documented roof is known"), ()
+    for shape, times in context.times().items():
+        fastest = min(times)
+        if fastest < floors.get(shape, 0.0):
+            text = f"{shape} took {fastest:.3e} s, below the {floors[shape]:.3e} s that documented roofs allow"
+            return GateResult("roofline", "fail", text), ()
+    return GateResult("roofline", "pass"), ()
+
+
+def _evidence(context: GateContext) -> _Word:
+    if context.evidence is None:
+        return GateResult("evidence", "unavailable", "no profiler was run"), ()
+    return context.evidence(context.source), ()
+
+
+def floor_s(workspace: WorkspaceState) -> dict[str, float]:
+    """Return shape → least possible seconds under documented roofs; shapes without a known roof are left out.
+
+    The larger of useful operations over the documented peak, and compulsory bytes less the last cache's
+    capacity over the documented bandwidth: what a kernel wrote may still lie in the cache when it ends.
+    """
+    cache = _cache_bytes(workspace)
+    found = {}
+    for one in workspace.rooflines:
+        roofs = {c["name"]: _si(c["documented"]) for c in one["ceilings"]}
+        work = one["work"]
+        times = [
+            Fraction(flop["useful"]["value"]) / roof
+            for flop in work["flops"]
+            if (roof := roofs.get(f"{flop['dtype']} {flop['engine']}"))
+        ]
+        if roof := roofs.get("dram"):
+            moved = sum(each["compulsory"]["value"] for each in work["bytes"] if each["level"] == "dram")
+            times.append(max(Fraction(moved) - cache, Fraction(0)) / roof)
+        if times:
+            found[format_shape(tuple(work["shape"]))] = float(max(times))
+    return found
+
+
+def _cache_bytes(workspace: WorkspaceState) -> Fraction:
+    caches = ("llc_capacity", "l2_capacity")
+    rows = [row for key, row in workspace.specs.items() if key.partition("[")[0] in caches]
+    return max((Fraction(row.si) for row in rows if row.si is not None), default=Fraction(0))
+
+
+def _si(documented: Mapping[str, Any]) -> Fraction | None:
+    return Fraction(documented["si_value"]) if documented["value"] is not None else None

@@ -1,0 +1,111 @@
+"""What a proposer sees and says: one hypothesis, the source to try it on, and the knobs to search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from kopt_kb.errors import FindingError
+
+__all__ = ["Proposal", "Proposer", "RepeatedHypothesisError", "View", "same_claim"]
+
+
+class RepeatedHypothesisError(FindingError):
+    """A hypothesis equals an earlier one that is not masked."""
+
+    code = "KB402"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What proposers may know: masked rounds are not in it.
+
+    Attributes:
+        op: Operation id.
+        shapes: All shapes of the problem, as written.
+        dtype: Storage type.
+        target: Public target name of the platform.
+        bound: The limiting roof of the targets in force.
+        limiter: Code of the last profile read; empty without one.
+        round: Number of the round to come.
+        incumbent: Source of the last accepted version.
+        tried: Decided rounds: number, category, claim, decision, rule.
+        avoid: Categories that stagnated; choose another one.
+    """
+
+    op: str
+    shapes: tuple[str, ...]
+    dtype: str
+    target: str
+    bound: str
+    limiter: str
+    round: int
+    incumbent: bytes
+    tried: tuple[Mapping[str, Any], ...] = ()
+    avoid: frozenset[str] = frozenset()
+
+    def earlier(self, category: str, claim: str) -> int | None:
+        """Return the number of the round that tried this already."""
+        return next((one["round"] for one in self.tried if same_claim(one, category, claim)), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the view as JSON data, as outside commands get it."""
+        return {
+            "op": self.op, "shapes": list(self.shapes), "dtype": self.dtype, "target": self.target,
+            "bound": self.bound, "limiter": self.limiter or None, "round": self.round,
+            "kernel": self.incumbent.decode(), "tried": [dict(one) for one in self.tried],
+            "avoid_categories": sorted(self.avoid),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One hypothesis.
+
+    Attributes:
+        category: Kind of change.
+        claim: What changes and why it may help.
+        expected: What should be seen if it holds.
+        proposer: Who says so.
+        source: Kernel file that carries the change.
+        spaces: Shape → (values laid over the start, knob → values to search); empty: nothing to search.
+    """
+
+    category: str
+    claim: str
+    expected: str
+    proposer: str
+    source: bytes
+    spaces: Mapping[str, tuple[Mapping[str, object], Mapping[str, Sequence[object]]]] = field(default_factory=dict)
+
+    def to_json(self, blob: str) -> dict[str, Any]:
+        """Return the proposal as it is kept; `blob` names its source."""
+        return {
+            "kind": "proposal", "category": self.category, "claim": self.claim, "expected": self.expected,
+            "proposer": self.proposer, "source": blob,
+            "spaces": {
+                shape: {"start": dict(start), "knobs": {name: list(values) for name, values in knobs.items()}}
+                for shape, (start, knobs) in self.spaces.items()
+            },
+        }  # fmt: skip
+
+
+class Proposer(Protocol):
+    """Suggests what to try next."""
+
+    @property
+    def name(self) -> str:
+        """How records name it."""
+
+    def propose(self, view: View) -> Proposal | None:
+        """Return one hypothesis that was not tried, or None when there is none left; the same view gives the same."""
+
+
+def same_claim(one: Mapping[str, Any], category: str, claim: str) -> bool:
+    """Return whether an earlier round said the same: case and spaces do not matter."""
+    return _plain(one["category"]) == _plain(category) and _plain(one["claim"]) == _plain(claim)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,121 @@
+"""Proposers that read what kernel files declare: structural variants first, then the whole tuning space."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, read_declared
+from kopt_kb.problem.shapes import parse_shape
+from kopt_kb.tuning.proposals import Proposal, View
+from kopt_kb.tuning.source_config import configs_of, structure_of
+
+__all__ = ["KnobsProposer", "VariantsProposer", "declared_of", "packaged_kernel"]
+
+_FIRST: Mapping[str, tuple[str, ...]] = {
+    "memory": ("memory_traffic", "memory_access", "caching", "scheduling", "latency_hiding", "parallelism", "compute"),
+    "compute": ("compute", "latency_hiding", "scheduling", "parallelism", "caching", "memory_access", "memory_traffic"),
+    "latency": ("latency_hiding", "parallelism", "scheduling", "memory_access", "caching", "memory_traffic", "compute"),
+}
+Spaces = dict[str, tuple[Mapping[str, object], Mapping[str, Sequence[object]]]]
+
+
+def declared_of(source: bytes) -> Declared | None:
+    """Return what a source declares, or None when it declares nothing that can be read."""
+    with tempfile.TemporaryDirectory(prefix="kb-declared-") as folder:
+        path = Path(folder) / "kernel.py"
+        path.write_bytes(source)
+        try:
+            return read_declared(path)
+        except DeclarationError:
+            return None
+
+
+def packaged_kernel(op: str) -> bytes | None:
+    """Return the package's own kernel file of an operation, or None."""
+    import kopt_kb.kernels
+
+    folder = Path(next(iter(kopt_kb.kernels.__path__)))
+    names = {"gemm": "matmul"}
+    path = folder / f"{names.get(op, op)}.py"
+    return path.read_bytes() if path.is_file() else None
+
+
+def _order(view: View) -> tuple[str, ...]:
+    """Return categories in the order of promise: by the profile's limiter, else by the roofline's bound."""
+    for text in (view.limiter.casefold(), view.bound):
+        for key, order in _FIRST.items():
+            if key in text:
+                return order
+    return _FIRST["memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantsProposer:
+    """Offers the structural variants of the incumbent's file, or of the package's kernel when it declares none."""
+
+    name: str = "variants"
+    packaged: bool = True
+
+    def propose(self, view: View) -> Proposal | None:
+        """Return the untried variant of the most promising category that is not to be avoided."""
+        source, declared = self._file(view)
+        if declared is None or declared.op != view.op:
+            return None
+        order = _order(view)
+        for variant in sorted(declared.variants, key=lambda one: order.index(one.category)):
+            claim = f"{variant.name}: {variant.summary}"
+            if variant.category in view.avoid or view.earlier(variant.category, claim) is not None:
+                continue
+            spaces = _spaces(view, source, declared, variant)
+            if spaces:
+                expected = f"less time on {', '.join(spaces)}; other shapes keep what they have"
+                return Proposal(variant.category, claim, expected, self.name, source, spaces)
+        return None
+
+    def _file(self, view: View) -> tuple[bytes, Declared | None]:
+        own = declared_of(view.incumbent)
+        if (own is not None and own.variants) or not self.packaged:
+            return view.incumbent, own
+        other = packaged_kernel(view.op)
+        return (other, declared_of(other)) if other is not None else (view.incumbent, own)
+
+
+def _spaces(view: View, source: bytes, declared: Declared, variant: Variant) -> Spaces:
+    space = dict(declared.tuning_space)
+    knobs = {name: space[name] for name in variant.knobs if name in space}
+    current = configs_of(source)
+    found: Spaces = {}
+    for shape in view.shapes:
+        if variant.applies(declared.op, parse_shape(shape), view.dtype):
+            found[shape] = ({**current.get(shape, {}), **dict(variant.config)}, knobs)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class KnobsProposer:
+    """Searches the incumbent's whole tuning space once for each structure and start."""
+
+    name: str = "knobs"
+    category: str = "launch_configuration"
+
+    def propose(self, view: View) -> Proposal | None:
+        """Return the sweep of the incumbent's space, unless it was made from where it stands."""
+        declared = declared_of(view.incumbent)
+        if declared is None or not declared.tuning_space or self.category in view.avoid:
+            return None
+        space, current = dict(declared.tuning_space), configs_of(view.incumbent)
+        names = sorted({str(one["VARIANT"]) for one in current.values() if "VARIANT" in one})
+        size = math.prod(map(len, space.values()))
+        structure = f" of {'/'.join(names)}" if names else ""
+        claim = f"search {size} configurations{structure}: {', '.join(space)}"
+        if view.earlier(self.category, claim) is not None:
+            return None
+        spaces: Spaces = {shape: (current.get(shape, {}), space) for shape in view.shapes}
+        if not structure_of(view.incumbent):
+            raise BadInput("the kernel is empty", where="kernel.py")
+        return Proposal(self.category, claim, "less time on some shapes", self.name, view.incumbent, spaces)

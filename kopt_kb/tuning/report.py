@@ -1,0 +1,116 @@
+"""The end of a campaign in numbers: rounds, decisions, times, Stop Conditions; computed from the state."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+from kopt_kb.tuning.decision import score_pct
+from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.states import CampaignState, Round
+from kopt_kb.tuning.stops import evaluation
+
+__all__ = ["CampaignReport", "RoundLine", "report_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLine:
+    """One round of the report; the gain is against its incumbent, None without times."""
+
+    number: int
+    category: str
+    claim: str
+    decision: str
+    rule: str
+    reason: str
+    gain_pct: float | None
+    medians_s: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignReport:
+    """What a campaign came to.
+
+    Attributes:
+        state: Where it stands.
+        policy: Name of its policy.
+        simulated: Whether its times are computed; then Stop Conditions are not evaluable.
+        stop: Reason and events it rests on; None while it runs.
+        rounds: All rounds.
+        baseline_s: Shape → seconds of the baseline.
+        best_s: Shape → seconds of the last accepted version, measured in the round that accepted it.
+        best: Name of that version.
+        gain_pct: Change of the score from baseline to best.
+        conditions: The Stop Conditions judged; None when not evaluable.
+    """
+
+    state: str
+    policy: str
+    simulated: bool
+    stop: tuple[str, tuple[int, ...]] | None
+    rounds: tuple[RoundLine, ...]
+    baseline_s: dict[str, float]
+    best_s: dict[str, float]
+    best: str
+    gain_pct: float | None
+    conditions: dict[str, Any] | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the CLI's JSON."""
+        stop = None if self.stop is None else {"reason": self.stop[0], "evidence": list(self.stop[1])}
+        return {
+            "state": self.state, "policy": self.policy, "simulated": self.simulated, "stop": stop,
+            "rounds": [one.to_json() for one in self.rounds], "baseline_s": self.baseline_s, "best": self.best,
+            "best_s": self.best_s, "gain_pct": self.gain_pct,
+            "stop_conditions": self.conditions if self.conditions is not None else "not evaluable",
+        }  # fmt: skip
+
+
+def report_of(state: CampaignState, policy: Policy) -> CampaignReport:
+    """Return the report of a state."""
+    best = state.best
+    first = _medians(state.rounds[0], state.rounds[0].name) if state.rounds else {}
+    last = _medians(best, best.name) if best is not None else {}
+    gain = score_pct([first[shape] for shape in last], [last[shape] for shape in last]) if last and first else None
+    judged = evaluation(state)
+    stop = None if state.stopped is None else (state.stopped.reason, state.stopped.evidence)
+    return CampaignReport(
+        state=state.state.value,
+        policy=policy.name,
+        simulated=state.simulated,
+        stop=stop,
+        rounds=tuple(_line(one) for one in state.rounds),
+        baseline_s=first,
+        best_s=last,
+        best=best.name if best is not None else "",
+        gain_pct=gain,
+        conditions=None if judged is None else judged.to_json(),
+    )
+
+
+def _medians(found: Round, name: str) -> dict[str, float]:
+    return {shape: statistics.median(times) for shape, times in found.times(name).items()}
+
+
+def _line(found: Round) -> RoundLine:
+    new = _medians(found, found.name)
+    others = dict.fromkeys(one.candidate for one in found.measured.values() if one.candidate != found.name)
+    old = _medians(found, next(iter(others))) if others else {}
+    gain = score_pct([old[s] for s in new], [new[s] for s in new]) if new and old.keys() >= new.keys() else None
+    failed = next((one.reason for one in found.gates.values() if one.result == "fail"), "")
+    said, decided = found.hypothesis, found.decided
+    return RoundLine(
+        number=found.number,
+        category=said.category if said is not None else "baseline",
+        claim=said.claim if said is not None else "the kernel as it was given",
+        decision=decided.decision if decided is not None else "open",
+        rule=decided.rule if decided is not None else "",
+        reason=failed,
+        gain_pct=gain,
+        medians_s=new,
+    )

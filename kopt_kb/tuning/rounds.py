@@ -1,0 +1,182 @@
+"""The inside of a round: search, candidate, gates, records, decision; each step appends what is still missing."""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.services.candidate_job import Job, JobKind, RunLimits
+from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates
+from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.gates import GateContext, Ran, judge
+from kopt_kb.tuning.policy import GATES, Policy
+from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.source_config import configs_of, with_configs
+from kopt_kb.tuning.states import CampaignState, Round
+from kopt_kb.workspace.round_events import CandidateSubmitted, Decided, GateJudged, Measured
+from kopt_kb.workspace.setup_events import NoiseMeasured
+
+__all__ = ["Aids", "RoundWork", "SourceGate"]
+
+SourceGate = Callable[[bytes], GateResult]
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aids:
+    """What a campaign may have besides an executor.
+
+    Attributes:
+        resources: Judges a source against sourced limits without a GPU.
+        evidence: Profiles a candidate.
+        tips: File of earlier experience; read once, guidance and no evidence.
+        say: Called with a line of progress.
+    """
+
+    resources: SourceGate | None = None
+    evidence: SourceGate | None = None
+    tips: Path | None = None
+    say: Callable[[str], None] = _silent
+
+
+@dataclass(slots=True)
+class RoundWork:
+    """What is done inside one round."""
+
+    desk: Desk
+    policy: Policy
+    settings: Settings
+    aids: Aids
+
+    def submit(self, state: CampaignState, found: Round) -> None:
+        """Append the round's candidate; for a search, run it first and take the best configuration of each shape."""
+        if found.number == 0:
+            self.desk.append(CandidateSubmitted(0, found.name, found.incumbent, {}, "baseline"))
+            return
+        proposal = found.proposal or {}
+        source = self.desk.store.get(proposal["source"])
+        proposer, spaces = proposal["proposer"], proposal["spaces"]
+        params: dict[str, Any] = {"configs": configs_of(source)}
+        if spaces:
+            template = f"{found.name}.template"
+            if template not in found.candidates:
+                blob = self.desk.store.put(source)
+                self.desk.append(CandidateSubmitted(found.number, template, blob, {"spaces": spaces}, proposer))
+            ran = self.desk.run_once(found, template, self._job("search", state, source, b"", {"spaces": spaces}))
+            source, params = _winner(source, ran)
+        blob = self.desk.store.put(source)
+        self.desk.append(CandidateSubmitted(found.number, found.name, blob, params, proposer))
+
+    def validate(self, state: CampaignState, found: Round) -> bool:
+        """Judge the next gate, or decide when all are judged or one failed; True once the round is decided."""
+        for gate in GATES:
+            if gate in found.gates:
+                if found.gates[gate].result == "fail":
+                    break
+                continue
+            context = self._context(state, found)
+            result, runs = judge(gate, context)
+            if gate == "timing" and result.result == "pass":
+                self._record(state, found, context.run("timing"))
+            self.desk.append(GateJudged(found.name, gate, result.result, result.reason, runs))
+            return False
+        decision = self._decide(state, found)
+        records = tuple(found.measured)
+        self.desk.append(Decided(found.number, decision.decision, self.policy.name, decision.rule, records))
+        return True
+
+    def _context(self, state: CampaignState, found: Round) -> GateContext:
+        source = self.desk.store.get(found.candidates[found.name].blob)
+        incumbent = self.desk.store.get(found.incumbent)
+
+        ran: dict[str, Ran] = {}
+
+        def run(kind: str) -> Ran:
+            if kind not in ran:
+                job = self._job("check" if kind == "check" else "timing", state, source, incumbent, {})
+                ran[kind] = self.desk.run_once(found, found.name, job)
+            return ran[kind]
+
+        gates = (self.aids.resources, self.aids.evidence)
+        return GateContext(source, state.workspace, state.simulated, run, lambda: found.times(found.name), *gates)
+
+    def _job(
+        self, kind: JobKind, state: CampaignState, source: bytes, incumbent: bytes, more: Mapping[str, Any]
+    ) -> Job:
+        problem, own = state.workspace.problem, self.settings
+        start = int.from_bytes(hashlib.sha256(source + str(own.seed).encode()).digest()[:4], "big")
+        body = {
+            "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
+            "tolerance": problem.tolerance.to_json(), "seeds": [start + at for at in range(own.seeds)],
+            "repeats": self.policy.repeats, "samples": own.samples, "flush_bytes": own.flush_bytes,
+            "evaluations": own.evaluations, "seconds": own.search_s, "seed": own.seed, **more,
+        }  # fmt: skip
+        extra_s = own.search_s if kind == "search" else 0.0
+        return Job(kind, source, incumbent, body, RunLimits(own.run_s + extra_s, own.resident_bytes))
+
+    def _record(self, state: CampaignState, found: Round, ran: Ran) -> None:
+        """Append the records of a timing run that are not there yet; for the baseline also the noise."""
+        versions = {"incumbent": _incumbent_name(state, found), "candidate": found.name}
+        for shape, sides in ran.result["shapes"].items():
+            if found.number == 0:
+                versions = {"candidate": found.name}
+                if shape not in state.noise:
+                    self.desk.append(_noise(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
+            for side, name in versions.items():
+                for at, one in enumerate(sides[side], start=1):
+                    self._append_record(state, found, ran.run, name, shape, at, one)
+
+    def _append_record(
+        self, state: CampaignState, found: Round, run: str, name: str, shape: str, at: int, one: Mapping[str, Any]
+    ) -> None:
+        record = f"{run}:{name}:{shape}:{at}"
+        if record not in found.measured:
+            spread = {key: float(value) for key, value in one.items() if key not in {"n", "median_s"}}
+            data = Measured(record, name, shape, one["n"], one["median_s"], spread, run, state.environment_seq)
+            self.desk.append(data)
+            found.measured[record] = data
+
+    def _decide(self, state: CampaignState, found: Round) -> Decision:
+        gates = [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
+        noise = max((one.floor_pct for one in state.noise.values()), default=0.0)
+        new = found.times(found.name)
+        if found.number == 0:
+            baseline = Decision("accept", "baseline", "the kernel as it was given")
+            return judge_gates(self.policy, gates) or baseline
+        shapes = [format_shape(one) for one in state.workspace.problem.shapes]
+        old = found.times(_incumbent_name(state, found)) or {shape: [] for shape in shapes}
+        return decide(self.policy, old, new, gates, noise_pct=noise)
+
+
+def _incumbent_name(state: CampaignState, found: Round) -> str:
+    """Return the name of the version a round started from."""
+    accepted = [one for one in state.rounds if one.number < found.number and one.snapshot is not None]
+    return accepted[-1].name if accepted else found.name
+
+
+def _winner(source: bytes, ran: Ran) -> tuple[bytes, dict[str, Any]]:
+    """Return the source with the best configuration of each shape, and what the search says of itself."""
+    if ran.outcome != "ok":
+        return source, {"search": {"failed": ran.failure()}}
+    configs = configs_of(source)
+    for shape, one in ran.result["shapes"].items():
+        if one["median_s"] is not None:
+            configs[shape] = one["config"]
+    return with_configs(source, configs), {"configs": configs, "search": dict(ran.result["shapes"])}
+
+
+def _noise(shape: str, records: list[Mapping[str, Any]], run: str) -> NoiseMeasured:
+    """Return the noise of repeats of one kernel: the largest deviation of a median from their median."""
+    medians = [float(one["median_s"]) for one in records]
+    centre = statistics.median(medians)
+    deviations = [abs(one - centre) for one in medians]
+    floor_pct = 100 * max(deviations) / centre
+    return NoiseMeasured(shape, len(medians), centre, statistics.median(deviations), floor_pct, run)

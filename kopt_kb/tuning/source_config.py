@@ -1,0 +1,63 @@
+"""The tuned configurations a kernel file carries: a block at its end that people can read and any tool can replace."""
+
+from __future__ import annotations
+
+import ast
+import pprint
+from collections.abc import Mapping
+from typing import Any
+
+from kopt_kb.errors import BadInput
+
+__all__ = ["Configs", "configs_of", "structure_of", "with_configs"]
+
+Configs = Mapping[str, Mapping[str, object]]
+"""Shape as written on the command line → values laid over the file's own start."""
+
+_BEGIN = "# kb tuned configurations: begin\n"
+_END = "# kb tuned configurations: end\n"
+_BODY = '''TUNED_CONFIGS = {table}
+_untuned_config = default_config
+
+
+def default_config(shape, dtype):  # noqa: F811 - overlays the file's own
+    """Return the tuned configuration of a shape over the file's own start."""
+    return _untuned_config(shape, dtype) | TUNED_CONFIGS.get("x".join(map(str, shape)), {{}})
+
+
+'''
+
+
+def structure_of(source: bytes) -> bytes:
+    """Return the file without its tuned configurations."""
+    head, found, _ = source.partition(_BEGIN.encode())
+    return head.rstrip(b"\n") + b"\n" if found else source
+
+
+def with_configs(source: bytes, configs: Configs) -> bytes:
+    """Return the file with these tuned configurations in place of those it has."""
+    head = structure_of(source)
+    if not configs:
+        return head
+    plain = {shape: dict(values) for shape, values in sorted(configs.items())}
+    table = pprint.pformat(plain, width=100, sort_dicts=True)
+    return head + f"\n\n{_BEGIN}{_BODY.format(table=table)}{_END}".encode()
+
+
+def configs_of(source: bytes) -> dict[str, dict[str, Any]]:
+    """Return the tuned configurations of a file; empty when it has none.
+
+    Raises:
+        BadInput: The block is there and its table is no literal.
+    """
+    _, found, rest = source.partition(_BEGIN.encode())
+    if not found:
+        return {}
+    try:
+        first = ast.parse(rest.decode()).body[0]
+        table = ast.literal_eval(first.value) if isinstance(first, ast.Assign) else None
+    except (SyntaxError, ValueError, IndexError) as error:
+        raise BadInput("tuned configurations are no literal", where="kernel.py", fix="restore them") from error
+    if not isinstance(table, dict):
+        raise BadInput("tuned configurations are no table", where="kernel.py", fix="restore them")
+    return table

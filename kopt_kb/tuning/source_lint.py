@@ -1,0 +1,157 @@
+"""Is the file a kernel of its own: no library calls, no caches of results, no dead kernels, no dynamic code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["LintFinding", "lint_source"]
+
+_EXEMPT = {"reference", "make_inputs", "static_cases"}
+"""Functions that are never timed."""
+_LIBRARIES = {
+    "flashinfer", "flash_attn", "xformers", "vllm", "aiter", "liger_kernel", "apex", "transformer_engine", "cupy",
+    "cudnn", "deep_gemm", "torch_npu", "tensorrt", "tensorrt_llm",
+}  # fmt: skip
+_MODULES = {"torch.nn.functional", "torch.ops", "torch.linalg", "torch.fft", "torch.utils.cpp_extension"}
+_FUNCTIONS = {
+    "mm", "bmm", "matmul", "addmm", "baddbmm", "einsum", "linear", "conv1d", "conv2d", "conv3d", "softmax",
+    "log_softmax", "layer_norm", "rms_norm", "native_layer_norm", "cross_entropy", "nll_loss",
+    "multi_head_attention_forward",
+    "scaled_dot_product_attention", "chain_matmul", "tensordot", "inner", "outer", "dot", "mv", "vdot", "compile",
+    "cumsum", "logsumexp",
+}  # fmt: skip
+_LAYERS = {"RMSNorm", "LayerNorm", "Softmax", "Linear", "MultiheadAttention", "CrossEntropyLoss", "CUDAGraph"}
+_METHODS = {"mm", "bmm", "matmul", "addmm", "softmax", "log_softmax", "logsumexp"}
+_DYNAMIC = {"exec", "eval", "compile", "__import__"}
+_KEYS = {"id", "data_ptr"}
+_CACHES = {"lru_cache", "cache", "WeakKeyDictionary", "WeakValueDictionary"}
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding:
+    """One thing a kernel may not do: what, and the line."""
+
+    line: int
+    what: str
+
+
+def lint_source(source: bytes) -> tuple[LintFinding, ...]:
+    """Return what is wrong with a kernel file, by line; the file is parsed and never run."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        return (LintFinding(getattr(error, "lineno", None) or 1, "is not valid Python"),)
+    names = _aliases(tree)
+    kernels = {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and _is_kernel(one, names)}
+    found = set(_imports(tree))
+    for node in _timed(tree, kernels):
+        found.update(_node(node, names))
+    found.update(_dead(tree, kernels))
+    return tuple(sorted(found, key=lambda one: (one.line, one.what)))
+
+
+def _aliases(tree: ast.Module) -> dict[str, str]:
+    """Return local name → dotted name for everything imported anywhere, and for plain re-assignments of it."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                names[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
+        elif isinstance(node, ast.ImportFrom):
+            names.update({one.asname or one.name: f"{node.module}.{one.name}" for one in node.names})
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            dotted = _dotted(node.value, names)
+            if dotted and dotted.split(".")[0] in {"torch", "importlib", "functools"}:
+                names[node.targets[0].id] = dotted
+    return names
+
+
+def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+    """Return the dotted name of an expression with aliases resolved, or nothing."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([names.get(node.id, node.id), *reversed(parts)])
+
+
+def _is_kernel(node: ast.FunctionDef, names: dict[str, str]) -> bool:
+    decorators = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+    return any(_dotted(one, names).startswith(("triton.", "cutlass.", "cute.", "gluon.")) for one in decorators)
+
+
+def _timed(tree: ast.Module, kernels: set[str]) -> Iterator[ast.AST]:
+    """Yield all nodes but those of kernels, of functions that are never timed, and of annotations."""
+    for top in tree.body:
+        skipped = isinstance(top, ast.FunctionDef) and top.name in _EXEMPT | kernels
+        if not skipped:
+            yield from ast.walk(top)
+
+
+def _imports(tree: ast.Module) -> Iterator[LintFinding]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules = [f"{node.module or '.'}.{one.name}" for one in node.names] if node.level == 0 else ["."]
+        else:
+            continue
+        for name in modules:
+            if name == ".":
+                yield LintFinding(node.lineno, "imports a neighbouring file: the kernel must stand alone")
+            elif name.split(".")[0] in _LIBRARIES or name.startswith("torch.utils.cpp_extension"):
+                yield LintFinding(node.lineno, f"delegates to the library {name.split('.')[0]}")
+
+
+def _node(node: ast.AST, names: dict[str, str]) -> Iterator[LintFinding]:
+    line = getattr(node, "lineno", 1)
+    if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
+        yield LintFinding(line, "multiplies matrices with @: a library call")
+    elif isinstance(node, ast.Call):
+        yield from _call(node, names)
+    elif isinstance(node, ast.Attribute | ast.Name):
+        yield from _reference(node, names)
+
+
+def _call(node: ast.Call, names: dict[str, str]) -> Iterator[LintFinding]:
+    dotted = _dotted(node.func, names)
+    last = dotted.rsplit(".", 1)[-1] if dotted else getattr(node.func, "attr", "")
+    if dotted in _DYNAMIC or dotted in {f"builtins.{one}" for one in _DYNAMIC}:
+        yield LintFinding(node.lineno, f"runs code by {dotted}")
+    elif dotted == "getattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant):
+        yield LintFinding(node.lineno, "looks a name up that is no literal")
+    elif last in _KEYS and (dotted == "id" or last == "data_ptr"):
+        yield LintFinding(node.lineno, f"uses {last}() of a tensor, as caches of results do")
+    elif isinstance(node.func, ast.Attribute) and last in _METHODS and not dotted.startswith(("tl.", "triton.")):
+        yield LintFinding(node.lineno, f"calls {last}: a library operation")
+
+
+def _reference(node: ast.Attribute | ast.Name, names: dict[str, str]) -> Iterator[LintFinding]:
+    dotted = _dotted(node, names)
+    first, last = dotted.split(".")[0], dotted.rsplit(".", 1)[-1]
+    if first == "importlib":
+        yield LintFinding(node.lineno, "imports by name at run time")
+    elif first in {"functools", "weakref"} and last in _CACHES:
+        yield LintFinding(node.lineno, f"memoises with {last}")
+    elif first != "torch":
+        return
+    elif any(f"{dotted}.".startswith(f"{one}.") for one in _MODULES) or last in _FUNCTIONS | _LAYERS:
+        yield LintFinding(node.lineno, f"delegates to {dotted}")
+    elif last in {"Stream", "stream"}:
+        yield LintFinding(node.lineno, "uses a stream of its own: the timer does not see it")
+
+
+def _dead(tree: ast.Module, kernels: set[str]) -> Iterator[LintFinding]:
+    """Yield kernels that nothing else in the file names, and the file that has none."""
+    used: set[str] = set()
+    for top in tree.body:
+        own = getattr(top, "name", "")
+        used |= {one.id for one in ast.walk(top) if isinstance(one, ast.Name) and one.id != own}
+    for top in tree.body:
+        if isinstance(top, ast.FunctionDef) and top.name in kernels - used:
+            yield LintFinding(top.lineno, f"the kernel {top.name} is never launched")

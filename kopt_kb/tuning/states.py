@@ -1,0 +1,241 @@
+"""The state of a campaign: a fold over the journal's events, stored nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.round_events import (
+    CandidateSubmitted,
+    Decided,
+    GateJudged,
+    HypothesisStated,
+    Measured,
+    MemoryMasked,
+    MemoryUnmasked,
+    RoundStarted,
+    RunFinished,
+    RunStarted,
+    SnapshotTaken,
+    Stopped,
+)
+from kopt_kb.workspace.setup_events import EnvironmentRecorded, NoiseMeasured, NoteAdded, ProfileRead
+from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.state import fold as fold_workspace
+
+__all__ = ["BY", "CampaignState", "Round", "Run", "State", "fold_campaign"]
+
+BY = "kb tune"
+"""Author of the notes that belong to the loop."""
+
+
+class State(StrEnum):
+    """Where a campaign stands."""
+
+    DEFINE_TARGET = "DEFINE_TARGET"
+    PREPARE_ENVIRONMENT = "PREPARE_ENVIRONMENT"
+    READ_HISTORICAL_TIPS = "READ_HISTORICAL_TIPS"
+    BASELINE = "BASELINE"
+    ANALYZE = "ANALYZE"
+    OPTIMIZE = "OPTIMIZE"
+    VALIDATE = "VALIDATE"
+    ACCEPT = "ACCEPT"
+    ACCEPT_WITH_NOTE = "ACCEPT_WITH_NOTE"
+    ROLLBACK = "ROLLBACK"
+    REPORT = "REPORT"
+
+
+_AFTER = {
+    "accept": State.ACCEPT,
+    "accept_with_note": State.ACCEPT_WITH_NOTE,
+    "rollback": State.ROLLBACK,
+    "unverified": State.ROLLBACK,
+}
+
+
+@dataclass(slots=True)
+class Run:
+    """One child process; `finished` is None while it runs, or for ever when it was abandoned."""
+
+    started: RunStarted
+    finished: RunFinished | None = None
+
+
+@dataclass(slots=True)
+class Round:
+    """One attempt; number 0 is the baseline."""
+
+    number: int
+    incumbent: str
+    seq: int
+    proposal: Mapping[str, Any] | None = None
+    hypothesis: HypothesisStated | None = None
+    candidates: dict[str, CandidateSubmitted] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
+    gates: dict[str, GateJudged] = field(default_factory=dict)
+    gates_seq: dict[str, int] = field(default_factory=dict)
+    measured: dict[str, Measured] = field(default_factory=dict)
+    decided: Decided | None = None
+    decided_seq: int = 0
+    snapshot: SnapshotTaken | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the round's candidate."""
+        return f"v{self.number}"
+
+    @property
+    def accepted(self) -> bool:
+        """Whether its candidate became a version."""
+        return self.decided is not None and self.decided.decision.startswith("accept")
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing of the round is left to do."""
+        return self.decided is not None and (not self.accepted or self.snapshot is not None)
+
+    def attempts(self, candidate: str, gate: str) -> list[Run]:
+        """Return the runs of a gate on a candidate, in order."""
+        return [run for run in self.runs.values() if run.started.candidate == candidate and run.started.gate == gate]
+
+    def times(self, candidate: str) -> dict[str, list[float]]:
+        """Return shape → medians of the round's records of a candidate, in seconds, in order of repeats."""
+        found: dict[str, list[float]] = {}
+        for record in self.measured.values():
+            if record.candidate == candidate:
+                found.setdefault(record.shape, []).append(record.median_s)
+        return found
+
+
+@dataclass(slots=True)
+class CampaignState:
+    """What the events say about the campaign.
+
+    Attributes:
+        workspace: The workspace's own state: problem, specs, targets.
+        campaign: What was asked for: policy, executor, proposers; None before DEFINE_TARGET is done.
+        environment_seq: Event of the environment in force; 0 before PREPARE_ENVIRONMENT is done.
+        tips_seq: Event of the tips that were read; 0 before that.
+        noise: Shape → noise record.
+        rounds: All rounds in order.
+        masked: Versions that no proposer may see.
+        limiter: Code of the last profile read.
+        stopped: The end, with its sequence number in `stopped_seq`.
+    """
+
+    workspace: WorkspaceState
+    campaign: Mapping[str, Any] | None = None
+    campaign_seq: int = 0
+    environment: EnvironmentRecorded | None = None
+    environment_seq: int = 0
+    tips_seq: int = 0
+    noise: dict[str, NoiseMeasured] = field(default_factory=dict)
+    rounds: list[Round] = field(default_factory=list)
+    masked: set[int] = field(default_factory=set)
+    limiter: str = ""
+    stopped: Stopped | None = None
+    stopped_seq: int = 0
+
+    @property
+    def open_round(self) -> Round | None:
+        """The round that is not closed."""
+        return self.rounds[-1] if self.rounds and not self.rounds[-1].closed else None
+
+    @property
+    def best(self) -> Round | None:
+        """The last accepted round: work always continues from it."""
+        return next((one for one in reversed(self.rounds) if one.snapshot is not None), None)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the campaign runs on the simulator."""
+        return bool(self.campaign and self.campaign["simulated"])
+
+    @property
+    def state(self) -> State:
+        """Where the campaign stands: what the next step works on, or the word of the last decision."""
+        if self.stopped is not None:
+            return State.REPORT
+        if self.campaign is None:
+            return State.DEFINE_TARGET
+        if not self.environment_seq:
+            return State.PREPARE_ENVIRONMENT
+        if not self.tips_seq:
+            return State.READ_HISTORICAL_TIPS
+        return self._round_state()
+
+    def _round_state(self) -> State:
+        last = self.rounds[-1] if self.rounds else None
+        if last is None or (last.number == 0 and not last.closed):
+            return State.BASELINE
+        if last.decided is not None:
+            return _AFTER[last.decided.decision]
+        if last.hypothesis is None:
+            return State.ANALYZE
+        return State.VALIDATE if last.name in last.candidates else State.OPTIMIZE
+
+
+def fold_campaign(events: Iterable[Event], read: Callable[[str], bytes]) -> CampaignState:
+    """Return the campaign's state after these events; `read` gives the bytes of a blob."""
+    kept = tuple(events)
+    state = CampaignState(fold_workspace(kept))
+    for event in kept:
+        _apply(state, event, read)
+    return state
+
+
+def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> None:
+    data = event.data
+    if isinstance(data, NoteAdded) and data.by.startswith(BY):
+        _note(state, event, json.loads(read(data.text)))
+    elif isinstance(data, EnvironmentRecorded) and state.campaign is not None:
+        state.environment, state.environment_seq = data, event.seq
+    elif isinstance(data, NoiseMeasured):
+        state.noise[data.shape] = data
+    elif isinstance(data, ProfileRead):
+        state.limiter = data.code
+    elif isinstance(data, RoundStarted):
+        state.rounds.append(Round(data.round, data.incumbent, event.seq))
+    elif isinstance(data, MemoryMasked):
+        state.masked.update(data.versions)
+    elif isinstance(data, MemoryUnmasked):
+        state.masked.difference_update(data.versions)
+    elif isinstance(data, Stopped):
+        state.stopped, state.stopped_seq = data, event.seq
+    elif state.rounds:
+        _apply_round(state.rounds[-1], event)
+
+
+def _note(state: CampaignState, event: Event, body: Mapping[str, Any]) -> None:
+    if body["kind"] == "campaign":
+        state.campaign, state.campaign_seq = body, event.seq
+        state.environment, state.environment_seq, state.tips_seq = None, 0, 0
+        state.stopped, state.stopped_seq = None, 0
+    elif body["kind"] == "tips":
+        state.tips_seq = event.seq
+    elif body["kind"] == "proposal" and state.rounds:
+        state.rounds[-1].proposal = {**body, "seq": event.seq}
+
+
+def _apply_round(last: Round, event: Event) -> None:
+    data = event.data
+    if isinstance(data, HypothesisStated):
+        last.hypothesis = data
+    elif isinstance(data, CandidateSubmitted):
+        last.candidates[data.candidate] = data
+    elif isinstance(data, RunStarted):
+        last.runs[data.run] = Run(data)
+    elif isinstance(data, RunFinished) and data.run in last.runs:
+        last.runs[data.run].finished = data
+    elif isinstance(data, GateJudged):
+        last.gates[data.gate], last.gates_seq[data.gate] = data, event.seq
+    elif isinstance(data, Measured):
+        last.measured[data.id] = data
+    elif isinstance(data, Decided):
+        last.decided, last.decided_seq = data, event.seq
+    elif isinstance(data, SnapshotTaken):
+        last.snapshot = data

@@ -1,0 +1,132 @@
+"""When a campaign ends: the reason and the events it rests on, decided from the state alone."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.tuning.decision import score_pct
+from kopt_kb.tuning.policy import Policy, StopReason
+from kopt_kb.tuning.states import CampaignState, Round
+from kopt_kb.workspace.conditions import AboveCeilingError, Evaluation, StopConditions
+from kopt_kb.workspace.round_events import Measured
+
+__all__ = ["evaluation", "representative", "rollbacks_in_a_row", "stagnant_categories", "stop_reason"]
+
+Stop = tuple[StopReason, tuple[int, ...]]
+
+
+def representative(found: Round) -> Mapping[str, Measured]:
+    """Return shape → the round's record of its own candidate whose time is the (lower) median of the repeats."""
+    chosen: dict[str, list[Measured]] = {}
+    for record in found.measured.values():
+        if record.candidate == found.name:
+            chosen.setdefault(record.shape, []).append(record)
+    middle = {}
+    for shape, records in chosen.items():
+        at = statistics.median_low([one.median_s for one in records])
+        middle[shape] = next(one for one in records if one.median_s == at)
+    return middle
+
+
+def evaluation(state: CampaignState) -> Evaluation | None:
+    """Return the Stop Conditions on the last accepted version; None when simulated, unmeasured or above a roof."""
+    if state.simulated or state.best is None:
+        return None
+    try:
+        return StopConditions.of(state.workspace).evaluate(representative(state.best))
+    except AboveCeilingError:
+        return None
+
+
+def stop_reason(state: CampaignState, policy: Policy) -> Stop | None:
+    """Return why the campaign ends now, or None; only between rounds, and never straight after the baseline."""
+    rounds = [one for one in state.rounds if one.number and one.seq > state.campaign_seq and one.decided is not None]
+    if state.rounds and state.rounds[0].decided is not None and not state.rounds[0].accepted:
+        return "aborted", (state.rounds[0].decided_seq,)
+    if not rounds:
+        return None
+    checks = (_target, _hardware_limit, _iterations, _plateau, _escalated)
+    found = (check(state, policy, rounds) for check in checks)
+    return next((one for one in found if one is not None and one[0] in policy.stop_reasons), None)
+
+
+def _target(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None:
+    judged = evaluation(state)
+    if judged is None or state.best is None:
+        return None
+    met = judged.all_met if policy.stop_scope == "every_shape" else judged.aggregate_met
+    return ("target", (state.workspace.targets_seq, state.best.decided_seq)) if met else None
+
+
+def _hardware_limit(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None:
+    """All shapes at the policy's share of the measured roof of their limiting level, in every repeat."""
+    if state.simulated or state.best is None:
+        return None
+    measured_per_s = _measured_roofs(state)
+    times = state.best.times(state.best.name)
+    for one in StopConditions.of(state.workspace).conditions:
+        roof, found = measured_per_s.get(one.shape), times.get(one.shape, [])
+        if roof is None or len(found) < policy.repeats:
+            return None
+        if one.amount / max(found) < roof * policy.hardware_limit_pct / 100:
+            return None
+    return ("hardware_limit", (state.best.decided_seq,)) if times else None
+
+
+def _measured_roofs(state: CampaignState) -> dict[str, float]:
+    found = {}
+    for one in state.workspace.rooflines:
+        named = next((c for c in one["ceilings"] if c["name"] == one["target"]["name"]), None)
+        if named is not None and named["measured"] is not None and named["measured"]["value"] is not None:
+            found[format_shape(tuple(one["work"]["shape"]))] = float(named["measured"]["si_value"])
+    return found
+
+
+def _iterations(_: CampaignState, policy: Policy, rounds: list[Round]) -> Stop | None:
+    full = policy.max_rounds is not None and len(rounds) >= policy.max_rounds
+    return ("iterations", (rounds[-1].decided_seq,)) if full else None
+
+
+def _plateau(_: CampaignState, policy: Policy, rounds: list[Round]) -> Stop | None:
+    last = rounds[-policy.plateau_rounds :]
+    if len(last) < policy.plateau_rounds:
+        return None
+    growth = 1.0
+    for one in last:
+        if one.accepted:
+            growth *= 1 + _gain_pct(one) / 100
+    flat = 100 * (growth - 1) < policy.plateau_gain_pct
+    return ("plateau", tuple(one.decided_seq for one in last)) if flat else None
+
+
+def _gain_pct(one: Round) -> float:
+    names = dict.fromkeys(record.candidate for record in one.measured.values())
+    old = one.times(next(name for name in names if name != one.name))
+    new = one.times(one.name)
+    return score_pct([statistics.median(old[shape]) for shape in old], [statistics.median(new[shape]) for shape in old])
+
+
+def _escalated(_: CampaignState, policy: Policy, rounds: list[Round]) -> Stop | None:
+    count = rollbacks_in_a_row(rounds)
+    return ("escalated", (rounds[-1].decided_seq,)) if count >= policy.escalation_rollbacks else None
+
+
+def rollbacks_in_a_row(rounds: list[Round]) -> int:
+    """Return how many of the last decided rounds were not accepted."""
+    count = 0
+    for one in reversed(rounds):
+        if one.decided is None or one.accepted:
+            break
+        count += 1
+    return count
+
+
+def stagnant_categories(state: CampaignState, policy: Policy) -> frozenset[str]:
+    """Return the categories of the last rollbacks in a row once there are as many as the policy bears."""
+    rounds = [one for one in state.rounds if one.number and one.decided is not None]
+    count = rollbacks_in_a_row(rounds)
+    if count < policy.stagnation_rollbacks:
+        return frozenset()
+    return frozenset(one.hypothesis.category for one in rounds[-count:] if one.hypothesis is not None)
