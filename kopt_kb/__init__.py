@@ -9,6 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kopt_kb.analysis.occupancy import Occupancy, occupancy
+    from kopt_kb.analysis.occupancy_limits import Resources
+    from kopt_kb.analysis.profile import KernelProfile
+    from kopt_kb.analysis.readers import read_profiles
     from kopt_kb.analysis.roofline import Roofline, roofline
     from kopt_kb.errors import KoptError
     from kopt_kb.problem.problem import Problem
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from kopt_kb.registry.citation import Citation
     from kopt_kb.registry.quantity import Absent, Quantity, Unknown
     from kopt_kb.registry.registry import Platform, PlatformId, Registry
+    from kopt_kb.services.limits import limits_of
     from kopt_kb.workspace.audit import AuditReport, audit
     from kopt_kb.workspace.conditions import Evaluation, StopConditions
     from kopt_kb.workspace.task import Task
@@ -26,12 +31,15 @@ _HOME = {
     "AuditReport": "workspace.audit",
     "Citation": "registry.citation",
     "Evaluation": "workspace.conditions",
+    "KernelProfile": "analysis.profile",
     "KoptError": "errors",
+    "Occupancy": "analysis.occupancy",
     "Platform": "registry.registry",
     "PlatformId": "registry.registry",
     "Problem": "problem.problem",
     "Quantity": "registry.quantity",
     "Registry": "registry.registry",
+    "Resources": "analysis.occupancy_limits",
     "Roofline": "analysis.roofline",
     "StopConditions": "workspace.conditions",
     "Task": "workspace.task",
@@ -39,6 +47,9 @@ _HOME = {
     "Work": "problem.work",
     "Workspace": "workspace.workspace",
     "audit": "workspace.audit",
+    "limits_of": "services.limits",
+    "occupancy": "analysis.occupancy",
+    "read_profiles": "analysis.readers",
     "roofline": "analysis.roofline",
     "work": "problem.work",
 }
@@ -48,12 +59,15 @@ __all__ = [
     "AuditReport",
     "Citation",
     "Evaluation",
+    "KernelProfile",
     "KoptError",
+    "Occupancy",
     "Platform",
     "PlatformId",
     "Problem",
     "Quantity",
     "Registry",
+    "Resources",
     "Roofline",
     "StopConditions",
     "Task",
@@ -61,6 +75,9 @@ __all__ = [
     "Work",
     "Workspace",
     "audit",
+    "limits_of",
+    "occupancy",
+    "read_profiles",
     "roofline",
     "work",
 ]
