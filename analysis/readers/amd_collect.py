@@ -143,6 +143,12 @@ class AmdCollector:
         held.weighted += amount.weighted
         held.weight_ns += amount.weight_ns
 
+    def has_room(self, shape: Shape) -> bool:
+        """Return whether another launch record of this configuration would be kept."""
+        near = self._near.get(id(shape))
+        held = len(near[1].kept) if near is not None and near[0] is shape else 0
+        return held < self._keep and self._kept < _KEPT_IN_ALL
+
     def keep(self, dispatch: Dispatch) -> None:
         """Keep the record of a launch that `add_sums` counted, as long as there is room."""
         group = self._group(dispatch.shape, dispatch.place)

@@ -15,6 +15,7 @@ from kopt_kb.analysis.readers.amd_stats import is_stats, read_stats
 from kopt_kb.analysis.readers.amd_store import DispatchStore
 from kopt_kb.analysis.readers.base import Head, Reader
 from kopt_kb.analysis.readers.errors import ReportError
+from kopt_kb.analysis.readers.rocprofv3_columnar import columnar_is_there, read_columnar
 from kopt_kb.analysis.readers.rocprofv3_rows import TableReader
 
 __all__ = ["ROCPROFV3_CSV", "read_rocprofv3_csv", "table_kind"]
@@ -22,6 +23,7 @@ __all__ = ["ROCPROFV3_CSV", "read_rocprofv3_csv", "table_kind"]
 Kind = Literal["counters", "trace", "stats", "other", ""]
 _FORMAT = "rocprofv3-csv"
 _HEAD_BYTES = 1 << 16
+_LARGE_BYTES = 1 << 25
 _MAX_FILES = 4096
 _MAX_DEPTH = 4
 _PASS = re.compile(r"pass_\d+")
@@ -70,10 +72,14 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
         return
     if kind == "other":
         raise ReportError("a rocprofv3 table without kernels", where=path, line=1, fix=_NEEDED)
-    collector = AmdCollector(source)
-    store = DispatchStore(collector)
-    TableReader(path, _devices(path, kind), store).read()
-    store.flush()
+    devices = _devices(path, kind)
+    large = kind == "counters" and path.stat().st_size >= _LARGE_BYTES and columnar_is_there()
+    collector = read_columnar(path, devices, source) if large else None
+    if collector is None:
+        collector = AmdCollector(source)
+        store = DispatchStore(collector)
+        TableReader(path, devices, store).read()
+        store.flush()
     if collector.empty:
         raise ReportError("the table has a header and no row", where=path, line=1, fix="check the kernel filter")
     yield from collector.profiles()
