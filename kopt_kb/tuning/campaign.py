@@ -126,6 +126,18 @@ class Campaign:
             desk.append(Stopped(reason, (last,) if last else ()))
             self._say(f"stopped: {reason}")
 
+    def restart(self) -> None:
+        """Go on after a stop, under what this campaign was given; rounds and versions stay.
+
+        Raises:
+            BadInput: Simulated and measured rounds would meet.
+        """
+        desk = self._open()
+        state = desk.state()
+        if state.campaign is not None and state.campaign["simulated"] != self._executor.simulated:
+            self._check_same(state)
+        self._define(desk, state)
+
     def report(self) -> CampaignReport:
         """Return the report of the state as it is."""
         return report_of(self.state(), self._policy)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.policy import Gate, Policy
+from kopt_kb.workspace.codec import decode
 
-__all__ = ["POLICIES", "policy_named"]
+__all__ = ["POLICIES", "policy_from_json", "policy_named"]
 
 _REQUIRED: tuple[Gate, ...] = ("lint", "build", "correctness", "timing", "roofline")
 
@@ -88,3 +91,12 @@ def policy_named(
     if stop_scope == "every_shape":
         found = replace(found, stop_scope="every_shape")
     return found
+
+
+def policy_from_json(data: Mapping[str, Any]) -> Policy:
+    """Return the policy that `Policy.to_json` wrote, as a campaign's journal keeps it.
+
+    Raises:
+        BadInput: A field is missing, surplus, or can't be meant.
+    """
+    return decode(Policy, data, "policy")

@@ -1,0 +1,217 @@
+r"""Tune a workspace's kernel: rounds of one hypothesis each, gated, measured and decided by a policy.
+
+kb tune run kernel_opt_norm --policy gpu-wiki --yes
+kb tune run kernel_opt_norm --simulate --yes        a declared simulator; nothing is measured
+kb tune step kernel_opt_norm --plan plan.json       one state further, with your own hypothesis
+kb tune status|report kernel_opt_norm
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
+from kopt_kb.tuning.outside import CommandProposer, PlanProposer
+from kopt_kb.tuning.policies import POLICIES, policy_from_json, policy_named
+from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.proposals import Proposer
+from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
+from kopt_kb.tuning.report import CampaignReport, report_of
+from kopt_kb.tuning.resource_gate import ResourceGate
+from kopt_kb.tuning.rounds import Aids
+from kopt_kb.tuning.settings import Budget, Settings
+from kopt_kb.tuning.simulator import SimulatorExecutor
+from kopt_kb.tuning.states import CampaignState, fold_campaign
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = ["add_arguments", "run"]
+
+_SIZES = Settings()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    texts = {
+        "run": "start a campaign, or go on with the one that is open",
+        "resume": "go on with the open campaign as it was confirmed",
+        "step": "do the next thing only",
+    }
+    for name, text in texts.items():
+        one = actions.add_parser(name, help=text, allow_abbrev=False)
+        one.add_argument("workspace", metavar="WORKSPACE")
+        _add_campaign(one)
+        add_wiki(one)
+    for name, text in (("status", "where the campaign stands"), ("report", "rounds, times and Stop Conditions")):
+        one = actions.add_parser(name, help=text, allow_abbrev=False)
+        one.add_argument("workspace", metavar="WORKSPACE")
+        add_common(one)
+
+
+def _add_campaign(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--policy", choices=sorted(POLICIES), default="gpu-wiki", help="default gpu-wiki")
+    one.add_argument("--core-shape", metavar="MxN", action="append", help="the regression limit protects only these")
+    one.add_argument("--max-rounds", metavar="N", type=int, help="rounds after the baseline")
+    one.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met")
+    one.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
+    one.add_argument("--budget-rounds", metavar="N", type=int, help="rounds of this call")
+    one.add_argument("--samples", metavar="N", type=int, default=_SIZES.samples, help="timed runs of each side")
+    one.add_argument("--evaluations", metavar="N", type=int, default=_SIZES.evaluations, help="of a search and shape")
+    one.add_argument("--search-s", metavar="S", type=float, default=_SIZES.search_s, help="seconds of one search")
+    one.add_argument("--run-s", metavar="S", type=float, default=_SIZES.run_s, help="seconds one child may take")
+    one.add_argument("--memory-bytes", metavar="N", type=int, default=0, help="host memory one child may hold")
+    one.add_argument("--flush-bytes", metavar="N", type=int, default=0, help="written before each timed run")
+    one.add_argument("--seed", metavar="N", type=int, default=0, help="of searches and inputs")
+    one.add_argument("--proposer", metavar="CMD", action="append", default=[], help="ask this command first")
+    one.add_argument("--plan", metavar="FILE", help="hypothesis to try, as JSON")
+    one.add_argument("--tips", metavar="FILE", help="earlier experience")
+    one.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
+    one.add_argument("--device", default="cuda", help="device of the candidates (default cuda)")
+    one.add_argument("--simulate", action="store_true", help="compute times from a made-up model; every record says so")
+    one.add_argument("--yes", action="store_true", help="start without asking")
+    one.add_argument("--dry-run", action="store_true", help="print what would be done and write nothing")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the chosen action; exit 1 when the campaign stopped without meeting a condition it could judge."""
+    workspace = Workspace.open(args.workspace)
+    state = fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
+    if args.action in {"status", "report"}:
+        return _print(report_of(state, _policy_of(state, None)), args)
+    policy = _policy_of(state, args)
+    parameters = _parameters(args, state, policy)
+    if args.dry_run:
+        _show(parameters, args.json)
+        return ExitCode.OK
+    fresh = state.campaign is None or state.stopped is not None
+    if fresh:
+        _confirm(args, parameters)
+    with _campaign(args, workspace, state, policy) as campaign:
+        if state.stopped is not None and args.action == "run":
+            campaign.restart()
+        if args.action == "step":
+            campaign.step()
+            return _print(campaign.report(), args)
+        return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args)
+
+
+def _policy_of(state: CampaignState, args: argparse.Namespace | None) -> Policy:
+    """Return the policy the open campaign was confirmed with, else the one asked for."""
+    if state.campaign is not None and (args is None or state.stopped is None):
+        return policy_from_json(state.campaign["policy"])
+    if args is None:
+        return policy_named("gpu-wiki")
+    core = tuple(args.core_shape) if args.core_shape else None
+    scope = "every_shape" if args.every_shape else ""
+    return policy_named(args.policy, core_shapes=core, max_rounds=args.max_rounds, stop_scope=scope)
+
+
+def _campaign(args: argparse.Namespace, workspace: Workspace, state: CampaignState, policy: Policy) -> Campaign:
+    simulate = args.simulate or (args.action == "resume" and state.simulated)
+    asked = Settings(
+        samples=args.samples, evaluations=args.evaluations, search_s=args.search_s, run_s=args.run_s,
+        resident_bytes=args.memory_bytes, flush_bytes=args.flush_bytes, seed=args.seed,
+    )  # fmt: skip
+    opened = state.campaign is not None and state.stopped is None
+    settings = Settings(**state.campaign["settings"]) if opened and state.campaign is not None else asked
+    problem = state.workspace.problem
+    resources = None
+    if not simulate:
+        platform = open_registry(args).platform(state.workspace.created.platform)
+        resources = ResourceGate(platform, problem.shapes, problem.dtype)
+    aids = Aids(resources=resources, tips=Path(args.tips) if args.tips else None, say=_say)
+    if simulate:
+        return Campaign(workspace, policy, _proposers(args), SimulatorExecutor(), settings=settings, aids=aids)
+    command = tuple(shlex.split(args.executor_command)) if args.executor_command else ()
+    executor = CommandExecutor(command, device=args.device) if command else ChildProcessExecutor(args.device)
+    return Campaign(workspace, policy, _proposers(args), executor, settings=settings, aids=aids)
+
+
+def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
+    if args.plan:
+        return (PlanProposer(Path(args.plan)),)
+    return (*(CommandProposer(one) for one in args.proposer), VariantsProposer(), KnobsProposer())
+
+
+def _parameters(args: argparse.Namespace, state: CampaignState, policy: Policy) -> dict[str, object]:
+    """Return what a campaign would run with, as inferred."""
+    problem, created = state.workspace.problem.to_json(), state.workspace.created
+    targets = state.workspace.targets.targets if state.workspace.targets is not None else ()
+    return {
+        "workspace": args.workspace, "platform": created.platform, "op": problem["op"], "dtype": problem["dtype"],
+        "shapes": problem["shapes"], "framework": state.workspace.task.get("framework", ""),
+        "targets": [f"{one.shape or 'all'}: {one.quantity} {one.op} {one.value} {one.unit}".strip() for one in targets],
+        "policy": policy.name, "stop_scope": policy.stop_scope, "stop_reasons": list(policy.stop_reasons),
+        "core_shapes": list(policy.core_shapes) if policy.core_shapes is not None else "all",
+        "max_rounds": policy.max_rounds, "repeats": policy.repeats, "simulated": args.simulate,
+        "proposers": [one.name for one in _proposers(args)],
+        "budget": {"seconds": args.budget_s, "rounds": args.budget_rounds},
+    }  # fmt: skip
+
+
+def _show(parameters: dict[str, object], as_json: bool) -> None:
+    if as_json:
+        print_json(parameters)
+        return
+    print(table([(name, _text(value)) for name, value in parameters.items()]))
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)
+
+
+def _confirm(args: argparse.Namespace, parameters: dict[str, object]) -> None:
+    """Show the parameters and get a yes: from --yes, or from a person at a terminal."""
+    print(table([(name, _text(value)) for name, value in parameters.items()]), file=sys.stderr)
+    if args.yes:
+        return
+    if not sys.stdin.isatty():
+        raise BadInput("nobody is there to confirm these parameters", where="kb tune", fix="add --yes", code="KB406")
+    print("start? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().casefold() not in {"y", "yes"}:
+        raise BadInput("not confirmed; nothing was started", where="kb tune", code="KB406")
+
+
+def _say(line: str) -> None:
+    print(f"kb: {line}", file=sys.stderr, flush=True)
+
+
+def _print(report: CampaignReport, args: argparse.Namespace) -> int:
+    if args.json:
+        print_json(report.to_json())
+    else:
+        print(render(report, full=args.action != "status"))
+    unmet = report.stop is not None and report.conditions is not None and not report.conditions["aggregate"]["met"]
+    return ExitCode.FINDING if unmet else ExitCode.OK
+
+
+def render(report: CampaignReport, *, full: bool = True) -> str:
+    """Return the report as text for people."""
+    stop = "" if report.stop is None else f", stopped: {report.stop[0]}"
+    lines = [f"{report.state}{stop} (policy {report.policy}{', SIMULATED' if report.simulated else ''})"]
+    if report.gain_pct is not None:
+        lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline")
+    if not full:
+        return "\n".join(lines)
+    rows = [("round", "category", "decision", "gain", "rule", "claim")]
+    for one in report.rounds:
+        gain = "" if one.gain_pct is None else f"{one.gain_pct:+.2f} %"
+        rows.append((str(one.number), one.category, one.decision, gain, one.rule, one.claim[:60]))
+    lines += ["", table(rows, right=(0, 3)), ""]
+    if report.conditions is None:
+        return "\n".join([*lines, "Stop Conditions: not evaluable"])
+    judged = [("shape", "target", "median us", "achieved/target", "met")]
+    for found in report.conditions["conditions"]:
+        ratio = "" if found["ratio"] is None else f"{found['ratio']:.3f}"
+        median = "" if found["median_s"] is None else f"{found['median_s'] * 1e6:.1f}"
+        judged.append((found["shape"], found["target"], median, ratio, "yes" if found["met"] else "no"))
+    aggregate = report.conditions["aggregate"]
+    text = "unmeasured" if aggregate["value"] is None else f"{aggregate['value']:.3f}"
+    return "\n".join([*lines, "Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"])

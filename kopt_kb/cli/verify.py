@@ -1,0 +1,90 @@
+"""Check a kernel file against its float64 reference in a child process, on fresh inputs, into poisoned memory.
+
+kb verify kernel kernels/rms_norm.py --op rms_norm --shape 8192x4096 --dtype bf16
+kb verify source kernels/rms_norm.py        library calls, caches, dead kernels; nothing is run
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.cli.output import add_common, print_json
+from kopt_kb.errors import BadInput, ExitCode, MissingTool
+from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.shapes import format_shape
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    kernel = actions.add_parser("kernel", help="compare with the float64 reference", allow_abbrev=False)
+    kernel.add_argument("file", metavar="FILE")
+    kernel.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the file")
+    kernel.add_argument("--shape", metavar="MxN", action="append", required=True, help="repeatable")
+    kernel.add_argument("--dtype", metavar="TYPE", required=True, help="storage type")
+    kernel.add_argument("--seeds", metavar="N", type=int, default=3, help="fresh inputs of each shape (default 3)")
+    kernel.add_argument("--device", default="cuda", help="cpu for kernels that run there (default cuda)")
+    kernel.add_argument("--run-s", metavar="S", type=float, default=300.0, help="seconds the child may take")
+    add_common(kernel)
+    source = actions.add_parser("source", help="is the file a kernel of its own", allow_abbrev=False)
+    source.add_argument("file", metavar="FILE")
+    add_common(source)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the chosen check; exit 1 when it finds something wrong."""
+    path = Path(args.file)
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"can't be read: {error.strerror or error}", where=str(path)) from error
+    return _source(source, args) if args.action == "source" else _kernel(source, args)
+
+
+def _source(source: bytes, args: argparse.Namespace) -> int:
+    from kopt_kb.tuning.source_lint import lint_source
+
+    found = lint_source(source)
+    if args.json:
+        print_json({"file": args.file, "findings": [{"line": one.line, "message": one.what} for one in found]})
+    else:
+        print(*(f"{args.file}:{one.line}: {one.what}" for one in found), sep="\n", end="\n" * bool(found))
+    return ExitCode.FINDING if found else ExitCode.OK
+
+
+def _kernel(source: bytes, args: argparse.Namespace) -> int:
+    from kopt_kb.services.candidate_job import Job, RunLimits
+    from kopt_kb.tuning.executors import ChildProcessExecutor
+    from kopt_kb.workspace.task import declared_op
+
+    op = args.op or declared_op(source, Path(args.file))
+    if op is None or args.seeds < 1:
+        raise BadInput("needs an operation and at least one seed", where=args.file, fix="give --op and --seeds")
+    problem = Problem.of(op, args.shape, args.dtype)
+    body = {
+        "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
+        "tolerance": problem.tolerance.to_json(), "seeds": [secrets.randbelow(2**31) for _ in range(args.seeds)],
+    }  # fmt: skip
+    job = Job("check", source, b"", body, RunLimits(args.run_s))
+    outcome = ChildProcessExecutor(args.device).run(job, lambda *_: None)
+    return _print(outcome.outcome, outcome.result or {}, outcome.printed, args)
+
+
+def _print(ending: str, result: Any, printed: str, args: argparse.Namespace) -> int:
+    if "missing" in result:
+        raise MissingTool(str(result["missing"]), fix="run on a GPU, or with --device cpu and TRITON_INTERPRET=1")
+    passed = ending == "ok" and result.get("passed") is True
+    last = printed.strip().splitlines()[-1:] or [""]
+    reason = "" if passed else result.get("build_error") or result.get("problem") or f"{ending}: {last[0][:200]}"
+    if args.json:
+        print_json({"file": args.file, "passed": passed, "outcome": ending, "reason": reason, **result})
+    elif passed:
+        print(f"{args.file}: {result['checks']} checks passed, largest relative error {result['max_rel_err']:.3g}")
+    else:
+        print(f"{args.file}: {reason}")
+    return ExitCode.OK if passed else ExitCode.FINDING

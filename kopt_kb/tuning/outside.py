@@ -1,0 +1,134 @@
+"""Hypotheses from outside: a command that gets the state as JSON, or a plan file; answers are files or patches."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.tuning.proposals import Proposal, View
+
+__all__ = ["CommandProposer", "PlanProposer", "apply_patch", "proposal_from_json"]
+
+_TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
+_EDITABLE = "kernel.py"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandProposer:
+    """Asks a command: the view as JSON on stdin, one JSON object (or nothing: no idea left) on stdout."""
+
+    command: str
+    limit_s: float = 600.0
+
+    @property
+    def name(self) -> str:
+        """How records name it."""
+        return f"command {shlex.split(self.command)[0]}"
+
+    def propose(self, view: View) -> Proposal | None:
+        """Return the command's hypothesis.
+
+        Raises:
+            BadInput: It fails, takes too long, or answers something else.
+        """
+        try:
+            done = subprocess.run(
+                shlex.split(self.command), input=json.dumps(view.to_json()), capture_output=True, text=True,
+                timeout=self.limit_s, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise _refused(f"the proposer did not answer: {error}", self.name) from error
+        if done.returncode:
+            last = done.stderr.strip().splitlines()[-1:] or [""]
+            raise _refused(f"the proposer ended with {done.returncode}: {last[0][:200]}", self.name)
+        if not done.stdout.strip():
+            return None
+        return proposal_from_json(done.stdout, view, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanProposer:
+    """Offers the hypothesis of one file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """How records name it."""
+        return f"plan {self.path.name}"
+
+    def propose(self, view: View) -> Proposal | None:
+        """Return the plan's hypothesis; raises `BadInput` if the file is none."""
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise _refused(f"the plan can't be read: {error}", str(self.path)) from error
+        return proposal_from_json(text, view, self.name)
+
+
+def proposal_from_json(text: str, view: View, name: str) -> Proposal:
+    """Return the proposal of an answer with category, claim, expected, and source or patch.
+
+    Raises:
+        BadInput: A field is missing or no text, or the patch touches another file or does not apply.
+    """
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise _refused(f"the answer is not JSON: {error}", name) from error
+    fields = _texts(data, name)
+    given = fields.get("source")
+    source = given.encode() if given is not None else apply_patch(view.incumbent, fields["patch"], name)
+    if source == view.incumbent:
+        raise _refused("the proposal changes nothing", name)
+    return Proposal(fields["category"], fields["claim"], fields["expected"], name, source)
+
+
+def _texts(data: object, name: str) -> Mapping[str, str]:
+    fields: dict[str, Any] = data if isinstance(data, dict) else {}
+    needed = {"category", "claim", "expected"}
+    bodies = {"source", "patch"} & fields.keys()
+    texts = all(isinstance(fields.get(one), str) and fields[one].strip() for one in needed | bodies)
+    if not texts or len(bodies) != 1 or fields.keys() - needed - bodies:
+        raise _refused("the answer needs category, claim, expected, and either source or patch, as texts", name)
+    return fields
+
+
+def apply_patch(source: bytes, patch: str, name: str) -> bytes:
+    """Return the source after a unified diff of kernel.py.
+
+    Raises:
+        BadInput: It touches another path, or does not apply.
+    """
+    touched = {one for one in _TARGET.findall(patch) if one != "/dev/null"}
+    if touched != {_EDITABLE}:
+        raise _refused(
+            f"the patch touches {', '.join(sorted(touched)) or 'nothing'}; only {_EDITABLE} may change", name
+        )
+    with tempfile.TemporaryDirectory(prefix="kb-patch-") as folder:
+        path = Path(folder) / _EDITABLE
+        path.write_bytes(source)
+        level = "-p1" if re.search(r"^--- a/", patch, re.MULTILINE) else "-p0"
+        command = ["git", "apply", level, "--whitespace=nowarn", "-"]
+        try:
+            done = subprocess.run(
+                command, input=patch.encode(), cwd=folder, capture_output=True, check=False,
+                env={"GIT_CEILING_DIRECTORIES": str(Path(folder).parent), "PATH": "/usr/local/bin:/usr/bin:/bin"},
+            )  # fmt: skip
+        except OSError as error:
+            raise _refused(f"git is needed to apply a patch: {error}", name) from error
+        if done.returncode:
+            raise _refused(f"the patch does not apply: {done.stderr.decode(errors='replace').strip()[:200]}", name)
+        return path.read_bytes()
+
+
+def _refused(what: str, where: str) -> BadInput:
+    return BadInput(what, where=where, fix="docs/tuning.md says what a proposal holds", code="KB405")
