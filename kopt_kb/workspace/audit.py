@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +19,8 @@ from kopt_kb.workspace.chain import JournalError
 from kopt_kb.workspace.conflict import first_difference
 from kopt_kb.workspace.objects import ObjectError, ObjectStore
 from kopt_kb.workspace.prose import audit_prose
-from kopt_kb.workspace.readme import render_blocks
+from kopt_kb.workspace.render import Texts, render_texts, spoken_texts, view_faults
+from kopt_kb.workspace.retarget import factor_in_force, targets_now
 from kopt_kb.workspace.setup_events import SpecRow
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.workspace import Workspace
@@ -36,6 +37,9 @@ AUDIT_CODES: dict[str, str] = {
     "no-target": "a shape has no target because an input is UNKNOWN",
     "placeholder": "a user's stand-in is recorded in place of a value",
     "edited-block": "a rendered block is not what the journal renders",
+    "edited-view": "a rendered file was edited, removed, or written by something else than kb",
+    "stale-view": "a rendered file shows an earlier journal",
+    "set-by": "a note: the targets in force were set by a person, with a reason",
     "tbd": "a field is still TBD",
     "citation": "a citation in a text does not hold",
     "unregistered": "a value of this platform is used without being registered in the README or the current plan",
@@ -108,6 +112,7 @@ def audit(path: str | Path, registry: Registry) -> AuditReport:
     readme = _text(workspace.layout.readme)
     findings: list[Finding] = []
     notes: list[Finding] = []
+    texts: Texts | None = None
     try:
         platform = registry.platform(state.created.platform)
     except KoptError as error:
@@ -117,11 +122,19 @@ def audit(path: str | Path, registry: Registry) -> AuditReport:
     for one in _rows(state, platform, readme):
         (notes if one.code == "moved" else findings).append(one)
     findings += _targets(state, platform, readme)
-    findings += _blocks(workspace, state)
     findings += _objects(workspace, state)
+    try:
+        texts = render_texts(workspace.events(), ObjectStore(workspace.layout.objects).get)
+        findings += _blocks(workspace, texts.blocks["README.md"])
+        views = list(_views(workspace, texts))
+    except ObjectError as error:
+        findings.append(Finding("object", "journal.jsonl", 1, f"{error.where}: {error.what}", error.fix))
+        views = []
+    findings += views
+    notes += _set_by(state, readme)
     findings += _open_fields(state, readme)
     prose, moved = audit_prose(workspace.layout, state, platform)
-    findings += [Finding(*one) for one in prose]
+    findings += _authored([Finding(*one) for one in prose], workspace, texts)
     notes += [Finding(*one) for one in moved]
     ordered = sorted(dict.fromkeys(findings), key=lambda one: (one.file, one.line, one.code))
     return AuditReport(str(path), tuple(ordered), tuple(notes), len(state.specs))
@@ -175,7 +188,7 @@ def _targets(state: WorkspaceState, platform: Platform, readme: str) -> Iterator
         return
     by_shape = {one.shape: one for one in state.targets.targets if one.shape}
     try:
-        found = registration.rooflines(state.problem, platform)
+        found = targets_now(state.problem, platform, factor_in_force(state))
         now = registration.target_set(state.problem, found, reason="audit", by="audit")
     except KoptError as error:
         yield Finding(
@@ -187,7 +200,6 @@ def _targets(state: WorkspaceState, platform: Platform, readme: str) -> Iterator
         )
         return
     fresh = {one.shape: one for one in now.targets if one.shape}
-    set_by_hand = state.targets.supersedes is not None
     for shape in (format_shape(one) for one in state.problem.shapes):
         have, want = by_shape.get(shape), fresh.get(shape)
         at = _line(readme, f"| {shape} |")
@@ -207,7 +219,7 @@ def _targets(state: WorkspaceState, platform: Platform, readme: str) -> Iterator
                 f"{shape}: the wiki no longer knows the input of its target",
                 "restore the row",
             )
-        elif not set_by_hand and (have.quantity, Fraction(have.value), have.unit) != (
+        elif (have.quantity, Fraction(have.value), have.unit) != (
             want.quantity,
             Fraction(want.value),
             want.unit,
@@ -217,7 +229,37 @@ def _targets(state: WorkspaceState, platform: Platform, readme: str) -> Iterator
             yield Finding("target", "README.md", at, text, "set it again with `kb workspace set`, or restore the page")
 
 
-def _blocks(workspace: Workspace, state: WorkspaceState) -> Iterator[Finding]:
+def _set_by(state: WorkspaceState, readme: str) -> Iterator[Finding]:
+    made = state.targets
+    if made is not None and made.supersedes is not None:
+        line = _line(readme, "## Stop Conditions")
+        text = f"the targets were set by {made.by} in event {state.targets_seq}: {made.reason}"
+        yield Finding("set-by", "README.md", line, text, "nothing to do")
+
+
+def _views(workspace: Workspace, texts: Texts) -> Iterator[Finding]:
+    for one in view_faults(workspace, workspace.events(), texts):
+        if one.is_stale:
+            yield Finding("stale-view", one.path, one.line, one.text, "run `kb render`")
+        else:
+            fix = f"`kb adopt` it or `kb render --discard {one.path}`"
+            yield Finding("edited-view", one.path, one.line, one.text, fix)
+
+
+def _authored(prose: list[Finding], workspace: Workspace, texts: Texts | None) -> list[Finding]:
+    """Return the findings on texts of people: in rendered files only what a note, hypothesis or adoption says."""
+    if texts is None:
+        return prose
+    said = "\n".join(spoken_texts(workspace.events(), ObjectStore(workspace.layout.objects).get))
+    kept = []
+    for one in prose:
+        number = one.message.partition(" is ")[0]
+        if one.file not in texts.files or one.code == "citation" or number in said:
+            kept.append(one)
+    return kept
+
+
+def _blocks(workspace: Workspace, bodies: Mapping[str, str]) -> Iterator[Finding]:
     path = workspace.layout.readme
     try:
         data = path.read_bytes()
@@ -235,7 +277,7 @@ def _blocks(workspace: Workspace, state: WorkspaceState) -> Iterator[Finding]:
             error.fix or "restore the markers",
         )
         return
-    for name, body in render_blocks(state).items():
+    for name, body in bodies.items():
         block = found.get(name)
         if block is None:
             yield Finding(

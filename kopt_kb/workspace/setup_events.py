@@ -13,6 +13,7 @@ __all__ = [
     "EnvironmentRecorded",
     "EventData",
     "FileAdopted",
+    "MemoryNoted",
     "NoiseMeasured",
     "NoteAdded",
     "ProfileRead",
@@ -234,6 +235,17 @@ class NoteAdded(EventData):
 
     kind: ClassVar[str] = "note_added"
     topic: Literal["search", "tip", "pitfall", "user"]
+    text: Sha256
+    by: Text
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNoted(EventData):
+    """Words added to one version's memory; `text` is the blob of the entry's JSON."""
+
+    kind: ClassVar[str] = "memory_noted"
+    version: Count
+    field: Literal["search_log", "pitfalls_and_fixes", "open_directions", "references", "risks_and_rollback"]
     text: Sha256
     by: Text
 

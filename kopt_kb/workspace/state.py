@@ -39,8 +39,9 @@ class WorkspaceState:
 
     @property
     def problem(self) -> Problem:
-        """The operation, shapes, dtype and tolerance."""
-        return Problem.from_json(self.created.problem)
+        """The operation, dtype and tolerance of the start, with the shapes of the targets in force."""
+        changed = self.targets.work.get("problem") if self.targets is not None else None
+        return Problem.from_json(changed or self.created.problem)
 
     @property
     def task(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from kopt_kb.workspace.conflict import Conflict, Difference, first_difference, u
 from kopt_kb.workspace.disk import read_regular, replace_file
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.view_header import ViewError, split_view, with_header
+from kopt_kb.workspace.view_header import RenderedFile, ViewError, split_view, with_header
 
 __all__ = [
     "BlobReader",
@@ -23,6 +23,8 @@ __all__ = [
     "compare_view",
     "discard_view",
     "one_file",
+    "view_conflict",
+    "view_header",
     "write_view",
 ]
 
@@ -115,15 +117,35 @@ def write_view(root: Path, relative: str, text: str, head: Head) -> ViewWrite:
     disk = _read(path)
     if disk is not None:
         old = split_view(relative, disk)
-        body = text.encode("utf-8")
-        if old and old.intact and old.body == body:
+        if old and old.intact and old.body == text.encode("utf-8"):
             return ViewWrite(path, "unchanged")
-        if old is None or not (old.intact or old.body == body):
-            reason = "the file was edited by hand" if old else "the file was not written by kb"
-            diff = unified_diff(data, disk, relative, path)
-            return ViewWrite(path, "conflict", Conflict(path, relative, 1, reason, diff))
+        conflict = _conflict(path, relative, text, head, disk)
+        if conflict is not None:
+            return ViewWrite(path, "conflict", conflict)
     _replace(path, disk, data)
     return ViewWrite(path, "written")
+
+
+def view_conflict(root: Path, relative: str, text: str, head: Head) -> Conflict | None:
+    """Return what `write_view` would refuse to overwrite, without writing anything."""
+    path = root / relative
+    disk = _read(path)
+    return None if disk is None else _conflict(path, relative, text, head, disk)
+
+
+def view_header(root: Path, relative: str) -> RenderedFile | None:
+    """Return the header and body of a rendered file; None when there is no file or it has no header."""
+    disk = _read(root / relative)
+    return None if disk is None else split_view(relative, disk)
+
+
+def _conflict(path: Path, relative: str, text: str, head: Head, disk: bytes) -> Conflict | None:
+    old = split_view(relative, disk)
+    if old is not None and (old.intact or old.body == text.encode("utf-8")):
+        return None
+    reason = "the file was edited by hand" if old else "the file was not written by kb"
+    diff = unified_diff(with_header(relative, text, head), disk, relative, path)
+    return Conflict(path, relative, 1, reason, diff)
 
 
 def discard_view(root: Path, relative: str, text: str, head: Head, store: ObjectStore) -> str | None:

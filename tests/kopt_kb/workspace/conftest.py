@@ -130,6 +130,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "snapshot_taken": {"version": 1, "blob": BLOB, "commit": None},
     "memory_masked": {"versions": [1, 2], "reason": "restart", "seed": 3},
     "memory_unmasked": {"versions": [1], "reason": "asked", "seed": None},
+    "memory_noted": {"version": 1, "field": "search_log", "text": BLOB, "by": "ann"},
     "file_adopted": {"path": "README.md", "block": "targets", "blob": BLOB, "by": "ann"},
     "resumed": {"torn_bytes": 3, "abandoned_runs": ["r1"]},
     "blocked": {"needs": ["a GPU"]},

@@ -25,7 +25,7 @@ from kopt_kb.workspace.events import (
 CONTRACT_KINDS = """
 workspace_created specs_registered target_set environment_recorded noise_measured profile_read note_added
 round_started hypothesis_stated candidate_submitted run_started run_finished gate_judged measured decided
-snapshot_taken memory_masked memory_unmasked file_adopted resumed blocked stopped
+snapshot_taken memory_masked memory_unmasked memory_noted file_adopted resumed blocked stopped
 """
 
 

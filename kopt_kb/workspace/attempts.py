@@ -1,0 +1,250 @@
+"""The attempts of a campaign, folded from its events: attempt n is version n, round-<n+1> and memory/v<n>.json."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kopt_kb.workspace import round_events as rounds
+from kopt_kb.workspace import setup_events as setup
+from kopt_kb.workspace.events import Event, EventData
+
+__all__ = ["ACCEPTED", "Attempt", "Candidate", "Entry", "History", "attempts_of"]
+
+ACCEPTED = frozenset({"accept", "accept_with_note"})
+"""Decisions that make the candidate the incumbent."""
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A kernel that was judged in an attempt, and the word of each gate, the latest last."""
+
+    name: str
+    submitted: rounds.CandidateSubmitted | None = None
+    gates: list[rounds.GateJudged] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something said in words: by whom, when, as which event; `text` is a blob."""
+
+    seq: int
+    t: str
+    kind: str
+    text: str
+    by: str
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt.
+
+    Attributes:
+        number: 0 for the baseline; failures consume numbers.
+        t: UTC time of its first event.
+        incumbent: Blob it starts from; empty when no event says so.
+        candidates: By name, in the order of submission.
+        records: Measurements taken during it, of its candidates and of the incumbent.
+        mask: Why no reader may see it; empty when readers may.
+    """
+
+    number: int
+    t: str
+    incumbent: str = ""
+    hypothesis: rounds.HypothesisStated | None = None
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    records: list[rounds.Measured] = field(default_factory=list)
+    profiles: list[setup.ProfileRead] = field(default_factory=list)
+    notes: list[Entry] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    decided: rounds.Decided | None = None
+    decided_t: str = ""
+    snapshot: rounds.SnapshotTaken | None = None
+    mask: str = ""
+
+    @property
+    def status(self) -> str:
+        """`baseline`, a decision, or `open` while there is none."""
+        if self.decided is not None and (self.number or self.decided.decision not in ACCEPTED):
+            return self.decided.decision
+        done = self.decided is not None or self.snapshot is not None or bool(self.records)
+        return "baseline" if self.number == 0 and done else "open"
+
+    @property
+    def accepted(self) -> bool:
+        """Whether its kernel became the incumbent."""
+        if self.decided is None:
+            return self.status == "baseline"
+        return self.decided.decision in ACCEPTED
+
+    @property
+    def chosen(self) -> Candidate | None:
+        """The candidate the decision rests on; without one the last measured, else the last submitted."""
+        submitted = [one.name for one in self.candidates.values() if one.submitted is not None]
+        own = submitted or list(self.candidates)
+        named = self.decided.measured if self.decided is not None else ()
+        for ids in (frozenset(named), None):
+            for record in reversed(self.records):
+                if record.candidate in own and (ids is None or record.id in ids):
+                    return self.candidates[record.candidate]
+        return self.candidates[own[-1]] if own else None
+
+    def latest(self, name: str) -> dict[str, rounds.Measured]:
+        """Shape → the last record of this candidate in this attempt."""
+        return {record.shape: record for record in self.records if record.candidate == name}
+
+    @property
+    def own_records(self) -> dict[str, rounds.Measured]:
+        """Shape → the record that stands for this attempt's kernel."""
+        return self.latest(self.chosen.name) if self.chosen is not None else {}
+
+
+@dataclass(slots=True)
+class History:
+    """All attempts and what belongs to none of them.
+
+    Attributes:
+        environments: Sequence number → machine.
+        runs: Run id → its end, once it has one.
+        adopted: Adoptions, with sequence number and time.
+        stopped: Why the campaign ended, or None.
+    """
+
+    attempts: dict[int, Attempt]
+    environments: dict[int, setup.EnvironmentRecorded] = field(default_factory=dict)
+    runs: dict[str, rounds.RunFinished] = field(default_factory=dict)
+    noise: list[setup.NoiseMeasured] = field(default_factory=list)
+    adopted: list[tuple[int, str, setup.FileAdopted]] = field(default_factory=list)
+    stopped: rounds.Stopped | None = None
+    blocked: rounds.Blocked | None = None
+    current: int = 0
+
+    @property
+    def incumbent(self) -> Attempt:
+        """The latest accepted attempt; the baseline when there is none."""
+        accepted = [one for one in self.attempts.values() if one.accepted]
+        return accepted[-1] if accepted else self.attempts[0]
+
+    def protected(self) -> frozenset[int]:
+        """Numbers that can't be masked: the baseline, the incumbent and the fastest accepted attempt."""
+        scores = {one.number: _log_mean(one) for one in self.attempts.values() if one.accepted}
+        known = {number: score for number, score in scores.items() if score is not None}
+        fastest = {min(known, key=lambda number: known[number])} if known else set()
+        return frozenset({0, self.incumbent.number, *fastest})
+
+    @property
+    def masked(self) -> dict[int, str]:
+        """Number → reason of what the events mask."""
+        kept = self.protected()
+        return {one.number: one.mask for one in self.attempts.values() if one.mask and one.number not in kept}
+
+    @property
+    def open_attempt(self) -> Attempt | None:
+        """The attempt that was started and not decided."""
+        last = self.attempts[max(self.attempts)]
+        return last if last.number and last.decided is None else None
+
+
+def _log_mean(one: Attempt) -> float | None:
+    """Return the mean logarithm of the medians; attempts are compared on how many shapes they have, too."""
+    times = [record.median_s for record in one.own_records.values() if record.median_s > 0]
+    return sum(math.log(time) for time in times) / len(times) if times else None
+
+
+def attempts_of(events: Iterable[Event]) -> History:
+    """Return the attempts after these events; attempt 0 always exists."""
+    history: History | None = None
+    for event in events:
+        if history is None:
+            history = History({0: Attempt(0, event.t)})
+        _apply(history, event)
+    if history is None:
+        return History({0: Attempt(0, "1970-01-01T00:00:00.000000Z")})
+    history.attempts = dict(sorted(history.attempts.items()))
+    return history
+
+
+def _attempt(history: History, number: int, t: str) -> Attempt:
+    return history.attempts.setdefault(number, Attempt(number, t))
+
+
+def _apply(history: History, event: Event) -> None:
+    data = event.data
+    if isinstance(data, rounds.RoundStarted):
+        history.current = data.round
+        started = _attempt(history, data.round, event.t)
+        started.incumbent = data.incumbent
+    elif isinstance(data, rounds.HypothesisStated):
+        _attempt(history, data.round, event.t).hypothesis = data
+    elif isinstance(data, rounds.CandidateSubmitted):
+        owner = _attempt(history, data.round, event.t)
+        owner.candidates[data.candidate] = Candidate(data.candidate, data)
+    elif isinstance(data, rounds.Decided):
+        decided = _attempt(history, data.round, event.t)
+        decided.decided, decided.decided_t = data, event.t
+    elif isinstance(data, rounds.SnapshotTaken):
+        _attempt(history, data.version, event.t).snapshot = data
+    elif not _apply_evidence(history, data):
+        _apply_words(history, event)
+
+
+def _apply_evidence(history: History, data: EventData) -> bool:
+    """Take up what machines found; False when the event is something else."""
+    now = history.attempts[history.current]
+    if isinstance(data, rounds.Measured):
+        _measured(history, now, data)
+    elif isinstance(data, rounds.GateJudged):
+        _candidate(history, now, data.candidate).gates.append(data)
+    elif isinstance(data, rounds.RunFinished):
+        history.runs[data.run] = data
+    elif isinstance(data, setup.ProfileRead):
+        now.profiles.append(data)
+    elif isinstance(data, setup.NoiseMeasured):
+        history.noise.append(data)
+    elif isinstance(data, rounds.Stopped):
+        history.stopped = data
+    elif isinstance(data, rounds.Blocked):
+        history.blocked = data
+    else:
+        return False
+    return True
+
+
+def _candidate(history: History, now: Attempt, name: str) -> Candidate:
+    """Return the candidate as this attempt or an earlier one submitted it; an unknown one joins this attempt."""
+    if name in now.candidates:
+        return now.candidates[name]
+    for one in history.attempts.values():
+        if name in one.candidates:
+            return one.candidates[name]
+    return now.candidates.setdefault(name, Candidate(name))
+
+
+def _measured(history: History, now: Attempt, data: rounds.Measured) -> None:
+    _candidate(history, now, data.candidate)
+    now.records.append(data)
+
+
+def _apply_words(history: History, event: Event) -> None:
+    data = event.data
+    if isinstance(data, setup.NoteAdded):
+        entry = Entry(event.seq, event.t, data.topic, data.text, data.by)
+        history.attempts[history.current].notes.append(entry)
+    elif isinstance(data, setup.MemoryNoted) and data.version in history.attempts:
+        entry = Entry(event.seq, event.t, data.field, data.text, data.by)
+        history.attempts[data.version].entries.append(entry)
+    elif isinstance(data, rounds.MemoryMasked):
+        _set_mask(history, data.versions, data.reason)
+    elif isinstance(data, rounds.MemoryUnmasked):
+        _set_mask(history, data.versions, "")
+    elif isinstance(data, setup.FileAdopted):
+        history.adopted.append((event.seq, event.t, data))
+    elif isinstance(data, setup.EnvironmentRecorded):
+        history.environments[event.seq] = data
+
+
+def _set_mask(history: History, versions: tuple[int, ...], reason: str) -> None:
+    for number in versions:
+        if number in history.attempts:
+            history.attempts[number].mask = reason

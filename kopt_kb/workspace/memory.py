@@ -1,0 +1,183 @@
+"""Reads the memory of a workspace: every attempt that is not masked, by events or by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.workspace.attempts import History, attempts_of
+from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.memory_view import iteration_of
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.state import fold
+from kopt_kb.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from kopt_kb.workspace.memory_model import Iteration
+
+__all__ = [
+    "MaskedVersionError",
+    "Memory",
+    "field_of",
+    "hand_masked",
+    "is_version_file",
+    "masked_versions",
+    "parse_version",
+    "read_memory",
+    "stray_files",
+    "visible_claims",
+]
+
+_VERSION = re.compile(r"v?(0|[1-9][0-9]{0,8})", re.ASCII)
+_FILE = re.compile(r"v(0|[1-9][0-9]{0,8})\.json", re.ASCII)
+
+
+class MaskedVersionError(FindingError):
+    """The version is masked: it must not reach a reader."""
+
+    code = "KB315"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of a workspace as its readers may see it.
+
+    Attributes:
+        visible: Attempts that are not masked, in order.
+        masked: Number → reason of the others.
+        stray: Names in memory/ that are no version of this journal.
+    """
+
+    visible: tuple[Iteration, ...]
+    masked: dict[int, str]
+    stray: tuple[str, ...]
+
+    @property
+    def latest(self) -> Iteration:
+        """The newest attempt that is not masked; the baseline at least."""
+        return self.visible[-1]
+
+    def get(self, number: int) -> Iteration:
+        """Return one attempt's memory.
+
+        Raises:
+            MaskedVersionError: It is masked.
+            BadInput: The journal has no such attempt.
+        """
+        if number in self.masked:
+            raise MaskedVersionError(
+                f"v{number} is masked: {self.masked[number]}",
+                where=f"memory/v{number}.json",
+                fix="`kb memory unmask` it",
+            )
+        for one in self.visible:
+            if one.number == number:
+                return one
+        known = ", ".join(one.version for one in self.visible)
+        raise BadInput(f"there is no version v{number}", where="memory", fix=f"one of {known}")
+
+
+def parse_version(text: str) -> int:
+    """Return the number of `v3` or `3`; `v2junk`, `v02` and `v-1` are no versions."""
+    found = _VERSION.fullmatch(text.strip())
+    if not found:
+        raise BadInput(f"{text!r} is no version", where="version", fix="write it like v3")
+    return int(found[1])
+
+
+def is_version_file(name: str) -> bool:
+    """Return whether a file name is exactly that of a version: `v2.json`, not `v2junk.json` or `v02.json`."""
+    return _FILE.fullmatch(name) is not None
+
+
+def stray_files(layout: Layout, history: History) -> tuple[str, ...]:
+    """Return the names in memory/ that are no version of this journal; they are left alone."""
+    if not layout.memory.is_dir():
+        return ()
+    own = {f"v{number}.json" for number in history.attempts}
+    return tuple(sorted(path.name for path in layout.memory.iterdir() if path.name not in own))
+
+
+def hand_masked(layout: Layout, history: History) -> dict[int, str]:
+    """Return the attempts a person masked by setting `masked` to true in the file, which is not adopted yet.
+
+    The baseline, the incumbent and the fastest accepted version can't be masked, by hand neither.
+    """
+    kept = history.protected() | history.masked.keys()
+    found = {}
+    for number in history.attempts.keys() - kept:
+        if _says_masked(layout.memory_file(number)):
+            found[number] = f"masked is true in memory/v{number}.json, set by hand and not adopted"
+    return dict(sorted(found.items()))
+
+
+def _says_masked(path: Path) -> bool:
+    """Return whether a file sets masked to true; one that is broken elsewhere still may."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return re.search(rb'"masked"\s*:\s*true\b', data) is not None
+    return isinstance(found, dict) and found.get("masked") is True
+
+
+def masked_versions(workspace: Workspace, events: tuple[Event, ...] | None = None) -> dict[int, str]:
+    """Return number → reason of every attempt no reader may see: by events or by hand."""
+    history = attempts_of(workspace.events() if events is None else events)
+    return dict(sorted({**hand_masked(workspace.layout, history), **history.masked}.items()))
+
+
+def visible_claims(workspace: Workspace, events: tuple[Event, ...] | None = None) -> dict[int, tuple[str, str]]:
+    """Return number → (category, claim) of every unmasked hypothesis: what a new one is compared with."""
+    known = workspace.events() if events is None else events
+    hidden = masked_versions(workspace, known)
+    attempts = attempts_of(known).attempts.values()
+    stated = {one.number: one.hypothesis for one in attempts if one.number not in hidden}
+    return {number: (one.category, one.claim) for number, one in stated.items() if one is not None}
+
+
+def read_memory(workspace: Workspace) -> Memory:
+    """Return the memory of a workspace, rendered from its journal; the files are asked only for hand-set masks.
+
+    Raises:
+        JournalError: The journal is corrupt.
+        ObjectError: A note's blob is missing or damaged.
+    """
+    events = workspace.events()
+    state, history = fold(events), attempts_of(events)
+    masked = masked_versions(workspace, events)
+    blob = ObjectStore(workspace.layout.objects).get
+    seen = [one for one in history.attempts.values() if one.number not in masked]
+    visible = tuple(iteration_of(state, history, one, blob) for one in seen)
+    return Memory(visible, masked, stray_files(workspace.layout, history))
+
+
+def _choices(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"one of {', '.join(value)}" if value else "it has no members"
+    return f"an index below {len(value)}" if isinstance(value, list) and value else "it has no members"
+
+
+def field_of(iteration: Iteration, dotted: str) -> Any:
+    """Return one field, `performance.latency_us`, or all with an empty name; BadInput lists the names there are."""
+    value: Any = iteration.model_dump()
+    for at, name in enumerate(dotted.split(".") if dotted else [], 1):
+        where = ".".join(dotted.split(".")[:at])
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            names = (
+                ", ".join(value) if isinstance(value, dict) else f"{len(value) if isinstance(value, list) else 0} items"
+            )
+            raise BadInput("there is no such field", where=where, fix=f"there are {names}")
+    return value

@@ -1,0 +1,275 @@
+"""Writes to the memory of a workspace, always as events: a new round, words, masks, a partial restart."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.workspace.attempts import History, attempts_of
+from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.memory import hand_masked
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked, RoundStarted
+from kopt_kb.workspace.setup_events import EventData, MemoryNoted, NoteAdded
+from kopt_kb.workspace.state import fold
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = [
+    "FREE_TEXT",
+    "FieldRefusedError",
+    "Hypothesis",
+    "add_entries",
+    "add_note",
+    "check_maskable",
+    "create_version",
+    "half_of",
+    "mask",
+    "mask_half",
+    "note_data",
+    "refuse_field",
+    "unmask",
+]
+
+FREE_TEXT = ("search_log", "pitfalls_and_fixes", "open_directions", "references", "risks_and_rollback")
+"""Fields that take words."""
+
+_MEASURED = "its numbers are copied from `measured` events"
+_REFUSED = {
+    "performance": _MEASURED,
+    "experience": "it is rendered from the candidates, gates and records of the round",
+    "correctness": "it is the word of the correctness gate",
+    "quality_gate": "it is the word of the gates",
+    "profile_evidence": "it comes from the profiler's report (`kb profile read`)",
+    "isa_metric_progress": "it comes from the README's targets and the profiler's report",
+    "decision": "it is the policy's decision",
+    "status": "it is the policy's decision",
+    "optimization": "the hypothesis is stated once, before the edit (`kb memory create`)",
+    "kernel": "its hashes are those of the blobs that were judged",
+    "git_commit_hash": "it is the hash of the commit that shows the snapshot",
+    "problem": "it belongs to the workspace (`kb workspace set` changes shapes and targets)",
+    "masked": "use `kb memory mask` or `kb memory unmask`, with a reason",
+    "mask_reason": "use `kb memory mask` or `kb memory unmask`, with a reason",
+    "notes": "use `kb workspace note`",
+    "wiki_references": "it lists the pages of registered rows and of references",
+}
+
+
+class FieldRefusedError(FindingError):
+    """A field of the memory that nobody may type; the reason says where its content comes from."""
+
+    code = "KB316"
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """What a round will try, in words."""
+
+    category: str
+    claim: str
+    expected: str
+
+
+def refuse_field(field: str, where: str) -> FieldRefusedError:
+    """Return the refusal of a field that is not free text."""
+    reason = _REFUSED.get(field.partition(".")[0], "it is rendered from the journal")
+    return FieldRefusedError(
+        f"{field} can't be typed: {reason}", where=where, fix=f"words go to {', '.join(FREE_TEXT)}"
+    )
+
+
+def _append(workspace: Workspace, make: Callable[[tuple[Event, ...]], Sequence[EventData]]) -> tuple[Event, ...]:
+    """Append what `make` returns for the events there are; it decides under the lock, so nothing comes between."""
+    with Journal.open(workspace.layout.journal) as journal:
+        return tuple(journal.append(data.kind, data) for data in make(journal.events))
+
+
+def note_data(workspace: Workspace, version: int, field: str, text: str, by: str) -> MemoryNoted:
+    """Return the event of one entry, its text stored as a blob.
+
+    Raises:
+        FieldRefusedError: The field is not free text.
+        MemoryFileError: The entry has not the field's form.
+    """
+    from kopt_kb.workspace.memory_model import read_entry
+
+    if field not in FREE_TEXT:
+        raise refuse_field(field, f"memory/v{version}.json")
+    entry = read_entry(field, text)
+    words = entry if isinstance(entry, str) else json.dumps(entry, sort_keys=True, ensure_ascii=False)
+    blob = ObjectStore(workspace.layout.objects).put(words.encode("utf-8", "replace"))
+    return MemoryNoted(version, field, blob, by)  # type: ignore[arg-type]
+
+
+def add_entries(workspace: Workspace, version: int, entries: Sequence[tuple[str, str]], by: str) -> tuple[Event, ...]:
+    """Add words to one version: pairs of field and text (or JSON of the field's form); all or none.
+
+    Raises:
+        FieldRefusedError: A field is not free text: numbers come from records.
+        BadInput: No such version, it is masked, or an entry has not the form of its field.
+    """
+    made = [note_data(workspace, version, field, text, by) for field, text in entries]
+
+    def check(events: tuple[Event, ...]) -> Sequence[EventData]:
+        history = attempts_of(events)
+        _known(history, version)
+        if version in history.masked or version in hand_masked(workspace.layout, history):
+            raise BadInput(f"v{version} is masked", where=f"memory/v{version}.json", fix="`kb memory unmask` it first")
+        return made
+
+    return _append(workspace, check)
+
+
+def add_note(workspace: Workspace, topic: str, data: bytes, by: str) -> Event:
+    """Capture a text as a blob and note it under a topic: search, tip, pitfall or user."""
+    if not data.strip():
+        raise BadInput("the note is empty", where="note", fix="give --text or a --file with words")
+    blob = ObjectStore(workspace.layout.objects).put(data)
+    return _append(workspace, lambda _: (NoteAdded(topic, blob, by),))[0]  # type: ignore[arg-type]
+
+
+def create_version(
+    workspace: Workspace, version: int | None = None, stated: Hypothesis | None = None, by: str = "user"
+) -> int:
+    """Begin the next attempt by hand, with its hypothesis when one is stated.
+
+    Returns:
+        Its number; failures consume numbers, so it is always the highest plus one.
+
+    Raises:
+        BadInput: The version exists, is not the next one, a round is still open, or an unmasked earlier round
+            stated the same hypothesis.
+    """
+
+    def make(events: tuple[Event, ...]) -> Sequence[EventData]:
+        history = attempts_of(events)
+        number = _next_number(history, version)
+        snapshot = history.incumbent.snapshot
+        blob = snapshot.blob if snapshot is not None else fold(events).created.kernel
+        found: list[EventData] = [RoundStarted(number, blob)]
+        if stated is not None:
+            _refuse_repeated(workspace, history, stated)
+            found.append(HypothesisStated(number, stated.category, stated.claim, stated.expected, (), by))
+        return found
+
+    first = _append(workspace, make)[0].data
+    return first.round if isinstance(first, RoundStarted) else 0
+
+
+def _next_number(history: History, version: int | None) -> int:
+    number = max(history.attempts) + 1
+    if version is not None and version in history.attempts:
+        raise BadInput(
+            f"v{version} exists already", where=f"memory/v{version}.json", fix="`kb memory update` adds to it"
+        )
+    if version is not None and version != number:
+        raise BadInput(f"v{version} is not the next version", where="version", fix=f"the next is v{number}")
+    if history.open_attempt is not None:
+        what = f"round-{history.open_attempt.number + 1} is not decided yet"
+        raise BadInput(what, where=f"memory/v{history.open_attempt.number}.json", fix="let it be decided first")
+    return number
+
+
+def _refuse_repeated(workspace: Workspace, history: History, stated: Hypothesis) -> None:
+    hidden = {**history.masked, **hand_masked(workspace.layout, history)}
+    for one in history.attempts.values():
+        said = one.hypothesis
+        if said is None or one.number in hidden:
+            continue
+        if (_normal(said.category), _normal(said.claim)) == (_normal(stated.category), _normal(stated.claim)):
+            raise BadInput(f"v{one.number} stated this hypothesis already", where="claim", fix="state another one")
+
+
+def _normal(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _known(history: History, version: int) -> None:
+    if version not in history.attempts:
+        known = ", ".join(f"v{number}" for number in history.attempts)
+        raise BadInput(f"there is no version v{version}", where="memory", fix=f"one of {known}")
+
+
+def check_maskable(history: History, versions: Sequence[int]) -> None:
+    """Raise BadInput for a version that does not exist, that is protected, or whose round is open."""
+    for version in versions:
+        _known(history, version)
+        if version in history.protected():
+            why = "the baseline" if version == 0 else "the best accepted version"
+            raise BadInput(f"v{version} is {why} and can't be masked", where=f"memory/v{version}.json")
+        if history.open_attempt is not None and history.open_attempt.number == version:
+            raise BadInput(f"v{version} is being worked on", where=f"memory/v{version}.json", fix="decide it first")
+
+
+def mask(workspace: Workspace, versions: Sequence[int], reason: str) -> tuple[int, ...]:
+    """Hide versions from every reader; returns those that were visible before.
+
+    Raises:
+        BadInput: No such version, or one that can't be masked; nothing is masked then.
+    """
+
+    def make(events: tuple[Event, ...]) -> Sequence[EventData]:
+        history = attempts_of(events)
+        check_maskable(history, versions)
+        new = tuple(sorted(set(versions) - history.masked.keys()))
+        return (MemoryMasked(new, reason, None),) if new else ()
+
+    return _versions(_append(workspace, make))
+
+
+def unmask(workspace: Workspace, versions: Sequence[int], reason: str) -> tuple[int, ...]:
+    """Show versions to readers again; returns those that were masked.
+
+    Raises:
+        BadInput: No such version, or it is masked by hand in its file, which only an edit can undo.
+    """
+
+    def make(events: tuple[Event, ...]) -> Sequence[EventData]:
+        history = attempts_of(events)
+        for version in versions:
+            _known(history, version)
+        by_hand = sorted(hand_masked(workspace.layout, history).keys() & set(versions))
+        if by_hand:
+            path = f"memory/v{by_hand[0]}.json"
+            raise BadInput("is masked by hand", where=path, fix=f"`kb render --discard {path}` drops the edit")
+        old = tuple(sorted(set(versions) & history.masked.keys()))
+        return (MemoryUnmasked(old, reason, None),) if old else ()
+
+    return _versions(_append(workspace, make))
+
+
+def mask_half(workspace: Workspace, seed: int, reason: str) -> tuple[int, ...]:
+    """Mask half of what can be masked, chosen by the seed: a partial restart.
+
+    Returns:
+        The versions masked; the same seed and journal give the same ones.
+    """
+
+    def make(events: tuple[Event, ...]) -> Sequence[EventData]:
+        history = attempts_of(events)
+        hidden = history.masked.keys() | hand_masked(workspace.layout, history).keys()
+        busy = {history.open_attempt.number} if history.open_attempt is not None else set()
+        free = sorted(history.attempts.keys() - history.protected() - hidden - busy)
+        chosen = half_of(free, seed)
+        if not chosen:
+            raise BadInput("fewer than two versions can be masked", where="memory", fix="mask one by its name")
+        return (MemoryMasked(chosen, reason, seed),)
+
+    return _versions(_append(workspace, make))
+
+
+def half_of(versions: Sequence[int], seed: int) -> tuple[int, ...]:
+    """Return half of the versions (rounded down), those whose hash with the seed is smallest.
+
+    A hash instead of a random generator: the choice is the same on every Python.
+    """
+    order = sorted(versions, key=lambda one: hashlib.sha256(f"{seed}:{one}".encode()).digest())
+    return tuple(sorted(order[: len(order) // 2]))
+
+
+def _versions(events: tuple[Event, ...]) -> tuple[int, ...]:
+    data = events[0].data if events else None
+    return data.versions if isinstance(data, MemoryMasked | MemoryUnmasked) else ()

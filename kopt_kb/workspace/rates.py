@@ -1,0 +1,123 @@
+"""Latencies and rates of an attempt, computed from its measurement records and the problem's closed forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.shapes import check_shape, format_shape, parse_shape
+from kopt_kb.registry.units import UNITS
+from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.state import WorkspaceState
+
+__all__ = ["ShapeRate", "change_pct", "finite", "geomean", "rates_of", "short"]
+
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeRate:
+    """One record with what follows from it; None where nothing does.
+
+    Attributes:
+        record: The measurement.
+        flops_per_s: Useful operations over the median.
+        bytes_per_s: Compulsory bytes over the median.
+        compute_share: Of the documented compute roof that limits the shape, 0 to 1.
+        bandwidth_share: Of the documented bandwidth of device memory, 0 to 1.
+        target_ratio: Achieved over target; at least 1 meets the condition.
+    """
+
+    record: Measured
+    flops_per_s: float | None
+    bytes_per_s: float | None
+    compute_share: float | None
+    bandwidth_share: float | None
+    target_ratio: float | None
+
+
+def finite(value: float | None) -> float | None:
+    """Return the number when it is one that JSON can carry, else None."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def short(value: float | None) -> float | None:
+    """Return a derived number at six significant digits: more would pretend a precision no timing has."""
+    known = finite(value)
+    return None if known is None else float(f"{known:.{_DIGITS}g}")
+
+
+def geomean(values: Iterable[float | None]) -> float | None:
+    """Return the geometric mean of positive numbers; None when there are none or one is missing or not positive."""
+    found = list(values)
+    if not found or any(one is None or not one > 0 for one in found):
+        return None
+    return finite(math.exp(math.fsum(math.log(one) for one in found if one is not None) / len(found)))
+
+
+def change_pct(new: float | None, old: float | None) -> float | None:
+    """Return the change from old to new in percent; None when one is missing or old is not positive."""
+    if new is None or old is None or not old > 0:
+        return None
+    return finite(100 * (new / old - 1))
+
+
+def rates_of(state: WorkspaceState, records: Mapping[str, Measured]) -> tuple[ShapeRate, ...]:
+    """Return the rates of each shape's record, shapes of the problem first and in its order."""
+    problem = state.problem
+    order = [format_shape(shape) for shape in problem.shapes]
+    shapes = [*(one for one in order if one in records), *(one for one in records if one not in order)]
+    roofs = {format_shape(tuple(one["work"]["shape"])): one for one in state.rooflines}
+    return tuple(_rate(state, problem, records[shape], roofs.get(shape)) for shape in shapes)
+
+
+def _per_s(amount: int, record: Measured) -> float | None:
+    if not record.median_s > 0 or not amount:
+        return None
+    try:
+        return finite(amount / record.median_s)
+    except OverflowError:
+        return None
+
+
+def _amounts(problem: Problem, shape: str) -> tuple[int, int]:
+    """Return useful operations and compulsory bytes; zeros for a shape the operation can't have."""
+    try:
+        work = problem.work(check_shape(parse_shape(shape)))
+    except BadInput:
+        return 0, 0
+    return sum(one.useful.value for one in work.flops), sum(one.compulsory.value for one in work.bytes)
+
+
+def _rate(state: WorkspaceState, problem: Problem, record: Measured, roof: Mapping[str, Any] | None) -> ShapeRate:
+    flops, moved = _amounts(problem, record.shape)
+    flops_per_s, bytes_per_s = _per_s(flops, record), _per_s(moved, record)
+    compute, bandwidth = _documented(roof)
+    ratio = None
+    for target in state.targets.targets if state.targets is not None else ():
+        if target.shape == record.shape and target.unit in UNITS:
+            goal = float(Fraction(target.value) * UNITS[target.unit].factor)
+            ratio = _share(bytes_per_s if target.quantity == "bandwidth" else flops_per_s, goal)
+    return ShapeRate(
+        record, flops_per_s, bytes_per_s, _share(flops_per_s, compute), _share(bytes_per_s, bandwidth), ratio
+    )
+
+
+def _share(rate: float | None, roof: float | None) -> float | None:
+    return finite(rate / roof) if rate is not None and roof else None
+
+
+def _documented(roof: Mapping[str, Any] | None) -> tuple[float | None, float | None]:
+    """Return the documented compute roof that binds (else the lowest) and the bandwidth of device memory."""
+    if roof is None:
+        return None, None
+    known = {one["name"]: one["documented"] for one in roof["ceilings"] if one["documented"]["value"] is not None}
+    values = {name: float(Fraction(one["si_value"])) for name, one in known.items()}
+    engines = {name: value for name, value in values.items() if " " in name}
+    compute = engines.get(roof["limiter"], min(engines.values(), default=None))
+    return compute, values.get("dram")

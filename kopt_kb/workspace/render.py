@@ -1,0 +1,256 @@
+"""Brings every rendered file and block of a workspace up to its journal, or says what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.workspace.adopted import README_VIEW
+from kopt_kb.workspace.blocks import BlockError, block_conflicts, discard_blocks, replace_blocks, update_blocks
+from kopt_kb.workspace.chain import Head
+from kopt_kb.workspace.conflict import Conflict
+from kopt_kb.workspace.disk import read_regular
+from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.memory_view import MEMORY_VIEW, blob_text
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.report_views import BASELINE_VIEW, OPTIMIZE_VIEW, ROUNDS_VIEW
+from kopt_kb.workspace.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked
+from kopt_kb.workspace.setup_events import FileAdopted, MemoryNoted, NoteAdded
+from kopt_kb.workspace.trend_view import TREND_VIEW
+from kopt_kb.workspace.views import (
+    BlobReader,
+    ViewRegistry,
+    compare_view,
+    discard_view,
+    view_conflict,
+    view_header,
+    write_view,
+)
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = [
+    "VIEWS",
+    "RenderReport",
+    "Texts",
+    "ViewFault",
+    "render_texts",
+    "render_workspace",
+    "spoken_texts",
+    "view_faults",
+]
+
+VIEWS = ViewRegistry([README_VIEW, MEMORY_VIEW, BASELINE_VIEW, ROUNDS_VIEW, TREND_VIEW, OPTIMIZE_VIEW])
+"""All that is rendered in a workspace; `FILE#BLOCK` names a block of a file that people own."""
+
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What a journal renders: whole files by path, and the blocks of each file that people own."""
+
+    head: Head
+    files: dict[str, str]
+    blocks: dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderReport:
+    """What rendering did; with conflicts nothing was written.
+
+    Attributes:
+        head: End of the journal that was rendered.
+        written: Files that changed, relative to the workspace.
+        unchanged: Files that held their text already.
+        discarded: File → blob that keeps its old bytes.
+        conflicts: Edits that rendering would lose.
+    """
+
+    head: Head
+    written: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    discarded: tuple[tuple[str, str], ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the CLI's JSON."""
+        conflicts = [
+            {"file": str(one.path), "name": one.name, "line": one.line, "reason": one.reason, "diff": one.diff}
+            for one in self.conflicts
+        ]
+        return {
+            "seq": self.head.seq,
+            "written": list(self.written),
+            "unchanged": list(self.unchanged),
+            "discarded": dict(self.discarded),
+            "conflicts": conflicts,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFault:
+    """A rendered file that is not what the journal renders: edited or missing, or of an earlier journal."""
+
+    path: str
+    line: int
+    text: str
+    is_stale: bool
+
+
+def render_texts(events: tuple[Event, ...], blob: BlobReader) -> Texts:
+    """Return every rendered text of these events; the same events and blobs give the same bytes.
+
+    Raises:
+        BadInput: The events don't begin with workspace_created.
+        ObjectError: A blob a text needs is missing or damaged.
+    """
+    files: dict[str, str] = {}
+    blocks: dict[str, dict[str, str]] = {}
+    for key, text in VIEWS.render(events, blob).items():
+        path, _, block = key.partition("#")
+        if block:
+            blocks.setdefault(path, {})[block] = text
+        else:
+            files[path] = text
+    return Texts(Head(events[-1].seq, events[-1].zh), files, blocks)
+
+
+def render_workspace(workspace: Workspace, *, discard: Collection[str] = ()) -> RenderReport:
+    """Write every rendered file and block that changed, unless an edit would be lost.
+
+    Args:
+        workspace: The workspace; its journal is only read.
+        discard: Rendered files, relative to the workspace, whose edits go to objects/ instead of being conflicts.
+
+    Returns:
+        What was written, or all conflicts with nothing written.
+
+    Raises:
+        BadInput: `discard` names a file that is not rendered, or a README marker is broken.
+        ViewError: The disk refuses.
+    """
+    store, root = ObjectStore(workspace.layout.objects), workspace.layout.root
+    texts = _current(workspace, store)
+    _check_discard(texts, discard)
+    conflicts = tuple(_conflicts(root, texts, discard))
+    if conflicts:
+        return RenderReport(texts.head, conflicts=conflicts)
+    discarded = list(_discard(root, texts, discard, store))
+    done: dict[str, bool] = {}
+    for path, text in texts.files.items():
+        result = write_view(root, path, text, texts.head)
+        if result.conflict is not None:
+            return RenderReport(texts.head, tuple(n for n in done if done[n]), conflicts=(result.conflict,))
+        done[path] = result.status == "written" or path in discard
+    for path, bodies in texts.blocks.items():
+        done[path] = update_blocks(root / path, bodies).written or path in discard
+    written = tuple(path for path, changed in done.items() if changed)
+    unchanged = tuple(path for path, changed in done.items() if not changed)
+    return RenderReport(texts.head, written, unchanged, tuple(discarded))
+
+
+def _current(workspace: Workspace, store: ObjectStore) -> Texts:
+    """Return the texts of the journal, read again while another writer has rendered more of it."""
+    for _ in range(_ATTEMPTS):
+        events = workspace.events()
+        texts = render_texts(events, store.get)
+        headers = (view_header(workspace.layout.root, path) for path in texts.files)
+        if all(one is None or not one.intact or one.head.seq <= texts.head.seq for one in headers):
+            return texts
+    raise BadInput(
+        "a rendered file names a later event than the journal holds",
+        where=str(workspace.layout.journal),
+        fix="restore the journal, or delete the rendered file",
+        code="KB314",
+    )
+
+
+def _check_discard(texts: Texts, discard: Collection[str]) -> None:
+    known = texts.files.keys() | texts.blocks.keys()
+    for path in discard:
+        if path not in known:
+            raise BadInput("is not a rendered file", where=path, fix=f"one of {', '.join(sorted(known))}")
+
+
+def _conflicts(root: Path, texts: Texts, discard: Collection[str]) -> Iterator[Conflict]:
+    for path, text in texts.files.items():
+        found = None if path in discard else view_conflict(root, path, text, texts.head)
+        if found is not None:
+            yield found
+    for path, bodies in texts.blocks.items():
+        data = read_regular(root / path)
+        if data is None:
+            raise BlockError("the file is missing", where=str(root / path), fix="restore it from git")
+        replace_blocks(data, bodies, str(root / path))
+        if path not in discard:
+            yield from block_conflicts(data, bodies, root / path)
+
+
+def _discard(root: Path, texts: Texts, discard: Collection[str], store: ObjectStore) -> Iterator[tuple[str, str]]:
+    for path in dict.fromkeys(discard):
+        if path in texts.files:
+            sha = discard_view(root, path, texts.files[path], texts.head, store)
+        else:
+            sha = discard_blocks(root / path, texts.blocks[path], store)
+        if sha is not None:
+            yield path, sha
+
+
+def view_faults(workspace: Workspace, events: tuple[Event, ...], texts: Texts) -> Iterator[ViewFault]:
+    """Yield every rendered file that differs from a fresh rendering; README's blocks are not looked at.
+
+    A file whose body is what the journal rendered at the event its header names is stale, not edited. A missing
+    file counts once any other was rendered after the event that brought it about: a workspace that never
+    rendered its views has none.
+    """
+    root = workspace.layout.root
+    headers = {path: view_header(root, path) for path in texts.files}
+    newest = max((one.head.seq for one in headers.values() if one is not None), default=0)
+    past: dict[int, dict[str, str]] = {}
+    blob = ObjectStore(workspace.layout.objects).get
+    for path, text in texts.files.items():
+        difference = compare_view(root, path, text)
+        if difference is None:
+            continue
+        header = headers[path]
+        if header is None and not (root / path).exists():
+            if path in _at(newest, events, past, blob):
+                yield ViewFault(path, 0, "the rendered file is missing", is_stale=False)
+            continue
+        if (
+            header is not None
+            and _is_past(header.head, events)
+            and header.body.decode("utf-8", "replace") == _at(header.head.seq, events, past, blob).get(path)
+        ):
+            yield ViewFault(path, 1, f"shows event {header.head.seq}, the journal has {len(events)}", is_stale=True)
+            continue
+        found = f"{difference.found!r} stands where the journal renders {difference.expected!r}"
+        yield ViewFault(path, difference.line, f"byte {difference.offset}: {found}", is_stale=False)
+
+
+def spoken_texts(events: tuple[Event, ...], blob: BlobReader) -> Iterator[str]:
+    """Yield every text that people or agents said and that rendered files repeat."""
+    for event in events:
+        data = event.data
+        if isinstance(data, HypothesisStated):
+            yield f"{data.claim}\n{data.expected}"
+        elif isinstance(data, NoteAdded | MemoryNoted):
+            yield blob_text(blob, data.text)
+        elif isinstance(data, FileAdopted):
+            yield blob_text(blob, data.blob)
+        elif isinstance(data, MemoryMasked | MemoryUnmasked):
+            yield data.reason
+
+
+def _is_past(head: Head, events: tuple[Event, ...]) -> bool:
+    return 0 < head.seq <= len(events) and events[head.seq - 1].zh == head.zh
+
+
+def _at(seq: int, events: tuple[Event, ...], past: dict[int, dict[str, str]], blob: BlobReader) -> dict[str, str]:
+    """Return the files the journal rendered at an event; none before the first."""
+    if seq not in past:
+        past[seq] = render_texts(events[:seq], blob).files if 0 < seq <= len(events) else {}
+    return past[seq]

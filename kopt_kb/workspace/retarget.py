@@ -1,0 +1,148 @@
+"""The one way targets change: another factor or other shapes, with a reason and an author, as events."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.analysis.roofline import TARGET_FACTOR, Roofline, Target
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.problem import Problem
+from kopt_kb.registry.quantity import Quantity, given
+from kopt_kb.registry.registry import Platform, Registry
+from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.registration import AGGREGATE, rooflines, specs_registered, target_set, unknown_needs
+from kopt_kb.workspace.render import RenderReport, render_workspace
+from kopt_kb.workspace.setup_events import TargetSet
+from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = ["Retargeting", "factor_in_force", "parse_factor", "registry_of", "set_targets", "targets_now"]
+
+
+@dataclass(frozen=True, slots=True)
+class Retargeting:
+    """The new targets, the event they supersede, and the rendering that followed."""
+
+    event: Event
+    targets: TargetSet
+    report: RenderReport
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the CLI's JSON."""
+        rows = [
+            {"shape": one.shape, "quantity": one.quantity, "op": one.op, "value": one.value, "unit": one.unit,
+             "basis": one.basis, "factor": one.factor, "grades": list(one.grades)}
+            for one in self.targets.targets
+        ]  # fmt: skip
+        return {
+            "seq": self.event.seq, "supersedes": self.targets.supersedes, "reason": self.targets.reason,
+            "by": self.targets.by, "targets": rows, "render": self.report.to_json(),
+        }  # fmt: skip
+
+
+def parse_factor(text: str) -> Fraction:
+    """Return a share of the roof: an exact number above 0 and at most 1."""
+    try:
+        factor = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise BadInput(f"{text!r} is not a number", where="--target-factor", fix="for example 0.85") from None
+    if not 0 < factor <= 1:
+        fix = "nothing is faster than its roof: give a share above 0 and at most 1"
+        raise BadInput(f"{text} is no share of a roof", where="--target-factor", fix=fix)
+    return factor
+
+
+def registry_of(workspace: Workspace, wikis: Sequence[str] = ()) -> Registry:
+    """Return the wiki asked for, else the one the workspace was made from if it is still there."""
+    if wikis or os.environ.get("KOPT_GPU_WIKI"):
+        return Registry.open(*wikis)
+    root = Path(workspace.state().created.wiki.root)
+    return Registry.open(root) if root.is_absolute() and (root / "hardware").is_dir() else Registry.open()
+
+
+def factor_in_force(state: WorkspaceState) -> Fraction:
+    """Return the share of the roof the targets in force ask for."""
+    factors = [one.factor for one in state.targets.targets if one.quantity != AGGREGATE] if state.targets else []
+    return Fraction(factors[0]) if factors else TARGET_FACTOR
+
+
+def targets_now(problem: Problem, platform: Platform, factor: Fraction) -> list[Roofline]:
+    """Return the rooflines of a problem with targets of this share of each roof."""
+    return [_with_factor(one, factor) for one in rooflines(problem, platform)]
+
+
+def _with_factor(one: Roofline, factor: Fraction) -> Roofline:
+    if factor == TARGET_FACTOR:
+        return one
+    roofs = {roof.name: roof.roof for roof in one.roofs()}
+    return replace(one, targets=tuple(_scaled(target, roofs[target.name], factor) for target in one.targets))
+
+
+def _scaled(target: Target, roof: Any, factor: Fraction) -> Target:
+    if not isinstance(target.value, Quantity):
+        return replace(target, factor=factor)
+    share = given(factor, "1", "target factor set for this workspace", is_policy=True)
+    return replace(target, value=(share * roof).as_ceiling().to(target.value.unit), factor=factor)
+
+
+def set_targets(
+    workspace: Workspace,
+    registry: Registry,
+    *,
+    factor: Fraction | None = None,
+    shapes: Sequence[str] = (),
+    reason: str,
+    by: str,
+) -> Retargeting:
+    """Register the platform's rows again and set new targets; README and views are rendered.
+
+    Args:
+        workspace: The workspace.
+        registry: The wiki.
+        factor: Share of the roof; None keeps the one in force.
+        shapes: All shapes from now on; empty keeps those in force.
+        reason: Why, in words.
+        by: Who decides it.
+
+    Raises:
+        UnknownData: An input of a target is UNKNOWN; nothing is changed.
+        FindingError: A rendered file was edited; nothing is changed.
+        BadInput: Neither a reason nor an author, or a shape that does not fit.
+    """
+    if not reason.strip() or not by.strip():
+        raise BadInput("targets need a reason and an author", where="kb workspace set", fix="give --reason and --by")
+    edited = render_workspace(workspace).conflicts
+    if edited:
+        raise edited[0].error()
+    with Journal.open(workspace.layout.journal) as journal:
+        state = fold(journal.events)
+        problem = _problem(state, shapes)
+        found = targets_now(problem, registry.platform(state.created.platform), factor or factor_in_force(state))
+        missing = unknown_needs(found)
+        if missing:
+            raise missing[0].error()
+        product = registry.platform(state.created.platform)
+        old = {key: row.placeholder for key, row in state.unknown.items() if row.placeholder}
+        made = _targets(state, problem, found, reason, by)
+        journal.append("specs_registered", specs_registered(product, found, old))
+        event = journal.append("target_set", made)
+    return Retargeting(event, made, render_workspace(workspace))
+
+
+def _problem(state: WorkspaceState, shapes: Sequence[str]) -> Problem:
+    old = state.problem
+    if not shapes:
+        return old
+    return Problem.of(old.op, shapes, old.dtype, options=dict(old.options), tolerance=old.tolerance)
+
+
+def _targets(state: WorkspaceState, problem: Problem, found: list[Roofline], reason: str, by: str) -> TargetSet:
+    earlier = state.targets_seq or None
+    made = target_set(problem, found, reason=reason, by=by, supersedes=earlier)
+    return replace(made, work={**made.work, "problem": problem.to_json()})
