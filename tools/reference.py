@@ -1,0 +1,146 @@
+"""Write docs/reference from the code: commands, error codes, wiki rules, metrics; `--check` only compares."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import importlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "reference"
+
+
+def _help(parser: argparse.ArgumentParser) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        parser.print_help()
+    return text.getvalue().rstrip()
+
+
+def _parsers(name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    from kopt_kb.cli.main import Parser
+
+    module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name}")
+    parser = Parser(prog=f"kb {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    module.add_arguments(parser)
+    yield f"kb {name}", parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for word, sub in action.choices.items():
+                yield f"kb {name} {word}", sub
+
+
+def commands() -> str:
+    """Return the page of all commands, as `--help` prints them."""
+    from kopt_kb.cli.main import COMMANDS
+
+    os.environ["COLUMNS"] = "110"
+    parts = [
+        "# Commands\n\nWritten by `python tools/reference.py`. Exit codes: 0 done; 1 a check found something; 2 bad usage or"
+    ]
+    parts = [parts[0] + " input; 3 something\nneeded is not installed; 4 known but UNKNOWN."]
+    for name in COMMANDS:
+        for title, parser in _parsers(name):
+            parts.append(f"## {title}\n\n```text\n{_help(parser)}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _classes() -> Iterator[tuple[str, str, str, str]]:
+    """Yield (code, class, module, first sentence) of every error class with a code of its own."""
+    for folder in ("kopt_kb", "analysis", "kernels"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            relative = path.relative_to(ROOT).as_posix()
+            if relative.startswith(("kopt_kb/analysis/", "kopt_kb/kernels/")):
+                continue
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    for item in node.body:
+                        target = item.targets[0] if isinstance(item, ast.Assign) else getattr(item, "target", None)
+                        value = getattr(item, "value", None)
+                        if isinstance(target, ast.Name) and target.id == "code" and isinstance(value, ast.Constant):
+                            doc = (ast.get_docstring(node) or "").split("\n")[0]
+                            yield str(value.value), node.name, relative, doc
+
+
+def errors() -> str:
+    """Return the page of error, fault, rule and finding codes."""
+    from kopt_kb.registry.faults import FAULT_CODES
+    from kopt_kb.registry.physics import RULES
+    from kopt_kb.workspace.audit import AUDIT_CODES
+
+    lines = [
+        "# Codes",
+        "",
+        "Written by `python tools/reference.py`.",
+        "",
+        "## Errors",
+        "",
+        "| Code | Class | Module | Meaning |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {code} | {name} | {module} | {doc} |"
+        for code, name, module, doc in sorted(_classes())
+        if code.startswith("KB")
+    ]
+    lines += ["", "## Faults of wiki pages", "", "| Code | Meaning |", "|---|---|"]
+    lines += [f"| {code} | {text} |" for code, text in FAULT_CODES.items()]
+    lines += ["", "## Physics rules", "", "| Rule | What must hold |", "|---|---|"]
+    lines += [f"| {name} | {(rule.__doc__ or '').split(chr(10))[0]} |" for name, rule in RULES.items()]
+    lines += ["", "## Audit findings", "", "| Code | Meaning |", "|---|---|"]
+    lines += [f"| {code} | {text} |" for code, text in AUDIT_CODES.items()]
+    return "\n".join(lines) + "\n"
+
+
+def metrics() -> str:
+    """Return the page of the closed vocabulary."""
+    from kopt_kb.registry.vocabulary import ALIASES, AXES, METRICS
+
+    lines = [
+        "# Metrics",
+        "",
+        "Written by `python tools/reference.py`.",
+        "",
+        "| Metric | Conditions | Dimension | Meaning |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {one.id} | {', '.join(one.axes) or '-'} | {one.dimension} | {one.meaning} |" for one in METRICS.values()
+    ]
+    lines += ["", "| Condition | Values |", "|---|---|"]
+    lines += [f"| {name} | {', '.join(values) or 'free'} |" for name, values in AXES.items()]
+    lines += [
+        "",
+        "| Alias | Metric |",
+        "|---|---|",
+        *(f"| {alias} | {name} |" for alias, name in sorted(ALIASES.items())),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"commands.md": commands, "codes.md": errors, "metrics.md": metrics}
+
+
+def main() -> int:
+    """Write or check the pages; exit 1 when one is not up to date."""
+    stale = []
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, make in PAGES.items():
+        path, text = FOLDER / name, make()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            stale.append(name)
+        if "--check" not in sys.argv:
+            path.write_text(text, encoding="utf-8")
+    if "--check" in sys.argv and stale:
+        print(f"not up to date: {', '.join(stale)}; run python tools/reference.py")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
