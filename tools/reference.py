@@ -41,9 +41,11 @@ def commands() -> str:
 
     os.environ["COLUMNS"] = "110"
     parts = [
-        "# Commands\n\nWritten by `python tools/reference.py`. Exit codes: 0 done; 1 a check found something; 2 bad usage or"
+        "# Commands",
+        "Written by `python tools/reference.py`.",
+        "Exit codes: 0 done; 1 a check found something; 2 bad usage or input; 3 something needed is not installed;\n"
+        "4 known but UNKNOWN.",
     ]
-    parts = [parts[0] + " input; 3 something\nneeded is not installed; 4 known but UNKNOWN."]
     for name in COMMANDS:
         for title, parser in _parsers(name):
             parts.append(f"## {title}\n\n```text\n{_help(parser)}\n```")
