@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.workspace.attempts import History, attempts_of
 from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.memory_view import blob_text, plain
+from kopt_kb.workspace.memory_words import blob_text, plain
 from kopt_kb.workspace.readme import render_blocks
 from kopt_kb.workspace.state import fold
 from kopt_kb.workspace.views import BlobReader, View

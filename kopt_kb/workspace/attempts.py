@@ -10,10 +10,13 @@ from kopt_kb.workspace import round_events as rounds
 from kopt_kb.workspace import setup_events as setup
 from kopt_kb.workspace.events import Event, EventData
 
-__all__ = ["ACCEPTED", "Attempt", "Candidate", "Entry", "History", "attempts_of"]
+__all__ = ["ACCEPTED", "SIMULATOR", "Attempt", "Candidate", "Entry", "History", "attempts_of"]
 
 ACCEPTED = frozenset({"accept", "accept_with_note"})
 """Decisions that make the candidate the incumbent."""
+
+SIMULATOR = "simulator"
+"""Device name of environments whose times are computed."""
 
 
 @dataclass(slots=True)
@@ -90,14 +93,22 @@ class Attempt:
                     return self.candidates[record.candidate]
         return self.candidates[own[-1]] if own else None
 
-    def latest(self, name: str) -> dict[str, rounds.Measured]:
-        """Shape → the last record of this candidate in this attempt."""
-        return {record.shape: record for record in self.records if record.candidate == name}
+    def standing(self, name: str) -> dict[str, rounds.Measured]:
+        """Shape → the record that stands for a candidate in this attempt: of its repeats the (lower) median one."""
+        repeats: dict[str, list[rounds.Measured]] = {}
+        for record in self.records:
+            if record.candidate == name:
+                repeats.setdefault(record.shape, []).append(record)
+        return {shape: _middle(found) for shape, found in repeats.items()}
 
     @property
     def own_records(self) -> dict[str, rounds.Measured]:
         """Shape → the record that stands for this attempt's kernel."""
-        return self.latest(self.chosen.name) if self.chosen is not None else {}
+        return self.standing(self.chosen.name) if self.chosen is not None else {}
+
+
+def _middle(repeats: list[rounds.Measured]) -> rounds.Measured:
+    return sorted(repeats, key=lambda one: one.median_s)[(len(repeats) - 1) // 2]
 
 
 @dataclass(slots=True)
@@ -132,6 +143,11 @@ class History:
         known = {number: score for number, score in scores.items() if score is not None}
         fastest = {min(known, key=lambda number: known[number])} if known else set()
         return frozenset({0, self.incumbent.number, *fastest})
+
+    def simulated(self, attempt: Attempt) -> bool:
+        """Return whether an attempt's times were computed by the simulator instead of measured."""
+        machines = [self.environments.get(record.environment) for record in attempt.records]
+        return any(one is not None and one.device == SIMULATOR for one in machines)
 
     @property
     def masked(self) -> dict[int, str]:

@@ -248,6 +248,7 @@ class Iteration(_Model):
     masked: bool
     mask_reason: str
     status: Status
+    simulated: bool = Field(description="times come from a made-up model: no share and no target is judged")
     timestamp: Words
     problem: Problem
     kernel: Kernel

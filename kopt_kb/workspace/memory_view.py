@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from kopt_kb.analysis.isa.targets import isa_targets
-from kopt_kb.workspace.attempts import Attempt, Candidate, Entry, History, attempts_of
+from kopt_kb.workspace.attempts import Attempt, Candidate, History, attempts_of
 from kopt_kb.workspace.codec import encode
 from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.memory_words import blob_text, free_text, plain
 from kopt_kb.workspace.rates import ShapeRate, change_pct, geomean, rates_of, short
 from kopt_kb.workspace.round_events import GateJudged, RunFinished
 from kopt_kb.workspace.state import WorkspaceState, fold
@@ -18,20 +19,9 @@ from kopt_kb.workspace.views import BlobReader, View
 if TYPE_CHECKING:
     from kopt_kb.workspace.memory_model import Iteration
 
-__all__ = ["MEMORY_VIEW", "blob_text", "iteration_of", "memory_text", "plain"]
+__all__ = ["MEMORY_VIEW", "iteration_of", "memory_text"]
 
 _RESULTS = {"pass": "PASS", "fail": "FAIL", "unavailable": "UNAVAILABLE"}
-_UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
-
-
-def plain(text: str) -> str:
-    """Return text that UTF-8 can carry: lone surrogates of undecodable bytes become question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def blob_text(blob: BlobReader, sha: str) -> str:
-    """Return a blob as text; bytes that are no UTF-8 are shown as U+FFFD."""
-    return blob(sha).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _render(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
@@ -58,7 +48,7 @@ def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob
     from kopt_kb.workspace.memory_model import SCHEMA_VERSION, Iteration
 
     chosen = attempt.chosen
-    words = _words(attempt, blob)
+    words = free_text(attempt, blob)
     reason = history.masked.get(attempt.number, "")
     members = {
         "schema_version": SCHEMA_VERSION,
@@ -67,6 +57,7 @@ def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob
         "masked": bool(reason),
         "mask_reason": reason,
         "status": attempt.status,
+        "simulated": history.simulated(attempt),
         "timestamp": attempt.t,
         "problem": _problem(state, history, attempt),
         "kernel": _kernel(attempt, chosen),
@@ -126,7 +117,7 @@ def _over(rates: tuple[ShapeRate, ...], name: str, scale: float) -> float | None
 
 def _performance(state: WorkspaceState, history: History, attempt: Attempt) -> dict[str, Any]:
     own = attempt.own_records
-    rates = rates_of(state, own)
+    rates = rates_of(state, own, judged=not history.simulated(attempt))
     wanted = {str(shape) for shape in state.problem.to_json()["shapes"]}
     whole = wanted <= own.keys()
     return {
@@ -164,7 +155,7 @@ def _comparison(history: History, attempt: Attempt) -> dict[str, Any] | None:
     if previous is None or previous.chosen is None:
         return None
     own = attempt.own_records
-    again = attempt.latest(previous.chosen.name)
+    again = attempt.standing(previous.chosen.name)
     before = again or previous.own_records
     shapes = sorted(own.keys() & before.keys())
     new = geomean(own[shape].median_s for shape in shapes)
@@ -244,12 +235,13 @@ def _correctness(history: History, candidate: Candidate | None, blob: BlobReader
 
 
 def _rel_err(run: RunFinished | None, blob: BlobReader) -> float | None:
-    """Return `max_rel_err` of a run's output when it is a JSON object that has one."""
+    """Return `max_rel_err` of a run's output when it is a JSON object that has one, itself or under `result`."""
     if run is None or run.output is None:
         return None
     try:
         found = json.loads(blob_text(blob, run.output))
-        value = found.get("max_rel_err") if isinstance(found, dict) else None
+        result = found.get("result", found) if isinstance(found, dict) else None
+        value = result.get("max_rel_err") if isinstance(result, dict) else None
         return short(float(value)) if isinstance(value, float | int) and not isinstance(value, bool) else None
     except (ValueError, RecursionError, OverflowError):
         return None
@@ -316,34 +308,3 @@ def _wiki(state: WorkspaceState, references: list[Any]) -> dict[str, Any]:
     pages = dict.fromkeys(row.citation.path for row in state.specs.values())
     used = [one["path_or_url"] for one in references if one["source_type"] == "gpu-wiki"]
     return {"kernel_wiki": list(dict.fromkeys(used)), "hardware_wiki": list(pages)}
-
-
-def _words(attempt: Attempt, blob: BlobReader) -> dict[str, list[Any]]:
-    """Return the free-text fields: entries by field, and notes sorted into them by topic."""
-    from kopt_kb.workspace.memory_model import MemoryFileError, read_entry
-
-    found: dict[str, list[Any]] = {
-        "search_log": [], "pitfalls_and_fixes": [], "references": [], "open_directions": [],
-        "notes": [], "risks_and_rollback": [],
-    }  # fmt: skip
-    for note in attempt.notes:
-        field, entry = _noted(note, blob_text(blob, note.text))
-        found[field].append(entry)
-    for one in attempt.entries:
-        text = blob_text(blob, one.text)
-        try:
-            found[one.kind].append(read_entry(one.kind, text))
-        except MemoryFileError:
-            found["notes"].append({"topic": "user", "text": text, "by": one.by})
-    return found
-
-
-def _noted(note: Entry, text: str) -> tuple[str, dict[str, Any]]:
-    words = text.strip() or "(empty)"
-    if note.kind == "search":
-        return "search_log", {"source": "note", "query": "", "finding": words, "actionability": ""}
-    if note.kind == "pitfall":
-        kind = "unknown_spec" if _UNKNOWN_SPEC in words else "note"
-        rest = {"error_message": "", "root_cause": "", "fix_applied": ""}
-        return "pitfalls_and_fixes", {"error_type": kind, **rest, "lesson": words}
-    return "notes", {"topic": note.kind, "text": words, "by": note.by}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -67,13 +67,20 @@ def change_pct(new: float | None, old: float | None) -> float | None:
     return finite(100 * (new / old - 1))
 
 
-def rates_of(state: WorkspaceState, records: Mapping[str, Measured]) -> tuple[ShapeRate, ...]:
-    """Return the rates of each shape's record, shapes of the problem first and in its order."""
+def rates_of(state: WorkspaceState, records: Mapping[str, Measured], *, judged: bool = True) -> tuple[ShapeRate, ...]:
+    """Return the rates of each shape's record, shapes of the problem first and in its order.
+
+    Args:
+        state: Problem, rooflines and targets.
+        records: Shape → record.
+        judged: Whether to compare with roofs and targets; simulated times never are.
+    """
     problem = state.problem
     order = [format_shape(shape) for shape in problem.shapes]
     shapes = [*(one for one in order if one in records), *(one for one in records if one not in order)]
-    roofs = {format_shape(tuple(one["work"]["shape"])): one for one in state.rooflines}
-    return tuple(_rate(state, problem, records[shape], roofs.get(shape)) for shape in shapes)
+    roofs = {format_shape(tuple(one["work"]["shape"])): one for one in state.rooflines} if judged else {}
+    found = tuple(_rate(state, problem, records[shape], roofs.get(shape)) for shape in shapes)
+    return found if judged else tuple(replace(one, target_ratio=None) for one in found)
 
 
 def _per_s(amount: int, record: Measured) -> float | None:

@@ -14,7 +14,8 @@ from kopt_kb.workspace.chain import Head
 from kopt_kb.workspace.conflict import Conflict
 from kopt_kb.workspace.disk import read_regular
 from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.memory_view import MEMORY_VIEW, blob_text
+from kopt_kb.workspace.memory_view import MEMORY_VIEW
+from kopt_kb.workspace.memory_words import blob_text
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.report_views import BASELINE_VIEW, OPTIMIZE_VIEW, ROUNDS_VIEW
 from kopt_kb.workspace.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked

@@ -11,7 +11,8 @@ from kopt_kb.workspace.attempts import Attempt, History, attempts_of
 from kopt_kb.workspace.codec import encode
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.markdown import bullets, figure, percent, quoted, table
-from kopt_kb.workspace.memory_view import blob_text, iteration_of, plain
+from kopt_kb.workspace.memory_view import iteration_of
+from kopt_kb.workspace.memory_words import blob_text, plain, spoken
 from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.trend_view import STATUS
@@ -26,6 +27,8 @@ _DECISIONS = {
     "open": "OPEN", "baseline": "BASELINE", "accept": "ACCEPTED", "accept_with_note": "ACCEPTED WITH NOTE",
     "rollback": "ROLLED BACK", "unverified": "UNVERIFIED",
 }  # fmt: skip
+
+_SIMULATED = "SIMULATED: times come from a made-up model; Stop Conditions are not evaluable."
 
 
 def _finish(lines: list[str]) -> str:
@@ -47,8 +50,8 @@ def _shape_row(one: ShapeRate) -> tuple[str, ...]:
     )
 
 
-def _results(state: WorkspaceState, attempt: Attempt) -> list[str]:
-    rates = rates_of(state, attempt.own_records)
+def _results(state: WorkspaceState, history: History, attempt: Attempt) -> list[str]:
+    rates = rates_of(state, attempt.own_records, judged=not history.simulated(attempt))
     if not rates:
         return ["No measurement.", ""]
     head = ["Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Compute roof (%)", "DRAM roof (%)", "Target (%)"]
@@ -83,7 +86,9 @@ def _environment(history: History, attempt: Attempt) -> list[str]:
 def _notes(attempt: Attempt, blob: BlobReader) -> list[str]:
     lines: list[str] = []
     for one in (*attempt.notes, *attempt.entries):
-        said = _spoken(blob_text(blob, one.text))
+        said = _spoken(spoken(one, blob_text(blob, one.text)))
+        if not said:
+            continue
         lines += [f"{one.kind}, by {' '.join(one.by.split())} (event {one.seq}):", "", *quoted(said), ""]
     return lines or ["none", ""]
 
@@ -116,10 +121,11 @@ def _baseline(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
             f"tolerance: relative error <= {format_exact(problem.tolerance.max_rel_err)} ({problem.tolerance.reason})",
             f"correctness: {memory.correctness.status}, largest relative error {figure(memory.correctness.rel_err)}",
             f"memory: memory/v0.json, status {memory.status}",
+            *([_SIMULATED] if memory.simulated else []),
         ]
     )
     lines += ["## Machine", "", *_environment(history, attempt)]
-    lines += ["## Performance", "", *_results(state, attempt)]
+    lines += ["## Performance", "", *_results(state, history, attempt)]
     lines += ["## Gates", "", *_gates(memory)]
     noise = [(one.shape, one.n, figure(one.median_s * 1e6), figure(one.floor_pct)) for one in history.noise]
     if noise:
@@ -154,6 +160,8 @@ def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: Bl
     if attempt.number in history.masked:
         return _finish([*lines, "This version is masked: it must not influence what is tried next.", ""])
     memory = iteration_of(state, history, attempt, blob)
+    if memory.simulated:
+        lines += [_SIMULATED, ""]
     stated = memory.optimization
     lines += ["## Hypothesis", ""]
     claim = stated.action_description if stated else ""
@@ -164,7 +172,7 @@ def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: Bl
         f"{one.name}: {_code(one.change)}, {one.result}, {one.decision}" for one in memory.experience.experiments
     ]
     lines += bullets(changes, "nothing changed" if not attempt.number else "no candidate yet")
-    lines += ["## Results", "", "### Validation", "", *_gates(memory), *_results(state, attempt)]
+    lines += ["## Results", "", "### Validation", "", *_gates(memory), *_results(state, history, attempt)]
     lines += ["### Aggregate", "", *_aggregate(memory)]
     lines += ["## Decision", "", _DECISIONS[memory.status], ""]
     if memory.decision is not None:
@@ -229,6 +237,7 @@ def _optimize(events: tuple[Event, ...], blob: BlobReader) -> str:
             f"status: {ended}",
         ]
     )  # fmt: skip
+    lines += [_SIMULATED, ""] if any(one.simulated for one in shown) else []
     lines += ["## Optimization History", ""]
     lines += table(
         ["Round", "Time", "Category", "Hypothesis", "Decision", "Geomean (us)", "Detailed data"], _history(seen)
@@ -237,7 +246,7 @@ def _optimize(events: tuple[Event, ...], blob: BlobReader) -> str:
     if hidden:
         lines += [f"Masked and left out: {', '.join(hidden)}.", ""]
     best = history.incumbent
-    lines += ["## Current Best", "", f"v{best.number} (round-{best.number + 1})", "", *_results(state, best)]
+    lines += ["## Current Best", "", f"v{best.number} (round-{best.number + 1})", "", *_results(state, history, best)]
     tried = {one.direction for memory in seen for one in memory.open_directions}
     lines += ["## Directions to Try", "", *bullets(sorted(tried))]
     failed = [one for one in seen if one.status in {"rollback", "unverified"} and one.optimization is not None]

@@ -6,7 +6,7 @@ from kopt_kb.workspace.adopted import adopted_lines
 from kopt_kb.workspace.attempts import Attempt, History, attempts_of
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.markdown import figure, percent, table
-from kopt_kb.workspace.memory_view import plain
+from kopt_kb.workspace.memory_words import plain
 from kopt_kb.workspace.rates import change_pct, finite, geomean, rates_of
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.views import BlobReader, one_file
@@ -88,6 +88,8 @@ def _latencies(history: History) -> list[str]:
 def _text(events: tuple[Event, ...], blob: BlobReader) -> str:
     state, history = fold(events), attempts_of(events)
     lines = ["# Performance trend", ""]
+    if any(history.simulated(one) for one in history.attempts.values()):
+        lines += ["SIMULATED: every time comes from a made-up model.", ""]
     lines += table(COLUMNS, (_row(state, history, one) for one in history.attempts.values()))
     lines += [
         "Average is the geometric mean over shapes, peak the largest; both are useful operations over the median",
