@@ -26,9 +26,9 @@ TABLES = {
         "id INTEGER PRIMARY KEY, guid, kernel_name, display_name, arch_vgpr_count, accum_vgpr_count, sgpr_count"
     ),
     "kernel_dispatch": (
-        'id INTEGER PRIMARY KEY, guid, nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, "start", "end",'
-        " private_segment_size, group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x,"
-        " grid_size_y, grid_size_z, region_name_id, event_id, extdata"
+        'id INTEGER PRIMARY KEY, guid, nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, "start",'
+        ' "end", private_segment_size, group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z,'
+        " grid_size_x, grid_size_y, grid_size_z, region_name_id, event_id, extdata"
     ),
 }
 COLUMNS = (

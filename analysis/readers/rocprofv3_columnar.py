@@ -119,6 +119,7 @@ class _Table:
         ids = self._numbers(block, "dispatch")
         fresh = np.concatenate(([True], ids[1:] != ids[:-1]))
         starts = np.flatnonzero(fresh)
+        rest = None
         if not last:
             end = int(starts[-1])
             rest = block.slice(end)
@@ -132,7 +133,7 @@ class _Table:
         self._ids = firsts
         self._add(block, fresh, starts)
         self._line += block.num_rows
-        return None if last else rest
+        return rest
 
     def _numbers(self, block: Any, known: str) -> Any:
         column = block.column(self._index(known))

@@ -16,6 +16,7 @@ from kopt_kb.analysis.readers.amd_store import DispatchStore
 from kopt_kb.analysis.readers.base import Head, Reader
 from kopt_kb.analysis.readers.errors import ReportError
 from kopt_kb.analysis.readers.rocprofv3_columnar import columnar_is_there, read_columnar
+from kopt_kb.analysis.readers.rocprofv3_plain import read_plain
 from kopt_kb.analysis.readers.rocprofv3_rows import TableReader
 
 __all__ = ["ROCPROFV3_CSV", "read_rocprofv3_csv", "table_kind"]
@@ -75,6 +76,8 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
     devices = _devices(path, kind)
     large = kind == "counters" and path.stat().st_size >= _LARGE_BYTES and columnar_is_there()
     collector = read_columnar(path, devices, source) if large else None
+    if collector is None and kind == "counters":
+        collector = read_plain(path, devices, source)
     if collector is None:
         collector = AmdCollector(source)
         store = DispatchStore(collector)

@@ -74,9 +74,12 @@ class TableReader:
         Raises:
             ReportError: A row is damaged.
         """
-        if quick and self._plain and self._columns.header[-len(_TAIL) :] == _TAIL and self._columns.has("dispatch"):
-            return self._read_lines()
-        return self._read_rows()
+        return self._read_lines() if quick and self.is_quick else self._read_rows()
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether lines can be cut before their last four cells."""
+        return self._plain and self._columns.header[-len(_TAIL) :] == _TAIL and self._columns.has("dispatch", "kernel")
 
     def _read_rows(self) -> int:
         rows = csv_rows(self._path)
@@ -148,7 +151,17 @@ class TableReader:
         return max(line - 1, 0)
 
     def _quick_record(self, head: bytes, line: int) -> Dispatch:
-        """Open the dispatch of a line; what stands after the dispatch id repeats and is read once."""
+        number, shape, scope = self.head(head, line)
+        return self._store.open(scope, number, shape, self._file, line)
+
+    def head(self, head: bytes, line: int) -> tuple[int, Shape, str]:
+        """Return dispatch id, configuration and scope of a line without its last four cells.
+
+        What stands after the dispatch id repeats over dispatches and is read once.
+
+        Raises:
+            ReportError: The line is damaged.
+        """
         at = self._columns.at("dispatch") or 0
         process = self._columns.at("process")
         *first, rest = head.split(b",", at + 1)
@@ -161,7 +174,11 @@ class TableReader:
         shape, scope = known
         if process is not None and process <= at:
             scope = self._scope(_text(first[process]))
-        return self._store.open(scope, number, shape, self._file, line)
+        return number, shape, scope
+
+    def counter_name(self, cell: bytes, line: int) -> str:
+        """Return the counter that a cell names; raises `ReportError` for another cell."""
+        return self._names.get(cell) or self._name(cell, line)
 
     def _read_head(self, before: int, rest: bytes, line: int) -> tuple[Shape, str]:
         try:

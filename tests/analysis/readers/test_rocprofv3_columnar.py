@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from kopt_kb.analysis.profile import Source
 from kopt_kb.analysis.readers import ReportError, read_profiles, rocprofv3_columnar, rocprofv3_csv
+from kopt_kb.analysis.readers.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd_devices import Devices, read_agent_table
+from kopt_kb.analysis.readers.amd_store import DispatchStore
 from kopt_kb.analysis.readers.rocprofv3_columnar import columnar_is_there, read_columnar
+from kopt_kb.analysis.readers.rocprofv3_rows import TableReader
 
 pytest.importorskip("pyarrow")
 
@@ -40,7 +43,11 @@ def shown(profiles):
 
 
 def by_rows(path):
-    return [(dict(one, file="f"), raw) for one, raw in shown(rocprofv3_csv.read_rocprofv3_csv(path))]
+    collector = AmdCollector(Source(str(path), "rocprofv3-csv", "rocprofv3", "amd"))
+    store = DispatchStore(collector)
+    TableReader(path, Devices(), store).read(quick=False)
+    store.flush()
+    return [(dict(one, file="f"), raw) for one, raw in shown(collector.profiles())]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
