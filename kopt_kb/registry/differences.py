@@ -130,19 +130,27 @@ def _without_value(platform: Platform, row: ForeignRow, key: str, fitting: list[
     return Difference(row, "not-comparable", key, platform.id, None, "the wiki has no row for it")
 
 
-def compare_row(registry: Registry, row: ForeignRow, names: Mapping[str, str] | None = None) -> Difference:
-    """Return how one foreign value stands to ours.
+class _Platforms:
+    """Our product for each of their names, each resolved once."""
 
-    Args:
-        registry: Ours.
-        row: Theirs.
-        names: Their product names to our platform ids, where theirs name none or several of ours.
-    """
+    def __init__(self, registry: Registry, names: Mapping[str, str] | None) -> None:
+        self.registry, self.names = registry, names or {}
+        self.found: dict[str, Platform | BadInput] = {}
+
+    def of(self, name: str) -> Platform | BadInput:
+        if name not in self.found:
+            try:
+                self.found[name] = self.registry.platform(self.names.get(name, name))
+            except BadInput as error:
+                self.found[name] = error
+        return self.found[name]
+
+
+def _compare(platforms: _Platforms, row: ForeignRow) -> Difference:
     key = canonical_key(METRICS[row.metric], dict(row.axes))
-    try:
-        platform = registry.platform((names or {}).get(row.platform, row.platform))
-    except BadInput as error:
-        return Difference(row, "not-comparable", key, "", None, f"{error.what}; {error.fix}")
+    platform = platforms.of(row.platform)
+    if isinstance(platform, BadInput):
+        return Difference(row, "not-comparable", key, "", None, f"{platform.what}; {platform.fix}")
     lacking = _missing_axes(row)
     if lacking:
         reason = f"the table does not say {', '.join(lacking)}: the value has several meanings"
@@ -156,8 +164,20 @@ def compare_row(registry: Registry, row: ForeignRow, names: Mapping[str, str] | 
     return _against(platform, row, key, values) if values else _without_value(platform, row, key, rows)
 
 
+def compare_row(registry: Registry, row: ForeignRow, names: Mapping[str, str] | None = None) -> Difference:
+    """Return how one foreign value stands to ours.
+
+    Args:
+        registry: Ours.
+        row: Theirs.
+        names: Their product names to our platform ids, where theirs name none or several of ours.
+    """
+    return _compare(_Platforms(registry, names), row)
+
+
 def diff(
     registry: Registry, rows: Iterable[ForeignRow], table: str, names: Mapping[str, str] | None = None
 ) -> Differences:
     """Return the comparison of a whole table with the wiki; see `compare_row`."""
-    return Differences(table, tuple(compare_row(registry, row, names) for row in rows))
+    platforms = _Platforms(registry, names)
+    return Differences(table, tuple(_compare(platforms, row) for row in rows))

@@ -21,6 +21,7 @@ __all__ = ["CLASSES", "Case", "Explanation", "explain"]
 
 FAR = Fraction(1, 10)
 """How far a ratio may stand from a plain factor of two or more: nothing else is near, and both sides are rounded."""
+CLOSE = Fraction(5, 100)
 NEAR = Fraction(3, 100)
 """How far a value may stand from what explains it: 2 % of rounding and 1 % between sources."""
 
@@ -49,6 +50,7 @@ CLASSES: dict[str, str] = {
     "family-rate": "computed from the architecture's rate, which this part does not have",
     "other-product": "the value of another product",
     "part-lacks-it": "the part does not have it",
+    "close": "within 5 %: another rounding, revision or clock",
     "unexplained": "none of the known error classes fits",
 }
 """Error classes and what they mean."""
@@ -196,7 +198,7 @@ def _twice(case: Case, ratio: Fraction) -> Iterator[str]:
             yield "sparse-as-dense"
         else:
             yield "doubled"
-        yield "direction" if case.row.metric in _LINKS else "per-system"
+            yield "direction" if case.row.metric in _LINKS else "per-system"
     if near(ratio, Fraction(1, 2), FAR):
         yield "halved"
         if case.row.metric in _LINKS:
@@ -293,4 +295,8 @@ def explain(case: Case) -> tuple[Explanation, ...]:
     for tried in _TRIED:
         for one in tried(case):
             found.setdefault(one.kind, one)
-    return tuple(found.values()) or (Explanation("unexplained", CLASSES["unexplained"]),)
+    if not found:
+        slight = case.ratio is not None and near(case.ratio, Fraction(1), CLOSE)
+        kind = "close" if slight else "unexplained"
+        found[kind] = Explanation(kind, CLASSES[kind])
+    return tuple(found.values())

@@ -23,6 +23,11 @@ COMMANDS: dict[str, tuple[int, list[str]]] = {
     "lookup_metric": (0, ["lookup", "T10", "memory_bandwidth"]),
     "lookup_unknown": (4, ["lookup", "T10", "peak_compute", "dtype=bf16"]),
     "lookup_ambiguous": (2, ["lookup", "T10", "memory_bandwith"]),
+    "compare": (0, ["compare", "T10", "T10_PRO", "peak_compute", "dtype=fp16"]),
+    "search": (0, ["search", "bus", "--kind", "hardware", "--arch", "sm_00"]),
+    "route": (0, ["route", "knowledge", "--arch", "sm_00"]),
+    "wiki_conflicts": (0, ["wiki", "conflicts"]),
+    "wiki_diff": (1, ["wiki", "diff", "TABLE"]),
     "wiki_check": (1, ["wiki", "check", "ROOT"]),
     "roofline_bare": (0, ["roofline", "--platform", "T10", "--flops", "1e9", "--bytes", "1e9", "--dtype", "fp32", "--engine", "vector"]),
     "roofline_op": (0, ["roofline", "--platform", "T10", "--op", "rms_norm", "--shape", "8192x4096", "--dtype", "bf16"]),
@@ -30,6 +35,14 @@ COMMANDS: dict[str, tuple[int, list[str]]] = {
     "init": (0, ["init", "norm", "--platform", "T10", "--framework", "Triton", "--kernel-demo", "DEMO", "--shape", "8192x4096", "--dtype", "bf16"]),
     "audit": (0, ["audit", "kernel_opt_norm"]),
 }  # fmt: skip
+
+
+FOREIGN = """platform,metric,value,unit,conditions
+T10,memory_bandwidth,2.0,TB/s,
+T10,memory_bandwidth,4.0,TB/s,
+T10,peak_compute,102.4,TFLOPS,dtype=bf16; engine=matrix; sparsity=dense
+T10,peak_compute,989,TFLOPS,
+"""
 
 
 def _run(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
@@ -55,7 +68,9 @@ def test_json_is_the_frozen_one(
     monkeypatch.chdir(tmp_path)
     demo = tmp_path / "demo.py"
     demo.write_text('OP = "rms_norm"\n')
-    places = {"ROOT": str(wiki_root), "DEMO": str(demo)}
+    table = tmp_path / "table.csv"
+    table.write_text(FOREIGN)
+    places = {"ROOT": str(wiki_root), "DEMO": str(demo), "TABLE": str(table)}
     if name == "audit":
         assert main([places.get(word, word) for word in COMMANDS["init"][1]]) == 0
         capsys.readouterr()

@@ -35,7 +35,8 @@ def classes(wiki_root: Path, metric: str, value: str, unit: str, platform: str =
         ("memory_bandwidth", "2147", "GB/s", "binary-prefix"),
         ("memory_bandwidth", "16", "TB/s", "per-system"),
         ("memory_bandwidth", "2.9", "TB/s", "unexplained"),
-        ("sm_count", "99", "count", "unexplained"),
+        ("sm_count", "99", "count", "close"),
+        ("sm_count", "120", "count", "unexplained"),
     ],
 )
 def test_each_class(wiki_root: Path, metric: str, value: str, unit: str, kind: str) -> None:

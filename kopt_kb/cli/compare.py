@@ -1,0 +1,74 @@
+"""Put products side by side: only values under the same conditions get a ratio.
+
+kb compare H100_SXM H200_SXM
+kb compare H100_SXM MI300X peak_compute dtype=bf16 sparsity=dense
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.registry.compare import Comparison, Line, compare_platforms
+from kopt_kb.registry.registry import Registry
+from kopt_kb.registry.vocabulary import UnknownMetric, metric
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("words", metavar="PLATFORM", nargs="+", help="two products or more; then METRIC AXIS=VALUE …")
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the comparison."""
+    registry = open_registry(args)
+    platforms, name, axes = _split(registry, args.words)
+    found = compare_platforms([registry.platform(one) for one in platforms], name, **conditions(axes))
+    if args.json:
+        print_json(found.to_json())
+    else:
+        _print(found)
+    return ExitCode.OK
+
+
+def _split(registry: Registry, words: list[str]) -> tuple[list[str], str | None, list[str]]:
+    """Return platforms, metric and conditions: the first word that is no product is the metric."""
+    axes = [word for word in words if "=" in word and "[" not in word]
+    rest = [word for word in words if word not in axes]
+    if len(rest) > 2 and _is_metric(rest[-1]):
+        return rest[:-1], rest[-1], axes
+    for word in rest:
+        registry.platform(word)
+    if axes:
+        raise BadInput("conditions without a metric", where="kb compare", fix="name a metric before them")
+    return rest, None, axes
+
+
+def _is_metric(word: str) -> bool:
+    try:
+        metric(word.partition("[")[0])
+    except UnknownMetric:
+        return False
+    return True
+
+
+def _print(found: Comparison) -> None:
+    head = ["", *(str(one.id) for one in found.platforms), "ratio", ""]
+    print(table([head, *(_cells(line) for line in found.lines)], right=tuple(range(1, len(found.platforms) + 1))))
+
+
+def _cells(line: Line) -> list[str]:
+    cells = []
+    for row, note in zip(line.rows, line.notes, strict=True):
+        if row is None:
+            cells.append(note if note.startswith("only") else "-")
+        else:
+            unit = "" if row.unit in {"-", "count"} or row.kind != "value" else f" {row.unit}"
+            cells.append(f"{row.value}{unit}")
+    ratios = ", ".join("" if one is None else f"{one:.3g}" for one in line.ratios()[1:])
+    says = f"not the same conditions: {'; '.join(line.differs)}" if line.differs else ""
+    return [line.key, *cells, ratios.strip(", "), says]

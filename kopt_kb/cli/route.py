@@ -1,0 +1,46 @@
+"""Print what to read for a piece of work, in order, and why.
+
+kb route knowledge --op gemm --arch gfx942 --backend flydsl
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
+from kopt_kb.cli.search import add_filters, filters
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.registry.route import ReadingList, reading_list
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    knowledge = commands.add_parser("knowledge", help="the reading list of an operation", allow_abbrev=False)
+    add_filters(knowledge)
+    add_wiki(knowledge)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the reading list; exit 1 when no page fits."""
+    wanted = filters(args)
+    if not (wanted.op or wanted.backend or wanted.arch):
+        raise BadInput("no piece of work is named", where="kb route knowledge", fix="give --op, --backend or --arch")
+    found = reading_list(open_registry(args).wiki, wanted)
+    if args.json:
+        print_json(found.to_json())
+    else:
+        _print(found)
+    return ExitCode.OK if found.stops else ExitCode.FINDING
+
+
+def _print(found: ReadingList) -> None:
+    rows = []
+    for number, stop in enumerate(found.stops, 1):
+        why = f"{stop.why} ({', '.join(stop.matches) or 'any'})"
+        rows.append((f"{number}.", f"{stop.path}:1", stop.title, why))
+    print(table(rows, right=(0,)))
+    for kind in found.missing:
+        print(f"no {kind} page for this: use what you know, and call it unsourced")

