@@ -72,10 +72,11 @@ class _Plain:
 
     def read(self) -> AmdCollector:
         """Add up all lines; raises `_NotPlain`, `ReportError` or ValueError at the first that isn't plain."""
-        name_of = self._table.counter_name
+        names: dict[bytes, str] = {}
         last_head, last_times = b"", [b""]
         sums: dict[str, list[float]] = {}
         seen: set[str] = set()
+        record: Dispatch | None = None
         span, line = 0, 1
         with self._path.open("rb", buffering=1 << 20) as stream:
             stream.readline(_MAX_LINE_BYTES)
@@ -84,21 +85,25 @@ class _Plain:
                 head, counter, value, *times = raw.rsplit(b",", 4)
                 if head != last_head:
                     config, span = self._begin(head, times, line)
-                    last_head, last_times, sums = head, times, config.sums
+                    last_head, last_times, sums, record = head, times, config.sums, self._open
                     seen.clear()
                 elif times != last_times:
                     raise _NotPlain
-                name, number = name_of(counter, line), float(value)
+                name, number = names.get(counter), float(value)
+                if name is None:
+                    name = names[counter] = self._table.counter_name(counter, line)
                 if name in seen or b"_" in value:
                     raise _NotPlain
                 seen.add(name)
-                held = sums.get(name) or sums.setdefault(name, [0, 0.0, 0.0, 0.0])
+                held = sums.get(name)
+                if held is None:
+                    held = sums[name] = [0, 0.0, 0.0, 0.0]
                 held[0] += 1
                 held[1] += number
                 held[2] += number * span
                 held[3] += span
-                if self._open is not None:
-                    self._open.counters[name] = number
+                if record is not None:
+                    record.counters[name] = number
         return self._done()
 
     def _begin(self, head: bytes, times: list[bytes], line: int) -> tuple[_Config, int]:
