@@ -33,7 +33,7 @@ def test_a_row_is_read_with_its_source_and_its_line():
 
 
 @pytest.mark.parametrize(
-    ('old', 'new'),
+    ("old", "new"),
     [
         ("l2_hits", "l2_hitz"),
         ("| 1 |", "| B |"),

@@ -44,7 +44,7 @@ def test_a_folder_gives_the_same(tmp_path):
     assert (found.name, found.source.tool_version, found.target) == ("k", "decoder 3.0.0", "")
 
 
-@pytest.mark.parametrize(('row', 'line'), [('1,64,"s_nop",x,0,0,0,""', 2), ('1,64,"s_nop",1', 2)])
+@pytest.mark.parametrize(("row", "line"), [('1,64,"s_nop",x,0,0,0,""', 2), ('1,64,"s_nop",1', 2)])
 def test_a_damaged_row_names_its_line(tmp_path, row, line):
     """Exit code 2 with file and line."""
     path = tmp_path / "x.csv"
