@@ -1,0 +1,93 @@
+"""What a rule returns: a limiter with its evidence, or the counters it could not find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.table import BottleneckClass, class_of
+from kopt_kb.analysis.rules.thresholds import Threshold
+
+__all__ = ["Evidence", "Finding", "Rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One line of proof.
+
+    Attributes:
+        metric: Profile metric, or a value derived from several.
+        value: What was measured, in `unit`.
+        unit: Unit of value and threshold.
+        threshold: The wiki row it was compared with, None for a fact that only explains.
+        note: What the value says.
+    """
+
+    metric: str
+    value: float
+    unit: str
+    threshold: Threshold | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        """`l1_sol_pct 93.2 % >= 60 % (counters/nvidia_thresholds.md:36)`."""
+        text = f"{self.metric} {self.value:.4g}" + ("" if self.unit == "1" else f" {self.unit}")
+        if self.threshold is not None:
+            text += f" {self.threshold.op} {self.threshold.value:g} ({self.threshold.citation})"
+        return f"{text}: {self.note}" if self.note else text
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields; `threshold` with operator, value, citation and source."""
+        row = self.threshold
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "unit": self.unit,
+            "threshold": None
+            if row is None
+            else {"op": row.op, "value": row.value, "citation": row.citation, "source": row.source},
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A limiter that a rule found.
+
+    Attributes:
+        code: The rule's code.
+        limiter: Word of the closed table.
+        evidence: Why.
+    """
+
+    code: str
+    limiter: str
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def bottleneck(self) -> BottleneckClass:
+        """Class of the limiter."""
+        return class_of(self.limiter)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One entry of the ordered list.
+
+    Attributes:
+        code: Stable code, `BN-…`.
+        limiters: What it can find.
+        needs: Metrics without which it can't decide.
+        find: The rule.
+        summary: One sentence for `kb profile explain`.
+        reads: Codes whose thresholds it reads besides its own.
+    """
+
+    code: str
+    limiters: tuple[str, ...]
+    needs: tuple[str, ...]
+    find: Callable[[Kernel], Finding | None]
+    summary: str
+    reads: tuple[str, ...] = ()

@@ -1,0 +1,58 @@
+"""From a profile to its verdict: total, so that every profile gets one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kopt_kb.analysis.ceilings import memory_ceiling
+from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.rules.advice import load_advice
+from kopt_kb.analysis.rules.base import Finding
+from kopt_kb.analysis.rules.headroom import headroom_of
+from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.ordered import RULES
+from kopt_kb.analysis.rules.thresholds import load_thresholds
+from kopt_kb.analysis.rules.verdict import Verdict
+from kopt_kb.problem.work import Work
+from kopt_kb.registry.quantity import Quantity
+from kopt_kb.registry.registry import Platform
+
+__all__ = ["classify"]
+
+
+def classify(
+    profile: KernelProfile, platform: Platform | None = None, work: Work | None = None, *, wiki: Path | None = None
+) -> Verdict:
+    """Return what limits a kernel.
+
+    Args:
+        profile: One kernel of a report.
+        platform: The exact product, for headroom and for reports that hold bytes but no share of peak.
+        work: Useful work, so that headroom is of useful and not of executed operations.
+        wiki: Folder of the wiki with thresholds and advice; None takes KOPT_GPU_WIKI, else the packaged one.
+
+    Raises:
+        BadInput: A page of thresholds or advice is missing or broken.
+    """
+    kernel = Kernel(profile, load_thresholds(wiki), _dram_peak(platform))
+    found = [one for rule in RULES if (one := rule.find(kernel)) is not None]
+    absent = tuple(dict.fromkeys(need for rule in RULES for need in profile.absent(*rule.needs)))
+    primary = found[0] if found else Finding("BN-DATA", "insufficient-data", ())
+    ranked = tuple({one.limiter: one for one in reversed(found[1:]) if one.limiter != primary.limiter}.values())
+    return Verdict(
+        bottleneck=primary.bottleneck,
+        limiter=primary.limiter,
+        code=primary.code,
+        evidence=primary.evidence,
+        absent=absent,
+        advice=load_advice(primary.limiter, wiki),
+        others=ranked[::-1],
+        headroom=() if platform is None else headroom_of(profile, platform, work),
+    )
+
+
+def _dram_peak(platform: Platform | None) -> float | None:
+    if platform is None:
+        return None
+    roof = memory_ceiling(platform, "copy", 0).documented
+    return float(roof.si) if isinstance(roof, Quantity) else None

@@ -1,0 +1,160 @@
+"""Threshold tables of the wiki: at which value of which metric a rule fires, and who says so.
+
+A page holds one table `| Code | Metric | Op | Value | Unit | Source | Note |` and footnotes as every wiki page has. The
+source is `[^id] locator quote="…"`, or `kopt-kb zoo` with a note `reason: …`.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+from kopt_kb.registry.footnotes import Footnote, read_footnotes
+from kopt_kb.registry.wiki import default_root
+
+__all__ = ["HEADER", "OWN_SOURCE", "Threshold", "ThresholdFault", "Thresholds", "load_thresholds", "read_thresholds"]
+
+HEADER = ("Code", "Metric", "Op", "Value", "Unit", "Source", "Note")
+OWN_SOURCE = "kopt-kb zoo"
+_PAGE = "counters/nvidia_thresholds.md"
+_CODE = re.compile(r"BN-[A-Z0-9-]+")
+_METRIC = re.compile(r"[a-z][a-z0-9_.]*")
+_SOURCE = re.compile(r'\[\^(?P<id>[A-Za-z0-9_.\-]+)\]\s+(?P<locator>[^;|"]+?)\s+quote="(?P<quote>[^"]{1,60})"')
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+
+
+class ThresholdFault(BadInput):
+    """A threshold page that breaks the grammar; names file and line."""
+
+    code = "KB211"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """One row.
+
+    Attributes:
+        code: Code of the rule that reads it.
+        metric: What is compared; a profile metric or a name that the rules derive.
+        op: Comparison that makes the rule fire.
+        value: Number compared with, in `unit`.
+        unit: Unit of both.
+        source: Document and locator, or `kopt-kb zoo: reason`.
+        citation: `path:line` of the row.
+    """
+
+    code: str
+    metric: str
+    op: str
+    value: float
+    unit: str
+    source: str
+    citation: str
+
+    def met(self, measured: float) -> bool:
+        """Return whether a measured value makes the rule fire."""
+        return _OPERATORS[self.op](measured, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """All rows by (code, metric)."""
+
+    rows: Mapping[tuple[str, str], Threshold]
+
+    def row(self, code: str, metric: str) -> Threshold:
+        """Return a row; raises `ThresholdFault` when the page lacks it."""
+        found = self.rows.get((code, metric))
+        if found is None:
+            raise ThresholdFault(f"no threshold for {code} {metric}", where=_PAGE, fix="add the row")
+        return found
+
+    def of(self, code: str) -> tuple[Threshold, ...]:
+        """Return the rows of a rule in page order."""
+        return tuple(one for one in self.rows.values() if one.code == code)
+
+
+@lru_cache(maxsize=8)
+def load_thresholds(root: Path | None = None) -> Thresholds:
+    """Return the thresholds of a wiki; None takes KOPT_GPU_WIKI, else the packaged one.
+
+    Raises:
+        ThresholdFault: The page is missing or breaks the grammar.
+    """
+    path = (root or default_root()) / _PAGE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ThresholdFault("the page of thresholds can't be read", where=str(path)) from error
+    return read_thresholds(text, _PAGE)
+
+
+def read_thresholds(text: str, path: str) -> Thresholds:
+    """Return the rows of one page; raises `ThresholdFault` with the line of the first fault."""
+    lines = text.splitlines()
+    notes, bad = read_footnotes(lines)
+    if bad:
+        raise ThresholdFault(bad[0][1], where=f"{path}:{bad[0][0]}")
+    rows: dict[tuple[str, str], Threshold] = {}
+    inside = False
+    for number, line in enumerate(lines, 1):
+        cells = _cells(line)
+        if tuple(cells) == HEADER:
+            inside = True
+        elif not cells:
+            inside = False
+        elif inside and set(line) - set("|-: "):
+            row = _row(cells, notes, f"{path}:{number}")
+            if (row.code, row.metric) in rows:
+                raise ThresholdFault(f"{row.code} {row.metric} stands twice", where=row.citation)
+            rows[row.code, row.metric] = row
+    if not rows:
+        raise ThresholdFault("the page has no table of thresholds", where=path)
+    return Thresholds(rows)
+
+
+def _cells(line: str) -> list[str]:
+    stripped = line.strip()
+    if not (stripped.startswith("|") and stripped.endswith("|")):
+        return []
+    return [cell.strip() for cell in stripped[1:-1].split("|")]
+
+
+def _row(cells: list[str], notes: Mapping[str, Footnote], where: str) -> Threshold:
+    if len(cells) != len(HEADER):
+        raise ThresholdFault(f"{len(cells)} cells under a header of {len(HEADER)}", where=where)
+    code, metric, op, value, unit, source, note = cells
+    if not _CODE.fullmatch(code) or not _METRIC.fullmatch(metric):
+        raise ThresholdFault(f"{code!r} {metric!r} is no code and metric", where=where)
+    if op not in _OPERATORS:
+        raise ThresholdFault(f"{op!r} is none of {', '.join(_OPERATORS)}", where=where)
+    return Threshold(code, metric, op, _number(value, where), unit, _source(source, note, notes, where), where)
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ThresholdFault(f"{text!r} is no number", where=where) from error
+
+
+def _source(source: str, note: str, notes: Mapping[str, Footnote], where: str) -> str:
+    reason = note.removeprefix("reason:").strip()
+    if source == OWN_SOURCE:
+        if not note.startswith("reason:") or not reason:
+            raise ThresholdFault("a threshold of our own needs a note `reason: …`", where=where)
+        return f"{OWN_SOURCE}: {reason}"
+    cited = _SOURCE.fullmatch(source)
+    if cited is None or cited["id"] not in notes:
+        raise ThresholdFault(f'the source is neither {OWN_SOURCE} nor `[^id] locator quote="…"`', where=where)
+    return f"{notes[cited['id']].title}, {cited['locator']}"

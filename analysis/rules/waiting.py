@@ -1,0 +1,78 @@
+"""Rules for warps that wait while no unit is busy: barriers, too few warps, chains of dependent instructions."""
+
+from __future__ import annotations
+
+from kopt_kb.analysis.rules.base import Evidence, Finding
+from kopt_kb.analysis.rules.kernel import Kernel
+
+__all__ = ["find_barrier", "find_dependency", "find_occupancy"]
+
+
+def find_barrier(kernel: Kernel) -> Finding | None:
+    """Find block barriers as the first reason to wait."""
+    code = "BN-BARRIER"
+    share = kernel.stall_share_pct({"barrier"})
+    if share is None or kernel.top_stall != "barrier":
+        return None
+    need = kernel.limit(code, "barrier_share_pct")
+    pipes = max(kernel.pipes.values(), default=None)
+    if not need.met(share) or kernel.saturated(kernel.dram_pct) or kernel.saturated(pipes, "high_use_pct"):
+        return None
+    return Finding(
+        code, "barrier", (Evidence("barrier_share_pct", share, "%", need, "time warps wait at a block barrier"),)
+    )
+
+
+_RESOURCES = (("registers", "occupancy-registers"), ("blocks", "occupancy-blocks"), ("shared", "occupancy-shared"))
+
+
+def find_occupancy(kernel: Kernel) -> Finding | None:
+    """Find too few resident warps because registers, shared memory or the number of blocks run out."""
+    code = "BN-OCCUPANCY"
+    allowed, waves = kernel.get("theoretical_occupancy_pct"), kernel.get("waves_per_sm")
+    if allowed is None or _busy(kernel):
+        return None
+    low, filled = kernel.limit(code, "theoretical_occupancy_pct"), kernel.limit(code, "waves_per_sm")
+    slots = kernel.limit(code, "issue_active_pct")
+    if not low.met(allowed) or (waves is not None and not filled.met(waves)):
+        return None
+    if kernel.issue_pct is not None and not slots.met(kernel.issue_pct):
+        return None
+    limiters = kernel.profile.occupancy_limiters
+    found = [limiter for resource, limiter in _RESOURCES if resource in limiters]
+    if not found:
+        return None
+    evidence = [Evidence("theoretical_occupancy_pct", allowed, "%", low, f"limited by {', '.join(sorted(limiters))}")]
+    if waves is not None:
+        evidence.append(Evidence("waves_per_sm", waves, "1", filled, "the grid reaches that limit"))
+    if kernel.issue_pct is not None:
+        evidence.append(Evidence("issue_active_pct", kernel.issue_pct, "%", slots, "issue slots used"))
+    return Finding(code, found[0], tuple(evidence))
+
+
+def _busy(kernel: Kernel) -> bool:
+    return any(kernel.saturated(one) for one in (kernel.compute_pct, kernel.stream_pct, kernel.l2_pct, kernel.l1_pct))
+
+
+def find_dependency(kernel: Kernel) -> Finding | None:
+    """Find chains: warps wait for the result of an instruction and nothing else explains it."""
+    top = kernel.top_stall
+    if top is None or _busy(kernel):
+        return None
+    share = kernel.stall_share_pct({top})
+    most = kernel.limit("BN-SATURATED", "use_pct")
+    uses = {"compute_use_pct": kernel.compute_pct, "memory_use_pct": kernel.memory_pct}
+    known = [
+        Evidence(name, value, "%", None, f"under {most.value:g} %") for name, value in uses.items() if value is not None
+    ]
+    if share is None or len(known) < len(uses):
+        return None
+    return Finding(
+        "BN-DEPENDENCY", "dependency", (Evidence(f"stall.{top}_share_pct", share, "%", None, _why(top)), *known)
+    )
+
+
+def _why(stall: str) -> str:
+    if stall in {"wait", "math_pipe_throttle"}:
+        return "time between dependent arithmetic instructions"
+    return "the first reason warps wait for"
