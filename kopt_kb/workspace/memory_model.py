@@ -322,7 +322,9 @@ def read_entry(field: str, text: str) -> dict[str, Any] | str:
         return text.strip()
     main, rest = _DEFAULTS[field]
     members = _object(text.encode("utf-8", "replace"), field) if text.lstrip().startswith("{") else None
-    return _validated(_ENTRIES[field], members or {main: text.strip(), **rest}, field).model_dump()
+    if members is None:
+        members = {main: text.strip(), **rest}
+    return _validated(_ENTRIES[field], members, field).model_dump()
 
 
 def _object(data: bytes, where: str) -> dict[str, Any]:

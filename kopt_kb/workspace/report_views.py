@@ -214,7 +214,7 @@ def _rollback(memory: Iteration) -> list[str]:
             f"change made: {stated.action_description if stated else 'not stated'}",
             f"expected effect: {stated.expected_impact if stated else 'not stated'}",
             f"actual effect on throughput: {actual}",
-            f"root cause: {_code(memory.quality_gate.failure_reason or 'not recorded')}",
+            f"root cause: {_code(_cause(memory) or 'not recorded')}",
             *(f"lesson: {one.lesson}" for one in memory.pitfalls_and_fixes),
         ]
     )
@@ -271,8 +271,14 @@ def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
 
 def _ineffective(one: Iteration) -> tuple[str, str, str]:
     claim = one.optimization.action_description if one.optimization else "-"
-    why = one.quality_gate.failure_reason or (one.decision.rule if one.decision else "")
-    return claim, one.version, _code(why)
+    return claim, one.version, _code(_cause(one))
+
+
+def _cause(one: Iteration) -> str:
+    """Return why an attempt was not accepted: the gates that failed, else the gates that were missing, else the rule."""
+    wanted = {"FAIL", "TIMEOUT_FAIL"} if one.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
+    gates = [f"{gate.gate}: {gate.reason}" for gate in one.quality_gate.gates if gate.result in wanted]
+    return "; ".join(gates) or (one.decision.rule if one.decision else "")
 
 
 def _totals(seen: list[Iteration]) -> list[str]:

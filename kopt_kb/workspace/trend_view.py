@@ -53,12 +53,13 @@ def _against(history: History, attempt: Attempt) -> str:
 
 
 def _finding(attempt: Attempt) -> str:
-    """Return why the attempt ended as it did: the failed gate, the rule, else the profiler's word."""
-    if attempt.decided is not None:
-        failed = [one for one in attempt.chosen.gates if one.result != "pass"] if attempt.chosen is not None else []
-        rule = f"{attempt.decided.policy}: {attempt.decided.rule}"
-        return f"{rule}; {failed[-1].gate} {failed[-1].result}" if failed else rule
-    return attempt.profiles[-1].code if attempt.profiles else "-"
+    """Return why the attempt ended as it did: the gate that stopped it, the rule, else the profiler's word."""
+    if attempt.decided is None:
+        return attempt.profiles[-1].code if attempt.profiles else "-"
+    stops = {"fail", "unavailable"} if attempt.status == "unverified" else {"fail"}
+    gates = attempt.chosen.gates if attempt.chosen is not None else []
+    found = [f"{one.gate} {one.result}" for one in gates if one.result in stops]
+    return "; ".join([f"{attempt.decided.policy}: {attempt.decided.rule}", *found[-1:]])
 
 
 def _row(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import pytest
 from kopt_kb.problem.problem import Problem
 from kopt_kb.registry.registry import Registry
 from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 
@@ -233,3 +234,82 @@ def registry(wiki_root: Path) -> Registry:
 def workspace(tmp_path: Path, task: Task, registry: Registry) -> Workspace:
     """A workspace fresh from `kb init`."""
     return Workspace.create(tmp_path, "norm", task, registry)
+
+
+SHAPES = ("8192x4096", "1024x512")
+
+
+class Story:
+    """Plays rounds into a workspace's journal, each event through the one writer."""
+
+    def __init__(self, workspace: Workspace, clock: TickingClock) -> None:
+        self.workspace = workspace
+        self.clock = clock
+        self.store = ObjectStore(workspace.layout.objects)
+
+    def add(self, kind: str, **data: Any) -> int:
+        """Append one event and return its number."""
+        with Journal.open(self.workspace.layout.journal, clock=self.clock) as journal:
+            return journal.append(kind, data).seq
+
+    def say(self, kind: str, text: str, **data: Any) -> int:
+        """Append an event whose text is a blob."""
+        return self.add(kind, text=self.store.put(text.encode()), **data)
+
+    def machine(self, device: str = "T10 board") -> int:
+        """Record a machine."""
+        return self.add("environment_recorded", **{**SAMPLES["environment_recorded"], "device": device})
+
+    def time(self, candidate: str, medians: dict[str, float], tag: str = "a", environment: int = 4) -> list[str]:
+        """Record one measurement a shape and return their ids."""
+        ids = []
+        for shape, median_s in medians.items():
+            ids.append(f"{tag}:{candidate}:{shape}")
+            self.add(
+                "measured", id=ids[-1], candidate=candidate, shape=shape, n=100, median_s=median_s,
+                spread={"mad_s": 1e-7}, run="r1", environment=environment,
+            )  # fmt: skip
+        return ids
+
+    def round(
+        self,
+        number: int,
+        decision: str | None,
+        medians: dict[str, float] | None = None,
+        *,
+        claim: str = "",
+        gates: dict[str, str] | None = None,
+        environment: int = 4,
+    ) -> None:
+        """Play a whole attempt; the candidate is v<number>."""
+        name, kernel = f"v{number}", self.workspace.state().created.kernel
+        self.add("round_started", round=number, incumbent=kernel)
+        if number:
+            said = {"category": "memory", "claim": claim or f"idea {number}", "expected": "less time"}
+            self.add("hypothesis_stated", round=number, evidence=[], proposer="ann", **said)
+        self.add("candidate_submitted", round=number, candidate=name, blob=kernel, params={"B": number}, proposer="ann")
+        for gate, result in (gates or {"build": "pass", "correctness": "pass"}).items():
+            self.add("gate_judged", candidate=name, gate=gate, result=result, reason=f"{gate} says {result}", runs=[])
+        ids = self.time(name, medians or {}, environment=environment)
+        if decision:
+            said = {"decision": decision, "policy": "gpu-wiki", "rule": "R3"}
+            self.add("decided", round=number, measured=ids, **said)
+        if decision and decision.startswith("accept"):
+            self.add("snapshot_taken", version=number, blob=kernel, commit="0" * 7 + "1" * 33)
+
+
+@pytest.fixture
+def story(workspace: Workspace, clock: TickingClock) -> Story:
+    """A fresh workspace whose story can be told."""
+    return Story(workspace, clock)
+
+
+@pytest.fixture
+def played(story: Story) -> Story:
+    """Baseline 200 and 20 us; v1 twice as fast, accepted; v2 wrong; v3 slower; all on a recorded machine."""
+    seq = story.machine()
+    story.round(0, "accept", {"8192x4096": 2e-4, "1024x512": 2e-5}, environment=seq)
+    story.round(1, "accept", {"8192x4096": 1e-4, "1024x512": 1e-5}, environment=seq)
+    story.round(2, "rollback", gates={"build": "pass", "correctness": "fail"}, environment=seq)
+    story.round(3, "rollback", {"8192x4096": 4e-4, "1024x512": 4e-5}, environment=seq)
+    return story

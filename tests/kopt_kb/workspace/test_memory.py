@@ -1,0 +1,131 @@
+"""Readers see every attempt but the masked ones, whoever masked them, and no stray file confuses them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.workspace.attempts import attempts_of
+from kopt_kb.workspace.memory import (
+    MaskedVersionError,
+    field_of,
+    hand_masked,
+    is_version_file,
+    masked_versions,
+    parse_version,
+    read_memory,
+    visible_claims,
+)
+from kopt_kb.workspace.render import render_workspace
+
+
+def mask_by_hand(story, number):
+    """Edit a rendered file as a person would."""
+    render_workspace(story.workspace)
+    path = story.workspace.layout.memory_file(number)
+    path.write_text(path.read_text().replace('"masked": false', '"masked": true'))
+    return path
+
+
+def test_all_versions_are_read(played):
+    """In order; the latest is the newest."""
+    memory = read_memory(played.workspace)
+    assert [one.version for one in memory.visible] == ["v0", "v1", "v2", "v3"]
+    assert memory.latest.number == 3
+
+
+def test_masked_versions_never_reach_a_reader(played):
+    """Neither by number, nor as the latest, nor in the search for repeated hypotheses."""
+    played.add("memory_masked", versions=[3], reason="busy machine", seed=None)
+    memory = read_memory(played.workspace)
+    assert memory.latest.number == 2
+    with pytest.raises(MaskedVersionError, match="v3 is masked: busy machine"):
+        memory.get(3)
+    assert visible_claims(played.workspace) == {1: ("memory", "idea 1"), 2: ("memory", "idea 2")}
+
+
+def test_a_mask_set_by_hand_is_honoured_before_it_is_adopted(played):
+    """The file alone says masked; the journal does not know yet."""
+    mask_by_hand(played, 2)
+    assert [one.number for one in read_memory(played.workspace).visible] == [0, 1, 3]
+    assert masked_versions(played.workspace).keys() == {2}
+    assert 2 not in visible_claims(played.workspace)
+
+
+def test_a_hand_set_mask_in_a_broken_file_is_honoured(played):
+    """A comma too many elsewhere doesn't unmask it."""
+    path = mask_by_hand(played, 2)
+    path.write_text(path.read_text().replace('"version"', ',"version"', 1))
+    assert masked_versions(played.workspace).keys() == {2}
+
+
+def test_the_baseline_and_the_best_can_not_be_masked_by_hand(played):
+    """The files say so, readers don't follow."""
+    mask_by_hand(played, 0)
+    mask_by_hand(played, 1)
+    assert masked_versions(played.workspace) == {}
+
+
+@pytest.mark.parametrize("text", ['{"masked": 1}', '{"masked": "true"}', '["masked"]', "", '{"masked": false}'])
+def test_only_true_masks(played, text):
+    """Not 1, not a word, not an empty file."""
+    path = played.workspace.layout.memory_file(2)
+    path.write_text(text)
+    assert hand_masked(played.workspace.layout, attempts_of(played.workspace.events())) == {}
+
+
+def test_stray_files_are_named_and_left_alone(played):
+    """A junk name is not version 2, a version nobody played is none, a folder neither."""
+    folder = played.workspace.layout.memory
+    for name in ("v2junk.json", "vX.json", "v71_512.json", "v02.json", "v9.json", "notes.txt"):
+        (folder / name).write_text("{not json")
+    (folder / "v3").mkdir()
+    memory = read_memory(played.workspace)
+    assert memory.stray == ("notes.txt", "v02.json", "v2junk.json", "v3", "v71_512.json", "v9.json", "vX.json")
+    assert len(memory.visible) == 4
+    (folder / "v9.json").write_text(json.dumps({"masked": True}))
+    assert read_memory(played.workspace).masked == {}
+
+
+def test_a_missing_folder_has_no_stray_files(played):
+    """Readers need the journal only."""
+    played.workspace.layout.memory.rmdir()
+    assert read_memory(played.workspace).stray == ()
+
+
+@pytest.mark.parametrize("text", ["v2junk", "v02", "v-1", "", "v", "2.0", "v１", "v1_0", "v9999999999"])
+def test_what_is_no_version(text):
+    """Anchored, ASCII, no leading zero."""
+    with pytest.raises(BadInput, match="is no version"):
+        parse_version(text)
+    assert not is_version_file(f"{text}.json")
+
+
+def test_versions_with_and_without_v():
+    """`v3`, `3`; only `v3.json` is a file."""
+    assert (parse_version("v3"), parse_version("3")) == (3, 3)
+    assert is_version_file("v3.json") and not is_version_file("3.json")
+
+
+def test_fields_are_found_by_dots(played):
+    """Members and indices; a wrong one lists the right ones."""
+    one = read_memory(played.workspace).get(1)
+    assert field_of(one, "performance.records.1.id") == "a:v1:1024x512"
+    assert field_of(one, "")["version"] == "v1"
+    for wrong in (
+        "performance.speed",
+        "performance.records.7",
+        "version.x",
+        "performance.latency_us_by_shape.1",
+        "notes.0",
+    ):
+        with pytest.raises(BadInput, match="there is no such field"):
+            field_of(one, wrong)
+
+
+def test_an_unknown_version_lists_the_known(played):
+    """v9 was never played."""
+    with pytest.raises(BadInput, match="no version v9.*v0, v1, v2, v3"):
+        read_memory(played.workspace).get(9)
