@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kopt_kb.registry.blocks import Outline, is_prose, paired, read_blocks
+from kopt_kb.registry.blocks import Block, Outline, is_prose, paired, read_blocks
 from kopt_kb.registry.faults import Fault
 from kopt_kb.registry.footnotes import Footnote, read_footnotes
 from kopt_kb.registry.page import read_front_matter
@@ -59,19 +59,27 @@ class KnowledgePage:
         self.faults.append(Fault(code, self.path, line, message, fix))
 
 
+_FIELDS = ("title", "kind", "op", "backend", "arch", "versions")
+
+
 def _check_front(page: KnowledgePage, front: dict[str, object], targets: Iterable[str]) -> None:
+    """Read the fields; an advice page names its limiter and is about everything unless it says otherwise."""
+    folder = page.path.split("/", 1)[0]
+    defaults: dict[str, object] = {"op": ["any"], "backend": ["any"], "arch": ["any"], "versions": "any"}
+    given = {**defaults, **front} if folder == "advice" else front
     for name in ("title", "kind", "versions"):
-        if not isinstance(front.get(name), str) or not str(front[name]).strip():
-            page.fault("WK501", 1, f"front matter lacks {name!r}", "needed: title, kind, op, backend, arch, versions")
-    page.title, page.kind, page.versions = (str(front.get(name, "")).strip() for name in ("title", "kind", "versions"))
-    expected = FOLDERS.get(page.path.split("/", 1)[0], "")
-    if page.kind != expected:
-        page.fault("WK501", 1, f"kind {page.kind!r} does not fit the folder", f"write `kind: {expected}`")
+        if not isinstance(given.get(name), str) or not str(given[name]).strip():
+            page.fault("WK501", 1, f"front matter lacks {name!r}", f"needed: {', '.join(_FIELDS)}")
+    page.title, page.kind, page.versions = (str(given.get(name, "")).strip() for name in ("title", "kind", "versions"))
+    if page.kind != FOLDERS.get(folder):
+        page.fault("WK501", 1, f"kind {page.kind!r} does not fit the folder", f"write `kind: {FOLDERS.get(folder)}`")
     for name, allowed in (("op", OPS), ("backend", BACKENDS), ("arch", (*targets, *VENDORS))):
-        page.tags[name] = _tags(page, name, front.get(name), allowed)
-    extra = set(front) - {"title", "kind", "op", "backend", "arch", "versions"}
+        page.tags[name] = _tags(page, name, given.get(name), allowed)
+    extra = set(front) - {*_FIELDS, *(("limiter",) if folder == "advice" else ())}
     if extra:
         page.fault("WK501", 1, f"front matter has unknown fields: {', '.join(sorted(extra))}", "remove them")
+    if "limiter" in front and page.path != f"advice/{front['limiter']}.md":
+        page.fault("WK501", 1, f"limiter {front['limiter']!r} does not fit the file's name", "name the file after it")
 
 
 def _tags(page: KnowledgePage, name: str, given: object, allowed: tuple[str, ...]) -> tuple[str, ...]:
@@ -98,12 +106,17 @@ def _check_structure(page: KnowledgePage) -> None:
         page.fault("WK502", page.outline.open_fence, "a code fence is never closed", "close it")
 
 
+def _is_step(page: KnowledgePage, block: Block) -> bool:
+    """Return whether a block is a step of advice: an instruction, which the claims above it bear out."""
+    return page.kind == "advice" and block.kind == "item" and block.heading == "What to do"
+
+
 def _check_claims(page: KnowledgePage) -> None:
     for block, previous in paired(page.outline.blocks):
         if block.heading == _SEE_ALSO:
             if not _LINK.search(block.text):
                 page.fault("WK503", block.line, "an entry of See also without a link", "link the page")
-        elif is_prose(block, previous) and not block.sources:
+        elif is_prose(block, previous) and not block.sources and not _is_step(page, block):
             shown = " ".join(block.text.split())[:50]
             page.fault("WK503", block.line, f"a claim without a source: {shown!r}", "add [^id] or remove it")
 

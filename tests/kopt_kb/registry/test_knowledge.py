@@ -113,3 +113,30 @@ def test_bytes_that_are_no_text() -> None:
     """No exception, a fault with its line."""
     page = read_knowledge(b"---\n\xff\n", "ops/a.md", ())
     assert [(fault.code, fault.line) for fault in page.faults] == [("WK102", 2)]
+
+
+ADVICE = """---
+kind: advice
+limiter: tail
+title: Tail
+---
+# Tail
+
+**Why.** The last wave is short. [^doc]
+
+## What to do
+
+1. Change the tile
+2. Split the work
+
+[^doc]: title="T"; publisher="P"; url="https://example.org"; revision="undated"; read="2026-11-21"
+"""
+
+
+def test_advice_pages_are_about_everything_and_their_steps_are_instructions() -> None:
+    """The claim above them needs its source, and the limiter is the file's name."""
+    page = read_knowledge(ADVICE.encode(), "advice/tail.md", ())
+    assert page.faults == []
+    assert page.tags == {"op": ("any",), "backend": ("any",), "arch": ("any",)}
+    assert codes(ADVICE, "advice/head.md") == ["WK501"]
+    assert codes(ADVICE.replace(" [^doc]\n", "\n"), "advice/tail.md") == ["WK503", "WK109"]
