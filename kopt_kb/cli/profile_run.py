@@ -1,0 +1,75 @@
+"""kb profile run: record a program with the installed profiler and judge its kernels."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from kopt_kb.cli.output import add_common, print_json
+from kopt_kb.cli.profile_read import judge, print_judged
+from kopt_kb.errors import ExitCode
+from kopt_kb.services.profiling import SETS, STEPS, TOOLS, Options, Plan, Step, choose_tool, execute, plan
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the action's arguments."""
+    parser.add_argument("command", metavar="-- COMMAND", nargs="*", help="program and arguments, after --")
+    parser.add_argument("--tool", choices=TOOLS, help="profiler (default: the one that is installed)")
+    parser.add_argument("--kernel", metavar="REGEX", help="record only kernels whose name matches")
+    parser.add_argument("--output", metavar="DIR", type=Path, default=Path("profile"), help="folder of the reports")
+    parser.add_argument("--launch-skip", metavar="N", type=int, default=0, help="launches to let pass first (ncu)")
+    parser.add_argument("--launch-count", metavar="N", type=int, help="launches to record (ncu)")
+    parser.add_argument("--set", dest="section_set", choices=SETS, default="full", help="sections (ncu)")
+    parser.add_argument("--lock-clocks", action="store_true", help="let ncu lock the clocks to base (default: leave)")
+    parser.add_argument("--target", metavar="GFX", default="", help="target whose counters are read (rocprofv3)")
+    parser.add_argument("--steps", metavar="LIST", default="pmc", help=f"of {','.join(STEPS)} (rocprofv3)")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands and run nothing")
+    add_common(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record and print verdicts, or print the commands."""
+    tool = args.tool if args.dry_run and args.tool else choose_tool(args.tool)
+    options = Options(
+        kernel=args.kernel,
+        launch_skip=args.launch_skip,
+        launch_count=args.launch_count,
+        section_set=args.section_set,
+        lock_clocks=args.lock_clocks,
+        target=args.target,
+        steps=tuple(one for one in args.steps.split(",") if one),
+    )
+    made = plan(tool, args.command, args.output, options)
+    if args.dry_run:
+        _print_plan(made, as_json=args.json)
+        return ExitCode.OK
+    for line in execute(made, args.output):
+        print(f"kb: {line}; its counters are missing", file=sys.stderr)
+    reports, judged = judge([str(one) for one in made.reports], args.kernel if made.tool == "ncu" else None)
+    if args.json:
+        kernels = [{**one.to_json(), "verdict": verdict.to_json()} for one, verdict in judged]
+        print_json({"reports": reports, "kernels": kernels})
+    elif judged:
+        print_judged(judged)
+    else:
+        print(f"recorded under {args.output}")
+    return ExitCode.OK
+
+
+def _line(step: Step) -> str:
+    words = [f"{name}={shlex.quote(value)}" for name, value in step.environment.items()]
+    redirect = f" > {shlex.quote(str(step.stdout))}" if step.stdout else ""
+    return " ".join([*words, shlex.join(step.argv)]) + redirect
+
+
+def _print_plan(made: Plan, *, as_json: bool) -> None:
+    if as_json:
+        steps = [{"name": one.name, "argv": list(one.argv), "environment": dict(one.environment)} for one in made.steps]
+        print_json({"tool": made.tool, "steps": steps, "reports": [str(one) for one in made.reports]})
+        return
+    for step in made.steps:
+        print(_line(step))

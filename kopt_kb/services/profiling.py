@@ -1,0 +1,247 @@
+"""Run a program under the profiler that is installed: command lines, and what a failed run means."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from kopt_kb.analysis.profile.formulas import load_formulas
+from kopt_kb.errors import BadInput, FindingError, MissingTool
+
+__all__ = [
+    "SETS",
+    "STEPS",
+    "TOOLS",
+    "Plan",
+    "ProfilerFailed",
+    "Step",
+    "Tool",
+    "choose_tool",
+    "counter_groups",
+    "execute",
+    "plan",
+]
+
+Tool = Literal["ncu", "rocprofv3"]
+TOOLS: tuple[Tool, ...] = ("ncu", "rocprofv3")
+SETS = ("basic", "detailed", "full")
+STEPS = ("pmc", "att", "asm")
+_COUNTERS_PER_PASS = 4  # more counters of one block than that do not fit one pass on CDNA
+_BASE_COUNTER = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:_sum)?")
+_NO_PERMISSION = "ERR_NVGPUCTRPERM"
+_NO_KERNELS = "No kernels were profiled"
+
+
+class ProfilerFailed(FindingError):
+    """The profiler ran and returned an error, or recorded nothing."""
+
+    code = "KB220"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a run.
+
+    Attributes:
+        name: What it records: `ncu`, `export`, `trace`, `pmc_0`, `att`, `asm`.
+        argv: Program and arguments.
+        environment: Variables set for it.
+        stdout: File that its standard output becomes, None to leave it alone.
+        optional: Whether a failure only means that its counters are missing (a counter the device lacks).
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stdout: Path | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run does, in order.
+
+    Attributes:
+        tool: Profiler.
+        steps: Commands.
+        reports: Files or folders to read afterwards.
+    """
+
+    tool: Tool
+    steps: tuple[Step, ...]
+    reports: tuple[Path, ...]
+
+
+def choose_tool(asked: str | None = None) -> Tool:
+    """Return the profiler to use: the one asked for, else the first that is installed.
+
+    Raises:
+        MissingTool: It, or any, is not on the PATH.
+    """
+    wanted = [one for one in TOOLS if asked in {None, one}]
+    for one in wanted:
+        if shutil.which(one):
+            return one
+    names = " nor ".join(wanted)
+    fix = "install Nsight Compute or ROCm's rocprofiler-sdk, or add its folder to PATH; --dry-run --tool NAME prints"
+    raise MissingTool(f"{names} is not installed", fix=fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to record.
+
+    Attributes:
+        kernel: Regular expression of the kernels; None records all.
+        launch_skip: Matching launches to let pass first (ncu).
+        launch_count: Matching launches to record (ncu); None records all.
+        section_set: Set of sections (ncu); the verdict needs `full`.
+        lock_clocks: Let ncu lock the clocks to base; False leaves them alone.
+        target: Compiler target that decides the counters (rocprofv3), such as `gfx942`.
+        steps: What to record (rocprofv3): counters, thread traces, assembly.
+    """
+
+    kernel: str | None = None
+    launch_skip: int = 0
+    launch_count: int | None = None
+    section_set: str = "full"
+    lock_clocks: bool = False
+    target: str = ""
+    steps: tuple[str, ...] = ("pmc",)
+
+
+def plan(tool: Tool, command: Sequence[str], output: Path, options: Options | None = None) -> Plan:
+    """Return the commands that profile a program.
+
+    Args:
+        tool: Profiler.
+        command: Program and arguments.
+        output: Folder for the reports.
+        options: What to record.
+
+    Raises:
+        BadInput: No command, or an option outside its set.
+    """
+    chosen = options or Options()
+    if not command:
+        raise BadInput("no command to profile", fix="kb profile run -- PROGRAM ARGUMENTS")
+    if chosen.section_set not in SETS:
+        raise BadInput(f"unknown set {chosen.section_set!r}", fix=f"one of {', '.join(SETS)}")
+    unknown = sorted(set(chosen.steps) - set(STEPS))
+    if unknown or not chosen.steps:
+        raise BadInput(f"unknown step {''.join(unknown[:1])!r}", fix=f"one of {', '.join(STEPS)}")
+    if chosen.launch_skip < 0 or (chosen.launch_count is not None and chosen.launch_count < 1):
+        raise BadInput(
+            "launches are counted from 0, and at least 1 is recorded", fix="--launch-skip 0 --launch-count 1"
+        )
+    return _ncu(command, output, chosen) if tool == "ncu" else _rocprof(command, output, chosen)
+
+
+def _ncu(command: Sequence[str], output: Path, options: Options) -> Plan:
+    report, page = output / "profile.ncu-rep", output / "profile.csv"
+    clocks = "base" if options.lock_clocks else "none"
+    argv = ["ncu", "--set", options.section_set, "--clock-control", clocks, "--force-overwrite"]
+    argv += ["--target-processes", "all", "--export", str(report)]
+    if options.kernel is not None:
+        argv += ["--kernel-name-base", "demangled", "--kernel-name", f"regex:{options.kernel}"]
+    if options.launch_skip:
+        argv += ["--launch-skip", str(options.launch_skip)]
+    if options.launch_count is not None:
+        argv += ["--launch-count", str(options.launch_count)]
+    export = ("ncu", "--import", str(report), "--page", "raw", "--csv", "--print-units", "base")
+    return Plan("ncu", (Step("ncu", (*argv, *command)), Step("export", export, stdout=page)), (page,))
+
+
+def _rocprof(command: Sequence[str], output: Path, options: Options) -> Plan:
+    chosen = [] if options.kernel is None else ["--kernel-include-regex", options.kernel]
+
+    def rocprof(name: str, *arguments: str, formats: Sequence[str] = ("csv",), optional: bool = False) -> Step:
+        where = ["--output-format", *formats, "-d", str(output / name)]
+        return Step(name, ("rocprofv3", *arguments, *chosen, *where, "--", *command), optional=optional)
+
+    found: list[Step] = []
+    reports: list[Path] = []
+    if "asm" in options.steps:
+        dump = {"TRITON_CACHE_DIR": str(output / "asm"), "FLYDSL_DUMP_IR": "1"}
+        found.append(Step("asm", tuple(command), dump))
+    if "att" in options.steps:
+        geometry = ("--att-target-cu", "1", "--att-shader-engine-mask", "0xf", "--att-simd-select", "0xf")
+        found.append(rocprof("att", "--att", *geometry, "--att-buffer-size", "0x6000000", formats=("csv", "json")))
+    if "pmc" in options.steps:
+        found.append(rocprof("pmc/trace", "--kernel-trace"))
+        for number, group in enumerate(counter_groups(options.target)):
+            found.append(rocprof(f"pmc/pmc_{number}", "--pmc", *group, optional=True))
+        reports.append(output / "pmc")
+    return Plan("rocprofv3", tuple(found), tuple(reports))
+
+
+def counter_groups(target: str) -> tuple[tuple[str, ...], ...]:
+    """Return the counters that the wiki's formulas read on a target, in groups that fit one pass each.
+
+    Args:
+        target: `gfx942`, …; empty takes the formulas that hold for any.
+    """
+    names: dict[str, None] = {}
+    for formula in load_formulas():
+        if formula.holds_for(target):
+            names.update(dict.fromkeys(one for one in formula.expression.names if _BASE_COUNTER.fullmatch(one)))
+    blocks: dict[str, list[str]] = {}
+    for name in sorted(names):
+        blocks.setdefault(name.partition("_")[0], []).append(name)
+    passes: list[list[str]] = []
+    for block in blocks.values():
+        for start in range(0, len(block), _COUNTERS_PER_PASS):
+            at = start // _COUNTERS_PER_PASS
+            if at == len(passes):
+                passes.append([])
+            passes[at] += block[start : start + _COUNTERS_PER_PASS]
+    return tuple(tuple(one) for one in passes)
+
+
+def execute(plan_: Plan, output: Path) -> tuple[str, ...]:
+    """Run every step and return one line for each optional step that failed.
+
+    Raises:
+        MissingTool: A program is not there, or counters need a permission.
+        ProfilerFailed: A step failed, or no kernel was recorded.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for step in plan_.steps:
+        try:
+            _run(step)
+        except ProfilerFailed as error:
+            if not step.optional:
+                raise
+            failed.append(str(error))
+    return tuple(failed)
+
+
+def _run(step: Step) -> None:
+    environment = {**os.environ, **step.environment}
+    try:
+        done = subprocess.run(step.argv, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    except FileNotFoundError as error:
+        raise MissingTool(f"{step.argv[0]} is not installed", where=step.name, fix="check the name and PATH") from error
+    except PermissionError as error:
+        raise BadInput(f"{step.argv[0]} can't be executed", where=step.name, fix="check its mode") from error
+    said = done.stdout + done.stderr
+    if _NO_PERMISSION in said:
+        raise MissingTool(
+            f"the driver does not let this user read GPU counters ({_NO_PERMISSION})",
+            where=step.name,
+            fix="run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0",
+        )
+    if done.returncode != 0:
+        last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "no output")
+        raise ProfilerFailed(f"{step.argv[0]} returned {done.returncode}: {last[:200]}", where=step.name)
+    if _NO_KERNELS in said:
+        raise ProfilerFailed("no kernel was recorded", where=step.name, fix="check --kernel and --launch-skip")
+    if step.stdout is not None:
+        step.stdout.write_text(done.stdout, encoding="utf-8")
