@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Wiki", "WikiNotFound", "default_root", "packaged_root"]
 
 
+_HEAD_BYTES = 4096
+
+
 class WikiNotFound(BadInput):
     """No wiki folder where one was expected."""
 
@@ -94,7 +97,7 @@ class Wiki:
     def names(self) -> NameIndex:
         """The index of all platform names, from the front matter of the product pages."""
         paths = self.pages("hardware")
-        contents = [self.read(path) or b"" for path in paths]
+        contents = [self._head(path) for path in paths]
         key = "names-" + cache.digest("\n".join(paths).encode(), *contents)
         stored = cache.load(key) if self.use_cache else None
         if stored is None:
@@ -102,6 +105,12 @@ class Wiki:
             if self.use_cache:
                 cache.store(key, stored)
         return NameIndex(tuple(Identity.from_front(front, path) for path, front in stored if front.get("platform")))
+
+    def _head(self, path: str) -> bytes:
+        """Return a page's bytes as far as its front matter needs them: a name lookup reads no tables."""
+        with (self.root / path).open("rb", buffering=0) as file:
+            head = file.read(_HEAD_BYTES)
+        return head if b"\n---" in head[3:] or len(head) < _HEAD_BYTES else self.read(path) or b""
 
     @staticmethod
     def _front(content: bytes) -> dict[str, object]:

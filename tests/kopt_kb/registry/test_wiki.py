@@ -87,3 +87,11 @@ def test_the_label_of_the_packaged_wiki_has_no_path(wiki_root: Path) -> None:
     """Workspaces record where a wiki is, but not where the package was installed."""
     assert "/" not in Wiki(packaged_root()).label
     assert Wiki(wiki_root).label == str(wiki_root.resolve())
+
+
+def test_front_matter_longer_than_a_block_is_read_whole(wiki_root: Path) -> None:
+    """Names are taken from the head of a page; a long list of aliases does not cut it off."""
+    page = wiki_root / "hardware/nvidia/t10.md"
+    many = ", ".join(f"NVIDIA T10 board {number}" for number in range(400))
+    page.write_text(page.read_text().replace("aliases: [NVIDIA T10 48GB]", f"aliases: [{many}]"))
+    assert Wiki(wiki_root, use_cache=False).names.resolve("T10 board 399").platform == "T10"
