@@ -1,0 +1,117 @@
+"""Targets change through one event with reason and author; the audit stays clean and says who."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.registry.registry import Registry
+from kopt_kb.workspace.audit import audit
+from kopt_kb.workspace.render import render_workspace
+from kopt_kb.workspace.retarget import factor_in_force, parse_factor, registry_of, set_targets
+
+
+def values(workspace):
+    """Shape → limit of the targets in force."""
+    return {one.shape: (one.value, one.unit) for one in workspace.state().targets.targets if one.shape}
+
+
+def test_another_factor(workspace, registry):
+    """0.75 of 2.0 TB/s is 1.5 TB/s; it supersedes the first targets; README and audit say by whom."""
+    first = workspace.state().targets_seq
+    done = set_targets(workspace, registry, factor=Fraction(3, 4), reason="agreed", by="ann")
+    assert values(workspace) == {"8192x4096": ("1.5", "TB/s"), "1024x512": ("1.5", "TB/s")}
+    assert (done.targets.supersedes, done.targets.by, done.targets.reason) == (first, "ann", "agreed")
+    assert "README.md" in done.report.written
+    readme = workspace.layout.readme.read_text()
+    assert ">= 1.5 TB/s" in readme and f"Set by event {done.event.seq} (ann): agreed." in readme
+    report = audit(workspace.layout.root, registry)
+    assert report.clean
+    assert [one.code for one in report.notes] == ["set-by"]
+    assert "set by ann" in report.notes[0].message
+
+
+def test_other_shapes(workspace, registry):
+    """All conditions are for the new shapes; the factor in force is kept."""
+    set_targets(workspace, registry, factor=Fraction(3, 4), reason="agreed", by="ann")
+    done = set_targets(workspace, registry, shapes=["64x128"], reason="small batch", by="bob")
+    assert values(workspace) == {"64x128": ("1.5", "TB/s")}
+    assert [one.shape for one in done.targets.targets] == ["64x128", None]
+    assert factor_in_force(workspace.state()) == Fraction(3, 4)
+    assert "- shapes: 64x128" in workspace.layout.readme.read_text()
+    assert audit(workspace.layout.root, registry).clean
+    assert [one.shape for one in workspace.stop_conditions().conditions] == ["64x128"]
+
+
+def test_a_target_event_that_does_not_follow_from_its_rows_is_found(workspace, registry, clock):
+    """An author and a reason don't make a number right."""
+    from dataclasses import replace
+
+    from kopt_kb.workspace.journal import Journal
+
+    state = workspace.state()
+    wrong = tuple(replace(one, value="1.2") if one.shape else one for one in state.targets.targets)
+    made = replace(state.targets, targets=wrong, supersedes=state.targets_seq, by="ann", reason="easier")
+    with Journal.open(workspace.layout.journal) as journal:
+        journal.append("target_set", made)
+    render_workspace(workspace)
+    assert {one.code for one in audit(workspace.layout.root, registry).findings} == {"target"}
+
+
+def test_rows_are_registered_again(workspace, wiki_root, product):
+    """The page changed and was reviewed: afterwards the workspace rests on the new row."""
+    text = product.read_text()
+    product.write_text(
+        text.replace(
+            '| 48 | GB | - | vendor | [^sheet] memory row quote="48GB"',
+            '| 64 | GB | - | vendor | [^sheet] memory row quote="64GB"',
+        )
+    )
+    assert [one.code for one in audit(workspace.layout.root, Registry.open(wiki_root)).findings] == ["changed"]
+    set_targets(workspace, Registry.open(wiki_root), reason="new sheet", by="ann")
+    assert workspace.state().specs["memory_capacity"].value == "64"
+    assert audit(workspace.layout.root, Registry.open(wiki_root)).clean
+
+
+def test_an_edited_readme_stops_it(workspace, registry):
+    """Nothing is appended."""
+    readme = workspace.layout.readme
+    readme.write_text(readme.read_text().replace(">= 1.8 TB/s", ">= 1.2 TB/s"))
+    before = len(workspace.events())
+    with pytest.raises(FindingError, match="edited by hand"):
+        set_targets(workspace, registry, factor=Fraction(1, 2), reason="x", by="ann")
+    assert len(workspace.events()) == before
+
+
+@pytest.mark.parametrize(("reason", "by"), [("", "ann"), ("x", " ")])
+def test_a_reason_and_an_author_are_needed(workspace, registry, reason, by):
+    """Blank is none."""
+    with pytest.raises(BadInput, match="reason and an author"):
+        set_targets(workspace, registry, factor=Fraction(1, 2), reason=reason, by=by)
+
+
+@pytest.mark.parametrize("shape", ["0x5", "64", "x", "64x64x64"])
+def test_shapes_that_do_not_fit(workspace, registry, shape):
+    """And nothing is appended."""
+    before = len(workspace.events())
+    with pytest.raises(BadInput):
+        set_targets(workspace, registry, shapes=[shape], reason="x", by="ann")
+    assert len(workspace.events()) == before
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.01", "nan", "inf", "much", "1/0", ""])
+def test_factors_are_shares(text):
+    """Above 0 and at most 1."""
+    with pytest.raises(BadInput):
+        parse_factor(text)
+
+
+def test_the_wiki_of_the_workspace_is_used(workspace, wiki_root, monkeypatch):
+    """Unless another one is named; a vanished folder gives the packaged one."""
+    monkeypatch.delenv("KOPT_GPU_WIKI", raising=False)
+    assert str(registry_of(workspace).platform("T10").id) == "T10"
+    assert str(registry_of(workspace, [str(wiki_root)]).platform("T10").id) == "T10"
+    wiki_root.rename(wiki_root.with_name("gone"))
+    assert "H20" in {str(one) for one in registry_of(workspace).platforms()}
