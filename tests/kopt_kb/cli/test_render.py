@@ -1,0 +1,45 @@
+"""`kb render` writes what changed, or exits 1 with the diff."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.cli.main import main
+
+
+@pytest.fixture
+def folder(wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A fresh workspace."""
+    demo = tmp_path / "demo.py"
+    demo.write_text('OP = "rms_norm"\n')
+    words = ["--platform", "T10", "--framework", "Triton", "--kernel-demo", str(demo), "--shape", "64x64"]
+    assert main(["init", "n", *words, "--dtype", "bf16", "--parent", str(tmp_path), "--wiki", str(wiki_root)]) == 0
+    capsys.readouterr()
+    return tmp_path / "kernel_opt_n"
+
+
+def test_render_conflict_and_discard(folder, capsys):
+    """Written; up to date; conflict with its diff; discarded with the blob named."""
+    assert main(["render", str(folder)]) == 0
+    assert "wrote logs/optimize.md" in capsys.readouterr().out
+    assert main(["render", str(folder)]) == 0
+    assert "rendered files are up to date" in capsys.readouterr().out
+    log = folder / "logs" / "optimize.md"
+    log.write_text(log.read_text() + "mine\n")
+    assert main(["render", str(folder)]) == 1
+    assert "+mine" in capsys.readouterr().out
+    assert main(["render", str(folder), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["conflicts"][0]["name"] == "logs/optimize.md"
+    assert main(["render", str(folder), "--discard", "logs/optimize.md"]) == 0
+    assert "the old text of logs/optimize.md is objects/" in capsys.readouterr().out
+    assert "mine" not in log.read_text()
+
+
+def test_bad_input_is_one_line(folder, tmp_path, capsys):
+    """No workspace; no rendered file."""
+    assert main(["render", str(tmp_path / "none")]) == 2
+    assert main(["render", str(folder), "--discard", "kernel.py"]) == 2
+    assert capsys.readouterr().err.count("\n") == 2
