@@ -40,7 +40,10 @@ def _print(found: ReadingList) -> None:
     rows = []
     for number, stop in enumerate(found.stops, 1):
         why = f"{stop.why} ({', '.join(stop.matches) or 'any'})"
-        rows.append((f"{number}.", f"{stop.path}:1", stop.title, why))
+        place = stop.path if stop.path.endswith("/") else f"{stop.path}:1"
+        rows.append((f"{number}.", place, stop.title, why))
     print(table(rows, right=(0,)))
+    if found.tips:
+        print(f"then, if it is there, what earlier campaigns noted: {found.tips}")
     for kind in found.missing:
         print(f"no {kind} page for this: use what you know, and call it unsourced")

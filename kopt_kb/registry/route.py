@@ -20,7 +20,7 @@ _WHY: tuple[tuple[str, str], ...] = (
     ("playbook", "an order of steps with knob ranges"),
     ("profiling", "how to take the profile that decides the next step"),
     ("pitfall", "what went wrong before under these conditions"),
-    ("advice", "what to do about each limiter that a profile names"),
+    ("advice", "what to do about the limiter that a profile names: read that page then"),
 )
 
 
@@ -51,16 +51,19 @@ class ReadingList:
 
     Attributes:
         missing: Kinds that have no page for this work: use what you know, and say that it is not sourced.
+        tips: Where a campaign's own tips for this operation, target and backend stand, below its folder; empty unless
+            all three are named.
     """
 
     filters: Filters
     stops: tuple[Stop, ...]
     missing: tuple[str, ...]
+    tips: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the CLI's JSON."""
         stops = [stop.to_json() for stop in self.stops]
-        return {"filters": self.filters.to_json(), "pages": stops, "missing": list(self.missing)}
+        return {"filters": self.filters.to_json(), "pages": stops, "missing": list(self.missing), "tips": self.tips}
 
 
 def _matches(page: KnowledgePage, filters: Filters, vendor: str) -> tuple[str, ...] | None:
@@ -83,7 +86,7 @@ def _knowledge(wiki: Wiki, filters: Filters) -> Iterator[Stop]:
         for path in wiki.pages(folder):
             page = read_knowledge(wiki.read(path) or b"", path, wiki.targets)
             named = _matches(page, filters, vendor)
-            if named is not None and not page.faults:
+            if named is not None and not page.faults and (kind != "advice" or named):
                 yield Stop(path, page.title, kind, why[kind], page.versions, named)
 
 
@@ -94,8 +97,15 @@ def _values(wiki: Wiki, filters: Filters) -> Iterator[Stop]:
             f"targets/{filters.arch}.md", filters.arch, "target", why["target"], "any", (f"arch={filters.arch}",)
         )
         for one in wiki.names.identities.values():
-            if one.target == filters.arch:
+            if one.target == filters.arch and filters.platform in {"", one.platform}:
                 yield Stop(one.path, one.sku, "hardware", why["hardware"], "any", (f"arch={filters.arch}",))
+
+
+def _advice(wiki: Wiki) -> Iterator[Stop]:
+    """Yield one stop for the advice pages about everything: a profile names the one to read."""
+    pages = wiki.pages("advice")
+    if pages:
+        yield Stop("advice/", f"{len(pages)} pages, one a limiter", "advice", dict(_WHY)["advice"], "any", ())
 
 
 def _order(stop: Stop) -> tuple[int, int, int, str]:
@@ -114,7 +124,10 @@ def reading_list(wiki: Wiki, filters: Filters) -> ReadingList:
         BadInput: A value is not in the vocabulary; near ones are suggested.
     """
     checked = check_filters(wiki, filters)
-    stops = sorted([*_knowledge(wiki, checked), *_values(wiki, checked)], key=_order)
+    found = [*_knowledge(wiki, checked), *_values(wiki, checked), *_advice(wiki)]
+    stops = sorted(found, key=_order)
     have = {stop.kind for stop in stops}
     needed = [kind for kind, _ in _WHY if kind not in {"target", "hardware"} or checked.arch]
-    return ReadingList(checked, tuple(stops), tuple(kind for kind in needed if kind not in have))
+    named = (checked.arch, checked.op, checked.backend)
+    tips = f"agent/historical_experience/{'/'.join(named)}/tips.md" if all(named) else ""
+    return ReadingList(checked, tuple(stops), tuple(kind for kind in needed if kind not in have), tips)

@@ -21,16 +21,18 @@ class Filters:
 
     Attributes:
         arch: Exact target; a page for another target of the family does not fit.
+        platform: The product that was named instead of its target.
     """
 
     op: str = ""
     backend: str = ""
     arch: str = ""
     kind: str = ""
+    platform: str = ""
 
     def to_json(self) -> dict[str, str]:
         """Return the filters that are set."""
-        return {name: value for name in ("op", "backend", "arch", "kind") if (value := getattr(self, name))}
+        return {name: value for name in ("op", "backend", "arch", "kind", "platform") if (value := getattr(self, name))}
 
 
 def _known(name: str, value: str, allowed: tuple[str, ...]) -> str:
@@ -52,7 +54,7 @@ def check_filters(wiki: Wiki, given: Filters) -> Filters:
     Raises:
         BadInput: A value is not in the vocabulary; near ones are suggested.
     """
-    arch = given.arch
+    arch, platform = given.arch, given.platform
     if arch:
         try:
             arch = _known("arch", arch, wiki.targets)
@@ -60,12 +62,13 @@ def check_filters(wiki: Wiki, given: Filters) -> Filters:
             owners = [one for one in wiki.names.identities.values() if one.platform.lower() == arch.lower()]
             if not owners:
                 raise error from None
-            arch = owners[0].target
+            arch, platform = owners[0].target, owners[0].platform
     return Filters(
         _known("op", given.op, OPS) if given.op else "",
         _known("backend", given.backend, BACKENDS) if given.backend else "",
         arch,
         _known("kind", given.kind, SEARCH_KINDS) if given.kind else "",
+        platform,
     )
 
 

@@ -14,7 +14,7 @@ def test_order_and_reasons(knowledge_root: Path) -> None:
     found = reading_list(Wiki(knowledge_root), Filters(op="gemm", backend="triton", arch="sm_00"))
     assert [stop.path for stop in found.stops] == [
         "ops/overview.md", "ops/gemm.md", "targets/sm_00.md", "hardware/nvidia/t10.md", "hardware/nvidia/t10_pro.md",
-        "pitfalls/banks.md", "advice/memory.md",
+        "pitfalls/banks.md", "advice/memory.md", "advice/",
     ]  # fmt: skip
     assert found.stops[5].matches == ("op=gemm", "arch=sm_00")
     assert all(stop.why for stop in found.stops)
@@ -43,3 +43,18 @@ def test_json(knowledge_root: Path) -> None:
     body = reading_list(Wiki(knowledge_root), Filters(op="matmul")).to_json()
     assert body["filters"] == {"op": "gemm"}
     assert body["pages"][0]["kind"] == "op"
+
+
+def test_a_product_narrows_the_value_pages(knowledge_root: Path) -> None:
+    """Its target decides the rest."""
+    found = reading_list(Wiki(knowledge_root), Filters(op="gemm", arch="t10_pro"))
+    assert [stop.path for stop in found.stops if stop.kind == "hardware"] == ["hardware/nvidia/t10_pro.md"]
+    assert found.filters.to_json() == {"op": "gemm", "arch": "sm_00", "platform": "T10_PRO"}
+
+
+def test_tips_have_one_place(knowledge_root: Path) -> None:
+    """Only when operation, target and backend are named."""
+    wiki = Wiki(knowledge_root)
+    full = reading_list(wiki, Filters(op="gemm", backend="flydsl", arch="gfx00"))
+    assert full.tips == "agent/historical_experience/gfx00/gemm/flydsl/tips.md"
+    assert reading_list(wiki, Filters(op="gemm")).tips == ""
