@@ -12,8 +12,9 @@ from kopt_kb.workspace.attempts import History, attempts_of
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.journal import Journal
 from kopt_kb.workspace.memory import hand_masked
+from kopt_kb.workspace.memory_words import LOOP_AUTHOR
 from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked, RoundStarted
+from kopt_kb.workspace.round_events import Decided, HypothesisStated, MemoryMasked, MemoryUnmasked, RoundStarted
 from kopt_kb.workspace.setup_events import EventData, MemoryNoted, NoteAdded
 from kopt_kb.workspace.state import fold
 from kopt_kb.workspace.workspace import Workspace
@@ -136,27 +137,40 @@ def create_version(
 ) -> int:
     """Begin the next attempt by hand, with its hypothesis when one is stated.
 
+    An attempt begun by hand before that no candidate was submitted to ends as unverified: nothing judged it.
+
     Returns:
         Its number; failures consume numbers, so it is always the highest plus one.
 
     Raises:
-        BadInput: The version exists, is not the next one, a round is still open, or an unmasked earlier round
-            stated the same hypothesis.
+        BadInput: The version exists, is not the next one, a round with a candidate is still open, the tuning loop
+            works here, or an unmasked earlier round stated the same hypothesis.
     """
 
     def make(events: tuple[Event, ...]) -> Sequence[EventData]:
+        _refuse_loop(events)
         history = attempts_of(events)
         number = _next_number(history, version)
         snapshot = history.incumbent.snapshot
         blob = snapshot.blob if snapshot is not None else fold(events).created.kernel
-        found: list[EventData] = [RoundStarted(number, blob)]
+        left = history.open_attempt
+        ended = [Decided(left.number, "unverified", "by hand", "no gate judged it", ())] if left is not None else []
+        found: list[EventData] = [*ended, RoundStarted(number, blob)]
         if stated is not None:
             _refuse_repeated(workspace, history, stated)
             found.append(HypothesisStated(number, stated.category, stated.claim, stated.expected, (), by))
         return found
 
-    first = _append(workspace, make)[0].data
-    return first.round if isinstance(first, RoundStarted) else 0
+    made = (event.data for event in _append(workspace, make))
+    return next(data.round for data in made if isinstance(data, RoundStarted))
+
+
+def _refuse_loop(events: tuple[Event, ...]) -> None:
+    """Raise when the tuning loop has begun a campaign: it states its hypotheses itself."""
+    for event in events:
+        if isinstance(event.data, NoteAdded) and event.data.by.startswith(LOOP_AUTHOR):
+            fix = "give the hypothesis to `kb tune step --plan`"
+            raise BadInput("the tuning loop begins the rounds of this workspace", where="kb memory create", fix=fix)
 
 
 def _next_number(history: History, version: int | None) -> int:
@@ -167,7 +181,7 @@ def _next_number(history: History, version: int | None) -> int:
         )
     if version is not None and version != number:
         raise BadInput(f"v{version} is not the next version", where="version", fix=f"the next is v{number}")
-    if history.open_attempt is not None:
+    if history.open_attempt is not None and history.open_attempt.candidates:
         what = f"round-{history.open_attempt.number + 1} is not decided yet"
         raise BadInput(what, where=f"memory/v{history.open_attempt.number}.json", fix="let it be decided first")
     return number

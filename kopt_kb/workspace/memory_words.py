@@ -8,10 +8,11 @@ from typing import Any
 from kopt_kb.workspace.attempts import Attempt, Entry
 from kopt_kb.workspace.views import BlobReader
 
-__all__ = ["blob_text", "free_text", "plain", "spoken"]
+__all__ = ["LOOP_AUTHOR", "blob_text", "free_text", "plain", "spoken"]
 
 _UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
-_LOOP = "kb tune"
+LOOP_AUTHOR = "kb tune"
+"""What the author of every note of the tuning loop begins with."""
 
 
 def plain(text: str) -> str:
@@ -29,7 +30,7 @@ def spoken(note: Entry, text: str) -> str:
 
     The tuning loop notes its settings, its tips and each proposal as JSON; the hypothesis repeats a proposal.
     """
-    if not note.by.startswith(_LOOP):
+    if not note.by.startswith(LOOP_AUTHOR):
         return text.strip() or "(empty)"
     try:
         body = json.loads(text)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,8 +48,6 @@ __all__ = [
 
 VIEWS = ViewRegistry([README_VIEW, MEMORY_VIEW, BASELINE_VIEW, ROUNDS_VIEW, TREND_VIEW, OPTIMIZE_VIEW])
 """All that is rendered in a workspace; `FILE#BLOCK` names a block of a file that people own."""
-
-_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,25 @@ def render_workspace(workspace: Workspace, *, discard: Collection[str] = ()) -> 
         BadInput: `discard` names a file that is not rendered, or a README marker is broken.
         ViewError: The disk refuses.
     """
+    with _only_renderer(workspace.layout.root):
+        return _render(workspace, discard)
+
+
+@contextmanager
+def _only_renderer(root: Path) -> Iterator[None]:
+    """Wait until no other process renders this workspace: an older rendering can't replace a newer one.
+
+    The lock is on the folder, not on the journal, which a campaign holds for hours.
+    """
+    fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _render(workspace: Workspace, discard: Collection[str]) -> RenderReport:
     store, root = ObjectStore(workspace.layout.objects), workspace.layout.root
     texts = _current(workspace, store)
     _check_discard(texts, discard)
@@ -154,13 +174,11 @@ def render_workspace(workspace: Workspace, *, discard: Collection[str] = ()) -> 
 
 
 def _current(workspace: Workspace, store: ObjectStore) -> Texts:
-    """Return the texts of the journal, read again while another writer has rendered more of it."""
-    for _ in range(_ATTEMPTS):
-        events = workspace.events()
-        texts = render_texts(events, store.get)
-        headers = (view_header(workspace.layout.root, path) for path in texts.files)
-        if all(one is None or not one.intact or one.head.seq <= texts.head.seq for one in headers):
-            return texts
+    """Return the texts of the journal; refuse when a rendered file knows a later one."""
+    texts = render_texts(workspace.events(), store.get)
+    headers = (view_header(workspace.layout.root, path) for path in texts.files)
+    if all(one is None or not one.intact or one.head.seq <= texts.head.seq for one in headers):
+        return texts
     raise BadInput(
         "a rendered file names a later event than the journal holds",
         where=str(workspace.layout.journal),

@@ -275,7 +275,7 @@ def _ineffective(one: Iteration) -> tuple[str, str, str]:
 
 
 def _cause(one: Iteration) -> str:
-    """Return why an attempt was not accepted: the gates that failed, else the gates that were missing, else the rule."""
+    """Return why an attempt was not accepted: the gates that stopped it, else the rule."""
     wanted = {"FAIL", "TIMEOUT_FAIL"} if one.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
     gates = [f"{gate.gate}: {gate.reason}" for gate in one.quality_gate.gates if gate.result in wanted]
     return "; ".join(gates) or (one.decision.rule if one.decision else "")

@@ -77,10 +77,11 @@ def test_update_takes_words_and_refuses_numbers(folder, capsys):
 
 
 def test_create_is_the_next_number_with_a_whole_hypothesis(folder, capsys):
-    """v1 is open: it has to be decided first; half a hypothesis is none."""
-    assert "not decided" in run(capsys, "create", folder, code=2).err
+    """v1 exists; half a hypothesis is none; v2 begins and v1, which nothing judged, is unverified."""
     assert "exists already" in run(capsys, "create", folder, "--version", "v1", code=2).err
     assert "half a hypothesis" in run(capsys, "create", folder, "--claim", "x", code=2).err
+    assert "v2 began" in run(capsys, "create", folder, "--version", "v2").out
+    assert run(capsys, "read", folder, "--version", "v1", "--field", "status").out == "unverified\n"
 
 
 def decide(folder):

@@ -75,9 +75,22 @@ class TestCreate:
             edit.create_version(played.workspace, version)
 
     def test_one_round_at_a_time(self, played):
-        """The open one has to be decided first."""
-        edit.create_version(played.workspace)
+        """One with a candidate has to be decided first."""
+        played.round(4, None)
         with pytest.raises(BadInput, match="round-5 is not decided"):
+            edit.create_version(played.workspace)
+
+    def test_a_round_nobody_gave_a_candidate_ends_unverified(self, played):
+        """Begun by hand and left: nothing judged it, so it is never accepted."""
+        edit.create_version(played.workspace)
+        assert edit.create_version(played.workspace) == 5
+        one = read_memory(played.workspace).get(4)
+        assert (one.status, one.decision.policy, one.decision.rule) == ("unverified", "by hand", "no gate judged it")
+
+    def test_the_loop_begins_its_own_rounds(self, played):
+        """A hand-begun round has no proposal the loop could work on."""
+        played.say("note_added", '{"kind": "campaign"}', topic="user", by="kb tune")
+        with pytest.raises(BadInput, match="kb tune step --plan"):
             edit.create_version(played.workspace)
 
     def test_a_repeated_hypothesis_is_refused_with_its_number(self, played):

@@ -149,6 +149,64 @@ render_workspace(workspace)
 """
 
 
+WRITER = """
+import sys, time
+from kopt_kb.workspace.journal import JournalBusyError
+from kopt_kb.workspace.memory_edit import add_entries
+from kopt_kb.workspace.render import render_workspace
+from kopt_kb.workspace.workspace import Workspace
+workspace = Workspace.open(sys.argv[1])
+for number in range(5):
+    while True:
+        try:
+            add_entries(workspace, 3, [("open_directions", f"idea {number} of {sys.argv[2]}")], sys.argv[2])
+            break
+        except JournalBusyError:
+            time.sleep(0.002)
+    assert not render_workspace(workspace).conflicts
+"""
+
+FULL_DISK = """
+import resource, sys
+from kopt_kb.workspace.memory_edit import mask
+from kopt_kb.workspace.render import render_workspace
+from kopt_kb.workspace.view_header import ViewError
+from kopt_kb.workspace.workspace import Workspace
+workspace = Workspace.open(sys.argv[1])
+mask(workspace, [2], "noise")
+resource.setrlimit(resource.RLIMIT_FSIZE, (500, resource.RLIM_INFINITY))
+try:
+    render_workspace(workspace)
+except ViewError as error:
+    print(error)
+"""
+
+
+class TestProcesses:
+    def test_two_writers_lose_nothing(self, played, registry):
+        """Each adds five directions and renders after each; all ten are there and the audit is clean."""
+        render_workspace(played.workspace)
+        command = [sys.executable, "-c", WRITER, str(played.workspace.layout.root)]
+        both = [subprocess.Popen([*command, name], stderr=subprocess.PIPE) for name in ("ann", "bob")]
+        for child in both:
+            _, errors = child.communicate(timeout=60)
+            assert child.returncode == 0, errors
+        assert sum(event.kind == "memory_noted" for event in played.workspace.events()) == 10
+        assert codes(played, registry) == []
+
+    def test_a_full_disk_is_one_error_and_leaves_the_old_files(self, played, registry):
+        """No half file, no temporary one; with room, one call repairs."""
+        render_workspace(played.workspace)
+        before = tree(played.workspace.layout.root)
+        command = [sys.executable, "-c", FULL_DISK, str(played.workspace.layout.root)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert "can't be written: File too large" in done.stdout
+        after = tree(played.workspace.layout.root)
+        assert {path for path in after if after[path] != before.get(path)} == {"journal.jsonl"}
+        render_workspace(played.workspace)
+        assert codes(played, registry) == []
+
+
 class TestAudit:
     def test_a_rendered_workspace_is_clean(self, played, registry):
         """Before the first rendering, and after it."""
