@@ -121,6 +121,7 @@ def _store(wiki: Wiki, pages: dict[str, bytes], file: Path) -> sqlite3.Connectio
     temporary = file.with_suffix(f".{os.getpid()}.tmp")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.unlink(missing_ok=True)
         with closing(sqlite3.connect(temporary)) as connection:
             _fill(connection, wiki, pages)
         temporary.replace(file)

@@ -72,3 +72,22 @@ def test_measured_bandwidth_is_below_the_documented(sheet_of, value: str, outcom
     """A copy counted twice would be above."""
     rows = ("memory_bandwidth 2.0 TB/s", f"measured_bandwidth {value} TB/s level=dram;pattern=copy;bytes=unstated")
     assert outcomes(sheet_of(*rows), "PHY-ACHIEVED-BW") == [outcome]
+
+
+@pytest.mark.parametrize(("total", "outcome"), [("917", "pass"), ("883", "pass"), ("919", "fail"), ("881", "fail")])
+def test_the_border_of_links(sheet_of, total: str, outcome: str) -> None:
+    """1.9 % off twice one direction passes, 2.1 % fails."""
+    rows = (
+        "link_bandwidth 450 GB/s link=nvlink4;direction=each",
+        f"link_bandwidth {total} GB/s link=nvlink4;direction=both",
+    )
+    assert outcomes(sheet_of(*rows), "PHY-LINK")[0] == outcome
+
+
+@pytest.mark.parametrize(
+    ("kib", "outcome"), [("83886080", "pass"), ("83886081", "fail"), ("83047220", "pass"), ("83047219", "fail")]
+)
+def test_the_borders_of_visible_capacity(sheet_of, kib: str, outcome: str) -> None:
+    """80 GiB are 83886080 KiB; 99 % of them are 83047219.2 KiB."""
+    rows = ("memory_capacity 80 GB", f"memory_capacity {kib} KiB config=visible")
+    assert outcomes(sheet_of(*rows), "PHY-VISIBLE") == [outcome]

@@ -88,3 +88,20 @@ def test_measurements_without_peak_are_not_checkable(sheet_of) -> None:
     """An unknown peak can't be exceeded, and can't be met."""
     measured = "measured_compute 90 TFLOPS dtype=bf16;engine=matrix;acc=fp32;shape=1x1x1;data=random"
     assert outcomes(sheet_of(*BASE, measured), "PHY-MEASURED") == ["not-checkable"]
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"), [("26.086", "pass"), ("26.138", "fail"), ("25.114", "pass"), ("25.062", "fail")]
+)
+def test_the_border_of_lanes(sheet_of, value: str, outcome: str) -> None:
+    """25.6 TFLOPS at 1.9 % passes, at 2.1 % fails, both ways."""
+    peak = f"peak_compute {value} TFLOPS dtype=fp32;engine=vector;sparsity=dense;acc=fp32;clock=boost"
+    assert outcomes(sheet_of(*BASE, peak), "PHY-LANES") == [outcome]
+
+
+@pytest.mark.parametrize(("value", "outcome"), [("102.4", "pass"), ("102.5", "fail")])
+def test_a_measurement_may_equal_its_peak(sheet_of, value: str, outcome: str) -> None:
+    """And not be above it by any share."""
+    measured = f"measured_compute {value} TFLOPS dtype=fp16;engine=matrix;acc=fp32;shape=8x8x8;data=random"
+    peak = f"peak_compute 102.4 TFLOPS {FP16};clock=boost"
+    assert outcomes(sheet_of(peak, measured), "PHY-MEASURED") == [outcome]
