@@ -60,6 +60,7 @@ def _add_campaign(one: argparse.ArgumentParser) -> None:
     one.add_argument("--core-shape", metavar="MxN", action="append", help="the regression limit protects only these")
     one.add_argument("--max-rounds", metavar="N", type=int, help="rounds after the baseline")
     one.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met")
+    one.add_argument("--no-stop", metavar="REASON", action="append", default=[], help="go on past this stop reason")
     one.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
     one.add_argument("--budget-rounds", metavar="N", type=int, help="rounds of this call")
     one.add_argument("--samples", metavar="N", type=int, default=_SIZES.samples, help="timed runs of each side")
@@ -110,7 +111,9 @@ def _policy_of(state: CampaignState, args: argparse.Namespace | None) -> Policy:
         return policy_named("gpu-wiki")
     core = tuple(args.core_shape) if args.core_shape else None
     scope = "every_shape" if args.every_shape else ""
-    return policy_named(args.policy, core_shapes=core, max_rounds=args.max_rounds, stop_scope=scope)
+    return policy_named(
+        args.policy, core_shapes=core, max_rounds=args.max_rounds, stop_scope=scope, without_stops=args.no_stop
+    )
 
 
 def _campaign(args: argparse.Namespace, workspace: Workspace, state: CampaignState, policy: Policy) -> Campaign:

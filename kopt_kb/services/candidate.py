@@ -22,6 +22,7 @@ from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.shapes import Shape
 from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.services.candidate_profile import launch_once, ncu_report
 from kopt_kb.services.candidate_search import run_search
 
 __all__ = ["answer", "main"]
@@ -58,6 +59,7 @@ def answer(kind: str, body: _Body, folder: Path) -> dict[str, Any]:
     """Return the answer to a job; `missing` names a tool that is absent, `oom` device memory that ran out."""
     answers: Mapping[str, Callable[[_Body, Path], dict[str, Any]]] = {
         "environment": _environment, "check": _check, "timing": _timing, "search": _search,
+        "evidence": ncu_report, "launch": launch_once,
     }  # fmt: skip
     if kind not in answers:
         return {"unavailable": f"this machine has no {kind}"}

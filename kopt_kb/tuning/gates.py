@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.services.candidate_job import JobKind
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.tuning.source_lint import lint_source
@@ -43,17 +44,17 @@ class GateContext:
         simulated: Whether times are computed.
         run: Runs a job of a kind once and remembers it.
         times: The candidate's times once timing ran: shape → seconds a repeat.
+        evidence: Reads and keeps the answer of a profiling run.
         resources: Judges a source against sourced limits without a GPU; None: no compiler.
-        evidence: Profiles the candidate; None: no profiler.
     """
 
     source: bytes
     workspace: WorkspaceState
     simulated: bool
-    run: Callable[[str], Ran]
+    run: Callable[[JobKind], Ran]
     times: Callable[[], Mapping[str, list[float]]]
+    evidence: Callable[[Mapping[str, Any]], GateResult]
     resources: Callable[[bytes], GateResult] | None = None
-    evidence: Callable[[bytes], GateResult] | None = None
 
 
 def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]]:
@@ -121,9 +122,12 @@ def _roofline(context: GateContext) -> _Word:
 
 
 def _evidence(context: GateContext) -> _Word:
-    if context.evidence is None:
-        return GateResult("evidence", "unavailable", "no profiler was run"), ()
-    return context.evidence(context.source), ()
+    if context.simulated:
+        return GateResult("evidence", "unavailable", "simulated"), ()
+    ran = context.run("evidence")
+    if ran.outcome != "ok":
+        return GateResult("evidence", "unavailable", ran.failure()), (ran.run,)
+    return context.evidence(ran.result), (ran.run,)
 
 
 def floor_s(workspace: WorkspaceState) -> dict[str, float]:

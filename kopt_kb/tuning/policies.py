@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -71,9 +71,14 @@ POLICIES = {one.name: one for one in (_GPU_WIKI, _PRIMUS)}
 
 
 def policy_named(
-    name: str, *, core_shapes: tuple[str, ...] | None = None, max_rounds: int | None = None, stop_scope: str = ""
+    name: str,
+    *,
+    core_shapes: tuple[str, ...] | None = None,
+    max_rounds: int | None = None,
+    stop_scope: str = "",
+    without_stops: Collection[str] = (),
 ) -> Policy:
-    """Return a shipped policy with the campaign's own core shapes, limit of rounds and scope laid over it.
+    """Return a shipped policy with the campaign's own core shapes, limit of rounds, scope and stop reasons.
 
     Raises:
         BadInput: No policy has this name, or a value can't be meant.
@@ -90,6 +95,12 @@ def policy_named(
         found = replace(found, max_rounds=max_rounds)
     if stop_scope == "every_shape":
         found = replace(found, stop_scope="every_shape")
+    strange = set(without_stops) - set(found.stop_reasons)
+    if strange:
+        known = ", ".join(found.stop_reasons)
+        raise BadInput(f"no stop reason {', '.join(sorted(strange))}", where=f"policy {name}", fix=known, code="KB400")
+    if without_stops:
+        found = replace(found, stop_reasons=tuple(one for one in found.stop_reasons if one not in without_stops))
     return found
 
 

@@ -72,6 +72,8 @@ class VariantsProposer:
             if variant.category in view.avoid or view.earlier(variant.category, claim) is not None:
                 continue
             spaces = _spaces(view, source, declared, variant)
+            if source != view.incumbent and len(spaces) < len(view.shapes):
+                continue  # another file replaces the incumbent: the variant has to cover every shape
             if spaces:
                 expected = f"less time on {', '.join(spaces)}; other shapes keep what they have"
                 return Proposal(variant.category, claim, expected, self.name, source, spaces)

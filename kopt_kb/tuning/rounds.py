@@ -6,6 +6,7 @@ import hashlib
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate_job import Job, JobKind, RunLimits
 from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, judge
 from kopt_kb.tuning.policy import GATES, Policy
 from kopt_kb.tuning.settings import Settings
@@ -36,13 +38,11 @@ class Aids:
 
     Attributes:
         resources: Judges a source against sourced limits without a GPU.
-        evidence: Profiles a candidate.
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
     """
 
     resources: SourceGate | None = None
-    evidence: SourceGate | None = None
     tips: Path | None = None
     say: Callable[[str], None] = _silent
 
@@ -99,14 +99,21 @@ class RoundWork:
 
         ran: dict[str, Ran] = {}
 
-        def run(kind: str) -> Ran:
+        def run(kind: JobKind) -> Ran:
             if kind not in ran:
-                job = self._job("check" if kind == "check" else "timing", state, source, incumbent, {})
+                job = self._job(kind, state, source, incumbent, {})
                 ran[kind] = self.desk.run_once(found, found.name, job)
             return ran[kind]
 
-        gates = (self.aids.resources, self.aids.evidence)
-        return GateContext(source, state.workspace, state.simulated, run, lambda: found.times(found.name), *gates)
+        def evidence(result: Mapping[str, Any]) -> GateResult:
+            report = self.desk.store.put(str(result.get("csv", "")).encode())
+            word, profile = read_evidence(result, report, found.candidates[found.name].blob)
+            if profile is not None and not found.profiled:
+                self.desk.append(profile)
+            return word
+
+        times = partial(found.times, found.name)
+        return GateContext(source, state.workspace, state.simulated, run, times, evidence, self.aids.resources)
 
     def _job(
         self, kind: JobKind, state: CampaignState, source: bytes, incumbent: bytes, more: Mapping[str, Any]

@@ -82,6 +82,7 @@ class Round:
     decided: Decided | None = None
     decided_seq: int = 0
     snapshot: SnapshotTaken | None = None
+    profiled: bool = False
 
     @property
     def name(self) -> str:
@@ -198,12 +199,13 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
         state.noise[data.shape] = data
     elif isinstance(data, ProfileRead):
         state.limiter = data.code
+        if state.rounds:
+            state.rounds[-1].profiled = True
     elif isinstance(data, RoundStarted):
         state.rounds.append(Round(data.round, data.incumbent, event.seq))
-    elif isinstance(data, MemoryMasked):
-        state.masked.update(data.versions)
-    elif isinstance(data, MemoryUnmasked):
-        state.masked.difference_update(data.versions)
+    elif isinstance(data, MemoryMasked | MemoryUnmasked):
+        masked = state.masked | set(data.versions)
+        state.masked = masked if isinstance(data, MemoryMasked) else state.masked - set(data.versions)
     elif isinstance(data, Stopped):
         state.stopped, state.stopped_seq = data, event.seq
     elif state.rounds:
