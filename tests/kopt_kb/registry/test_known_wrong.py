@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.registry.differences import compare_row
+from kopt_kb.registry.differences import compare_row, diff
 from kopt_kb.registry.explain import CLASSES
 from kopt_kb.registry.foreign import ForeignRow, foreign_row
 from kopt_kb.registry.registry import Registry
@@ -70,3 +70,32 @@ def test_right_values_are_accepted(registry: Registry, fixture: dict[str, str]) 
         return
     same = {**fixture, "value": ours.value, "unit": ours.unit}
     assert compare_row(registry, wrong(same)).state == "agrees"
+
+
+def every_row(registry: Registry, *metrics: str) -> list[ForeignRow]:
+    """The wiki's own value rows as a foreign table."""
+    found = []
+    for name in registry.platforms():
+        for row in registry.platform(name).sheet.chosen().values():
+            if row.kind == "value" and (not metrics or row.metric in metrics):
+                fields = {"platform": name, "metric": row.metric, "value": row.value, "unit": row.unit}
+                found.append(foreign_row({**fields, "conditions": dict(row.axes)}, f"{row.path}:{row.line}"))
+    return found
+
+
+@pytest.mark.core
+def test_the_wiki_agrees_with_itself(registry: Registry) -> None:
+    """No row of ours is flagged against ours."""
+    rows = every_row(registry)
+    assert len(rows) > 1000
+    assert [one.row.where for one in diff(registry, rows, "ours").rows if one.state != "agrees"] == []
+
+
+@pytest.mark.parametrize("factor", [2, 8, 1000])
+def test_plain_factors_are_never_unexplained(registry: Registry, factor: int) -> None:
+    """Every ninth peak and bandwidth, multiplied: disagrees, with a class."""
+    rows = [replace(row, value=row.value * factor) for row in every_row(registry, "peak_compute", "memory_bandwidth")]
+    found = [one for one in diff(registry, rows[::9], "scaled").rows if one.state != "agrees"]
+    assert len(found) > 50
+    assert {one.state for one in found} <= {"disagrees", "not-comparable"}
+    assert all(one.explanations[0].kind != "unexplained" for one in found if one.state == "disagrees")
