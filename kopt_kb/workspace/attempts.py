@@ -152,8 +152,9 @@ class History:
     @property
     def masked(self) -> dict[int, str]:
         """Number → reason of what the events mask."""
-        kept = self.protected()
-        return {one.number: one.mask for one in self.attempts.values() if one.mask and one.number not in kept}
+        asked = {one.number: one.mask for one in self.attempts.values() if one.mask}
+        kept = self.protected() if asked else frozenset()
+        return {number: reason for number, reason in asked.items() if number not in kept}
 
     @property
     def open_attempt(self) -> Attempt | None:

@@ -6,7 +6,7 @@ import fcntl
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from kopt_kb.workspace.report_views import BASELINE_VIEW, OPTIMIZE_VIEW, ROUNDS_
 from kopt_kb.workspace.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked
 from kopt_kb.workspace.setup_events import FileAdopted, MemoryNoted, NoteAdded
 from kopt_kb.workspace.trend_view import TREND_VIEW
+from kopt_kb.workspace.view_header import RenderedFile, ViewError
 from kopt_kb.workspace.views import (
     BlobReader,
     ViewRegistry,
@@ -226,28 +227,26 @@ def view_faults(workspace: Workspace, events: tuple[Event, ...], texts: Texts) -
     rendered its views has none.
     """
     root = workspace.layout.root
-    headers = {path: view_header(root, path) for path in texts.files}
+    headers: dict[str, RenderedFile | None] = {}
+    for path in texts.files:
+        try:
+            headers[path] = view_header(root, path)
+        except ViewError as error:
+            yield ViewFault(path, 0, error.what, is_stale=False)
     newest = max((one.head.seq for one in headers.values() if one is not None), default=0)
-    past: dict[int, dict[str, str]] = {}
-    blob = ObjectStore(workspace.layout.objects).get
-    for path, text in texts.files.items():
-        difference = compare_view(root, path, text)
+    past = _Past(events, ObjectStore(workspace.layout.objects).get)
+    for path, header in headers.items():
+        difference = compare_view(root, path, texts.files[path])
         if difference is None:
             continue
-        header = headers[path]
         if header is None and not (root / path).exists():
-            if path in _at(newest, events, past, blob):
+            if path in past.files(newest):
                 yield ViewFault(path, 0, "the rendered file is missing", is_stale=False)
-            continue
-        if (
-            header is not None
-            and _is_past(header.head, events)
-            and header.body.decode("utf-8", "replace") == _at(header.head.seq, events, past, blob).get(path)
-        ):
+        elif header is not None and past.rendered(path, header):
             yield ViewFault(path, 1, f"shows event {header.head.seq}, the journal has {len(events)}", is_stale=True)
-            continue
-        found = f"{difference.found!r} stands where the journal renders {difference.expected!r}"
-        yield ViewFault(path, difference.line, f"byte {difference.offset}: {found}", is_stale=False)
+        else:
+            found = f"{difference.found!r} stands where the journal renders {difference.expected!r}"
+            yield ViewFault(path, difference.line, f"byte {difference.offset}: {found}", is_stale=False)
 
 
 def spoken_texts(events: tuple[Event, ...], blob: BlobReader) -> Iterator[str]:
@@ -264,12 +263,23 @@ def spoken_texts(events: tuple[Event, ...], blob: BlobReader) -> Iterator[str]:
             yield data.reason
 
 
-def _is_past(head: Head, events: tuple[Event, ...]) -> bool:
-    return 0 < head.seq <= len(events) and events[head.seq - 1].zh == head.zh
+@dataclass(slots=True)
+class _Past:
+    """What the journal rendered at earlier events, each rendered once."""
 
+    events: tuple[Event, ...]
+    blob: BlobReader
+    known: dict[int, dict[str, str]] = field(default_factory=dict)
 
-def _at(seq: int, events: tuple[Event, ...], past: dict[int, dict[str, str]], blob: BlobReader) -> dict[str, str]:
-    """Return the files the journal rendered at an event; none before the first."""
-    if seq not in past:
-        past[seq] = render_texts(events[:seq], blob).files if 0 < seq <= len(events) else {}
-    return past[seq]
+    def files(self, seq: int) -> dict[str, str]:
+        """Return the files of an event; none for one the journal does not have."""
+        if seq not in self.known:
+            there = 0 < seq <= len(self.events)
+            self.known[seq] = render_texts(self.events[:seq], self.blob).files if there else {}
+        return self.known[seq]
+
+    def rendered(self, path: str, file: RenderedFile) -> bool:
+        """Return whether a file is what the journal rendered at the event its header names."""
+        seq = file.head.seq
+        is_known = 0 < seq <= len(self.events) and self.events[seq - 1].zh == file.head.zh
+        return is_known and self.files(seq).get(path, "").encode() == file.body

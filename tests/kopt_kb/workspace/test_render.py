@@ -250,6 +250,20 @@ class TestAudit:
         played.workspace.layout.memory_file(2).write_text("{}")
         assert codes(played, registry) == ["edited-view memory/v2.json"]
 
+    def test_a_link_in_a_view_s_place_is_found(self, played, registry):
+        """It is not followed."""
+        played.workspace.layout.memory_file(2).symlink_to("/etc/hostname")
+        (found,) = audit(played.workspace.layout.root, registry).findings
+        assert (found.code, found.file) == ("edited-view", "memory/v2.json")
+
+    def test_a_header_of_no_event_makes_no_file_stale(self, played, registry):
+        """An old body under an invented event is an edit."""
+        render_workspace(played.workspace)
+        path = played.workspace.layout.memory_file(3)
+        path.write_bytes(path.read_bytes().replace(b'"seq": ', b'"seq": 9', 1))
+        played.say("memory_noted", '{"direction": "x"}', version=3, field="open_directions", by="ann")
+        assert "edited-view memory/v3.json" in codes(played, registry)
+
     def test_numbers_in_people_s_words_are_audited_in_rendered_files_too(self, played, registry):
         """A note that remembers another product's bandwidth; the gates' own words are not people's."""
         played.say("note_added", "an H100 has 3.35 TB/s", topic="tip", by="ann")

@@ -10,7 +10,16 @@ from kopt_kb.workspace.conflict import Difference
 from kopt_kb.workspace.journal import read_journal
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.view_header import ViewError, split_view
-from kopt_kb.workspace.views import View, ViewRegistry, compare_view, discard_view, one_file, write_view
+from kopt_kb.workspace.views import (
+    View,
+    ViewRegistry,
+    compare_view,
+    discard_view,
+    one_file,
+    view_conflict,
+    view_header,
+    write_view,
+)
 
 OLD, NEW = Head(1, "ab" * 32), Head(2, "cd" * 32)
 
@@ -118,6 +127,27 @@ class TestWrite:
             write_view(tmp_path, "a.md", "x\n", NEW)
         with as_nobody, pytest.raises(ViewError, match="Permission denied"):
             write_view(as_nobody.folder, "a.md", "x\n", NEW)
+
+
+class TestLooking:
+    def test_a_conflict_is_found_without_writing(self, tmp_path):
+        """None for a missing and an untouched file, the conflict of `write_view` for an edited one."""
+        assert view_conflict(tmp_path, "a.md", "one\n", OLD) is None
+        write_view(tmp_path, "a.md", "one\n", OLD)
+        assert view_conflict(tmp_path, "a.md", "two\n", NEW) is None
+        path = tmp_path / "a.md"
+        path.write_bytes(path.read_bytes() + b"mine\n")
+        before = path.read_bytes()
+        found = view_conflict(tmp_path, "a.md", "two\n", NEW)
+        assert found == write_view(tmp_path, "a.md", "two\n", NEW).conflict
+        assert path.read_bytes() == before
+
+    def test_a_header_is_read(self, tmp_path):
+        """None without a file or a header."""
+        write_view(tmp_path, "a.md", "one\n", OLD)
+        (tmp_path / "b.md").write_text("mine\n")
+        assert view_header(tmp_path, "a.md").head == OLD
+        assert view_header(tmp_path, "b.md") is view_header(tmp_path, "c.md") is None
 
 
 class TestCompare:
