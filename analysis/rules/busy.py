@@ -13,9 +13,13 @@ _THREAD_OPERATIONS = 2  # a fused multiply-add counts two operations
 def find_divergence(kernel: Kernel) -> Finding | None:
     """Find instructions that few threads of a warp execute."""
     code = "BN-DIVERGENCE"
-    threads, use = kernel.get("threads_per_instruction"), kernel.compute_pct
-    if threads is None or use is None or use < (kernel.memory_pct or 0.0):
+    names = ("threads_per_instruction", "unpredicated_threads_per_instruction")
+    counted = {name: value for name in names if (value := kernel.get(name)) is not None}
+    use = kernel.compute_pct
+    if not counted or use is None or use < (kernel.memory_pct or 0.0):
         return None
+    metric = min(counted, key=lambda name: counted[name])
+    threads = counted[metric]
     need, busy = kernel.limit(code, "threads_per_instruction"), kernel.limit(code, "compute_use_pct")
     if not need.met(threads) or not busy.met(use):
         return None
@@ -23,7 +27,7 @@ def find_divergence(kernel: Kernel) -> Finding | None:
         code,
         "divergence",
         (
-            Evidence("threads_per_instruction", threads, "1", need, "threads active in an instruction"),
+            Evidence(metric, threads, "1", need, "threads active in an instruction"),
             Evidence("compute_use_pct", use, "%", busy, "busiest pipe or issue slots"),
         ),
     )
@@ -80,17 +84,34 @@ def find_pipe(kernel: Kernel) -> Finding | None:
     """Find the busiest arithmetic pipe, or the issue slots when no pipe is busy."""
     row = kernel.limit("BN-SATURATED", "use_pct")
     pipe = max(kernel.pipes, key=lambda one: kernel.pipes[one], default=None)
-    if pipe is not None and kernel.saturated(kernel.pipes[pipe]):
+    mix = () if pipe is None else _mix(kernel, pipe)
+    if pipe is not None and kernel.saturated(kernel.pipes[pipe]) and not mix:
         limiter = _limiter(kernel, pipe)
         proof = Evidence(f"pipe_elapsed.{pipe}_pct", kernel.pipes[pipe], "%", row, "busiest arithmetic pipe")
         return Finding(f"BN-{limiter.upper()}", limiter, (proof, *_kind(kernel, pipe)))
     use = kernel.compute_pct
     if use is None or not kernel.saturated(use):
         return None
-    if pipe is not None and _limiter(kernel, pipe) == "int" and _waits_for_pipe(kernel):
+    if pipe == "fma" and _limiter(kernel, pipe) == "int" and _waits_for_pipe(kernel):
         proof = Evidence("sm_sol_pct", use, "%", row, "warps wait for a pipe that multiplies integers at half rate")
         return Finding("BN-INT", "int", (proof, *_kind(kernel, pipe)))
-    return Finding("BN-ISSUE", "issue", (Evidence("issue_use_pct", use, "%", row, "issue slots, no pipe is as busy"),))
+    proof = Evidence("issue_use_pct", use, "%", row, "issue slots, no pipe is as busy")
+    return Finding("BN-ISSUE", "issue", (proof, *mix))
+
+
+def _mix(kernel: Kernel, pipe: str) -> tuple[Evidence, ...]:
+    """Return the proof that several pipes share nearly all issue slots, none of them high; empty when not so."""
+    issue, busiest = kernel.compute_pct or 0.0, kernel.pipes[pipe]
+    second = max((use for one, use in kernel.pipes.items() if one != pipe), default=0.0)
+    lead, other = kernel.limit("BN-ISSUE", "issue_lead_pct"), kernel.limit("BN-ISSUE", "second_pipe_pct")
+    if kernel.saturated(busiest, "high_use_pct") or not kernel.saturated(issue, "high_use_pct"):
+        return ()
+    if not lead.met(issue - busiest) or not other.met(second):
+        return ()
+    return (
+        Evidence("issue_lead_pct", issue - busiest, "%", lead, f"over the busiest pipe, {pipe}"),
+        Evidence("second_pipe_pct", second, "%", other, "so the slots are shared"),
+    )
 
 
 def _waits_for_pipe(kernel: Kernel) -> bool:

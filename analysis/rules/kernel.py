@@ -134,6 +134,8 @@ class Kernel:
     def l2_passes_through(self) -> bool:
         """Whether most bytes at L2 come from or go to DRAM, so that its throughput is DRAM's."""
         share = ratio_pct(self.get("dram_bytes"), self.get("l2_bytes"))
+        if share is None:
+            share = ratio_pct(self.dram_pct, self.l2_pct)
         return share is not None and not self.limit("BN-L2", "passes_through_pct").met(share)
 
     @cached_property
@@ -218,7 +220,9 @@ class Kernel:
         by_address = asked / ideal if asked is not None and ideal else None
         if not useful:
             return by_address
-        moved = self.get("l2_bytes")
+        moved, hits_pct = self.get("l2_bytes"), self.get("l1_hit_pct")
+        if moved is None and hits_pct is not None:
+            moved = max(useful, looked_up * (1 - hits_pct / 100))
         if moved is None or (self.l1_pct or 0.0) >= (self.device_pct or 0.0):
             moved = looked_up
         by_bytes = min(moved, looked_up) / useful
@@ -294,6 +298,9 @@ class Kernel:
         mean, most = self.get("sm_active_cycles"), self.get("sm_active_cycles_max")
         if mean is not None and most:
             return 100 * (1 - mean / most)
+        share = self.get("sm_active_pct")
+        if share is not None:
+            return max(0.0, 100 - share)
         blocks, sms = self.get("grid_blocks"), self.get("sm_count")
         return None if blocks is None or not sms or blocks >= sms else 100 * (1 - blocks / sms)
 

@@ -43,7 +43,7 @@ RULES: tuple[Rule, ...] = (
          "A level of memory is the busiest unit; L2 that hands on DRAM's bytes counts as DRAM.",
          ("BN-L2", "BN-SATURATED")),
     Rule("BN-COMPUTE", ("tensor", "fp32", "fp64", "sfu", "int", "issue"), ("issue_active", "pipe.fma_pct"), find_pipe,
-         "An arithmetic pipe or the issue slots are the busiest unit.", ("BN-INT", "BN-SATURATED")),
+         "An arithmetic pipe or the issue slots are the busiest unit.", ("BN-INT", "BN-ISSUE", "BN-SATURATED")),
     Rule("BN-OCCUPANCY", ("occupancy-registers", "occupancy-blocks", "occupancy-shared"),
          ("theoretical_occupancy_pct", "occupancy_limit.registers"), find_occupancy,
          "Few warps are resident because a resource runs out, and no unit is busy.", ("BN-SATURATED",)),

@@ -79,3 +79,10 @@ def test_divergence_needs_busy_slots(made: Made, threads: float, use: float, fir
     """Six lanes at 90 %: yes; 24 lanes, or one lane that waits: no."""
     kernel = made(threads_per_instruction=threads, issue_active=use / 100)
     assert (find_divergence(kernel) is not None) is fires
+
+
+def test_a_mix_of_pipes_is_issue(made: Made) -> None:
+    """Two pipes at 67 % share all slots: the slots. One pipe at 76 % with loop overhead: that pipe."""
+    mixed = find_pipe(made(issue_active=0.99, pipe_elapsed__fma_pct=67.0, pipe_elapsed__alu_pct=66.0))
+    loop = find_pipe(made(issue_active=0.99, pipe_elapsed__fma_pct=76.0, pipe_elapsed__alu_pct=20.0))
+    assert [one.limiter for one in (mixed, loop) if one] == ["issue", "fp32"]

@@ -46,7 +46,7 @@ def test_a_page_without_a_table_is_refused() -> None:
 def test_own_thresholds_say_why() -> None:
     """Every packaged row has a document, or the zoo and a reason."""
     for row in load_thresholds().rows.values():
-        assert row.source.startswith("kopt-kb zoo: ") or row.source.startswith("Nsight Compute rule files, ")
+        assert row.source.startswith("kopt-kb zoo: ") or row.source.startswith("Nsight Compute rule ")
 
 
 def test_a_missing_row_is_named() -> None:

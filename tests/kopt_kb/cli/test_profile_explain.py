@@ -27,7 +27,7 @@ def test_json_names_sources(capsys: Capture) -> None:
     body = json.loads(capsys.readouterr().out)
     row = next(one for one in body["thresholds"] if one["metric"] == "threads_per_instruction")
     assert (row["op"], row["value"], row["unit"]) == ("<", 24.0, "1")
-    assert row["source"].startswith("Nsight Compute rule files, ThreadDivergence")
+    assert row["source"].startswith("Nsight Compute rule ThreadDivergence, ")
     assert [one["class"] for one in body["limiters"]] == [LIMITERS["divergence"]]
 
 
