@@ -176,7 +176,9 @@ def metric(name: str) -> Metric:
         import difflib
 
         names = [*METRICS, *ALIASES]
-        last_words = [name for name in names if difflib.get_close_matches(folded, [name.rpartition("_")[2]], cutoff=0.8)]
+        last_words = [
+            name for name in names if difflib.get_close_matches(folded, [name.rpartition("_")[2]], cutoff=0.8)
+        ]
         near = dict.fromkeys([*difflib.get_close_matches(folded, names, n=3, cutoff=0.6), *last_words])
         hint = f"did you mean {', '.join(near)}?" if near else "`kb lookup PLATFORM` prints every metric"
         raise UnknownMetric(f"unknown metric {name!r}", fix=hint)

@@ -21,6 +21,7 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-SPARSE": ratios.sparse,
     "PHY-HALF": ratios.half_formats,
     "PHY-NARROW": ratios.narrow_formats,
+    "PHY-INT": formats.integer_formats,
     "PHY-FOUR-BIT": formats.four_bit_formats,
     "PHY-SIX-BIT": formats.six_bit_formats,
     "PHY-SCALED": formats.scaled_formats,
