@@ -82,7 +82,8 @@ def run_search(
     """Return the best configuration of each shape, and all trials.
 
     Args:
-        body: `spaces` (shape → start and knobs), `evaluations` a shape, `seconds` in all, `seed`.
+        body: `spaces` (shape → start, knobs, and `keep`, what the shape has now), `evaluations` a shape,
+            `seconds` in all, `seed`.
         evaluate: Times a configuration.
         clock: Seconds, for the budget.
 
@@ -104,7 +105,8 @@ def _search_shape(
 ) -> dict[str, Any]:  # fmt: skip
     start, knobs = dict(one["start"]), one["knobs"]
     strategy, asker = searcher(knobs, int(body["evaluations"]), int(body["seed"]))
-    tried: list[tuple[float, dict[str, object]]] = [(evaluate(shape, start), start)]
+    first = [start] if one.get("keep") in (None, start) else [dict(one["keep"]), start]
+    tried: list[tuple[float, dict[str, object]]] = [(evaluate(shape, config), config) for config in first]
     for config, tell in asker:
         if clock() >= end:
             break

@@ -70,7 +70,9 @@ class RoundWork:
             if template not in found.candidates:
                 blob = self.desk.store.put(source)
                 self.desk.append(CandidateSubmitted(found.number, template, blob, {"spaces": spaces}, proposer))
-            ran = self.desk.run_once(found, template, self._job("search", state, source, b"", {"spaces": spaces}))
+            kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
+            asked = {shape: {**one, "keep": kept.get(shape)} for shape, one in spaces.items()}
+            ran = self.desk.run_once(found, template, self._job("search", state, source, b"", {"spaces": asked}))
             source, params = _winner(source, ran)
         blob = self.desk.store.put(source)
         self.desk.append(CandidateSubmitted(found.number, found.name, blob, params, proposer))

@@ -1,0 +1,71 @@
+"""What the child answers, called directly on kernels that run on the CPU."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.problem.tolerances import tolerance_of
+from kopt_kb.services.candidate import answer, main
+
+KERNEL = """
+import torch
+OP = "softmax"
+def make_inputs(shape, dtype, device="cuda", seed=0):
+    return (torch.full(shape, float(seed), device=device),)
+def reference(x):
+    return torch.softmax(x.double(), -1)
+def launch(x, *, config=None, out=None):
+    out = torch.empty_like(x) if out is None else out
+    return out.copy_(torch.softmax(x, -1))
+"""
+
+
+def body() -> dict[str, object]:
+    """One small shape and seed."""
+    return {
+        "shapes": ["2x4"],
+        "dtype": "fp32",
+        "device": "cpu",
+        "seeds": [1],
+        "tolerance": tolerance_of("fp32").to_json(),
+    }
+
+
+@pytest.mark.torch
+def test_a_check_answers(tmp_path: Path) -> None:
+    """Right results pass; a file that can't be imported is a build error."""
+    (tmp_path / "candidate.py").write_text(KERNEL)
+    found = answer("check", body(), tmp_path)
+    assert (found["passed"], found["checks"], found["build_error"], found["problem"]) == (True, 1, "", "")
+    (tmp_path / "candidate.py").write_text("import no_such_module_anywhere\n")
+    broken = answer("check", body(), tmp_path)
+    assert broken["passed"] is False
+    assert "no_such_module_anywhere" in broken["build_error"]
+
+
+def test_an_unknown_kind_is_unavailable(tmp_path: Path) -> None:
+    """The gate then says so."""
+    assert "unavailable" in answer("limits", {}, tmp_path)
+
+
+@pytest.mark.torch
+def test_no_gpu_is_missing(tmp_path: Path) -> None:
+    """Timing on a machine without a GPU names what is missing instead of crashing."""
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    assert "GPU" in answer("environment", {}, tmp_path)["missing"]
+
+
+@pytest.mark.torch
+def test_the_answer_carries_the_token_and_the_job_is_gone(tmp_path: Path) -> None:
+    """The secret is removed before the candidate is imported."""
+    (tmp_path / "candidate.py").write_text(KERNEL)
+    (tmp_path / "job.json").write_text(json.dumps({"kind": "check", "body": body(), "token": "secret"}))
+    assert main([str(tmp_path), "0"]) == 0
+    assert not (tmp_path / "job.json").exists()
+    assert json.loads((tmp_path / "result.json").read_text())["token"] == "secret"

@@ -1,0 +1,76 @@
+"""Hypotheses from outside: whole files and patches of kernel.py alone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.tuning.outside import CommandProposer, PlanProposer, apply_patch, proposal_from_json
+from kopt_kb.tuning.proposals import View
+
+VIEW = View("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 1, b"a = 1\nb = 2\n")
+PATCH = "--- a/kernel.py\n+++ b/kernel.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n"
+WORDS = {"category": "caching", "claim": "b is 3", "expected": "less time"}
+
+
+def test_a_patch_is_applied() -> None:
+    """With and without the a/ and b/ prefixes."""
+    assert apply_patch(VIEW.incumbent, PATCH, "x") == b"a = 1\nb = 3\n"
+    assert apply_patch(VIEW.incumbent, PATCH.replace("a/", "").replace("b/", ""), "x") == b"a = 1\nb = 3\n"
+
+
+@pytest.mark.parametrize(
+    ("patch", "word"),
+    [
+        (PATCH.replace("kernel.py", "reference.py"), "reference.py"),
+        (PATCH.replace("b/kernel.py", "b/../journal.jsonl"), "journal.jsonl"),
+        (PATCH.replace("b = 2", "b = 9"), "does not apply"),
+        ("nothing", "touches nothing"),
+    ],
+)
+def test_other_patches_are_refused(patch: str, word: str) -> None:
+    """Another path, a context that is not there, no patch at all."""
+    with pytest.raises(BadInput, match=word):
+        apply_patch(VIEW.incumbent, patch, "x")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["no json", "[]", json.dumps(WORDS), json.dumps({**WORDS, "source": "x", "patch": "y"}),
+     json.dumps({**WORDS, "source": "a = 1\nb = 2\n"}), json.dumps({**WORDS, "source": 3}),
+     json.dumps({**WORDS, "source": "x", "more": "y"})],
+)  # fmt: skip
+def test_wrong_answers_are_refused(answer: str) -> None:
+    """No JSON, no object, fields missing, two bodies, no change, no text, surplus."""
+    with pytest.raises(BadInput):
+        proposal_from_json(answer, VIEW, "x")
+
+
+def test_a_command_gets_the_view_and_answers(tmp_path: Path) -> None:
+    """The state comes on stdin; silence means no idea left; failure is named."""
+    script = tmp_path / "p.py"
+    script.write_text(
+        "import json, sys\nview = json.load(sys.stdin)\n"
+        "print(json.dumps({'category': 'c', 'claim': view['op'], 'expected': 'e', 'source': view['kernel'] + 'c = 1\\n'}))\n"
+    )
+    found = CommandProposer(f"{sys.executable} {script}").propose(VIEW)
+    assert found is not None
+    assert (found.claim, found.source) == ("softmax", b"a = 1\nb = 2\nc = 1\n")
+    assert CommandProposer("true").propose(VIEW) is None
+    for command in ("false", "/no/such/command"):
+        with pytest.raises(BadInput):
+            CommandProposer(command).propose(VIEW)
+
+
+def test_a_plan_file(tmp_path: Path) -> None:
+    """One object in a file; an absent file is named."""
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({**WORDS, "patch": PATCH}))
+    found = PlanProposer(plan).propose(VIEW)
+    assert found is not None and found.proposer == "plan plan.json"
+    with pytest.raises(BadInput, match="can't be read"):
+        PlanProposer(tmp_path / "none.json").propose(VIEW)

@@ -1,0 +1,23 @@
+"""What a proposer sees, and when two hypotheses are the same."""
+
+from __future__ import annotations
+
+from kopt_kb.tuning.proposals import Proposal, View, same_claim
+
+ONE = {"round": 3, "category": "caching", "claim": "keep the  weight", "decision": "rollback", "rule": "noise"}
+VIEW = View("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 4, b"k = 1\n", (ONE,), frozenset({"caching"}))
+
+
+def test_same_but_for_case_and_spaces() -> None:
+    """Words decide; another category makes another hypothesis."""
+    assert same_claim(ONE, "Caching", "Keep the weight ")
+    assert not same_claim(ONE, "compute", "keep the weight")
+    assert (VIEW.earlier("caching", "KEEP THE WEIGHT"), VIEW.earlier("caching", "other")) == (3, None)
+
+
+def test_json_of_view_and_proposal() -> None:
+    """As outside commands and the journal get them."""
+    data = VIEW.to_json()
+    assert (data["kernel"], data["avoid_categories"], data["limiter"]) == ("k = 1\n", ["caching"], None)
+    proposal = Proposal("c", "d", "e", "p", b"s", {"2x4": ({"A": 1}, {"B": (1, 2)})})
+    assert proposal.to_json("ab")["spaces"] == {"2x4": {"start": {"A": 1}, "knobs": {"B": [1, 2]}}}

@@ -1,0 +1,73 @@
+"""Declared variants and spaces become hypotheses, each once, best category first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.tuning.proposals import View
+from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer, declared_of, packaged_kernel
+
+
+@pytest.fixture
+def view(naive: Path) -> View:
+    """A memory-bound RMS norm on two shapes that starts from the naive kernel."""
+    return View("rms_norm", ("8192x4096", "1024x512"), "bf16", "sm_90", "memory", "", 1, naive.read_bytes())
+
+
+def tried(view: View, category: str, claim: str) -> View:
+    """The view after that hypothesis was decided."""
+    one = {"round": view.round, "category": category, "claim": claim, "decision": "rollback", "rule": "x"}
+    return replace(view, round=view.round + 1, tried=(*view.tried, one))
+
+
+def test_a_naive_kernel_gets_the_packages_variants(view: View) -> None:
+    """Memory-bound: less traffic first; the variant covers every shape, for the file replaces the naive one."""
+    found = VariantsProposer().propose(view)
+    assert found is not None
+    assert (found.category, set(found.spaces)) == ("memory_traffic", set(view.shapes))
+    assert found.source == packaged_kernel("rms_norm")
+    assert found.claim.startswith("single_pass: ")
+
+
+def test_each_variant_is_offered_once(view: View) -> None:
+    """Until none is left; preconditions hold on the shapes that are searched."""
+    claims = []
+    while (found := VariantsProposer().propose(view)) is not None:
+        claims.append(found.claim)
+        view = tried(view, found.category, found.claim)
+    assert len(claims) == len(set(claims)) == 4  # two_pass needs rows longer than 8192
+
+
+def test_a_stagnant_category_is_left_out(view: View) -> None:
+    """The next best one is chosen."""
+    found = VariantsProposer().propose(replace(view, avoid=frozenset({"memory_traffic"})))
+    assert found is not None
+    assert found.category == "memory_access"
+
+
+def test_the_profile_outweighs_the_roofline(view: View) -> None:
+    """A latency-bound profile turns the order around."""
+    found = VariantsProposer().propose(replace(view, limiter="latency"))
+    assert found is not None
+    assert found.category == "scheduling"
+
+
+def test_without_the_package_a_naive_kernel_has_only_knobs(view: View) -> None:
+    """Its own small space, once."""
+    assert VariantsProposer(packaged=False).propose(view) is None
+    found = KnobsProposer().propose(view)
+    assert found is not None
+    assert found.claim == "search 6 configurations: BLOCK, num_warps"
+    assert KnobsProposer().propose(tried(view, found.category, found.claim)) is None
+
+
+def test_another_operation_or_no_declaration_proposes_nothing(view: View) -> None:
+    """A kernel of another operation is not offered; unreadable files declare nothing."""
+    assert packaged_kernel("no_such_op") is None
+    assert declared_of(b"def (") is None
+    other = replace(view, op="no_such_op")
+    assert VariantsProposer().propose(other) is None
+    assert KnobsProposer().propose(replace(view, incumbent=b"x = 1\n")) is None

@@ -1,0 +1,94 @@
+"""Ways around a kernel of one's own are found; the package's own kernels are clean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.tuning.source_lint import lint_source
+
+HEAD = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(x_ptr):
+    tl.store(x_ptr, 0)
+
+
+"""
+
+CHEATS = {
+    "operator": ("def launch(a, b):\n    k[1](a)\n    return a @ b\n", "@"),
+    "torch.mm": ("def launch(a, b):\n    k[1](a)\n    return torch.mm(a, b)\n", "torch.mm"),
+    "method": ("def launch(a, b):\n    k[1](a)\n    return a.matmul(b)\n", "matmul"),
+    "aten": ("def launch(a, b):\n    k[1](a)\n    return torch.ops.aten.mm(a, b)\n", "torch.ops"),
+    "alias": (
+        "from torch.nn import functional as F\ndef launch(a):\n    k[1](a)\n    return F.softmax(a)\n",
+        "functional",
+    ),
+    "assigned": ("f = torch.nn.functional\ndef launch(a):\n    k[1](a)\n    return f.rms_norm(a)\n", "functional"),
+    "attention in a class": (
+        "class M:\n    def f(self, q):\n        k[1](q)\n        return torch.nn.functional.scaled_dot_product_attention(q)\n",
+        "scaled_dot_product_attention",
+    ),
+    "layer": ("def launch(a):\n    k[1](a)\n    return torch.nn.RMSNorm(4)(a)\n", "RMSNorm"),
+    "library": ("import flash_attn\ndef launch(a):\n    k[1](a)\n", "flash_attn"),
+    "extension": ("from torch.utils.cpp_extension import load\ndef launch(a):\n    k[1](a)\n", "torch"),
+    "id cache": ("C = {}\ndef launch(a):\n    k[1](a)\n    return C.setdefault(id(a), a)\n", "id()"),
+    "pointer cache": ("C = {}\ndef launch(a):\n    k[1](a)\n    return C[a.data_ptr()]\n", "data_ptr()"),
+    "memo": ("import functools\n@functools.lru_cache\ndef launch(a):\n    k[1](a)\n", "lru_cache"),
+    "memo alias": ("from functools import cache as c\n@c\ndef launch(a):\n    k[1](a)\n", "memoises"),
+    "weak": ("import weakref\nC = weakref.WeakKeyDictionary()\ndef launch(a):\n    k[1](a)\n", "Weak"),
+    "dead kernel": ("def launch(a):\n    return a\n", "never launched"),
+    "exec": ("def launch(a):\n    k[1](a)\n    exec('1')\n", "exec"),
+    "eval": ("def launch(a):\n    k[1](a)\n    return eval('a')\n", "eval"),
+    "importlib": ("import importlib\ndef launch(a):\n    k[1](a)\n    importlib.import_module('x')\n", "run time"),
+    "getattr": ("def launch(a):\n    k[1](a)\n    return getattr(torch, 'm' + 'm')(a, a)\n", "no literal"),
+    "compile": ("def launch(a):\n    k[1](a)\n    return torch.compile(a)\n", "torch.compile"),
+    "graph": ("g = torch.cuda.CUDAGraph()\ndef launch(a):\n    k[1](a)\n", "CUDAGraph"),
+    "stream": (
+        "def launch(a):\n    k[1](a)\n    with torch.cuda.stream(torch.cuda.Stream()):\n        pass\n",
+        "stream",
+    ),
+    "neighbour": ("from .other import f\ndef launch(a):\n    k[1](a)\n", "stand alone"),
+    "not python": ("def launch(:\n", "not valid Python"),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_cheats_are_found(name: str) -> None:
+    """Each names what it is."""
+    body, word = CHEATS[name]
+    found = lint_source((HEAD + body).encode())
+    assert any(word in one.what for one in found), found
+
+
+def test_the_line_is_named() -> None:
+    """The finding stands where the call stands."""
+    assert [one.line for one in lint_source((HEAD + CHEATS["operator"][0]).encode())] == [13]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def launch(a, out=None):\n    out = torch.empty_like(a) if out is None else out\n    k[1](a)\n    return out\n",
+        "peak_rows = 4\nbenchmark = 1\ndef launch(a):\n    k[1](a)\n",
+        "def reference(a, b):\n    return a @ b\ndef launch(a):\n    k[1](a)\n",
+        "_PLANS = {}\ndef launch(a):\n    _PLANS.setdefault((tuple(a.shape), a.dtype), 1)\n    k[1](a)\n",
+        "def launch(a):\n    pick = k\n    pick[1](a)\n",
+    ],
+)
+def test_honest_code_passes(body: str) -> None:
+    """Allocation, names that only sound suspicious, a reference, plans keyed on shape and dtype."""
+    assert lint_source((HEAD + body).encode()) == ()
+
+
+@pytest.mark.parametrize("folder", ["kernels", "kernels/naive"])
+def test_the_packages_kernels_pass(repo_root: Path, folder: str) -> None:
+    """Every file that declares an operation and launches a kernel is clean."""
+    files = [one for one in sorted((repo_root / folder).glob("*.py")) if b"\nOP = " in one.read_bytes()]
+    assert files
+    assert not {one.name: found for one in files if (found := lint_source(one.read_bytes()))}
