@@ -86,6 +86,10 @@ def run(args: argparse.Namespace) -> int:
     state = fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
     if args.action in {"status", "report"}:
         return _print(report_of(state, _policy_of(state, None)), args)
+    if args.action == "resume" and state.campaign is None:
+        raise BadInput("there is no campaign to resume", where=args.workspace, fix="start one with kb tune run")
+    if args.action in {"resume", "step"} and state.stopped is not None:
+        return _print(report_of(state, _policy_of(state, None)), args)
     policy = _policy_of(state, args)
     parameters = _parameters(args, state, policy)
     if args.dry_run:

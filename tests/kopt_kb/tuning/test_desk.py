@@ -1,0 +1,67 @@
+"""Jobs run once and are remembered; abandoned ones are tried again, up to a limit."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.errors import MissingTool
+from kopt_kb.services.candidate_job import Job, Outcome, Started
+from kopt_kb.tuning.desk import Desk
+from kopt_kb.workspace.round_events import RoundStarted, RunStarted
+from kopt_kb.workspace.workspace import Workspace
+
+
+class Counting:
+    """Counts its runs and answers all alike."""
+
+    name, simulated = "counting", False
+
+    def __init__(self, result: dict[str, object]) -> None:
+        self.count, self.result = 0, result
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        started(("x",), 1, None)
+        self.count += bool(job.kind)
+        return Outcome("ok", 0, None, 0.1, "text", self.result)
+
+
+def opened(workspace: Workspace, executor: Counting) -> Desk:
+    """A desk with an open baseline round."""
+    desk = Desk.open(workspace.layout, executor)
+    if not desk.state().rounds:
+        desk.append(RoundStarted(0, workspace.state().created.kernel))
+    return desk
+
+
+def test_a_finished_run_is_never_repeated(workspace: Workspace) -> None:
+    """The second request reads the blob of the first."""
+    executor = Counting({"a": 1})
+    desk = opened(workspace, executor)
+    first = desk.run_once(desk.state().rounds[0], "v0", Job("check"))
+    second = desk.run_once(desk.state().rounds[0], "v0", Job("check"))
+    desk.close()
+    assert (executor.count, dict(first.result), dict(second.result), second.printed) == (1, {"a": 1}, {"a": 1}, "text")
+
+
+def test_abandoned_runs_are_named_and_tried_again(workspace: Workspace) -> None:
+    """Attempt + 1 after each; after three nobody tries any more and the run is lost."""
+    executor = Counting({})
+    for attempt in (1, 2, 3):
+        desk = opened(workspace, executor)
+        desk.append(RunStarted(f"v0.check.{attempt}", "v0", "check", attempt, ("x",), {}, 1, None))
+        desk.close()
+    desk = opened(workspace, executor)
+    lost = desk.run_once(desk.state().rounds[0], "v0", Job("check"))
+    desk.close()
+    assert (lost.outcome, executor.count) == ("lost", 0)
+    assert [e.data.abandoned_runs for e in workspace.events() if e.kind == "resumed"] == [
+        ("v0.check.1",), ("v0.check.2",), ("v0.check.3",)
+    ]  # fmt: skip
+
+
+def test_a_missing_tool_is_an_error_with_a_remedy(workspace: Workspace) -> None:
+    """No GPU is not the candidate's fault."""
+    desk = opened(workspace, Counting({"missing": "no GPU is visible"}))
+    with pytest.raises(MissingTool, match="no GPU"):
+        desk.run_once(desk.state().rounds[0], "v0", Job("timing"))
+    desk.close()

@@ -1,0 +1,33 @@
+"""A profiler's report becomes evidence that is bound to the candidate's blob."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from kopt_kb.tuning.evidence import read_evidence
+
+KERNEL, REPORT = "ab" * 32, "cd" * 32
+
+
+def test_no_report_is_unavailable() -> None:
+    """With the reason of the run; text that is no report is unavailable too."""
+    word, profile = read_evidence({"unavailable": "ncu is not on this machine"}, REPORT, KERNEL)
+    assert (word.result, word.reason, profile) == ("unavailable", "ncu is not on this machine", None)
+    word, profile = read_evidence({"csv": "==PROF== nothing\n", "shape": "2x4"}, REPORT, KERNEL)
+    assert (word.result, profile) == ("unavailable", None)
+
+
+def test_a_real_report_of_a_campaign(repo_root: Path) -> None:
+    """The recorded campaign's blobs read again: naive kernel latency-bound, tuned one at high throughput."""
+    folder = repo_root / "benchmarks" / "campaigns" / "h200_sxm" / "rms_norm"
+    lines = [json.loads(one) for one in (folder / "journal.jsonl").read_text().splitlines()]
+    found = []
+    for line in lines:
+        if line["kind"] == "profile_read":
+            csv = (folder / "objects" / line["data"]["report"]).read_text()
+            word, profile = read_evidence({"csv": csv, "shape": "16384x8192"}, REPORT, KERNEL)
+            assert word.result == "pass" and profile is not None
+            assert (profile.kernel, profile.report) == (KERNEL, REPORT)
+            found.append((profile.code, profile.evidence[0]["kernel"]))
+    assert found == [("latency", "rms_norm_three_pass"), ("high_throughput", "rms_norm_single_pass")]

@@ -1,0 +1,80 @@
+"""Gates give pass, fail or unavailable; a wrong order or a missing answer never passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kopt_kb.tuning.decision import GateResult
+from kopt_kb.tuning.gates import GateContext, Ran, floor_s, judge
+from kopt_kb.tuning.policy import Gate
+from kopt_kb.workspace.workspace import Workspace
+
+OK = {"build_error": "", "passed": True, "problem": ""}
+
+
+def context(
+    workspace: Workspace, answer: Ran, times: Mapping[str, list[float]] | None = None, **more: Any
+) -> GateContext:
+    """A context whose every run ends like this."""
+    return GateContext(
+        more.pop("source", b"x = 1\n"), workspace.state(), more.pop("simulated", False), lambda _: answer,
+        lambda: dict(times or {}), lambda _: GateResult("evidence", "pass"), **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gate", "ran", "result"),
+    [
+        ("build", Ran("ok", OK, "r"), "pass"),
+        ("build", Ran("ok", {**OK, "build_error": "x"}, "r"), "fail"),
+        ("build", Ran("crash", {}, "r"), "fail"),
+        ("build", Ran("lost", {}, "r"), "unavailable"),
+        ("correctness", Ran("ok", OK, "r"), "pass"),
+        ("correctness", Ran("ok", {**OK, "passed": False}, "r"), "fail"),
+        ("correctness", Ran("ok", {**OK, "problem": "NaN"}, "r"), "fail"),
+        ("correctness", Ran("ok", {}, "r"), "fail"),
+        ("correctness", Ran("hang", {}, "r"), "fail"),
+        ("timing", Ran("ok", {"shapes": {}}, "r"), "pass"),
+        ("timing", Ran("oom", {}, "r"), "fail"),
+        ("timing", Ran("lost", {}, "r"), "unavailable"),
+        ("evidence", Ran("ok", {"csv": ""}, "r"), "pass"),
+        ("evidence", Ran("crash", {}, "r"), "unavailable"),
+    ],
+)
+def test_runs_become_words(workspace: Workspace, gate: Gate, ran: Ran, result: str) -> None:
+    """Each ending has its word, and the run is named."""
+    found, runs = judge(gate, context(workspace, ran))
+    assert (found.gate, found.result, runs) == (gate, result, ("r",))
+
+
+def test_a_failure_shows_the_last_line_printed() -> None:
+    """People see why without opening the blob."""
+    assert Ran("crash", {}, "r", "a\nError: b\n").failure() == "the run ended with crash: Error: b"
+
+
+def test_lint_and_limits(workspace: Workspace) -> None:
+    """The lint parses the source; limits are unavailable without a compiler and in a simulation."""
+    cheat = context(workspace, Ran("ok", OK, "r"), source=b"def launch(a, b):\n    return a @ b\n")
+    assert judge("lint", cheat)[0].result == "fail"
+    assert judge("limits", cheat)[0].result == "unavailable"
+    limited = context(workspace, Ran("ok", OK, "r"), resources=lambda _: GateResult("limits", "fail", "too big"))
+    assert judge("limits", limited)[0].reason == "too big"
+
+
+def test_the_floor_is_computed_from_documented_roofs(workspace: Workspace) -> None:
+    """8192x4096 bf16 moves 134,225,920 B; less 50 MiB of cache, at 2 TB/s: 40.9 us. 1024x512 fits the cache: 0."""
+    floors = floor_s(workspace.state())
+    assert floors["8192x4096"] == pytest.approx((134_225_920 - 50 * 2**20) / 2e12)
+    assert floors["1024x512"] < 1e-6
+
+
+def test_faster_than_the_floor_fails(workspace: Workspace) -> None:
+    """One repeat below it is enough; a simulation is not compared."""
+    floor = floor_s(workspace.state())["8192x4096"]
+    ran = Ran("ok", OK, "r")
+    assert judge("roofline", context(workspace, ran, {"8192x4096": [floor, 2 * floor]}))[0].result == "pass"
+    assert judge("roofline", context(workspace, ran, {"8192x4096": [2 * floor, 0.99 * floor]}))[0].result == "fail"
+    assert judge("roofline", context(workspace, ran, {"8192x4096": [1e-9]}, simulated=True))[0].result == "pass"

@@ -1,0 +1,27 @@
+"""The report repeats what the journal says, and says when nothing was measured."""
+
+from __future__ import annotations
+
+import json
+
+from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.report import report_of
+from kopt_kb.workspace.workspace import Workspace
+
+
+def test_report_of_a_simulated_campaign(workspace: Workspace, make_campaign) -> None:
+    """Baseline and best of every shape, gain against the incumbent in each round, plain JSON."""
+    with make_campaign(workspace, rounds=2) as campaign:
+        campaign.run()
+        report = campaign.report()
+    assert set(report.baseline_s) == set(report.best_s) == {"8192x4096", "1024x512"}
+    assert report.rounds[0].gain_pct is None
+    assert report.rounds[1].gain_pct is not None
+    assert json.loads(json.dumps(report.to_json()))["simulated"] is True
+
+
+def test_report_before_anything(workspace: Workspace, make_campaign) -> None:
+    """No rounds, no gain, no stop."""
+    with make_campaign(workspace) as campaign:
+        report = report_of(campaign.state(), policy_named("gpu-wiki"))
+    assert (report.state, report.rounds, report.gain_pct, report.stop) == ("DEFINE_TARGET", (), None, None)

@@ -1,0 +1,48 @@
+"""Inside a round: the search's template first, its winner judged, records once."""
+
+from __future__ import annotations
+
+from kopt_kb.tuning.rounds import Aids
+from kopt_kb.tuning.source_config import configs_of
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.workspace import Workspace
+
+
+def test_only_the_winner_of_a_search_is_judged(workspace: Workspace, make_campaign) -> None:
+    """One template, one candidate; gates and records are the candidate's alone; its blob carries the configurations."""
+    with make_campaign(workspace, rounds=1) as campaign:
+        campaign.run()
+    events = workspace.events()
+    submitted = [e.data for e in events if e.kind == "candidate_submitted" and e.data.round == 1]
+    assert [one.candidate for one in submitted] == ["v1.template", "v1"]
+    assert {e.data.candidate for e in events if e.kind == "gate_judged"} == {"v0", "v1"}
+    configs = configs_of(ObjectStore(workspace.layout.objects).get(submitted[1].blob))
+    assert set(configs) == {"8192x4096", "1024x512"}
+    assert {one["VARIANT"] for one in configs.values()} == {"single_pass"}
+
+
+def test_records_are_unique_and_interleaved(workspace: Workspace, make_campaign) -> None:
+    """Three repeats of two shapes of both sides in the round, of one side in the baseline; noise once a shape."""
+    with make_campaign(workspace, rounds=1) as campaign:
+        campaign.run()
+    events = workspace.events()
+    ids = [e.data.id for e in events if e.kind == "measured"]
+    assert len(ids) == len(set(ids)) == 6 + 12
+    assert sum(e.kind == "noise_measured" for e in events) == 2
+    decided = [e.data for e in events if e.kind == "decided"]
+    assert set(decided[1].measured) == {one for one in ids if one.startswith("sim-v1.")}
+
+
+def test_gates_are_judged_in_their_order(workspace: Workspace, make_campaign) -> None:
+    """As the policy module lists them."""
+    with make_campaign(workspace, rounds=1) as campaign:
+        campaign.run()
+    found = [e.data.gate for e in workspace.events() if e.kind == "gate_judged" and e.data.candidate == "v1"]
+    assert found == ["lint", "limits", "build", "correctness", "timing", "roofline", "evidence"]
+
+
+def test_aids_are_optional() -> None:
+    """Nothing is said and nothing is compiled by default."""
+    aids = Aids()
+    aids.say("x")
+    assert (aids.resources, aids.tips) == (None, None)
