@@ -109,7 +109,8 @@ class Campaign:
                 spent = limits.seconds_s is not None and time.monotonic() - begin >= limits.seconds_s
                 rounds = _closed(state) - done
                 spent = spent or (limits.rounds is not None and rounds >= limits.rounds)
-                if spent and state.open_round is None and state.rounds:
+                between = state.open_round is None and state.rounds
+                if spent and between and stop_reason(state, self._policy) is None:
                     self.stop("budget")
                 else:
                     self.step()

@@ -198,3 +198,11 @@ def test_records_of_a_simulation_say_so(workspace: Workspace, make_campaign) -> 
     events = read_journal(workspace.layout.journal)
     assert [e.data.device for e in events if e.kind == "environment_recorded"] == ["simulator"]
     assert all(e.data.run.startswith("sim-") for e in events if e.kind in {"run_started", "measured", "noise_measured"})
+
+
+def test_a_spent_budget_does_not_hide_a_better_reason(workspace: Workspace, make_campaign) -> None:
+    """When the limit of rounds is reached too, the campaign ends for that reason."""
+    with make_campaign(workspace, rounds=1) as campaign:
+        report = campaign.run(Budget(rounds=1))
+    assert report.stop is not None
+    assert report.stop[0] == "iterations"

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.report import report_of
+from kopt_kb.tuning.states import fold_campaign
+from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -25,3 +29,16 @@ def test_report_before_anything(workspace: Workspace, make_campaign) -> None:
     with make_campaign(workspace) as campaign:
         report = report_of(campaign.state(), policy_named("gpu-wiki"))
     assert (report.state, report.rounds, report.gain_pct, report.stop) == ("DEFINE_TARGET", (), None, None)
+
+
+def test_report_of_the_recorded_campaign(repo_root) -> None:
+    """The measured campaign kept in the repository: stopped by its target, geomean of ratios 1.065, all shapes met."""
+    kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / "rms_norm")
+    state = fold_campaign(kept.events(), ObjectStore(kept.layout.objects).get)
+    report = report_of(state, policy_named("gpu-wiki"))
+    assert report.stop is not None and report.stop[0] == "target"
+    assert report.conditions is not None
+    assert report.conditions["all_met"] is True
+    ratios = [one["ratio"] for one in report.conditions["conditions"]]
+    assert (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3) == pytest.approx(1.065, abs=5e-4)
+    assert report.simulated is False
