@@ -90,7 +90,8 @@ class Original:
             return []
         lines = self.data.count(b"\n", max(0, mutation.start - 1), mutation.end + 1) + 1
         names = 2 + (mutation.end - mutation.start) // 8 if self.framed else 0
-        by_id = {one.id: one for one in got}
+        # A damaged process id makes one row a launch of its own, with the same id: the fuller one is the twin.
+        by_id = {one.id: one for one in sorted(got, key=lambda one: len(one.raw))}
         found: list[str] = []
         for launch, (start, end) in zip(self.launches, self.spans, strict=True):
             touched = mutation.start <= end and mutation.end >= start

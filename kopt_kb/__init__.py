@@ -14,13 +14,19 @@ if TYPE_CHECKING:
     from kopt_kb.analysis.profile import KernelProfile
     from kopt_kb.analysis.readers import read_profiles
     from kopt_kb.analysis.roofline import Roofline, roofline
+    from kopt_kb.analysis.rules import Verdict, classify
     from kopt_kb.errors import KoptError
     from kopt_kb.problem.problem import Problem
     from kopt_kb.problem.work import Work, work
     from kopt_kb.registry.citation import Citation
     from kopt_kb.registry.quantity import Absent, Quantity, Unknown
     from kopt_kb.registry.registry import Platform, PlatformId, Registry
+    from kopt_kb.services.candidate_job import Executor
     from kopt_kb.services.limits import limits_of
+    from kopt_kb.tuning.campaign import Campaign
+    from kopt_kb.tuning.proposals import Proposer
+    from kopt_kb.tuning.report import CampaignReport
+    from kopt_kb.tuning.states import State
     from kopt_kb.workspace.audit import AuditReport, audit
     from kopt_kb.workspace.conditions import Evaluation, StopConditions
     from kopt_kb.workspace.task import Task
@@ -29,24 +35,31 @@ if TYPE_CHECKING:
 _HOME = {
     "Absent": "registry.quantity",
     "AuditReport": "workspace.audit",
+    "Campaign": "tuning.campaign",
+    "CampaignReport": "tuning.report",
     "Citation": "registry.citation",
     "Evaluation": "workspace.conditions",
+    "Executor": "services.candidate_job",
     "KernelProfile": "analysis.profile",
     "KoptError": "errors",
     "Occupancy": "analysis.occupancy",
     "Platform": "registry.registry",
     "PlatformId": "registry.registry",
     "Problem": "problem.problem",
+    "Proposer": "tuning.proposals",
     "Quantity": "registry.quantity",
     "Registry": "registry.registry",
     "Resources": "analysis.occupancy_limits",
     "Roofline": "analysis.roofline",
+    "State": "tuning.states",
     "StopConditions": "workspace.conditions",
     "Task": "workspace.task",
     "Unknown": "registry.quantity",
+    "Verdict": "analysis.rules",
     "Work": "problem.work",
     "Workspace": "workspace.workspace",
     "audit": "workspace.audit",
+    "classify": "analysis.rules",
     "limits_of": "services.limits",
     "occupancy": "analysis.occupancy",
     "read_profiles": "analysis.readers",
@@ -57,24 +70,31 @@ _HOME = {
 __all__ = [
     "Absent",
     "AuditReport",
+    "Campaign",
+    "CampaignReport",
     "Citation",
     "Evaluation",
+    "Executor",
     "KernelProfile",
     "KoptError",
     "Occupancy",
     "Platform",
     "PlatformId",
     "Problem",
+    "Proposer",
     "Quantity",
     "Registry",
     "Resources",
     "Roofline",
+    "State",
     "StopConditions",
     "Task",
     "Unknown",
+    "Verdict",
     "Work",
     "Workspace",
     "audit",
+    "classify",
     "limits_of",
     "occupancy",
     "read_profiles",
