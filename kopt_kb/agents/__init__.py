@@ -1,1 +1,0 @@
-"""Routing of tasks to knowledge and tools."""
