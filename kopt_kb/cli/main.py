@@ -31,7 +31,7 @@ COMMANDS: dict[str, str] = {
     "adopt": "make an edit of a workspace's file part of its record",
     "workspace": "change the targets of a workspace, or add a note",
     "audit": "read every cited value of a workspace again",
-    "profile": "read profiler reports",
+    "profile": "read, record and judge profiler reports",
     "verify": "check a kernel file against its reference in a child process",
     "tune": "run a tuning campaign on a workspace",
     "bench": "measure bandwidth and compute ceilings on this GPU",

@@ -20,6 +20,7 @@ from kopt_kb.tuning.rounds import Aids, RoundWork
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.states import CampaignState, Round, State
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
+from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.round_events import Blocked, HypothesisStated, RoundStarted, Stopped
 from kopt_kb.workspace.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
@@ -93,11 +94,15 @@ class Campaign:
         desk = self._open()
         state = desk.state()
         if state.campaign is None:
+            self._refuse_rounds_by_hand(state)
             self._define(desk, state)
         else:
             self._check_same(state)
             self._advance(desk, state)
-        return desk.state().state
+        reached = desk.state()
+        if reached.stopped is not None or (state.open_round is not None and reached.open_round is None):
+            self._render()
+        return reached.state
 
     def run(self, budget: Budget | None = None) -> CampaignReport:
         """Step until the campaign stops; a spent budget or an interrupt stops it with that reason."""
@@ -126,6 +131,7 @@ class Campaign:
         if state.stopped is None:
             desk.append(Stopped(reason, (last,) if last else ()))
             self._say(f"stopped: {reason}")
+            self._render()
 
     def restart(self) -> None:
         """Go on after a stop, under what this campaign was given; rounds and versions stay.
@@ -160,6 +166,20 @@ class Campaign:
             },
         )  # fmt: skip
         self._say(f"policy {self._policy.name}, executor {self._executor.name}")
+
+    def _render(self) -> None:
+        """Bring memory, reports and trends up to the journal; an edit by hand is kept and named."""
+        for one in render_workspace(self._workspace).conflicts:
+            self._say(f"{one.path}:{one.line}: edited by hand, nothing was rendered; kb adopt or kb render --discard")
+
+    def _refuse_rounds_by_hand(self, state: CampaignState) -> None:
+        if state.rounds:
+            raise BadInput(
+                "rounds of this workspace were begun by hand, and the loop begins its own",
+                where=str(self._workspace.layout.root),
+                fix="make another workspace with kb init",
+                code="KB404",
+            )
 
     def _check_same(self, state: CampaignState) -> None:
         known = state.campaign or {}

@@ -12,12 +12,14 @@ from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.services.candidate_job import Executor, Job, Outcome
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.states import BY, CampaignState, Round, fold_campaign
+from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.disk import read_regular, replace_file
 from kopt_kb.workspace.events import EventData, abandoned_runs, canonical_json
 from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.gitview import commit_event
 from kopt_kb.workspace.journal import Journal
 from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.round_events import Resumed, RunFinished, RunStarted, SnapshotTaken
 from kopt_kb.workspace.setup_events import NoteAdded
@@ -54,8 +56,11 @@ class Desk:
         return cls(layout, journal, ObjectStore(layout.objects), executor)
 
     def state(self) -> CampaignState:
-        """Return the state after the last event."""
-        return fold_campaign(self.journal.events, self.store.get)
+        """Return the state after the last event; attempts masked by hand in their file count as masked too."""
+        state = fold_campaign(self.journal.events, self.store.get)
+        if state.rounds:
+            state.masked |= hand_masked(self.layout, attempts_of(self.journal.events)).keys()
+        return state
 
     def append(self, data: EventData) -> int:
         """Append an event and return its sequence number."""

@@ -12,6 +12,7 @@ from kopt_kb.registry.registry import Registry
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
+from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.workspace.task import Task
@@ -38,11 +39,18 @@ def workspace(tmp_path: Path, wiki_root: Path, naive: Path) -> Workspace:
 def make_campaign() -> MakeCampaign:
     """Makes a simulated campaign on a workspace with a small search budget."""
 
-    def make(workspace: Workspace, policy: str = "gpu-wiki", rounds: int = 4) -> Campaign:
+    def make(
+        workspace: Workspace, policy: str = "gpu-wiki", rounds: int = 4, say: Callable[[str], None] = lambda _: None
+    ) -> Campaign:
         chosen = policy_named(policy, max_rounds=rounds)
         settings = Settings(samples=10, evaluations=6, search_s=5.0)
         return Campaign(
-            workspace, chosen, (VariantsProposer(), KnobsProposer()), SimulatorExecutor(), settings=settings
+            workspace,
+            chosen,
+            (VariantsProposer(), KnobsProposer()),
+            SimulatorExecutor(),
+            settings=settings,
+            aids=Aids(say=say),
         )
 
     return make

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,9 @@ from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.states import State
 from kopt_kb.workspace.journal_reader import read_journal
+from kopt_kb.workspace.memory_edit import Hypothesis, create_version
 from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.round_events import Decided, HypothesisStated, MemoryMasked, RoundStarted, SnapshotTaken
 from kopt_kb.workspace.workspace import Workspace
 
@@ -83,15 +86,18 @@ def test_cut_after_any_event_and_resumed_it_decides_the_same(
     tmp_path: Path, workspace: Workspace, make_campaign
 ) -> None:
     """For each prefix of the journal, a new campaign object ends with equal decisions and kernel."""
-    finish(make_campaign(workspace, rounds=2))
     root = workspace.layout.root
+    readme = shutil.copy(root / "README.md", tmp_path / "README.md")
+    finish(make_campaign(workspace, rounds=2))
     wanted, kernel = decisions(workspace), workspace.layout.kernel.read_bytes()
     lines = workspace.layout.journal.read_bytes().splitlines(keepends=True)
     first = next(at for at, e in enumerate(workspace.events()) if e.kind == "note_added")
     copy = tmp_path / "copy"
     for cut in range(first, len(lines)):
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".git"))
+        # A process killed there has rendered nothing later: the copy leaves the rendered files out.
+        shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".git", "v*.json", "*.md"))
+        shutil.copy(readme, copy / "README.md")
         (copy / "journal.jsonl").write_bytes(b"".join(lines[:cut]))
         if not any(b'"round_started"' in line for line in lines[:cut]):
             shutil.copy(root / "objects" / workspace.state().created.kernel, copy / "kernel.py")
@@ -206,3 +212,45 @@ def test_a_spent_budget_does_not_hide_a_better_reason(workspace: Workspace, make
         report = campaign.run(Budget(rounds=1))
     assert report.stop is not None
     assert report.stop[0] == "iterations"
+
+
+def test_rounds_begun_by_hand_are_left_alone(workspace: Workspace, make_campaign) -> None:
+    """The loop refuses them in one line, instead of working on a round that has no proposal."""
+    create_version(workspace, stated=Hypothesis("memory_access", "wider loads", "fewer instructions"))
+    before = len(workspace.events())
+    with make_campaign(workspace) as campaign, pytest.raises(BadInput, match="begun by hand"):
+        campaign.run()
+    assert len(workspace.events()) == before
+
+
+def test_views_follow_the_journal(workspace: Workspace, make_campaign) -> None:
+    """After the last step nothing is left to render."""
+    finish(make_campaign(workspace))
+    assert (workspace.layout.root / "logs" / "performance_trend.md").is_file()
+    report = render_workspace(workspace)
+    assert not report.written and not report.conflicts
+
+
+def test_an_edited_view_is_kept_and_named(workspace: Workspace, make_campaign) -> None:
+    """The campaign goes on; the edit stays until somebody adopts or discards it."""
+    with make_campaign(workspace) as campaign:
+        campaign.run(Budget(rounds=1))
+    trend = workspace.layout.root / "logs" / "performance_trend.md"
+    trend.write_text(trend.read_text() + "my note\n")
+    said: list[str] = []
+    with make_campaign(workspace, say=said.append) as campaign:
+        campaign.restart()
+        campaign.run()
+    assert trend.read_text().endswith("my note\n")
+    assert any("edited by hand" in one for one in said)
+
+
+def test_a_mask_set_by_hand_hides_a_round_from_proposers(workspace: Workspace, make_campaign) -> None:
+    """As one set by an event does."""
+    with make_campaign(workspace) as campaign:
+        campaign.run()
+        rolled_back = next(e.data.round for e in workspace.events() if getattr(e.data, "decision", "") == "rollback")
+        file = workspace.layout.memory_file(rolled_back)
+        entry = json.loads(file.read_text())
+        file.write_text(json.dumps({**entry, "masked": True}))
+        assert rolled_back in campaign.state().masked
