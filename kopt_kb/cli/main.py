@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from kopt_kb.errors import BadInput, ExitCode, KoptError
+from kopt_kb.errors import BadInput, ExitCode, KoptError, MissingTool
 
 __all__ = ["COMMANDS", "Parser", "main"]
 
@@ -103,6 +103,13 @@ def _report(error: KoptError, as_json: bool) -> int:
     return int(error.exit_code)
 
 
+def _missing(error: ModuleNotFoundError) -> KoptError:
+    """Return the error for a package that is not installed: kopt-kb is run from files, or without an extra."""
+    return MissingTool(
+        f"the package {error.name} is not installed", where="kb", fix="pip install kopt-kb, or its extra"
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `kb` with these words (default: the process's) and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -111,6 +118,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KoptError as error:
         return _report(error, "--json" in words)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "kopt_kb":
+            raise
+        return _report(_missing(error), "--json" in words)
     except SystemExit as stop:  # argparse leaves this way after printing help
         return int(stop.code or 0)
     except BrokenPipeError:

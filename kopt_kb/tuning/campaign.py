@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate_job import Executor, Job, RunLimits
 from kopt_kb.tuning.desk import Desk
@@ -168,8 +168,16 @@ class Campaign:
         self._say(f"policy {self._policy.name}, executor {self._executor.name}")
 
     def _render(self) -> None:
-        """Bring memory, reports and trends up to the journal; an edit by hand is kept and named."""
-        for one in render_workspace(self._workspace).conflicts:
+        """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
+
+        The journal is the truth: a view that can't be written is said and stops no campaign.
+        """
+        try:
+            conflicts = render_workspace(self._workspace).conflicts
+        except (KoptError, ModuleNotFoundError) as error:
+            self._say(f"views are not rendered: {error}; kb render writes them")
+            return
+        for one in conflicts:
             self._say(f"{one.path}:{one.line}: edited by hand, nothing was rendered; kb adopt or kb render --discard")
 
     def _refuse_rounds_by_hand(self, state: CampaignState) -> None:

@@ -96,3 +96,18 @@ def test_the_module_is_the_command(tmp_path: Path) -> None:
         [sys.executable, "-P", "-m", "kopt_kb", "list"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert "H20" in done.stdout
+
+
+def test_a_package_that_is_not_installed_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 3 with its name; a module of our own that is missing stays a traceback."""
+    monkeypatch.setattr("kopt_kb.cli.main._dispatch", lambda _: __import__("no_such_package"))
+    code, _, err = run(["lookup"], capsys)
+    assert code == 3
+    assert err.startswith("kb: ")
+    assert "no_such_package" in err
+    assert err.count("\n") == 1
+    monkeypatch.setattr("kopt_kb.cli.main._dispatch", lambda _: __import__("kopt_kb.no_such_module"))
+    with pytest.raises(ModuleNotFoundError):
+        run(["lookup"], capsys)

@@ -254,3 +254,18 @@ def test_a_mask_set_by_hand_hides_a_round_from_proposers(workspace: Workspace, m
         entry = json.loads(file.read_text())
         file.write_text(json.dumps({**entry, "masked": True}))
         assert rolled_back in campaign.state().masked
+
+
+def test_a_view_that_cannot_be_written_stops_no_campaign(
+    workspace: Workspace, make_campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal is the truth; the campaign says it and ends as always."""
+
+    def refuse(_: Workspace) -> None:
+        raise BadInput("the disk refuses")
+
+    monkeypatch.setattr("kopt_kb.tuning.campaign.render_workspace", refuse)
+    said: list[str] = []
+    with make_campaign(workspace, say=said.append) as campaign:
+        assert campaign.run().state == "REPORT"
+    assert any("the disk refuses" in one for one in said)
