@@ -73,9 +73,7 @@ class TensorSpec:
     def __post_init__(self) -> None:
         """Check dtype and ranks; raises `BadInput`."""
         if self._name not in DTYPES:
-            raise BadInput(
-                f"unknown dtype {self.dtype!r}", where="TensorSpec", fix=f"one of {', '.join(DTYPES)}"
-            )
+            raise BadInput(f"unknown dtype {self.dtype!r}", where="TensorSpec", fix=f"one of {', '.join(DTYPES)}")
         for name in ("strides", "block_shape"):
             value = getattr(self, name)
             if value is not None and len(value) != len(self.shape):

@@ -17,7 +17,10 @@ from kopt_kb.analysis.readers.rocprofv3_json import ROCPROFV3_JSON
 __all__ = ["READERS"]
 
 READERS: tuple[Reader, ...] = (
-    NCU_REP, NCU_CSV, NCU_OTHER_PAGE, NCU_TEXT,
+    NCU_REP,
+    NCU_CSV,
+    NCU_OTHER_PAGE,
+    NCU_TEXT,
     ROCPD,
     ROCPROF_COMPUTE_DB,
     ROCPROF_V1_DB,
