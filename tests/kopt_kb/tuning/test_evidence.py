@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from kopt_kb.tuning.evidence import read_evidence
 
 KERNEL, REPORT = "ab" * 32, "cd" * 32
@@ -18,9 +20,20 @@ def test_no_report_is_unavailable() -> None:
     assert (word.result, profile) == ("unavailable", None)
 
 
-def test_a_real_report_of_a_campaign(repo_root: Path) -> None:
-    """The recorded campaign's blobs read again: naive kernel latency-bound, tuned one at high throughput."""
-    folder = repo_root / "benchmarks" / "campaigns" / "h200_sxm" / "rms_norm"
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [
+        ("rms_norm", [("latency", "rms_norm_three_pass"), ("high_throughput", "rms_norm_single_pass")]),
+        (
+            "softmax",
+            [("latency", "softmax_three_pass"), ("memory", "softmax_persistent")]
+            + [("high_throughput", "softmax_single_pass")] * 5,
+        ),
+    ],
+)
+def test_a_real_report_of_a_campaign(repo_root: Path, op: str, expected: list[tuple[str, str]]) -> None:
+    """The recorded campaigns' blobs read again: naive kernels latency-bound, tuned ones at high throughput."""
+    folder = repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op
     lines = [json.loads(one) for one in (folder / "journal.jsonl").read_text().splitlines()]
     found = []
     for line in lines:
@@ -30,4 +43,4 @@ def test_a_real_report_of_a_campaign(repo_root: Path) -> None:
             assert word.result == "pass" and profile is not None
             assert (profile.kernel, profile.report) == (KERNEL, REPORT)
             found.append((profile.code, profile.evidence[0]["kernel"]))
-    assert found == [("latency", "rms_norm_three_pass"), ("high_throughput", "rms_norm_single_pass")]
+    assert found == expected

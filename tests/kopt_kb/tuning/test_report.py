@@ -31,14 +31,23 @@ def test_report_before_anything(workspace: Workspace, make_campaign) -> None:
     assert (report.state, report.rounds, report.gain_pct, report.stop) == ("DEFINE_TARGET", (), None, None)
 
 
-def test_report_of_the_recorded_campaign(repo_root) -> None:
-    """The measured campaign kept in the repository: stopped by its target, geomean of ratios 1.065, all shapes met."""
-    kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / "rms_norm")
+@pytest.mark.parametrize(
+    ("op", "stop", "decisions", "met", "geomean"),
+    [
+        ("rms_norm", "target", ["accept", "accept"], [True, True, True], 1.065),
+        ("softmax", "budget", ["accept"] * 5 + ["rollback", "accept"], [True, True, False], 1.0448),
+    ],
+)
+def test_report_of_the_recorded_campaigns(repo_root, op, stop, decisions, met, geomean) -> None:
+    """The measured campaigns kept in the repository: stop reason, decisions, shapes met, geomean of the ratios."""
+    kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op)
     state = fold_campaign(kept.events(), ObjectStore(kept.layout.objects).get)
     report = report_of(state, policy_named("gpu-wiki"))
-    assert report.stop is not None and report.stop[0] == "target"
+    assert report.stop is not None and report.stop[0] == stop
     assert report.conditions is not None
-    assert report.conditions["all_met"] is True
+    assert [one.decision for one in report.rounds] == decisions
+    assert report.conditions["all_met"] is all(met)
+    assert [one["met"] for one in report.conditions["conditions"]] == met
     ratios = [one["ratio"] for one in report.conditions["conditions"]]
-    assert (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3) == pytest.approx(1.065, abs=5e-4)
+    assert (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3) == pytest.approx(geomean, abs=5e-4)
     assert report.simulated is False
