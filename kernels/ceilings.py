@@ -8,7 +8,7 @@ from typing import Any
 from kopt_kb.errors import FindingError, MissingTool
 from kopt_kb.kernels.timing import measure, summarise
 
-__all__ = ["FOOTPRINTS", "GEMM_SHAPES", "bandwidth_records", "compute_records", "environment"]
+__all__ = ["FOOTPRINTS", "GEMM_SHAPES", "bandwidth_records", "compute_records", "environment", "require_gpu"]
 
 FOOTPRINTS = tuple(1 << power for power in (27, 28, 29, 30, 32, 33))
 """Bytes moved: from twice a large L2 up to eight GiB."""
@@ -33,19 +33,31 @@ _SLOW_FLOPS = 2 * 8192**3
 Record = dict[str, Any]
 
 
-def environment() -> Record:
-    """Return device, driver, clocks and versions as found; nothing is changed.
+def require_gpu() -> None:
+    """Return when kernels can run on a GPU here.
 
     Raises:
         MissingTool: No torch, triton or GPU.
     """
     try:
         import torch
-        import triton
+        import triton  # noqa: F401 - kernels need it
     except ImportError as error:
         raise MissingTool(f"{error.name} is not installed", fix="install kopt-kb[gpu]") from error
     if not torch.cuda.is_available():
         raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU")
+
+
+def environment() -> Record:
+    """Return device, driver, clocks and versions as found; nothing is changed.
+
+    Raises:
+        MissingTool: No torch, triton or GPU.
+    """
+    require_gpu()
+    import torch
+    import triton
+
     properties = torch.cuda.get_device_properties(0)
     return {
         "device": properties.name,

@@ -53,7 +53,7 @@ def _source(source: bytes, args: argparse.Namespace) -> int:
     if args.json:
         print_json({"file": args.file, "findings": [{"line": one.line, "message": one.what} for one in found]})
     else:
-        print(*(f"{args.file}:{one.line}: {one.what}" for one in found), sep="\n", end="\n" * bool(found))
+        print("\n".join(f"{args.file}:{one.line}: {one.what}" for one in found) or f"{args.file}: no findings")
     return ExitCode.FINDING if found else ExitCode.OK
 
 

@@ -66,7 +66,7 @@ def answer(kind: str, body: _Body, folder: Path) -> dict[str, Any]:
     try:
         return answers[kind](body, folder)
     except MissingTool as error:
-        return {"missing": str(error)}
+        return {"missing": error.what}
     except Exception as error:
         if type(error).__name__ == "OutOfMemoryError":
             return {"oom": _line(error)}
@@ -95,8 +95,11 @@ def _device(body: _Body) -> str:
 
 def _check(body: _Body, folder: Path) -> dict[str, Any]:
     """Build on every shape, then compare with the float64 reference on every shape and seed."""
+    from kopt_kb.kernels.ceilings import require_gpu
     from kopt_kb.kernels.verification import verify
 
+    if _device(body) == "cuda":
+        require_gpu()
     none = {"passed": False, "problem": "", "max_rel_err": None, "checks": 0}
     shapes = _shapes(body)
     try:

@@ -40,6 +40,8 @@ def test_source(tmp_path: Path, capsys: pytest.CaptureFixture[str], repo_root: P
     path.write_text("def launch(a, b):\n    return a @ b\n")
     assert main(["verify", "source", str(path)]) == 1
     assert f"{path}:2: " in capsys.readouterr().out
+    assert main(["verify", "source", str(repo_root / "kernels" / "rms_norm.py")]) == 0
+    assert "no findings" in capsys.readouterr().out
     assert main(["verify", "source", str(repo_root / "kernels" / "rms_norm.py"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["findings"] == []
 

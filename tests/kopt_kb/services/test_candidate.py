@@ -59,6 +59,7 @@ def test_no_gpu_is_missing(tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     assert "GPU" in answer("environment", {}, tmp_path)["missing"]
+    assert "GPU" in answer("check", {}, tmp_path)["missing"]
 
 
 @pytest.mark.torch
