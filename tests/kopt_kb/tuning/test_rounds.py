@@ -46,3 +46,20 @@ def test_aids_are_optional() -> None:
     aids = Aids()
     aids.say("x")
     assert (aids.resources, aids.tips) == (None, None)
+
+
+def test_a_search_that_keeps_what_was_there_is_not_timed(workspace: Workspace, make_campaign) -> None:
+    """The candidate equals the incumbent byte for byte: rolled back as unchanged, without gates or records."""
+    with make_campaign(workspace, rounds=4) as campaign:
+        campaign.run()
+    events = workspace.events()
+    incumbents = {e.data.round: e.data.incumbent for e in events if e.kind == "round_started"}
+    blobs = {
+        e.data.round: e.data.blob for e in events if e.kind == "candidate_submitted" and "." not in e.data.candidate
+    }
+    same = {number for number, blob in blobs.items() if number and blob == incumbents[number]}
+    assert same
+    for e in events:
+        if e.kind == "decided" and e.data.round in same:
+            assert (e.data.decision, e.data.rule, e.data.measured) == ("rollback", "unchanged", ())
+    assert not [e for e in events if e.kind == "gate_judged" and e.data.candidate in {f"v{one}" for one in same}]
