@@ -98,7 +98,7 @@ def _check(body: _Body, folder: Path) -> dict[str, Any]:
     from kopt_kb.kernels.ceilings import require_gpu
     from kopt_kb.kernels.verification import verify
 
-    if _device(body) == "cuda":
+    if _device(body).startswith("cuda"):
         require_gpu()
     none = {"passed": False, "problem": "", "max_rel_err": None, "checks": 0}
     shapes = _shapes(body)

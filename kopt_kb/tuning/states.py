@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.round_events import (
     CandidateSubmitted,
@@ -15,8 +16,6 @@ from kopt_kb.workspace.round_events import (
     GateJudged,
     HypothesisStated,
     Measured,
-    MemoryMasked,
-    MemoryUnmasked,
     RoundStarted,
     RunFinished,
     RunStarted,
@@ -186,6 +185,7 @@ def fold_campaign(events: Iterable[Event], read: Callable[[str], bytes]) -> Camp
     state = CampaignState(fold_workspace(kept))
     for event in kept:
         _apply(state, event, read)
+    state.masked = set(attempts_of(kept).masked)
     return state
 
 
@@ -203,9 +203,6 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
             state.rounds[-1].profiled = True
     elif isinstance(data, RoundStarted):
         state.rounds.append(Round(data.round, data.incumbent, event.seq))
-    elif isinstance(data, MemoryMasked | MemoryUnmasked):
-        masked = state.masked | set(data.versions)
-        state.masked = masked if isinstance(data, MemoryMasked) else state.masked - set(data.versions)
     elif isinstance(data, Stopped):
         state.stopped, state.stopped_seq = data, event.seq
     elif state.rounds:

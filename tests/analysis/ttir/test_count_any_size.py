@@ -8,10 +8,6 @@ from hypothesis import strategies as st
 from kopt_kb.analysis.ttir import TensorArg
 
 
-def flops(kernel, kind="executed"):
-    return {(f.dtype, f.engine): f.amount.value for f in getattr(kernel, kind)}
-
-
 @settings(max_examples=15, deadline=None)
 @given(n=st.integers(1, 5000))
 def test_vadd_of_any_length_equals_its_closed_form(n, count):

@@ -59,7 +59,8 @@ def test_no_gpu_is_missing(tmp_path: Path) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     assert "GPU" in answer("environment", {}, tmp_path)["missing"]
-    assert "GPU" in answer("check", {}, tmp_path)["missing"]
+    for device in ("cuda", "cuda:1"):
+        assert "GPU" in answer("check", {"device": device}, tmp_path)["missing"]
 
 
 @pytest.mark.torch
