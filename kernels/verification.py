@@ -12,7 +12,7 @@ from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 
-__all__ = ["Check", "Errors", "Verification", "compare", "verify"]
+__all__ = ["Check", "Errors", "Verification", "compare", "judge", "output_shape", "produce", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,17 +204,54 @@ def _check(
     limits: Tolerance,
 ) -> Check:
     inputs = kernel.make_inputs(shape, dtype, device, seed)
-    kept = tuple(one.clone() for one in inputs)
-    reference = kernel.reference(*kept)
-    out = reference.to(inputs[0].dtype).fill_(math.nan)
-    result = run(*inputs, config=config, out=out)
-    if result is not out:
-        return Check(shape, seed, None, "the launcher did not return the output it was given")
-    for place, (before, after) in enumerate(zip(kept, inputs, strict=True)):
-        if not bool((before == after).all()):
-            return Check(shape, seed, None, f"the kernel changed input {place}")
+    reference = kernel.reference(*(one.clone() for one in inputs))
+    out, problem = produce(run, inputs, tuple(reference.shape), config)
+    if problem:
+        return Check(shape, seed, None, problem)
     errors = compare(out, reference)
     return Check(shape, seed, errors, errors.failure(limits))
+
+
+def produce(
+    run: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    out_shape: tuple[int, ...],
+    config: Mapping[str, object] | None = None,
+) -> tuple[Any, str]:
+    """Return what a launcher wrote into an output filled with NaN, and what was wrong about the call.
+
+    Args:
+        run: A file's `launch`.
+        inputs: Its inputs; the output has the storage type and device of the first.
+        out_shape: Shape of the output.
+        config: Configuration passed on.
+    """
+    kept = tuple(one.clone() for one in inputs)
+    out = inputs[0].new_full(out_shape, math.nan)
+    result = run(*inputs, config=config, out=out)
+    if result is not out:
+        return out, "the launcher did not return the output it was given"
+    for place, (before, after) in enumerate(zip(kept, inputs, strict=True)):
+        if not bool((before == after).all()):
+            return out, f"the kernel changed input {place}"
+    return out, ""
+
+
+def judge(kernel: ModuleType, out: Any, shape: Shape, dtype: str, seed: int, device: str, limits: Tolerance) -> Check:
+    """Return the check of an output against the reference of `kernel` on inputs made again from the seed."""
+    inputs = kernel.make_inputs(shape, dtype, device, seed)
+    reference = kernel.reference(*inputs)
+    if out.dtype != inputs[0].dtype:
+        return Check(shape, seed, None, f"the result is {out.dtype}, not {inputs[0].dtype}")
+    if tuple(out.shape) != tuple(reference.shape):
+        return Check(shape, seed, None, f"the result has shape {tuple(out.shape)}, not {tuple(reference.shape)}")
+    errors = compare(out, reference)
+    return Check(shape, seed, errors, errors.failure(limits))
+
+
+def output_shape(kernel: ModuleType, shape: Shape, dtype: str, seed: int, device: str) -> tuple[int, ...]:
+    """Return the shape of the reference's result on a shape of the operation."""
+    return tuple(kernel.reference(*kernel.make_inputs(shape, dtype, device, seed)).shape)
 
 
 def _check_json(check: Check) -> dict[str, Any]:

@@ -28,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kernel.add_argument("--shape", metavar="MxN", action="append", required=True, help="repeatable")
     kernel.add_argument("--dtype", metavar="TYPE", required=True, help="storage type")
     kernel.add_argument("--seeds", metavar="N", type=int, default=3, help="fresh inputs of each shape (default 3)")
+    kernel.add_argument(
+        "--reference", metavar="FILE", help="whose make_inputs and reference judge; default: the package's of that OP"
+    )
     kernel.add_argument("--device", default="cuda", help="cpu for kernels that run there (default cuda)")
     kernel.add_argument("--run-s", metavar="S", type=float, default=300.0, help="seconds the child may take")
     add_common(kernel)
@@ -70,9 +73,23 @@ def _kernel(source: bytes, args: argparse.Namespace) -> int:
         "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
         "tolerance": problem.tolerance.to_json(), "seeds": [secrets.randbelow(2**31) for _ in range(args.seeds)],
     }  # fmt: skip
-    job = Job("check", source, b"", body, RunLimits(args.run_s))
+    judge, said = _reference(args, op)
+    job = Job("check", source, b"", body, RunLimits(args.run_s), judge)
     outcome = ChildProcessExecutor(args.device).run(job, lambda *_: None)
-    return _print(outcome.outcome, outcome.result or {}, outcome.printed, args)
+    return _print(outcome.outcome, {**(outcome.result or {}), "reference": said}, outcome.printed, args)
+
+
+def _reference(args: argparse.Namespace, op: str) -> tuple[bytes, str]:
+    """Return the file that judges and how it is named: as given, else the package's, else the kernel's own."""
+    from kopt_kb.tuning.proposers import packaged_kernel
+
+    if args.reference:
+        try:
+            return Path(args.reference).read_bytes(), str(args.reference)
+        except OSError as error:
+            raise BadInput(f"can't be read: {error.strerror or error}", where=args.reference) from error
+    found = packaged_kernel(op)
+    return (found, f"the package's {op}") if found is not None else (b"", "the file's own")
 
 
 def _print(ending: str, result: Any, printed: str, args: argparse.Namespace) -> int:
@@ -85,6 +102,7 @@ def _print(ending: str, result: Any, printed: str, args: argparse.Namespace) -> 
         print_json({"file": args.file, "passed": passed, "outcome": ending, "reason": reason, **result})
     elif passed:
         print(f"{args.file}: {result['checks']} checks passed, largest relative error {result['max_rel_err']:.3g}")
+        print(f"  against the float64 reference of {result['reference']}")
     else:
         print(f"{args.file}: {reason}")
     return ExitCode.OK if passed else ExitCode.FINDING

@@ -1,8 +1,9 @@
 """The child process that judges one candidate: `python -m kopt_kb.services.candidate FOLDER PARENT_PID`.
 
-The folder holds job.json, candidate.py and incumbent.py; the answer is result.json, renamed into place with the token
-of the job, so that nothing a candidate prints can be taken for it. A candidate that is out to deceive runs in this
-process and could do more; the source lint and the roofline gate are there for it.
+The folder holds job.json, candidate.py, incumbent.py and reference.py, whose `make_inputs` and `reference` judge every
+candidate; the answer is result.json, renamed into place with the token of the job, so that nothing a candidate prints
+can be taken for it. For a check the candidate runs in a further process (candidate_check.py). While it is timed it runs
+in this one and could do more if it is out to deceive; the source lint and the roofline gate are there for it.
 """
 
 from __future__ import annotations
@@ -18,10 +19,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.compile.loader import load_module
-from kopt_kb.problem.shapes import Shape
 from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.services.candidate_check import (
+    Body,
+    CandidateDiedError,
+    check,
+    device_of,
+    error_line,
+    outputs,
+    reference_of,
+    shapes_of,
+)
 from kopt_kb.services.candidate_profile import launch_once, ncu_report
 from kopt_kb.services.candidate_search import run_search
 
@@ -29,7 +39,6 @@ __all__ = ["answer", "main"]
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _SEARCH_SAMPLES = 20
-_Body = Mapping[str, Any]
 
 
 def main(words: Sequence[str]) -> int:
@@ -40,11 +49,23 @@ def main(words: Sequence[str]) -> int:
     job_file = folder / "job.json"
     job = json.loads(job_file.read_text(encoding="utf-8"))
     job_file.unlink()
-    result = answer(job["kind"], job["body"], folder)
+    try:
+        result = answer(job["kind"], job["body"], folder)
+    except CandidateDiedError as error:
+        return _end_alike(error.code)
     partial = folder / "result.json.partial"
     partial.write_text(json.dumps({"token": job["token"], "result": result}), encoding="utf-8")
     partial.rename(folder / "result.json")
     return 0
+
+
+def _end_alike(code: int) -> int:
+    """End as the candidate's own process did, by the same signal or with the same status, and leave no answer."""
+    if code < 0:
+        if -code not in {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
 
 
 def _die_with(parent: int) -> None:
@@ -55,10 +76,10 @@ def _die_with(parent: int) -> None:
         os._exit(1)
 
 
-def answer(kind: str, body: _Body, folder: Path) -> dict[str, Any]:
+def answer(kind: str, body: Body, folder: Path) -> dict[str, Any]:
     """Return the answer to a job; `missing` names a tool that is absent, `oom` device memory that ran out."""
-    answers: Mapping[str, Callable[[_Body, Path], dict[str, Any]]] = {
-        "environment": _environment, "check": _check, "timing": _timing, "search": _search,
+    answers: Mapping[str, Callable[[Body, Path], dict[str, Any]]] = {
+        "environment": _environment, "check": check, "outputs": outputs, "timing": _timing, "search": _search,
         "evidence": ncu_report, "launch": launch_once,
     }  # fmt: skip
     if kind not in answers:
@@ -69,11 +90,11 @@ def answer(kind: str, body: _Body, folder: Path) -> dict[str, Any]:
         return {"missing": error.what}
     except Exception as error:
         if type(error).__name__ == "OutOfMemoryError":
-            return {"oom": _line(error)}
+            return {"oom": error_line(error)}
         raise
 
 
-def _environment(_: _Body, __: Path) -> dict[str, Any]:
+def _environment(_: Body, __: Path) -> dict[str, Any]:
     from kopt_kb.kernels.ceilings import environment
 
     found = environment()
@@ -85,65 +106,16 @@ def _environment(_: _Body, __: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _shapes(body: _Body) -> dict[str, Shape]:
-    return {text: tuple(map(int, text.split("x"))) for text in body["shapes"]}
-
-
-def _device(body: _Body) -> str:
-    return str(body.get("device", "cuda"))
-
-
-def _check(body: _Body, folder: Path) -> dict[str, Any]:
-    """Build on every shape, then compare with the float64 reference on every shape and seed."""
-    from kopt_kb.kernels.ceilings import require_gpu
-    from kopt_kb.kernels.verification import verify
-
-    if _device(body).startswith("cuda"):
-        require_gpu()
-    none = {"passed": False, "problem": "", "max_rel_err": None, "checks": 0}
-    shapes = _shapes(body)
-    try:
-        module = load_module(str(folder / "candidate.py"))
-        for shape in shapes.values():
-            module.launch(*module.make_inputs(shape, body["dtype"], _device(body), body["seeds"][0]))
-    except MissingTool:
-        raise
-    except Exception as error:  # noqa: BLE001 - a candidate may raise anything, and that is the answer
-        return {"build_error": _line(error), **none}
-    try:
-        found = verify(
-            module,
-            list(shapes.values()),
-            body["dtype"],
-            seeds=body["seeds"],
-            device=_device(body),
-            tolerance=Tolerance.from_json(body["tolerance"]),
-        )
-    except MissingTool:
-        raise
-    except Exception as error:  # noqa: BLE001 - likewise
-        return {"build_error": "", **none, "problem": _line(error)}
-    failed = next((f"{one['shape']}, seed {one['seed']}: {one['problem']}" for one in _failed(found.to_json())), "")
-    worst = [one["max_rel_err"] for one in found.to_json()["checks"] if one.get("max_rel_err") is not None]
-    return {
-        "build_error": "", "passed": found.passed, "problem": failed, "max_rel_err": max(worst, default=None),
-        "checks": len(found.checks),
-    }  # fmt: skip
-
-
-def _failed(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [one for one in found["checks"] if not one["passed"]]
-
-
-def _timing(body: _Body, folder: Path) -> dict[str, Any]:
+def _timing(body: Body, folder: Path) -> dict[str, Any]:
     """Time incumbent and candidate in turn, with cold caches and inputs of another seed at each repeat."""
     modules = {side: load_module(str(folder / f"{side}.py")) for side in ("incumbent", "candidate")}
+    maker = reference_of(folder)
     shapes: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for text, shape in _shapes(body).items():
+    for text, shape in shapes_of(body).items():
         sides: dict[str, list[dict[str, float]]] = {side: [] for side in modules}
         for repeat in range(int(body["repeats"])):
             seed = int(body["seeds"][0]) + repeat
-            inputs = modules["candidate"].make_inputs(shape, body["dtype"], _device(body), seed)
+            inputs = maker.make_inputs(shape, body["dtype"], device_of(body), seed)
             functions = [_launcher(module, inputs) for module in modules.values()]
             for side, durations in zip(sides, _measure(functions, int(body["samples"]), body), strict=True):
                 sides[side].append(_summary(durations))
@@ -156,7 +128,7 @@ def _launcher(module: ModuleType, inputs: tuple[Any, ...], **options: Any) -> Ca
     return lambda: module.launch(*inputs, out=out, **options)
 
 
-def _measure(functions: list[Callable[[], object]], samples: int, body: _Body) -> tuple[tuple[float, ...], ...]:
+def _measure(functions: list[Callable[[], object]], samples: int, body: Body) -> tuple[tuple[float, ...], ...]:
     from kopt_kb.kernels.timing import measure
 
     return measure(functions, rounds=samples, warmup=5, flush_bytes=body.get("flush_bytes") or None)
@@ -172,19 +144,19 @@ def _summary(durations_s: Sequence[float]) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _search(body: _Body, folder: Path) -> dict[str, Any]:
+def _search(body: Body, folder: Path) -> dict[str, Any]:
     """Search each shape's space; a configuration that fails, or is wrong, takes for ever."""
     from kopt_kb.kernels.verification import compare
 
-    module = load_module(str(folder / "candidate.py"))
+    module, maker = load_module(str(folder / "candidate.py")), reference_of(folder)
     tolerance = Tolerance.from_json(body["tolerance"])
     kept: dict[str, tuple[Any, Any]] = {}
 
     def evaluate(text: str, config: Mapping[str, object]) -> float:
         if text not in kept:
             kept.clear()
-            inputs = module.make_inputs(_shapes(body)[text], body["dtype"], _device(body), body["seeds"][0])
-            kept[text] = (inputs, module.reference(*inputs))
+            inputs = maker.make_inputs(shapes_of(body)[text], body["dtype"], device_of(body), body["seeds"][0])
+            kept[text] = (inputs, maker.reference(*inputs))
         inputs, reference = kept[text]
         try:
             launch = _launcher(module, inputs, config=dict(config))
@@ -195,17 +167,11 @@ def _search(body: _Body, folder: Path) -> dict[str, Any]:
         except MissingTool:
             raise
         except Exception as error:  # noqa: BLE001 - a configuration may fail in any way; the search goes on
-            print(f"{text} {dict(config)}: {_line(error)}", flush=True)  # noqa: T201 - the child's log
+            print(f"{text} {dict(config)}: {error_line(error)}", flush=True)  # noqa: T201 - the child's log
             return float("inf")
         return statistics.median(durations)
 
     return run_search(body, evaluate)
-
-
-def _line(error: BaseException) -> str:
-    text = " ".join(str(error).split())[:300]
-    code = f" [{error.error_code}]" if isinstance(error, KoptError) and error.error_code not in text else ""
-    return f"{type(error).__name__}: {text}{code}"
 
 
 if __name__ == "__main__":

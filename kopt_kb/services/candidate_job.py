@@ -36,6 +36,7 @@ class Job:
         incumbent: Source it is compared with; empty when there is none.
         body: Shapes, dtype, tolerance, seeds, repeats and such, as JSON data.
         limits: Limits of the child.
+        reference: File whose `make_inputs` and `reference` judge; empty: the candidate's own, which proves less.
     """
 
     kind: JobKind
@@ -43,6 +44,7 @@ class Job:
     incumbent: bytes = b""
     body: Mapping[str, Any] = field(default_factory=dict)
     limits: RunLimits = RunLimits()
+    reference: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.kernels.compile.loader import load_module
+from kopt_kb.services.candidate_check import reference_of
 
 __all__ = ["kernel_names", "launch_once", "ncu_report"]
 
@@ -30,7 +31,9 @@ def ncu_report(body: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         return {"unavailable": "the file has no Triton kernel to profile"}
     inner = folder / "profiled"
     inner.mkdir()
-    shutil.copy(folder / "candidate.py", inner / "candidate.py")
+    for name in ("candidate.py", "reference.py"):
+        if (folder / name).is_file():
+            shutil.copy(folder / name, inner / name)
     shape = max(body["shapes"], key=lambda text: math.prod(map(int, text.split("x"))))
     job = {"kind": "launch", "body": {**body, "shapes": [shape]}, "token": _TOKEN}
     (inner / "job.json").write_text(json.dumps(job), encoding="utf-8")
@@ -52,7 +55,7 @@ def launch_once(body: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Launch the candidate a few times on its shape, for a profiler that watches."""
     module = load_module(str(folder / "candidate.py"))
     shape = tuple(map(int, body["shapes"][0].split("x")))
-    inputs = module.make_inputs(shape, body["dtype"], str(body.get("device", "cuda")), body["seeds"][0])
+    inputs = reference_of(folder).make_inputs(shape, body["dtype"], str(body.get("device", "cuda")), body["seeds"][0])
     for _ in range(_SKIP + 2):
         module.launch(*inputs)
     return {"launched": _SKIP + 2}

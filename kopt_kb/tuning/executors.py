@@ -80,6 +80,8 @@ def CommandExecutor(command: tuple[str, ...], *, device: str = "cuda") -> ChildP
 def _fill(folder: Path, job: Job, token: str, device: str) -> None:
     (folder / "candidate.py").write_bytes(job.candidate)
     (folder / "incumbent.py").write_bytes(job.incumbent or job.candidate)
+    if job.reference:
+        (folder / "reference.py").write_bytes(job.reference)
     body = {"device": device, **job.body}
     text = json.dumps({"kind": job.kind, "body": body, "token": token})
     (folder / "job.json").write_text(text, encoding="utf-8")
@@ -114,12 +116,17 @@ def _kill_session(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def _resident_bytes(pid: int) -> int:
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+def _resident_bytes(session: int) -> int:
+    """Return what all processes of a session hold: a candidate may run in a child of the child."""
+    page, total = os.sysconf("SC_PAGE_SIZE"), 0
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                if int((folder / "stat").read_text().rpartition(")")[2].split()[3]) == session:
+                    total += int((folder / "statm").read_text().split()[1]) * page
+            except (OSError, ValueError, IndexError):  # it ended meanwhile
+                continue
+    return total
 
 
 def _start_ticks(pid: int) -> int | None:

@@ -136,7 +136,8 @@ class RoundWork:
             "evaluations": own.evaluations, "seconds": own.search_s, "seed": own.seed, **more,
         }  # fmt: skip
         extra_s = own.search_s if kind == "search" else 0.0
-        return Job(kind, source, incumbent, body, RunLimits(own.run_s + extra_s, own.resident_bytes))
+        limits = RunLimits(own.run_s + extra_s, own.resident_bytes)
+        return Job(kind, source, incumbent, body, limits, self.desk.store.get(state.workspace.created.kernel))
 
     def _record(self, state: CampaignState, found: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""

@@ -107,7 +107,7 @@ def test_leaving_without_an_answer_is_a_crash() -> None:
 def test_a_hang_is_ended_with_all_it_started() -> None:
     """The limit ends the session: the grandchild is gone too."""
     line = "import subprocess, time; p = subprocess.Popen(['sleep', '60']); print('CHILD', p.pid, flush=True); time.sleep(60)"
-    outcome, (_, pid, _) = run(line, RunLimits(5.0))
+    outcome, (_, pid, _) = run(line, RunLimits(15.0))
     assert outcome.outcome == "hang"
     grandchild = int(outcome.printed.split("CHILD ")[1].split()[0])
     for one in (pid, grandchild):

@@ -1,0 +1,39 @@
+"""Outputs of a kernel handed from the process that ran it to the process that judges it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.errors import BadInput
+
+__all__ = ["load_output", "release_memory", "save_output"]
+
+
+def save_output(out: Any, path: Path) -> None:
+    """Write an output for another process."""
+    import torch
+
+    torch.save(out.detach().cpu(), path)
+
+
+def load_output(path: Path, device: str) -> Any:
+    """Return an output that another process wrote; no code of the file is ever run.
+
+    Raises:
+        BadInput: The file holds something else than one tensor.
+    """
+    import torch
+
+    found = torch.load(path, map_location=device, weights_only=True)
+    if not isinstance(found, torch.Tensor):
+        raise BadInput(f"holds a {type(found).__name__}, not a tensor", where=path.name, code="KB075")
+    return found
+
+
+def release_memory() -> None:
+    """Give cached device memory back, for a process that runs beside this one."""
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
