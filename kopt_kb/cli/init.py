@@ -2,6 +2,7 @@ r"""Create a tuning workspace whose README carries sourced specs, the roofline a
 
 kb init norm --platform H20 --framework Triton --kernel-demo kernels/rms_norm.py --op rms_norm \
     --shape 8192x4096 --dtype bf16
+kb init gemm --platform MI300X --framework Triton --project path/project.toml
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     needed.add_argument("--dtype", metavar="TYPE", help="storage type")
+    parser.add_argument("--project", metavar="FILE", help="project.toml: kernel, shapes, commands (docs/projects.md)")
+    parser.add_argument(
+        "--performance-target", metavar="TEXT", help='such as "> 500 TFLOPS" or "> 60%% peak efficiency"'
+    )
     parser.add_argument("--option", metavar="NAME=VALUE", action="append", default=[], help="option of the operation")
     parser.add_argument("--arch", metavar="NAME", help="architecture; must be the platform's")
     parser.add_argument("--reference-project", metavar="PATH", default="", help="related code")
@@ -78,6 +83,8 @@ def _missing(args: argparse.Namespace, op: str | None) -> list[str]:
 
 
 def _task(args: argparse.Namespace) -> Task:
+    if args.project:
+        return _task_of_project(args)
     demo = Path(args.kernel_demo) if args.kernel_demo else None
     op = args.op or (declared_op(read_demo(demo), demo) if demo else None)
     missing = _missing(args, op)
@@ -98,7 +105,20 @@ def _task(args: argparse.Namespace) -> Task:
         placeholders=_placeholders(args.placeholder),
         allow_unknown=args.allow_unknown,
         min_grade=args.min_grade,
+        aim=args.performance_target or "",
     )
+
+
+def _task_of_project(args: argparse.Namespace) -> Task:
+    from kopt_kb.cli.init_project import task_of_project
+
+    if args.kernel_demo:
+        raise BadInput("--kernel-demo and --project", where="kb init", fix="the project file names the kernel source")
+    if args.threshold or args.placeholder:
+        raise BadInput(
+            "--threshold or --placeholder with --project", where="kb init", fix="the project's own test judges results"
+        )
+    return task_of_project(args, conditions(args.option))
 
 
 def _tolerance(dtype: str, text: str) -> Tolerance:

@@ -4,6 +4,7 @@ kb tune run kernel_opt_norm --policy gpu-wiki --yes
 kb tune run kernel_opt_norm --simulate --yes        a declared simulator; nothing is measured
 kb tune step kernel_opt_norm --plan plan.json       one state further, with your own hypothesis
 kb tune status|report kernel_opt_norm
+kb tune patch kernel_opt_norm                       what the best version changes, for git apply
 """
 
 from __future__ import annotations
@@ -14,12 +15,20 @@ import sys
 from pathlib import Path
 
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
+from kopt_kb.cli.tune_project import (
+    print_patch,
+    project_campaign,
+    project_of,
+    project_parameters,
+    project_proposers,
+)
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policies import POLICIES, policy_from_json, policy_named
 from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.project_subject import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.report import CampaignReport, report_of
@@ -49,7 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("workspace", metavar="WORKSPACE")
         _add_campaign(one)
         add_wiki(one)
-    for name, text in (("status", "where the campaign stands"), ("report", "rounds, times and Stop Conditions")):
+    printed = {
+        "status": "where the campaign stands",
+        "report": "rounds, times and Stop Conditions",
+        "patch": "the difference between the baseline and the best version",
+    }
+    for name, text in printed.items():
         one = actions.add_parser(name, help=text, allow_abbrev=False)
         one.add_argument("workspace", metavar="WORKSPACE")
         add_common(one)
@@ -84,21 +98,26 @@ def run(args: argparse.Namespace) -> int:
     """Run the chosen action; exit 1 when the campaign stopped without meeting a condition it could judge."""
     workspace = Workspace.open(args.workspace)
     state = fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
+    if args.action == "patch":
+        return print_patch(args, workspace, state)
     if args.action in {"status", "report"}:
         return _print(report_of(state, _policy_of(state, None)), args)
     if args.action == "resume" and state.campaign is None:
         raise BadInput("there is no campaign to resume", where=args.workspace, fix="start one with kb tune run")
     if args.action in {"resume", "step"} and state.stopped is not None:
         return _print(report_of(state, _policy_of(state, None)), args)
+    project = project_of(workspace, state)
     policy = _policy_of(state, args)
-    parameters = _parameters(args, state, policy)
+    if project is not None and (state.campaign is None or state.stopped is not None):
+        policy = project.policy(policy)
+    parameters = _parameters(args, state, policy, project)
     if args.dry_run:
         _show(parameters, args.json)
         return ExitCode.OK
     fresh = state.campaign is None or state.stopped is not None
     if fresh:
         _confirm(args, parameters)
-    with _campaign(args, workspace, state, policy) as campaign:
+    with _campaign(args, workspace, state, policy, project) as campaign:
         if state.stopped is not None and args.action == "run":
             campaign.restart()
         if args.action == "step":
@@ -120,7 +139,13 @@ def _policy_of(state: CampaignState, args: argparse.Namespace | None) -> Policy:
     )
 
 
-def _campaign(args: argparse.Namespace, workspace: Workspace, state: CampaignState, policy: Policy) -> Campaign:
+def _campaign(
+    args: argparse.Namespace,
+    workspace: Workspace,
+    state: CampaignState,
+    policy: Policy,
+    project: ProjectSubject | None,
+) -> Campaign:
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     asked = Settings(
         samples=args.samples, evaluations=args.evaluations, search_s=args.search_s, run_s=args.run_s,
@@ -128,6 +153,9 @@ def _campaign(args: argparse.Namespace, workspace: Workspace, state: CampaignSta
     )  # fmt: skip
     opened = state.campaign is not None and state.stopped is None
     settings = Settings(**state.campaign["settings"]) if opened and state.campaign is not None else asked
+    if project is not None:
+        aids = Aids(tips=Path(args.tips) if args.tips else None, say=_say, project=project)
+        return project_campaign(args, workspace, project, policy, settings=settings, aids=aids)
     problem = state.workspace.problem
     resources = None
     if not simulate:
@@ -147,10 +175,13 @@ def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
     return (*(CommandProposer(one) for one in args.proposer), VariantsProposer(), KnobsProposer())
 
 
-def _parameters(args: argparse.Namespace, state: CampaignState, policy: Policy) -> dict[str, object]:
+def _parameters(
+    args: argparse.Namespace, state: CampaignState, policy: Policy, project: ProjectSubject | None
+) -> dict[str, object]:
     """Return what a campaign would run with, as inferred."""
     problem, created = state.workspace.problem.to_json(), state.workspace.created
     targets = state.workspace.targets.targets if state.workspace.targets is not None else ()
+    proposers = _proposers(args) if project is None else project_proposers(args)
     return {
         "workspace": args.workspace, "platform": created.platform, "op": problem["op"], "dtype": problem["dtype"],
         "shapes": problem["shapes"], "framework": state.workspace.task.get("framework", ""),
@@ -158,8 +189,9 @@ def _parameters(args: argparse.Namespace, state: CampaignState, policy: Policy) 
         "policy": policy.name, "stop_scope": policy.stop_scope, "stop_reasons": list(policy.stop_reasons),
         "core_shapes": list(policy.core_shapes) if policy.core_shapes is not None else "all",
         "max_rounds": policy.max_rounds, "repeats": policy.repeats, "simulated": args.simulate,
-        "proposers": [one.name for one in _proposers(args)],
+        "proposers": [one.name for one in proposers],
         "budget": {"seconds": args.budget_s, "rounds": args.budget_rounds},
+        **(project_parameters(project) if project is not None else {}),
     }  # fmt: skip
 
 

@@ -27,7 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     change = actions.add_parser("set", help="set new targets or shapes", allow_abbrev=False)
     change.add_argument("path", metavar="WORKSPACE", help="workspace folder")
-    change.add_argument("--target-factor", metavar="SHARE", help="share of the roof, such as 0.85")
+    aims = change.add_mutually_exclusive_group()
+    aims.add_argument("--target-factor", metavar="SHARE", help="share of the roof, such as 0.85")
+    aims.add_argument(
+        "--performance-target", metavar="TEXT", help='such as "> 500 TFLOPS" or "> 60%% peak efficiency"; null: none'
+    )
     change.add_argument(
         "--shape", metavar="MxN", action="append", default=[], help="all shapes from now on; repeatable"
     )
@@ -50,12 +54,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _set(args: argparse.Namespace) -> int:
-    if args.target_factor is None and not args.shape:
-        raise BadInput("nothing to set", where="kb workspace set", fix="give --target-factor or --shape")
+    if args.target_factor is None and args.performance_target is None and not args.shape:
+        fix = "give --target-factor, --performance-target or --shape"
+        raise BadInput("nothing to set", where="kb workspace set", fix=fix)
     workspace = Workspace.open(args.path)
     factor = parse_factor(args.target_factor) if args.target_factor is not None else None
     registry = registry_of(workspace, args.wiki)
-    done = set_targets(workspace, registry, factor=factor, shapes=args.shape, reason=args.reason, by=args.by)
+    done = set_targets(
+        workspace, registry, factor=factor, aim=args.performance_target, shapes=args.shape, reason=args.reason,
+        by=args.by,
+    )  # fmt: skip
     if args.json:
         print_json(done.to_json())
     else:

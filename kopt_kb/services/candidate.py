@@ -8,10 +8,7 @@ in this one and could do more if it is out to deceive; the source lint and the r
 
 from __future__ import annotations
 
-import ctypes
 import json
-import os
-import signal
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -34,10 +31,10 @@ from kopt_kb.services.candidate_check import (
 )
 from kopt_kb.services.candidate_profile import launch_once, ncu_report
 from kopt_kb.services.candidate_search import run_search
+from kopt_kb.services.lifeline import die_with, end_alike
 
 __all__ = ["answer", "main"]
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _SEARCH_SAMPLES = 20
 
 
@@ -45,35 +42,18 @@ def main(words: Sequence[str]) -> int:
     """Answer the job of a folder; the exit status is 0 once the answer is in place."""
     folder, parent = Path(words[0]), int(words[1])
     if parent:
-        _die_with(parent)
+        die_with(parent)
     job_file = folder / "job.json"
     job = json.loads(job_file.read_text(encoding="utf-8"))
     job_file.unlink()
     try:
         result = answer(job["kind"], job["body"], folder)
     except CandidateDiedError as error:
-        return _end_alike(error.code)
+        return end_alike(error.code)
     partial = folder / "result.json.partial"
     partial.write_text(json.dumps({"token": job["token"], "result": result}), encoding="utf-8")
     partial.rename(folder / "result.json")
     return 0
-
-
-def _end_alike(code: int) -> int:
-    """End as the candidate's own process did, by the same signal or with the same status, and leave no answer."""
-    if code < 0:
-        if -code not in {signal.SIGKILL, signal.SIGSTOP}:
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    return code
-
-
-def _die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends: an orphan would keep the GPU busy."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def answer(kind: str, body: Body, folder: Path) -> dict[str, Any]:

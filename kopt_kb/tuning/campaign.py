@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -13,6 +12,7 @@ from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate_job import Executor, Job, RunLimits
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.harness import harness_hash
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, View
 from kopt_kb.tuning.report import CampaignReport, report_of
@@ -76,7 +76,7 @@ class Campaign:
 
     def _open(self) -> Desk:
         if self._desk is None:
-            self._desk = Desk.open(self._workspace.layout, self._executor)
+            self._desk = Desk.open(self._workspace.layout, self._executor, self._aids.project)
         return self._desk
 
     def state(self) -> CampaignState:
@@ -214,11 +214,21 @@ class Campaign:
         elif not state.tips_seq:
             self._read_tips(desk, state)
         elif not state.rounds:
-            desk.append(RoundStarted(0, desk.store.put(self._workspace.layout.kernel.read_bytes())))
+            self._start_baseline(desk, state)
         elif state.open_round is not None:
             self._work(desk, state, state.open_round)
         else:
             self._next_round(desk, state)
+
+    def _start_baseline(self, desk: Desk, state: CampaignState) -> None:
+        project = self._aids.project
+        if project is None:
+            desk.append(RoundStarted(0, desk.store.put(self._workspace.layout.kernel.read_bytes())))
+        elif state.project is None:
+            project.guard(desk, state)
+            project.record(desk)
+        else:
+            desk.append(RoundStarted(0, desk.store.put(project.baseline())))
 
     def _prepare(self, desk: Desk) -> None:
         outcome = self._executor.run(Job("environment", limits=RunLimits(self._settings.run_s)), lambda *_: None)
@@ -229,7 +239,12 @@ class Campaign:
             raise BadInput(str(reason), where="PREPARE_ENVIRONMENT", fix="or use --simulate", code="KB404")
         desk.append(
             EnvironmentRecorded(
-                found["device"], found["uuid"], found["driver"], found["clocks"], found["versions"], _harness()
+                found["device"],
+                found["uuid"],
+                found["driver"],
+                found["clocks"],
+                found["versions"],
+                harness_hash(of_project=self._aids.project is not None),
             )
         )
         self._say(f"device {found['device']}")
@@ -242,26 +257,31 @@ class Campaign:
     def _next_round(self, desk: Desk, state: CampaignState) -> None:
         if state.best is not None and state.best.snapshot is not None:
             desk.checkout(state.best.snapshot.blob)
-        stop = stop_reason(state, self._policy)
-        if stop is not None:
+        project = self._aids.project
+        if project is not None:
+            project.guard(desk, state)
+            if state.frozen is None and state.best is not None:
+                project.freeze(desk, state)
+                return
+        stop, against = stop_reason(state, self._policy), _incumbent(state)
+        proposal = self._ask(desk, state) if stop is None else None
+        if proposal is None and project is not None and (last := project.confirmation(desk, state)) is not None:
+            proposal, against = last
+        if proposal is None:
+            evidence = tuple(one.decided_seq for one in state.rounds if one.decided_seq)
+            stop = stop or ("exhausted", evidence)
             desk.append(Stopped(*stop))
             self._say(f"stopped: {stop[0]}")
             return
-        proposal = self._ask(desk, state)
-        if proposal is None:
-            evidence = tuple(one.decided_seq for one in state.rounds if one.decided_seq)
-            desk.append(Stopped("exhausted", evidence))
-            self._say("stopped: exhausted")
-            return
         number = state.rounds[-1].number + 1
-        desk.append(RoundStarted(number, _incumbent(state)))
+        desk.append(RoundStarted(number, against))
         self._state_hypothesis(desk, number, proposal)
 
     def _ask(self, desk: Desk, state: CampaignState) -> Proposal | None:
         """Return the first proposal; categories that stagnated come last."""
         avoid = stagnant_categories(state, self._policy)
         for excluded in dict.fromkeys((avoid, frozenset[str]())):
-            view = view_of(state, desk.store.get(_incumbent(state)), excluded)
+            view = replace(view_of(state, desk.store.get(_incumbent(state)), excluded), project=self._aids.project)
             for proposer in self._proposers:
                 proposal = proposer.propose(view)
                 if proposal is None or proposal.category in excluded:
@@ -294,10 +314,10 @@ class Campaign:
         elif found.name not in found.candidates:
             work.submit(state, found)
         elif work.validate(state, found):
-            decided = desk.state().rounds[-1].decided
-            self._say(
-                f"round {found.number}: {decided.decision if decided else ''} ({decided.rule if decided else ''})"
-            )
+            last = desk.state().rounds[-1]
+            decided, why = last.decided, next((one.reason for one in last.gates.values() if one.result == "fail"), "")
+            text = f"{decided.decision if decided else ''} ({decided.rule if decided else ''})"
+            self._say(f"round {found.number}: {text}{f': {why}' if why else ''}")
 
     def _restate(self, desk: Desk, state: CampaignState, found: Round) -> None:
         """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""
@@ -307,7 +327,10 @@ class Campaign:
             desk.append(HypothesisStated(found.number, *texts, (one["seq"],), one["proposer"]))
             return
         before = CampaignState(state.workspace, rounds=state.rounds[:-1], masked=state.masked, limiter=state.limiter)
-        proposal = self._ask(desk, before)
+        project = self._aids.project
+        last = project.confirmation(desk, before) if project is not None else None
+        confirming = last is not None and found.incumbent != _incumbent(before)
+        proposal = last[0] if last is not None and confirming else self._ask(desk, before)
         if proposal is None:
             desk.append(Stopped("exhausted", (found.seq,)))
             return
@@ -355,13 +378,3 @@ def _needs(state: CampaignState) -> tuple[str, ...]:
     conditions = state.workspace.targets.targets if state.workspace.targets is not None else ()
     missing = len(conditions) <= len(state.workspace.problem.shapes)
     return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()
-
-
-def _harness() -> str:
-    """Return the hash of the code that measures."""
-    import kopt_kb.kernels
-    import kopt_kb.services
-
-    kernels, services = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.services.__path__)))
-    files = (kernels / "timing.py", kernels / "verification.py", *sorted(services.glob("candidate*.py")))
-    return hashlib.sha256(b"\0".join(one.read_bytes() for one in files)).hexdigest()

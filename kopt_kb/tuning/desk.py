@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.services.candidate_job import Executor, Job, Outcome
@@ -24,6 +25,9 @@ from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.round_events import Resumed, RunFinished, RunStarted, SnapshotTaken
 from kopt_kb.workspace.setup_events import NoteAdded
 
+if TYPE_CHECKING:
+    from kopt_kb.tuning.project_subject import ProjectSubject
+
 __all__ = ["Desk"]
 
 _MAX_ATTEMPTS = 3
@@ -39,21 +43,23 @@ class Desk:
         journal: Its writer.
         store: Its blobs.
         executor: Runs jobs.
+        project: Says what a candidate's blob holds when it is more than kernel.py.
     """
 
     layout: Layout
     journal: Journal
     store: ObjectStore
     executor: Executor
+    project: ProjectSubject | None = None
 
     @classmethod
-    def open(cls, layout: Layout, executor: Executor) -> Desk:
+    def open(cls, layout: Layout, executor: Executor, project: ProjectSubject | None = None) -> Desk:
         """Return a desk on the workspace's journal; runs that nobody waits for are named abandoned."""
         journal = Journal.open(layout.journal)
         lost = abandoned_runs(journal.events)
         if lost:
             journal.append(Resumed.kind, Resumed(0, lost))
-        return cls(layout, journal, ObjectStore(layout.objects), executor)
+        return cls(layout, journal, ObjectStore(layout.objects), executor, project)
 
     def state(self) -> CampaignState:
         """Return the state after the last event; attempts masked by hand in their file count as masked too."""
@@ -72,19 +78,32 @@ class Desk:
         return self.append(NoteAdded(topic, self.store.put(canonical_json(body)), by))  # type: ignore[arg-type]
 
     def checkout(self, sha: str) -> None:
-        """Make kernel.py this blob.
+        """Make kernel.py this blob, or the files of a project's blob what it holds.
 
         Raises:
-            BadInput: kernel.py holds an edit that is in no blob; nothing is overwritten.
+            BadInput: A file holds an edit that is in no blob; nothing is overwritten.
         """
-        wanted, path = self.store.get(sha), self.layout.kernel
+        for name, data in self._files(sha).items():
+            self._put(self.layout.root / name, data)
+
+    def _files(self, sha: str) -> dict[str, bytes]:
+        data = self.store.get(sha)
+        if self.project is None:
+            return {"kernel.py": data}
+        files = self.project.checked_out(data)
+        for one in files.values():
+            self.store.put(one)
+        return files
+
+    def _put(self, path: Path, wanted: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
         disk = read_regular(path)
         if disk == wanted:
             return
         known = disk is None or self.store.has(hashlib.sha256(disk).hexdigest())
         if not known or not replace_file(path, wanted, expected=disk):
             raise BadInput(
-                "kernel.py was edited by hand while a campaign holds it",
+                f"{path.name} was edited by hand while a campaign holds it",
                 where=str(path),
                 fix="give the edit to `kb tune step --plan` as a hypothesis, or restore the file",
                 code="KB403",
@@ -98,7 +117,7 @@ class Desk:
         attempts = found.attempts(candidate, job.kind)
         done = next((one for one in attempts if one.finished is not None), None)
         if done is not None and done.finished is not None:
-            return self._recall(done.finished)
+            return self.recall(done.finished)
         if len(attempts) >= attempt_limit:
             return Ran("lost", {}, attempts[-1].started.run, f"{len(attempts)} runs were abandoned")
         run = f"{'sim-' if self.executor.simulated else ''}{candidate}.{job.kind}.{len(attempts) + 1}"
@@ -117,7 +136,8 @@ class Desk:
         self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob))
         return outcome
 
-    def _recall(self, finished: RunFinished) -> Ran:
+    def recall(self, finished: RunFinished) -> Ran:
+        """Return a finished run as it was kept."""
         kept = json.loads(self.store.get(finished.output)) if finished.output else {}
         return Ran(finished.outcome, kept.get("result") or {}, finished.run, kept.get("printed", ""))
 
@@ -125,7 +145,7 @@ class Desk:
         """Show an accepted round in git, record the version, and check it out."""
         event = self.journal.events[found.decided_seq - 1]
         try:
-            commit = commit_event(self.layout.root, event, subject, {"kernel.py": self.store.get(sha)})
+            commit = commit_event(self.layout.root, event, subject, self._files(sha))
         except (GitError, MissingTool):
             commit = None
         self.append(SnapshotTaken(found.number, sha, commit))

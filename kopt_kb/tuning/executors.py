@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import secrets
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kopt_kb.services.candidate_job import Ending, Job, Outcome, Started
+from kopt_kb.tuning.child_process import watch
 
 __all__ = ["ChildProcessExecutor", "CommandExecutor"]
 
-_POLL_S = 0.05
 _PRINTED_BYTES = 64_000
 
 
@@ -55,21 +51,9 @@ class ChildProcessExecutor:
     def _watch(self, job: Job, folder: Path, token: str, printed: Any, started: Started) -> Outcome:
         parent = 0 if self.wrapper else os.getpid()
         argv = (*self.wrapper, sys.executable, "-P", "-m", "kopt_kb.services.candidate", str(folder), str(parent))
-        begin = time.monotonic()
-        child = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=printed,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=_environment(self.env),
-        )
-        try:
-            started(argv, child.pid, _start_ticks(child.pid))
-            ending = _wait(child, begin + job.limits.wall_s, job.limits.resident_bytes)
-        finally:
-            _kill_session(child)
-        return _outcome(folder, token, child.returncode, ending, time.monotonic() - begin)
+        env, limits = _environment(self.env), job.limits
+        ended = watch(argv, printed=printed, env=env, limits=limits, started=started)
+        return _outcome(folder, token, ended.code, ended.ending, ended.wall_s)
 
 
 def CommandExecutor(command: tuple[str, ...], *, device: str = "cuda") -> ChildProcessExecutor:  # noqa: N802
@@ -93,48 +77,6 @@ def _environment(more: Mapping[str, str]) -> dict[str, str]:
     root = str(Path(kopt_kb.__file__).resolve().parent.parent)
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), **more}
-
-
-def _wait(child: subprocess.Popen[bytes], end: float, resident_bytes: int) -> Ending | None:
-    """Wait until the child ends; return why it was ended, or None when it ended by itself."""
-    while True:
-        try:
-            child.wait(_POLL_S)
-        except subprocess.TimeoutExpired:
-            if time.monotonic() >= end:
-                return "hang"
-            if resident_bytes and _resident_bytes(child.pid) > resident_bytes:
-                return "oom"
-        else:
-            return None
-
-
-def _kill_session(child: subprocess.Popen[bytes]) -> None:
-    """End the child and everything it started in its session."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-
-
-def _resident_bytes(session: int) -> int:
-    """Return what all processes of a session hold: a candidate may run in a child of the child."""
-    page, total = os.sysconf("SC_PAGE_SIZE"), 0
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                if int((folder / "stat").read_text().rpartition(")")[2].split()[3]) == session:
-                    total += int((folder / "statm").read_text().split()[1]) * page
-            except (OSError, ValueError, IndexError):  # it ended meanwhile
-                continue
-    return total
-
-
-def _start_ticks(pid: int) -> int | None:
-    """Return when the kernel says the process started, in clock ticks since boot; None where it can't be read."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return None
 
 
 def _outcome(folder: Path, token: str, code: int, ending: Ending | None, wall_s: float) -> Outcome:

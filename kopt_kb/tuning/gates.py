@@ -46,6 +46,7 @@ class GateContext:
         times: The candidate's times once timing ran: shape → seconds a repeat.
         evidence: Reads and keeps the answer of a profiling run.
         resources: Judges a source against sourced limits without a GPU; None: no compiler.
+        lint: Judges a source that is no single kernel file; None: the lint of kernel files does.
     """
 
     source: bytes
@@ -55,6 +56,7 @@ class GateContext:
     times: Callable[[], Mapping[str, list[float]]]
     evidence: Callable[[Mapping[str, Any]], GateResult]
     resources: Callable[[bytes], GateResult] | None = None
+    lint: Callable[[bytes], GateResult] | None = None
 
 
 def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]]:
@@ -70,6 +72,8 @@ _Word = tuple[GateResult, tuple[str, ...]]
 
 
 def _lint(context: GateContext) -> _Word:
+    if context.lint is not None:
+        return context.lint(context.source), ()
     found = lint_source(context.source)
     if found:
         text = "; ".join(f"line {one.line} {one.what}" for one in found[:5])
@@ -103,7 +107,7 @@ def _timing(context: GateContext) -> _Word:
     ran = context.run("timing")
     if ran.outcome == "lost" or "unavailable" in ran.result:
         return GateResult("timing", "unavailable", ran.failure() or str(ran.result["unavailable"])), (ran.run,)
-    reason = ran.failure()
+    reason = ran.failure() or str(ran.result.get("problem", ""))
     return GateResult("timing", "fail" if reason else "pass", reason), (ran.run,)
 
 

@@ -84,22 +84,36 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
         data = json.loads(text)
     except ValueError as error:
         raise _refused(f"the answer is not JSON: {error}", name) from error
-    fields = _texts(data, name)
-    given = fields.get("source")
-    source = given.encode() if given is not None else apply_patch(view.incumbent, fields["patch"], name)
+    fields = _fields(data, name, of_project=view.project is not None)
+    if view.project is not None:
+        source = view.project.candidate(view.incumbent, fields, name)
+    elif "source" in fields:
+        source = str(fields["source"]).encode()
+    else:
+        source = apply_patch(view.incumbent, fields["patch"], name)
     if source == view.incumbent:
         raise _refused("the proposal changes nothing", name)
-    return Proposal(fields["category"], fields["claim"], fields["expected"], name, source)
+    risk = str(fields.get("risk", ""))
+    return Proposal(fields["category"], fields["claim"], fields["expected"], name, source, risk=risk)
 
 
-def _texts(data: object, name: str) -> Mapping[str, str]:
+def _fields(data: object, name: str, *, of_project: bool) -> Mapping[str, Any]:
     fields: dict[str, Any] = data if isinstance(data, dict) else {}
-    needed = {"category", "claim", "expected"}
-    bodies = {"source", "patch"} & fields.keys()
-    texts = all(isinstance(fields.get(one), str) and fields[one].strip() for one in needed | bodies)
-    if not texts or len(bodies) != 1 or fields.keys() - needed - bodies:
-        raise _refused("the answer needs category, claim, expected, and either source or patch, as texts", name)
+    needed, bodies = {"category", "claim", "expected"}, {"source", "patch"} | ({"files"} if of_project else set())
+    given = bodies & fields.keys()
+    texts = all(_is_text(fields.get(one)) for one in (needed | given) - {"files"})
+    files = fields.get("files", {})
+    mapping = isinstance(files, dict) and all(isinstance(one, str) for one in files.values())
+    if not texts or not mapping or len(given) != 1 or fields.keys() - needed - bodies - {"risk"}:
+        either = "source, patch or files" if of_project else "source or patch"
+        raise _refused(f"the answer needs category, claim, expected, and either {either}, as texts", name)
+    if fields.get("risk", "") not in {"", "low", "medium", "high"}:
+        raise _refused(f"the risk is {fields['risk']!r}, not low, medium or high", name)
     return fields
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def apply_patch(source: bytes, patch: str, name: str) -> bytes:

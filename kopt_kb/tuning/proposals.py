@@ -8,13 +8,23 @@ from typing import Any, Protocol
 
 from kopt_kb.errors import FindingError
 
-__all__ = ["Proposal", "Proposer", "RepeatedHypothesisError", "View", "same_claim"]
+__all__ = ["ProjectFiles", "Proposal", "Proposer", "RepeatedHypothesisError", "View", "same_claim"]
 
 
 class RepeatedHypothesisError(FindingError):
     """A hypothesis equals an earlier one that is not masked."""
 
     code = "KB402"
+
+
+class ProjectFiles(Protocol):
+    """A project's editable files as proposers see and change them."""
+
+    def shown(self, incumbent: bytes) -> dict[str, Any]:
+        """Return the members of the view that show the incumbent's files."""
+
+    def candidate(self, incumbent: bytes, answer: Mapping[str, Any], name: str) -> bytes:
+        """Return the candidate that an answer's `source`, `files` or `patch` makes of the incumbent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,7 @@ class View:
         incumbent: Source of the last accepted version.
         tried: Decided rounds: number, category, claim, decision, rule.
         avoid: Categories that stagnated; choose another one.
+        project: The project whose files a candidate is made of; None: a candidate is one kernel file.
     """
 
     op: str
@@ -44,6 +55,7 @@ class View:
     incumbent: bytes
     tried: tuple[Mapping[str, Any], ...] = ()
     avoid: frozenset[str] = frozenset()
+    project: ProjectFiles | None = None
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
@@ -51,10 +63,11 @@ class View:
 
     def to_json(self) -> dict[str, Any]:
         """Return the view as JSON data, as outside commands get it."""
+        files = {"kernel": self.incumbent.decode()} if self.project is None else self.project.shown(self.incumbent)
         return {
             "op": self.op, "shapes": list(self.shapes), "dtype": self.dtype, "target": self.target,
             "bound": self.bound, "limiter": self.limiter or None, "round": self.round,
-            "kernel": self.incumbent.decode(), "tried": [dict(one) for one in self.tried],
+            **files, "tried": [dict(one) for one in self.tried],
             "avoid_categories": sorted(self.avoid),
         }  # fmt: skip
 
@@ -70,6 +83,8 @@ class Proposal:
         proposer: Who says so.
         source: Kernel file that carries the change.
         spaces: Shape → (values laid over the start, knob → values to search); empty: nothing to search.
+        risk: `high` asks for validation on all shapes; empty: nothing was said.
+        confirms: Rounds accepted on representative shapes that this one validates on all.
     """
 
     category: str
@@ -78,10 +93,14 @@ class Proposal:
     proposer: str
     source: bytes
     spaces: Mapping[str, tuple[Mapping[str, object], Mapping[str, Sequence[object]]]] = field(default_factory=dict)
+    risk: str = ""
+    confirms: tuple[int, ...] = ()
 
     def to_json(self, blob: str) -> dict[str, Any]:
         """Return the proposal as it is kept; `blob` names its source."""
+        more = {"risk": self.risk, "confirms": list(self.confirms)}
         return {
+            **{name: value for name, value in more.items() if value},
             "kind": "proposal", "category": self.category, "claim": self.claim, "expected": self.expected,
             "proposer": self.proposer, "source": blob,
             "spaces": {

@@ -17,6 +17,8 @@ from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, judge
 from kopt_kb.tuning.policy import GATES, Policy
+from kopt_kb.tuning.project_subject import ProjectSubject
+from kopt_kb.tuning.quick import quick_level
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.source_config import configs_of, with_configs
 from kopt_kb.tuning.states import CampaignState, Round
@@ -40,11 +42,13 @@ class Aids:
         resources: Judges a source against sourced limits without a GPU.
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
+        project: The project that candidates are files of; None: a candidate is one kernel file.
     """
 
     resources: SourceGate | None = None
     tips: Path | None = None
     say: Callable[[str], None] = _silent
+    project: ProjectSubject | None = None
 
 
 @dataclass(slots=True)
@@ -64,7 +68,7 @@ class RoundWork:
         proposal = found.proposal or {}
         source = self.desk.store.get(proposal["source"])
         proposer, spaces = proposal["proposer"], proposal["spaces"]
-        params: dict[str, Any] = {"configs": configs_of(source)}
+        params: dict[str, Any] = {"configs": configs_of(source)} if self.aids.project is None else {}
         if spaces:
             template = f"{found.name}.template"
             if template not in found.candidates:
@@ -91,6 +95,8 @@ class RoundWork:
                 if found.gates[gate].result == "fail":
                     break
                 continue
+            if gate == "build" and self._quick(state, found):
+                return False
             context = self._context(state, found)
             result, runs = judge(gate, context)
             if gate == "timing" and result.result == "pass":
@@ -102,6 +108,24 @@ class RoundWork:
         self.desk.append(Decided(found.number, decision.decision, self.policy.name, decision.rule, records))
         return True
 
+    def _quick(self, state: CampaignState, found: Round) -> bool:
+        """Validate a round of a project on its representative shapes, once; True when that is what this step did."""
+        project = self.aids.project
+        if project is None or not found.number or found.level or not project.has_quick(state):
+            return False
+        blobs = (found.candidates[found.name].blob, found.incumbent)
+        source, incumbent = (self.desk.store.get(one) for one in blobs)
+
+        def run(kind: JobKind) -> Ran:
+            job = self._job(kind, state, source, incumbent, {"level": "quick"})
+            return self.desk.run_once(found, f"{found.name}.quick", job)
+
+        level = quick_level(self.policy, state, found, run)
+        body = {"kind": "level", "round": found.number, "level": level.level, "reason": level.reason}
+        self.desk.note("search", body)
+        self.aids.say(f"round {found.number}: {level.level} validation: {level.reason}")
+        return True
+
     def _context(self, state: CampaignState, found: Round) -> GateContext:
         source = self.desk.store.get(found.candidates[found.name].blob)
         incumbent = self.desk.store.get(found.incumbent)
@@ -110,8 +134,9 @@ class RoundWork:
 
         def run(kind: JobKind) -> Ran:
             if kind not in ran:
-                job = self._job(kind, state, source, incumbent, {})
-                ran[kind] = self.desk.run_once(found, found.name, job)
+                name = f"{found.name}.quick" if found.level == "quick" else found.name
+                job = self._job(kind, state, source, incumbent, {"level": found.level or "full"})
+                ran[kind] = self.desk.run_once(found, name, job)
             return ran[kind]
 
         def evidence(result: Mapping[str, Any]) -> GateResult:
@@ -122,7 +147,10 @@ class RoundWork:
             return word
 
         times = partial(found.times, found.name)
-        return GateContext(source, state.workspace, state.simulated, run, times, evidence, self.aids.resources)
+        lint = None
+        if self.aids.project is not None:
+            lint = partial(self.aids.project.lint, self.desk.store.get(state.rounds[0].incumbent))
+        return GateContext(source, state.workspace, state.simulated, run, times, evidence, self.aids.resources, lint)
 
     def _job(
         self, kind: JobKind, state: CampaignState, source: bytes, incumbent: bytes, more: Mapping[str, Any]
@@ -135,6 +163,12 @@ class RoundWork:
             "repeats": self.policy.repeats, "samples": own.samples, "flush_bytes": own.flush_bytes,
             "evaluations": own.evaluations, "seconds": own.search_s, "seed": own.seed, **more,
         }  # fmt: skip
+        if self.aids.project is not None:
+            self.aids.project.guard(self.desk, state)
+            level = str(more.get("level", "full"))
+            body |= self.aids.project.body(state, level)
+            limits = self.aids.project.limits(kind, self.policy.repeats, level, own.resident_bytes)
+            return Job(kind, source, incumbent, body, limits)
         extra_s = own.search_s if kind == "search" else 0.0
         limits = RunLimits(own.run_s + extra_s, own.resident_bytes)
         return Job(kind, source, incumbent, body, limits, self.desk.store.get(state.workspace.created.kernel))
@@ -176,7 +210,8 @@ class RoundWork:
 def _incumbent_name(state: CampaignState, found: Round) -> str:
     """Return the name of the version a round started from."""
     accepted = [one for one in state.rounds if one.number < found.number and one.snapshot is not None]
-    return accepted[-1].name if accepted else found.name
+    same = (one for one in reversed(accepted) if one.snapshot is not None and one.snapshot.blob == found.incumbent)
+    return next((one.name for one in (*same, *accepted[-1:])), found.name)
 
 
 def _winner(source: bytes, ran: Ran) -> tuple[bytes, dict[str, Any]]:

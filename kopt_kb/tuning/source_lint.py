@@ -26,6 +26,7 @@ _LAYERS = {"RMSNorm", "LayerNorm", "Softmax", "Linear", "MultiheadAttention", "C
 _METHODS = {"mm", "bmm", "matmul", "addmm", "softmax", "log_softmax", "logsumexp"}
 _DYNAMIC = {"exec", "eval", "compile", "__import__"}
 _KEYS = {"id", "data_ptr"}
+_NEIGHBOUR = "imports a neighbouring file: the kernel must stand alone"
 _CACHES = {"lru_cache", "cache", "WeakKeyDictionary", "WeakValueDictionary"}
 
 
@@ -37,15 +38,20 @@ class LintFinding:
     what: str
 
 
-def lint_source(source: bytes) -> tuple[LintFinding, ...]:
-    """Return what is wrong with a kernel file, by line; the file is parsed and never run."""
+def lint_source(source: bytes, *, standalone: bool = True) -> tuple[LintFinding, ...]:
+    """Return what is wrong with a kernel file, by line; the file is parsed and never run.
+
+    Args:
+        source: The file.
+        standalone: Whether it must do without neighbouring files; a file of a project may import them.
+    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         return (LintFinding(getattr(error, "lineno", None) or 1, "is not valid Python"),)
     names = _aliases(tree)
     kernels = {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and _is_kernel(one, names)}
-    found = set(_imports(tree))
+    found = {one for one in _imports(tree) if standalone or one.what != _NEIGHBOUR}
     for node in _timed(tree, kernels):
         found.update(_node(node, names))
     found.update(_dead(tree, kernels))
@@ -103,7 +109,7 @@ def _imports(tree: ast.Module) -> Iterator[LintFinding]:
             continue
         for name in modules:
             if name == ".":
-                yield LintFinding(node.lineno, "imports a neighbouring file: the kernel must stand alone")
+                yield LintFinding(node.lineno, _NEIGHBOUR)
             elif name.split(".")[0] in _LIBRARIES or name.startswith("torch.utils.cpp_extension"):
                 yield LintFinding(node.lineno, f"delegates to the library {name.split('.')[0]}")
 

@@ -66,7 +66,11 @@ class Run:
 
 @dataclass(slots=True)
 class Round:
-    """One attempt; number 0 is the baseline."""
+    """One attempt; number 0 is the baseline.
+
+    `level` is `quick` when it was decided on the representative shapes of a project, and `refuted` says that a later
+    round found that an accepted one does not hold on all shapes.
+    """
 
     number: int
     incumbent: str
@@ -82,6 +86,9 @@ class Round:
     decided_seq: int = 0
     snapshot: SnapshotTaken | None = None
     profiled: bool = False
+    level: str = ""
+    level_reason: str = ""
+    refuted: bool = False
 
     @property
     def name(self) -> str:
@@ -125,6 +132,8 @@ class CampaignState:
         masked: Versions that no proposer may see.
         limiter: Code of the last profile read.
         stopped: The end, with its sequence number in `stopped_seq`.
+        project: Of a project: hashes of its protected files, taken before the baseline.
+        frozen: Of a project: CSV header and representative shapes, fixed after the baseline.
     """
 
     workspace: WorkspaceState
@@ -139,6 +148,8 @@ class CampaignState:
     limiter: str = ""
     stopped: Stopped | None = None
     stopped_seq: int = 0
+    project: Mapping[str, Any] | None = None
+    frozen: Mapping[str, Any] | None = None
 
     @property
     def open_round(self) -> Round | None:
@@ -148,7 +159,7 @@ class CampaignState:
     @property
     def best(self) -> Round | None:
         """The last accepted round: work always continues from it."""
-        return next((one for one in reversed(self.rounds) if one.snapshot is not None), None)
+        return next((one for one in reversed(self.rounds) if one.snapshot is not None and not one.refuted), None)
 
     @property
     def simulated(self) -> bool:
@@ -207,6 +218,16 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
         state.stopped, state.stopped_seq = data, event.seq
     elif state.rounds:
         _apply_round(state.rounds[-1], event)
+        if isinstance(data, Decided):
+            _refute(state)
+
+
+def _refute(state: CampaignState) -> None:
+    """Take back the rounds that the last one should have confirmed and did not."""
+    last = state.rounds[-1]
+    confirms = (last.proposal or {}).get("confirms", ())
+    for one in state.rounds:
+        one.refuted |= one.number in confirms and not last.accepted
 
 
 def _note(state: CampaignState, event: Event, body: Mapping[str, Any]) -> None:
@@ -218,6 +239,12 @@ def _note(state: CampaignState, event: Event, body: Mapping[str, Any]) -> None:
         state.tips_seq = event.seq
     elif body["kind"] == "proposal" and state.rounds:
         state.rounds[-1].proposal = {**body, "seq": event.seq}
+    elif body["kind"] == "project":
+        state.project = body
+    elif body["kind"] == "frozen":
+        state.frozen = body
+    elif body["kind"] == "level" and state.rounds:
+        state.rounds[-1].level, state.rounds[-1].level_reason = body["level"], body["reason"]
 
 
 def _apply_round(last: Round, event: Event) -> None:

@@ -20,7 +20,7 @@ from kopt_kb.workspace.conflict import first_difference
 from kopt_kb.workspace.objects import ObjectError, ObjectStore
 from kopt_kb.workspace.prose import audit_prose
 from kopt_kb.workspace.render import Texts, render_texts, spoken_texts, view_faults
-from kopt_kb.workspace.retarget import factor_in_force, targets_now
+from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, targets_now
 from kopt_kb.workspace.setup_events import SpecRow
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.workspace import Workspace
@@ -188,7 +188,7 @@ def _targets(state: WorkspaceState, platform: Platform, readme: str) -> Iterator
         return
     by_shape = {one.shape: one for one in state.targets.targets if one.shape}
     try:
-        found = targets_now(state.problem, platform, factor_in_force(state))
+        found = targets_now(state.problem, platform, factor_in_force(state), aim_in_force(state))
         now = registration.target_set(state.problem, found, reason="audit", by="audit")
     except KoptError as error:
         yield Finding(

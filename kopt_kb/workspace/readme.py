@@ -64,6 +64,11 @@ def _execution(_: WorkspaceState) -> str:
     return _bullets([("execution_mode", "local"), ("local_gpu", "the device the measurements name")])
 
 
+def _reference(task: dict[str, Any]) -> str:
+    own = f"the test command of {task['project']['file']}" if "project" in task else "the reference in kernel.py"
+    return str(task.get("reference") or own)
+
+
 def _inputs(state: WorkspaceState) -> str:
     task, problem = state.task, state.problem
     tolerance = problem.tolerance
@@ -74,10 +79,16 @@ def _inputs(state: WorkspaceState) -> str:
             ("kernel_demo", f"{task.get('kernel_demo')} (copied to kernel.py, sha256 {state.created.kernel})"),
             ("shapes", ", ".join(format_shape(shape) for shape in problem.shapes)),
             ("options", options),
-            ("reference", task.get("reference") or "the reference in kernel.py"),
+            ("reference", _reference(task)),
             ("correctness threshold", f"{limits} ({tolerance.reason})"),
         ]
     )
+
+
+def _latency_text(state: WorkspaceState) -> str:
+    if "project" in state.task:
+        return "what the project's own benchmark prints"
+    return "the median of `triton.testing.do_bench`"
 
 
 def _constraints(state: WorkspaceState) -> str:
@@ -85,7 +96,7 @@ def _constraints(state: WorkspaceState) -> str:
     return "\n".join(
         [
             f"- Bottlenecks are found by profiling with {profiler}; timing never names a bottleneck.",
-            "- Latency is the median of `triton.testing.do_bench`; Stop Conditions are judged by it alone.",
+            f"- Latency is {_latency_text(state)}; Stop Conditions are judged by it alone.",
             "- Every hardware value used here stands under Hardware Spec or in the current plan, with its citation.",
             "- Targets change only through `kb workspace set`, with a reason and an author.",
             "- One hypothesis a round; correctness before time; every accepted round is a snapshot.",
@@ -193,13 +204,17 @@ def _latency_ms(state: WorkspaceState, target: Target) -> str:
     return format_exact(seconds * 1000, 4)
 
 
+def _latency_name(state: WorkspaceState) -> str:
+    return "benchmark median" if "project" in state.task else "do_bench median"
+
+
 def _stop(state: WorkspaceState) -> str:
     if state.targets is None:
         return TBD
     lines = list(dict.fromkeys(_target_line(target) for one in state.rooflines for target in one["targets"]))
     lines += [
         "",
-        "| Shape | Quantity | Condition | Factor | Basis | Grades | do_bench median |",
+        f"| Shape | Quantity | Condition | Factor | Basis | Grades | {_latency_name(state)} |",
         "|---|---|---|---|---|---|---|",
     ]
     for one in state.targets.targets:

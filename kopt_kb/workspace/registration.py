@@ -97,9 +97,12 @@ def _condition(target: Target, shape: str) -> events.Target | None:
 
 
 def target_set(
-    problem: Problem, found: Sequence[Roofline], *, reason: str, by: str, supersedes: int | None = None
+    problem: Problem, found: Sequence[Roofline], *, reason: str, by: str, supersedes: int | None = None, aim: str = ""
 ) -> events.TargetSet:
-    """Return the event that sets one condition a shape, where its inputs are known, and the aggregate."""
+    """Return the event that sets one condition a shape, where its inputs are known, and the aggregate.
+
+    `aim` is the performance target in words that the rooflines carry, kept so that an audit can compute them again.
+    """
     conditions = []
     for shape, one in zip(problem.shapes, found, strict=True):
         condition = _condition(one.target, format_shape(shape))
@@ -111,7 +114,7 @@ def target_set(
     bounds = {one.bound for one in found}
     keys = tuple(dict.fromkeys(citation.key for one in found for citation in one.citations()))
     return events.TargetSet(
-        work={"rooflines": [one.to_json() for one in found]},
+        work={"rooflines": [one.to_json() for one in found], **({"performance_target": aim} if aim else {})},
         ceiling_keys=keys,
         bound=bounds.pop() if len(bounds) == 1 else "mixed",
         targets=tuple(conditions),

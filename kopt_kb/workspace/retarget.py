@@ -16,13 +16,22 @@ from kopt_kb.registry.quantity import Quantity, given
 from kopt_kb.registry.registry import Platform, Registry
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.performance_target import aimed, parse_performance_target
 from kopt_kb.workspace.registration import AGGREGATE, rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.render import RenderReport, render_workspace
 from kopt_kb.workspace.setup_events import TargetSet
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["Retargeting", "factor_in_force", "parse_factor", "registry_of", "set_targets", "targets_now"]
+__all__ = [
+    "Retargeting",
+    "aim_in_force",
+    "factor_in_force",
+    "parse_factor",
+    "registry_of",
+    "set_targets",
+    "targets_now",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +81,16 @@ def factor_in_force(state: WorkspaceState) -> Fraction:
     return Fraction(factors[0]) if factors else TARGET_FACTOR
 
 
-def targets_now(problem: Problem, platform: Platform, factor: Fraction) -> list[Roofline]:
-    """Return the rooflines of a problem with targets of this share of each roof."""
-    return [_with_factor(one, factor) for one in rooflines(problem, platform)]
+def aim_in_force(state: WorkspaceState) -> str:
+    """Return the performance target the targets in force were made from; empty when a share of each roof is it."""
+    return str(state.targets.work.get("performance_target", "")) if state.targets is not None else ""
+
+
+def targets_now(problem: Problem, platform: Platform, factor: Fraction, aim: str = "") -> list[Roofline]:
+    """Return the rooflines of a problem with targets of this share of each roof, or of a performance target."""
+    target = parse_performance_target(aim)
+    found = rooflines(problem, platform)
+    return aimed(found, target) if target is not None else [_with_factor(one, factor) for one in found]
 
 
 def _with_factor(one: Roofline, factor: Fraction) -> Roofline:
@@ -96,6 +112,7 @@ def set_targets(
     registry: Registry,
     *,
     factor: Fraction | None = None,
+    aim: str | None = None,
     shapes: Sequence[str] = (),
     reason: str,
     by: str,
@@ -106,6 +123,7 @@ def set_targets(
         workspace: The workspace.
         registry: The wiki.
         factor: Share of the roof; None keeps the one in force.
+        aim: Performance target in words, in place of a share; `null` goes back to 0.9; None keeps the one in force.
         shapes: All shapes from now on; empty keeps those in force.
         reason: Why, in words.
         by: Who decides it.
@@ -123,13 +141,14 @@ def set_targets(
     with Journal.open(workspace.layout.journal) as journal:
         state = fold(journal.events)
         problem = _problem(state, shapes)
-        found = targets_now(problem, registry.platform(state.created.platform), factor or factor_in_force(state))
+        product = registry.platform(state.created.platform)
+        share, words = _aims(state, factor, aim)
+        found = targets_now(problem, product, share, words)
         missing = unknown_needs(found)
         if missing:
             raise missing[0].error()
-        product = registry.platform(state.created.platform)
         old = {key: row.placeholder for key, row in state.unknown.items() if row.placeholder}
-        made = _targets(state, problem, found, reason, by)
+        made = _targets(state, problem, found, words, reason=reason, by=by)
         journal.append("specs_registered", specs_registered(product, found, old))
         event = journal.append("target_set", made)
     return Retargeting(event, made, render_workspace(workspace))
@@ -142,7 +161,19 @@ def _problem(state: WorkspaceState, shapes: Sequence[str]) -> Problem:
     return Problem.of(old.op, shapes, old.dtype, options=dict(old.options), tolerance=old.tolerance)
 
 
-def _targets(state: WorkspaceState, problem: Problem, found: list[Roofline], reason: str, by: str) -> TargetSet:
+def _aims(state: WorkspaceState, factor: Fraction | None, aim: str | None) -> tuple[Fraction, str]:
+    """Return share and performance target from here on; what is given replaces what was there."""
+    if factor is not None:
+        return factor, ""
+    words = aim_in_force(state) if aim is None else aim
+    if parse_performance_target(words) is not None:
+        return TARGET_FACTOR, words
+    return (TARGET_FACTOR if aim is not None else factor_in_force(state)), ""
+
+
+def _targets(
+    state: WorkspaceState, problem: Problem, found: list[Roofline], aim: str, *, reason: str, by: str
+) -> TargetSet:
     earlier = state.targets_seq or None
-    made = target_set(problem, found, reason=reason, by=by, supersedes=earlier)
+    made = target_set(problem, found, reason=reason, by=by, supersedes=earlier, aim=aim)
     return replace(made, work={**made.work, "problem": problem.to_json()})

@@ -10,9 +10,24 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 
-__all__ = ["Task", "declared_op", "read_demo"]
+__all__ = ["ProjectCapture", "Task", "declared_op", "read_demo"]
 
 _MAX_DEMO_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectCapture:
+    """A project file as it was when the workspace was made.
+
+    Attributes:
+        file: Absolute path of the file.
+        root: Absolute path of the project's folder.
+        data: Bytes of the file.
+    """
+
+    file: Path
+    root: Path
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +45,8 @@ class Task:
         placeholders: Key → what the user puts in place of an UNKNOWN value; never part of a target.
         allow_unknown: Create the workspace although an input of a target is UNKNOWN.
         min_grade: Refuse roofs of a weaker grade.
+        aim: Performance target in words; empty: 0.9 of each roof.
+        project: The project file whose commands judge candidates; None: the kernel file is judged by itself.
     """
 
     platform: str
@@ -42,6 +59,8 @@ class Task:
     placeholders: Mapping[str, str] = field(default_factory=dict)
     allow_unknown: bool = False
     min_grade: str | None = None
+    aim: str = ""
+    project: ProjectCapture | None = None
 
 
 def read_demo(path: Path) -> bytes:

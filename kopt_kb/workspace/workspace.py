@@ -7,6 +7,7 @@ import platform as host
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from kopt_kb.analysis.roofline import Roofline
 from kopt_kb.errors import BadInput
@@ -18,6 +19,7 @@ from kopt_kb.workspace.journal import Journal
 from kopt_kb.workspace.journal_reader import read_journal
 from kopt_kb.workspace.layout import Layout, create_workspace, find_layout
 from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.performance_target import aimed, parse_performance_target
 from kopt_kb.workspace.readme import new_readme
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.setup_events import NoteAdded, WikiState, WorkspaceCreated
@@ -53,6 +55,9 @@ class Workspace:
         _check_arch(product, task.arch)
         demo = read_demo(task.kernel_demo)
         found = rooflines(task.problem, product, min_grade=task.min_grade)
+        aim = parse_performance_target(task.aim)
+        if aim is not None:
+            found = aimed(found, aim)
         missing = unknown_needs(found)
         if missing and not task.allow_unknown:
             raise missing[0].error()
@@ -98,8 +103,8 @@ def _wiki_state(product: Platform) -> WikiState:
     return WikiState(product.wiki.label, pages)
 
 
-def _created(name: str, task: Task, product: Platform, kernel: str) -> WorkspaceCreated:
-    words = {
+def _created(name: str, task: Task, product: Platform, kernel: str, project: str) -> WorkspaceCreated:
+    words: dict[str, Any] = {
         "framework": task.framework,
         "arch": product.identity.arch,
         "target": product.identity.target,
@@ -107,6 +112,8 @@ def _created(name: str, task: Task, product: Platform, kernel: str) -> Workspace
         "kernel_demo": task.kernel_demo.name,
         "reference_project": task.reference_project,
     }
+    if task.project is not None:
+        words["project"] = {"file": str(task.project.file), "root": str(task.project.root), "blob": project}
     problem = {**task.problem.to_json(), "task": words}
     return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), _versions())
 
@@ -122,11 +129,14 @@ def _fill(layout: Layout, name: str, task: Task, product: Platform, demo: bytes,
     layout.kernel.write_bytes(demo)
     layout.gitignore.write_text(GITIGNORE, encoding="utf-8")
     with Journal.create(layout.journal) as journal:
-        journal.append("workspace_created", _created(name, task, product, store.put(demo)))
+        project = store.put(task.project.data) if task.project is not None else ""
+        journal.append("workspace_created", _created(name, task, product, store.put(demo), project))
         journal.append("specs_registered", specs_registered(product, found, dict(task.placeholders)))
         _pitfalls(store, journal, found)
-        reason = "0.9 x the roof of each shape's bound, computed from the registered rows"
-        last = journal.append("target_set", target_set(task.problem, found, reason=reason, by="kb init"))
+        aim = task.aim if parse_performance_target(task.aim) is not None else ""
+        share = f"the performance target {aim}, a share of the documented roof" if aim else "0.9 x the roof"
+        reason = f"{share} of each shape's bound, computed from the registered rows"
+        last = journal.append("target_set", target_set(task.problem, found, reason=reason, by="kb init", aim=aim))
         layout.readme.write_bytes(new_readme(fold(journal.events), task.notes))
     ensure_repository(layout.root, nested=True)
     files = (layout.kernel, layout.readme, layout.gitignore, layout.journal)

@@ -42,10 +42,14 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
     batch = options.integer("batch")
     compute, engine = matrix_compute(dtype, options.text("compute"), options.text("engine"))
     out = output_type(dtype, options.text("out_dtype"))
-    read = dtype.storage_bytes(batch * rows * depth) + dtype.storage_bytes(batch * depth * cols)
+    operands = dtype.storage_bytes(batch * rows * depth) + dtype.storage_bytes(batch * depth * cols)
+    result = out.storage_bytes(batch * rows * cols)
+    read, written, products = operands, result, 1
+    if options.text("step") == "forward_backward":
+        read, written, products = 2 * operands + result, result + operands, 3
     return Counts(
-        flops=(FlopCount(compute, engine, exact(2 * batch * rows * cols * depth)),),
-        bytes=dram(read, out.storage_bytes(batch * rows * cols)),
+        flops=(FlopCount(compute, engine, exact(products * 2 * batch * rows * cols * depth)),),
+        bytes=dram(read, written),
     )
 
 
@@ -55,11 +59,13 @@ DEFINITION = OpDefinition(
     summary="C[M,N] = A[M,K] B[K,N] with wide accumulation, once for each of the batch",
     flops="2*M*N*K for each of the batch: one multiply and one add for each product (the first add is "
     "counted, as is usual); matrix engine, but plain fp32 on the vector engine unless "
-    "compute=tf32 or engine=matrix",
-    bytes="A and B once read, C once written; block scales of mx and nv types included; C is not read",
+    "compute=tf32 or engine=matrix; step=forward_backward adds dA = dC B^T and dB = A^T dC, 4*M*N*K more",
+    bytes="A and B once read, C once written; block scales of mx and nv types included; C is not read; "
+    "step=forward_backward adds A, B and dC once read, dA and dB once written, gradients typed like their tensors",
     count=_count,
     options=(
         Option("batch", "int", 1, "independent products, each with its own A and B"),
+        Option("step", "choice", "forward", "passes that are counted", choices=("forward", "forward_backward")),
         *CONTRACTION_OPTIONS,
     ),
     kinds=("float", "int"),

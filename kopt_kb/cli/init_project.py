@@ -1,0 +1,98 @@
+"""`kb init --project FILE`: everything a workspace needs out of a project file; flags may override."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.problem import Problem
+from kopt_kb.services.project_bundle import bundle_of
+from kopt_kb.services.project_file import ProjectFile, read_project
+from kopt_kb.services.project_paths import Selection, hash_files, select
+from kopt_kb.services.project_toml import ProjectFileError
+from kopt_kb.workspace.performance_target import parse_performance_target
+from kopt_kb.workspace.task import ProjectCapture, Task
+
+__all__ = ["task_of_project"]
+
+
+def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
+    """Return the task that a project file and the flags describe; with `shapes = "all"` its benchmark is run once.
+
+    Raises:
+        ProjectFileError: The file can't be used, or a file it names is not as it says.
+        BadInput: The operation has no such shape, type or step, or a flag is missing.
+    """
+    file = Path(args.project).absolute()
+    data = _read(file)
+    project = read_project(data, str(file))
+    root = (file.parent / project.root).resolve()
+    chosen = select(project, root)
+    missing = [name for name in ("platform", "framework") if not getattr(args, name)]
+    if missing:
+        names = ", ".join(f"--{one}" for one in missing)
+        raise BadInput(f"missing {names}", where="kb init", fix="nothing was created; give them and run again")
+    aim = args.performance_target if args.performance_target is not None else project.scoring.performance_target
+    parse_performance_target(aim, f"{file} [scoring] performance_target")
+    shapes = tuple(args.shape) or project.shapes or _printed(project, root, chosen)
+    problem = _problem(args, project, shapes, options)
+    return Task(
+        platform=args.platform,
+        framework=args.framework,
+        kernel_demo=root / project.kernel_source,
+        problem=problem,
+        arch=args.arch or "",
+        reference_project=args.reference_project or str(root),
+        notes=args.notes,
+        allow_unknown=args.allow_unknown,
+        min_grade=args.min_grade,
+        aim=aim,
+        project=ProjectCapture(file, root, data),
+    )
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ProjectFileError(f"can't be read: {reason}", where=str(file), fix="name the project file") from error
+
+
+def _printed(project: ProjectFile, root: Path, chosen: Selection) -> tuple[str, ...]:
+    """Return the shapes the benchmark prints, by running it once on a copy of the project."""
+    from kopt_kb.tuning.project_executor import ProjectExecutor
+
+    executor = ProjectExecutor(project, root)
+    try:
+        return executor.shapes(bundle_of(root, chosen.editable), hash_files(root, chosen.protected))
+    finally:
+        executor.close()
+
+
+def _problem(
+    args: argparse.Namespace,
+    project: ProjectFile,
+    shapes: tuple[str, ...],
+    options: dict[str, str],
+) -> Problem:
+    op, dtype = args.op or project.op, args.dtype or project.dtype
+    asked = {**project.options, **options}
+    combined = project.scoring.metric == "combined"
+    if combined and asked.setdefault("step", "forward_backward") != "forward_backward":
+        raise BadInput("metric = combined counts a whole step", where=project.where, fix="leave option step out")
+    try:
+        problem = Problem.of(op, shapes, dtype, options=asked)
+    except BadInput as error:
+        lacks = combined and "'step'" in error.what
+        what = f"the backward pass of {op} has no closed form here" if lacks else error.what
+        fix = "score the forward pass alone, metric = forward" if lacks else error.fix
+        raise BadInput(what, where=project.where, fix=fix, code=error.error_code) from error
+    known = problem.to_json()["shapes"]
+    for key in ("core_shapes", "representative"):
+        strange = next((one for one in getattr(project.scoring, key) if one not in known), None)
+        if strange is not None:
+            fix = f"the shapes are {', '.join(known)}"
+            raise ProjectFileError(f"[scoring] {key} names {strange}", where=project.where, fix=fix)
+    return problem

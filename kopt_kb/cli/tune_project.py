@@ -1,0 +1,98 @@
+"""What `kb tune` does on a workspace whose candidates are files of a project."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kopt_kb.cli.output import print_json
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.services.project_bundle import files_of, unified_diff
+from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.outside import CommandProposer, PlanProposer
+from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.project_executor import ProjectExecutor
+from kopt_kb.tuning.project_subject import ProjectSubject
+from kopt_kb.tuning.proposals import Proposer
+from kopt_kb.tuning.rounds import Aids
+from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.states import CampaignState
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = ["print_patch", "project_campaign", "project_of", "project_parameters", "project_proposers"]
+
+
+def project_of(workspace: Workspace, state: CampaignState) -> ProjectSubject | None:
+    """Return the project of a workspace, or None."""
+    return ProjectSubject.of(state.workspace, ObjectStore(workspace.layout.objects).get)
+
+
+def project_proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
+    """Return the plan, or the commands: kernel files of a project declare no variants for this program to search."""
+    if args.plan:
+        return (PlanProposer(Path(args.plan)),)
+    return tuple(CommandProposer(one) for one in args.proposer)
+
+
+def project_campaign(
+    args: argparse.Namespace,
+    workspace: Workspace,
+    project: ProjectSubject,
+    policy: Policy,
+    *,
+    settings: Settings,
+    aids: Aids,
+) -> Campaign:
+    """Return the campaign that runs the project's own commands.
+
+    Raises:
+        BadInput: A flag asks for another way to run candidates.
+    """
+    for flag, given in (("--simulate", args.simulate), ("--executor-command", args.executor_command)):
+        if given:
+            fix = "leave it out; a launcher such as srun belongs into the commands of the project file"
+            raise BadInput(f"{flag} on a workspace that runs a project's own commands", where=args.workspace, fix=fix)
+    executor = ProjectExecutor(project.project, project.root)
+    return Campaign(workspace, policy, project_proposers(args), executor, settings=settings, aids=aids)
+
+
+def project_parameters(subject: ProjectSubject) -> dict[str, object]:
+    """Return what a dry run shows of a project: commands with their limits, paths, CSV and target."""
+    project = subject.project
+    commands = {name: f"{one.shown()} (at most {one.limit_s:g} s)" for name, one in project.commands.items()}
+    metrics = [one for one in (project.csv.forward, project.csv.backward) if one is not None]
+    return {
+        "project": project.where, "root": str(subject.root), "kernel_source": project.kernel_source, **commands,
+        "editable": list(project.editable), "protected": list(project.protected),
+        "csv_columns": list(project.csv.columns), "metric": project.scoring.metric,
+        "units": [f"{one.name}: {one.unit}" for one in metrics],
+        "check": f"{project.csv.check} is {project.csv.passing}",
+        "performance_target": project.scoring.performance_target or None,
+        "quick_validation": "representative shapes first" if project.quick_command() else "all shapes in every round",
+    }  # fmt: skip
+
+
+def print_patch(args: argparse.Namespace, workspace: Workspace, state: CampaignState) -> int:
+    """Print the difference between the baseline and the best version, for `git apply`.
+
+    Raises:
+        BadInput: No version was accepted yet.
+    """
+    best = state.best
+    if best is None or best.snapshot is None:
+        raise BadInput("there is no accepted version yet", where=args.workspace, fix="run the campaign first")
+    store = ObjectStore(workspace.layout.objects)
+    blobs = (store.get(state.rounds[0].incumbent), store.get(best.snapshot.blob))
+    if project_of(workspace, state) is None:
+        old, new = ({"kernel.py": one.decode()} for one in blobs)
+    else:
+        old, new = (files_of(one) for one in blobs)
+    patch = unified_diff(old, new)
+    if args.json:
+        changed = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
+        body = {"baseline": state.rounds[0].name, "best": best.name, "level": best.level or "full", "files": changed}
+        print_json({**body, "patch": patch})
+    else:
+        print(patch, end="")
+    return ExitCode.OK

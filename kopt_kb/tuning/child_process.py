@@ -1,0 +1,108 @@
+"""One child process in a session of its own: started, watched by its limits, and ended with all it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from kopt_kb.services.candidate_job import Ending, RunLimits, Started
+
+__all__ = ["Ended", "watch"]
+
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended.
+
+    Attributes:
+        code: Exit status; negative: the signal that ended it.
+        ending: Why this program ended it (`hang`, `oom`); None when it ended by itself.
+        wall_s: Seconds it took.
+    """
+
+    code: int
+    ending: Ending | None
+    wall_s: float
+
+
+def watch(
+    argv: Sequence[str],
+    *,
+    printed: IO[bytes],
+    env: Mapping[str, str],
+    limits: RunLimits,
+    started: Started,
+    folder: Path | None = None,
+) -> Ended:
+    """Run a command to its end or its limits, and end everything left in its session.
+
+    Args:
+        argv: Command line.
+        printed: Gets stdout and stderr.
+        env: The whole environment.
+        limits: Wall time, and memory that all processes of the session may hold.
+        started: Called with command line, process id and its start ticks once the child runs.
+        folder: Where it runs; None: here.
+    """
+    begin = time.monotonic()
+    child = subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True,
+        env=dict(env), cwd=folder,
+    )  # fmt: skip
+    try:
+        started(tuple(argv), child.pid, _start_ticks(child.pid))
+        ending = _wait(child, begin + limits.wall_s, limits.resident_bytes)
+    finally:
+        _kill_session(child)
+    return Ended(child.returncode, ending, time.monotonic() - begin)
+
+
+def _wait(child: subprocess.Popen[bytes], end: float, resident_bytes: int) -> Ending | None:
+    """Wait until the child ends; return why it was ended, or None when it ended by itself."""
+    while True:
+        try:
+            child.wait(_POLL_S)
+        except subprocess.TimeoutExpired:
+            if time.monotonic() >= end:
+                return "hang"
+            if resident_bytes and _resident_bytes(child.pid) > resident_bytes:
+                return "oom"
+        else:
+            return None
+
+
+def _kill_session(child: subprocess.Popen[bytes]) -> None:
+    """End the child and everything it started in its session."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _resident_bytes(session: int) -> int:
+    """Return what all processes of a session hold: a candidate may run in a child of the child."""
+    page, total = os.sysconf("SC_PAGE_SIZE"), 0
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                if int((folder / "stat").read_text().rpartition(")")[2].split()[3]) == session:
+                    total += int((folder / "statm").read_text().split()[1]) * page
+            except (OSError, ValueError, IndexError):  # it ended meanwhile
+                continue
+    return total
+
+
+def _start_ticks(pid: int) -> int | None:
+    """Return when the kernel says the process started, in clock ticks since boot; None where it can't be read."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None

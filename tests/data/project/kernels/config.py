@@ -1,0 +1,3 @@
+"""What the kernel is launched with."""
+
+STAGES = 2
