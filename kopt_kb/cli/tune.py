@@ -191,7 +191,7 @@ def _parameters(
         "max_rounds": policy.max_rounds, "repeats": policy.repeats, "simulated": args.simulate,
         "proposers": [one.name for one in proposers],
         "budget": {"seconds": args.budget_s, "rounds": args.budget_rounds},
-        **(project_parameters(project) if project is not None else {}),
+        **(project_parameters(project, state) if project is not None else {}),
     }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.states import CampaignState
 from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.retarget import aim_in_force
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["print_patch", "project_campaign", "project_of", "project_parameters", "project_proposers"]
@@ -57,7 +58,7 @@ def project_campaign(
     return Campaign(workspace, policy, project_proposers(args), executor, settings=settings, aids=aids)
 
 
-def project_parameters(subject: ProjectSubject) -> dict[str, object]:
+def project_parameters(subject: ProjectSubject, state: CampaignState) -> dict[str, object]:
     """Return what a dry run shows of a project: commands with their limits, paths, CSV and target."""
     project = subject.project
     commands = {name: f"{one.shown()} (at most {one.limit_s:g} s)" for name, one in project.commands.items()}
@@ -68,7 +69,7 @@ def project_parameters(subject: ProjectSubject) -> dict[str, object]:
         "csv_columns": list(project.csv.columns), "metric": project.scoring.metric,
         "units": [f"{one.name}: {one.unit}" for one in metrics],
         "check": f"{project.csv.check} is {project.csv.passing}",
-        "performance_target": project.scoring.performance_target or None,
+        "performance_target": aim_in_force(state.workspace) or None,
         "quick_validation": "representative shapes first" if project.quick_command() else "all shapes in every round",
     }  # fmt: skip
 

@@ -51,7 +51,10 @@ class Command:
     def shown(self) -> str:
         """Return the command as people read it."""
         variables = [f"{name}={value}" for name, value in self.env]
-        return shlex.join([*variables, *self.words])
+        words = (*variables, *self.words)
+        return " ".join(
+            one if _PLACE.search(one) and not any(map(str.isspace, one)) else shlex.quote(one) for one in words
+        )
 
     def environment(self) -> Mapping[str, str]:
         """Return its variables."""

@@ -25,7 +25,7 @@ from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.desk import Desk
-    from kopt_kb.tuning.states import CampaignState
+    from kopt_kb.tuning.states import CampaignState, Round
 
 __all__ = ["ProjectSubject"]
 
@@ -172,21 +172,24 @@ class ProjectSubject:
     def confirmation(self, desk: Desk, state: CampaignState) -> tuple[Proposal, str] | None:
         """Return the round that validates on all shapes what quick rounds accepted, and the blob it is held against.
 
-        None when the best version was validated on all shapes. Its claim is a hypothesis like any other: when it
-        fails, the campaign is back at the last version that was.
+        None when nothing the best version rests on is open: it, and every version between it and the baseline, was
+        held against another one on all shapes. The claim is a hypothesis like any other: when it fails, the campaign
+        is back at the last version without open ones.
         """
         accepted = [one for one in state.rounds if one.snapshot is not None and not one.refuted]
-        if not accepted or accepted[-1].level != "quick" or accepted[-1].snapshot is None:
+        whole: dict[str, Round] = {}
+        for one in accepted:
+            if one.snapshot is not None and (not one.number or (one.level != "quick" and one.incumbent in whole)):
+                whole[one.snapshot.blob] = one
+        if not accepted or accepted[-1] in whole.values():
             return None
-        whole = [one for one in accepted if one.level != "quick"]
-        best, base = accepted[-1], whole[-1]
-        open_ones = tuple(one.number for one in accepted if one.number > base.number)
+        best, (sha, base) = accepted[-1], list(whole.items())[-1]
         made = Proposal(
             "validation",
-            f"{best.name} holds on every shape, not only on the representative ones",
-            f"the gain over {base.name} is there on all shapes",
+            f"{best.name} holds on every shape against {base.name}",
+            "the gain is there on all shapes, not only on the representative ones",
             "kb tune",
             desk.store.get(best.snapshot.blob) if best.snapshot is not None else b"",
-            confirms=open_ones,
+            confirms=tuple(one.number for one in accepted if one.number > base.number),
         )
-        return made, base.snapshot.blob if base.snapshot is not None else ""
+        return made, sha

@@ -105,7 +105,8 @@ class RoundWork:
             return False
         decision = self._decide(state, found)
         records = tuple(found.measured)
-        self.desk.append(Decided(found.number, decision.decision, self.policy.name, decision.rule, records))
+        rule = f"{decision.rule} (quick)" if found.level == "quick" else decision.rule
+        self.desk.append(Decided(found.number, decision.decision, self.policy.name, rule, records))
         return True
 
     def _quick(self, state: CampaignState, found: Round) -> bool:

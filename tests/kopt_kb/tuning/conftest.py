@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.registry.registry import Registry
+from kopt_kb.services.project_file import read_project
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.project_executor import ProjectExecutor
+from kopt_kb.tuning.project_subject import ProjectSubject
+from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.simulator import SimulatorExecutor
-from kopt_kb.workspace.task import Task
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.task import ProjectCapture, Task
 from kopt_kb.workspace.workspace import Workspace
 
 MakeCampaign = Callable[..., Campaign]
+PLAIN = ["512x512x512", "1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192"]
 
 
 @pytest.fixture
@@ -52,5 +59,72 @@ def make_campaign() -> MakeCampaign:
             settings=settings,
             aids=Aids(say=say),
         )
+
+    return make
+
+
+@pytest.fixture
+def project_root(tmp_path: Path, repo_root: Path) -> Path:
+    """A copy of the small project: a pure Python kernel, a test and a benchmark that writes a CSV without a GPU."""
+    return Path(shutil.copytree(repo_root / "tests" / "data" / "project", tmp_path / "project"))
+
+
+@pytest.fixture
+def make_project(tmp_path: Path, wiki_root: Path, project_root: Path) -> Callable[..., Workspace]:
+    """Makes a workspace on the small project; `changes` replace words of its project file."""
+
+    def make(*changes: tuple[str, str], shapes: Sequence[str] = PLAIN, aim: str = "> 30 TFLOPS") -> Workspace:
+        file = project_root / "project.toml"
+        text = file.read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        file.write_text(text)
+        found = read_project(file.read_bytes(), str(file))
+        combined = found.scoring.metric == "combined"
+        options = {"step": "forward_backward"} if combined else {}
+        task = Task(
+            platform="T10", framework="Python", kernel_demo=project_root / found.kernel_source,
+            problem=Problem.of("gemm", shapes, "fp16", options=options), aim=aim,
+            project=ProjectCapture(file, project_root, file.read_bytes()),
+        )  # fmt: skip
+        return Workspace.create(tmp_path, "demo", task, Registry.open(wiki_root))
+
+    return make
+
+
+class Scripted:
+    """Proposes a fixed list of answers, one after another; each is (claim, answer)."""
+
+    name = "scripted"
+
+    def __init__(self, answers: Sequence[tuple[str, dict[str, object]]]) -> None:
+        self.answers = answers
+
+    def propose(self, view: View) -> Proposal | None:
+        """Return the first answer that was not tried; its category is its claim, so that none stagnates."""
+        for claim, answer in self.answers:
+            if view.earlier(claim, claim) is None:
+                assert view.project is not None
+                source = view.project.candidate(view.incumbent, answer, self.name)
+                return Proposal(claim, claim, "less time", self.name, source, risk=str(answer.get("risk", "")))
+        return None
+
+
+@pytest.fixture
+def project_campaign() -> Callable[..., Campaign]:
+    """Makes a campaign that runs the project's commands on scripted answers."""
+
+    def make(
+        workspace: Workspace,
+        answers: Sequence[tuple[str, dict[str, object]]] = (),
+        rounds: int | None = None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> Campaign:
+        subject = ProjectSubject.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
+        assert subject is not None
+        executor = ProjectExecutor(subject.project, subject.root)
+        policy = subject.policy(policy_named("gpu-wiki", max_rounds=rounds))
+        return Campaign(workspace, policy, (Scripted(answers),), executor, aids=Aids(project=subject, say=say))
 
     return make

@@ -2,8 +2,9 @@
 
 import argparse
 import csv
+from pathlib import Path
 
-from kernels import gemm
+from ops import gemm
 
 SHAPES = ["512x512x512", "1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192"]
 HEADER = ["label", "M", "N", "K", "Check", "Forward TFLOPS", "Backward TFLOPS", "Forward Time (ms)"]
@@ -14,7 +15,7 @@ def main():
     parser.add_argument("--csv", required=True)
     parser.add_argument("--shapes", default=",".join(SHAPES))
     args = parser.parse_args()
-    with open(args.csv, "w", newline="") as file:
+    with Path(args.csv).open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow([*HEADER, *getattr(gemm, "MORE_COLUMNS", [])])
         for text in args.shapes.split(","):

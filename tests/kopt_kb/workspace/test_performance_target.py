@@ -1,0 +1,127 @@
+"""A target in words becomes an exact share of a cited roof, or is refused with both numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.analysis.roofline import roofline
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.work import work
+from kopt_kb.registry.registry import Registry
+from kopt_kb.workspace.performance_target import (
+    PerformanceTarget,
+    TargetAboveRoofError,
+    aimed,
+    parse_performance_target,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "unit"),
+    [
+        ("> 500 TFLOPS", 500, "TFLOPS"),
+        (">500TFLOPS", 500, "TFLOPS"),
+        (">= 3 TB/s", 3, "TB/s"),
+        ("2.5 GB/s", Fraction(5, 2), "GB/s"),
+        ("> 60% peak efficiency", 60, "%"),
+        ("60 %", 60, "%"),
+        (">=  12.5 % of  peak", Fraction(25, 2), "%"),
+        ("100%", 100, "%"),
+    ],
+)
+def test_words(text: str, number: Fraction, unit: str) -> None:
+    """A rate, or a share of the roof."""
+    assert parse_performance_target(text) == PerformanceTarget(" ".join(text.split()), Fraction(number), unit)
+
+
+@pytest.mark.parametrize("text", ["", "null", "None", "  "])
+def test_none(text: str) -> None:
+    """Nothing is no target."""
+    assert parse_performance_target(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fast",
+        "< 5 TFLOPS",
+        "500",
+        "-5 TFLOPS",
+        "0 TFLOPS",
+        "0%",
+        "101%",
+        "60% of baseline",
+        "5 ms",
+        "5 TFLOP",
+        "5 TFLOPS please",
+        "1e3 TFLOPS",
+    ],
+)
+def test_what_is_no_target(text: str) -> None:
+    """With how to write one."""
+    with pytest.raises(BadInput, match="performance target|share of a peak|rate of operations") as caught:
+        parse_performance_target(text, "project.toml:9")
+    assert caught.value.where == "project.toml:9" and "TFLOPS" in caught.value.fix
+
+
+def one(root: Path, shape: str, text: str):
+    """The roofline of a product on the invented part with this target."""
+    target = parse_performance_target(text)
+    assert target is not None
+    return aimed([roofline(work("gemm", shape, "fp16"), Registry.open(root).platform("T10"))], target)[0]
+
+
+def test_a_rate_on_a_compute_bound_shape(wiki_root: Path) -> None:
+    """64 of 102.4 TFLOPS: the share is 5/8, and everything it rests on is cited."""
+    found = one(wiki_root, "4096x4096x4096", "> 64 TFLOPS").target
+    assert (found.factor, found.basis, str(found.value)) == (Fraction(5, 8), "documented", "64 TFLOPS")
+    assert [cited.key.partition("[")[0] for cited in found.value.citations()] == ["peak_compute"]
+
+
+def test_a_rate_on_a_memory_bound_shape_is_the_same_time(wiki_root: Path) -> None:
+    """The bandwidth at which its operations come at that rate, as a share of the documented bandwidth."""
+    made = one(wiki_root, "64x64x64", "> 20 TFLOPS")
+    found = made.target
+    flops, moved = 2 * 64**3, 3 * 64 * 64 * 2
+    assert made.bound == "memory" and found.metric == "bandwidth"
+    assert found.value.si == Fraction(20 * 10**12 * moved, flops)
+    assert found.factor == found.value.si / (2 * 10**12)
+
+
+def test_a_bandwidth_on_both(wiki_root: Path) -> None:
+    """Bytes a second where memory limits."""
+    found = one(wiki_root, "64x64x64", ">= 1.5 TB/s").target
+    assert (found.factor, str(found.value)) == (Fraction(3, 4), "1.5 TB/s")
+
+
+@pytest.mark.parametrize(("shape", "value"), [("4096x4096x4096", "61.44 TFLOPS"), ("64x64x64", "1.2 TB/s")])
+def test_a_share_of_the_peak(wiki_root: Path, shape: str, value: str) -> None:
+    """Of the roof that limits each shape."""
+    assert str(one(wiki_root, shape, "> 60% peak efficiency").target.value) == value
+
+
+@pytest.mark.parametrize(
+    ("shape", "text", "words"),
+    [
+        ("4096x4096x4096", "> 500 TFLOPS", ["500 TFLOPS is above the 102.4 TFLOPS", "fp16 matrix roof", "t10.md:L"]),
+        ("64x64x64", "> 50 TFLOPS", ["above the 42.6667 TFLOPS", "dram roof of 2.0 TB/s", "64x64x64"]),
+        ("64x64x64", "> 3 TB/s", ["above the 2 TB/s"]),
+    ],
+)
+def test_above_a_roof_is_refused(wiki_root: Path, shape: str, text: str, words: list[str]) -> None:
+    """With both numbers and the row."""
+    with pytest.raises(TargetAboveRoofError) as caught:
+        one(wiki_root, shape, text)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_an_unknown_roof_stays_unknown(wiki_root: Path) -> None:
+    """Nobody says the bf16 peak of this part; no target is made up."""
+    target = parse_performance_target("60%")
+    assert target is not None
+    found = aimed([roofline(work("gemm", "4096x4096x4096", "bf16"), Registry.open(wiki_root).platform("T10"))], target)
+    assert found[0].unknown() is not None
