@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
@@ -64,6 +65,8 @@ def _printed(project: ProjectFile, root: Path, chosen: Selection) -> tuple[str, 
     """Return the shapes the benchmark prints, by running it once on a copy of the project."""
     from kopt_kb.tuning.project_executor import ProjectExecutor
 
+    command = project.commands["benchmark"]
+    print(f"kb: running the benchmark once for its shapes: {command.shown()}", file=sys.stderr, flush=True)
     executor = ProjectExecutor(project, root)
     try:
         return executor.shapes(bundle_of(root, chosen.editable), hash_files(root, chosen.protected))

@@ -180,6 +180,7 @@ class ProjectSubject:
         whole: dict[str, Round] = {}
         for one in accepted:
             if one.snapshot is not None and (not one.number or (one.level != "quick" and one.incumbent in whole)):
+                whole.pop(one.snapshot.blob, None)  # the same files again: the later version is the one to name
                 whole[one.snapshot.blob] = one
         if not accepted or accepted[-1] in whole.values():
             return None

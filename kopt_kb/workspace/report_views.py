@@ -115,7 +115,7 @@ def _baseline(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
     kernel = memory.kernel.blob or state.created.kernel
     lines += bullets(
         [
-            f"kernel: kernel.py, sha256 {kernel}",
+            f"kernel: {'editable files of the project' if 'project' in state.task else 'kernel.py'}, sha256 {kernel}",
             f"problem: {problem.op}, {problem.dtype}, {', '.join(memory.problem.shapes)}",
             f"platform: {state.created.platform}",
             f"tolerance: relative error <= {format_exact(problem.tolerance.max_rel_err)} ({problem.tolerance.reason})",

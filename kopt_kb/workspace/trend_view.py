@@ -26,9 +26,16 @@ STATUS = {
 """Status of an attempt → the word printed."""
 
 
-def _is_forward(state: WorkspaceState) -> bool:
-    """Return whether the problem is a forward pass; a backward one fills the other columns."""
-    return not dict(state.problem.options).get("backward", False)
+def _is_whole_step(state: WorkspaceState) -> bool:
+    return bool(dict(state.problem.options).get("step") == "forward_backward")
+
+
+def _passes(state: WorkspaceState, mean: str, peak: str) -> tuple[str, str, str, str]:
+    """Return the cells of forward and backward: a problem that counts a whole step knows neither by itself."""
+    options = dict(state.problem.options)
+    if _is_whole_step(state):
+        return "-", "-", "-", "-"
+    return ("-", "-", mean, peak) if options.get("backward", False) else (mean, peak, "-", "-")
 
 
 def _tflops(state: WorkspaceState, attempt: Attempt) -> tuple[float | None, float | None]:
@@ -39,7 +46,7 @@ def _tflops(state: WorkspaceState, attempt: Attempt) -> tuple[float | None, floa
     return (None if mean is None else mean * 1e-12), (max(known) * 1e-12 if known else None)
 
 
-def _against(history: History, attempt: Attempt) -> str:
+def _against(history: History, attempt: Attempt, *, whole_step: bool) -> str:
     """Return the throughput change against the baseline over the shapes both have."""
     if attempt.number == 0:
         return "-"
@@ -49,7 +56,8 @@ def _against(history: History, attempt: Attempt) -> str:
         geomean(base[shape].median_s for shape in shapes), geomean(own[shape].median_s for shape in shapes)
     )
     shown = percent(change)
-    return f"step {shown}, fwd {shown}, bwd -" if change is not None else "-"
+    forward = "-" if whole_step else shown
+    return f"step {shown}, fwd {forward}, bwd -" if change is not None else "-"
 
 
 def _finding(attempt: Attempt) -> str:
@@ -68,9 +76,17 @@ def _row(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[str
         return (name, "MASKED", *["-"] * 8)
     mean, peak = (figure(one) for one in _tflops(state, attempt))
     claim = attempt.hypothesis.claim if attempt.hypothesis else ("nothing changed" if not attempt.number else "-")
-    forward = (mean, peak, "-", "-") if _is_forward(state) else ("-", "-", mean, peak)
+    passes = _passes(state, mean, peak)
     status = STATUS[attempt.status]
-    return (name, status, claim, *forward, mean, _against(history, attempt), _finding(attempt))
+    return (
+        name,
+        status,
+        claim,
+        *passes,
+        mean,
+        _against(history, attempt, whole_step=_is_whole_step(state)),
+        _finding(attempt),
+    )
 
 
 def _latencies(history: History) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.registry.registry import Registry
 from kopt_kb.workspace.audit import audit
+from kopt_kb.workspace.journal import Journal
 from kopt_kb.workspace.render import render_workspace
-from kopt_kb.workspace.retarget import factor_in_force, parse_factor, registry_of, set_targets
+from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, parse_factor, registry_of, set_targets
 
 
 def values(workspace):
@@ -115,3 +117,39 @@ def test_the_wiki_of_the_workspace_is_used(workspace, wiki_root, monkeypatch):
     assert str(registry_of(workspace, [str(wiki_root)]).platform("T10").id) == "T10"
     wiki_root.rename(wiki_root.with_name("gone"))
     assert "H20" in {str(one) for one in registry_of(workspace).platforms()}
+
+
+def test_a_performance_target(workspace, registry):
+    """Half of each documented roof; other shapes keep it; the audit computes it again; null goes back to 0.9."""
+    set_targets(workspace, registry, aim="> 50% peak efficiency", reason="agreed", by="ann")
+    assert aim_in_force(workspace.state()) == "> 50% peak efficiency"
+    assert set(values(workspace).values()) == {("1", "TB/s")}
+    assert audit(workspace.layout.root, registry).clean
+    set_targets(workspace, registry, shapes=["64x128"], reason="small batch", by="bob")
+    assert values(workspace) == {"64x128": ("1", "TB/s")}
+    assert audit(workspace.layout.root, registry).clean
+    set_targets(workspace, registry, aim="null", reason="back", by="ann")
+    assert values(workspace) == {"64x128": ("1.8", "TB/s")} and aim_in_force(workspace.state()) == ""
+    set_targets(workspace, registry, aim=">= 1.5 TB/s", reason="more", by="ann")
+    set_targets(workspace, registry, factor=Fraction(1, 4), reason="less", by="ann")
+    assert values(workspace) == {"64x128": ("0.5", "TB/s")} and aim_in_force(workspace.state()) == ""
+    assert audit(workspace.layout.root, registry).clean
+
+
+def test_a_performance_target_above_a_roof_changes_nothing(workspace, registry):
+    """Refused before an event is written."""
+    before = len(workspace.events())
+    with pytest.raises(BadInput, match="3 TB/s is above the 2 TB/s that the documented dram roof"):
+        set_targets(workspace, registry, aim="> 3 TB/s", reason="agreed", by="ann")
+    assert len(workspace.events()) == before
+
+
+def test_an_edited_performance_target_is_found(workspace, registry):
+    """The audit computes the share from the rows: other numbers under the same words are a finding."""
+    set_targets(workspace, registry, aim="> 50%", reason="agreed", by="ann")
+    last = workspace.events()[-1].data
+    changed = tuple(replace(one, value="1.1") if one.shape else one for one in last.targets)
+    with Journal.open(workspace.layout.journal) as journal:
+        journal.append("target_set", replace(last, targets=changed))
+    render_workspace(workspace)
+    assert {one.code for one in audit(workspace.layout.root, registry).findings} == {"target"}

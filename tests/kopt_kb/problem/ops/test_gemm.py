@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kopt_kb.errors import BadInput
 from kopt_kb.problem.work import work
 
 
@@ -43,3 +44,14 @@ def test_the_ceiling_and_the_result_follow_the_types(dtype, options, key, out_by
 def test_block_scales_are_bytes_too():
     """32x32 in mxfp4: 512 bytes and 32 scales for each operand."""
     assert work("gemm", (32, 32, 32), "mxfp4").compulsory_bytes("dram", "read") == 2 * (512 + 32)
+
+
+def test_forward_and_backward_together():
+    """Three products of the same size; A, B and dC are read again, dA and dB are written."""
+    one, both = work("gemm", (8, 16, 32), "fp16"), work("gemm", (8, 16, 32), "fp16", step="forward_backward")
+    assert both.flops_of("fp16", "matrix").value == 6 * 8 * 16 * 32 == 3 * one.flops_of("fp16", "matrix").value
+    operands, result = 2 * (8 * 32 + 32 * 16), 2 * 8 * 16
+    assert both.compulsory_bytes("dram", "read") == 2 * operands + result
+    assert both.compulsory_bytes("dram", "write") == result + operands
+    with pytest.raises(BadInput, match="option step is 'backward'"):
+        work("gemm", (8, 16, 32), "fp16", step="backward")
