@@ -30,9 +30,9 @@ __all__ = ["ProjectExecutor"]
 _PRINTED_BYTES = 64_000
 _BROKEN = {
     True: 'raise RuntimeError("kb: this kernel is broken on purpose")\n',
-    False: "#error kb: broken on purpose\n",
+    False: "#error kb: broken on purpose\n)]}\n",
 }
-"""Text of a kernel that can't work, in Python and in languages with a preprocessor."""
+"""Text of a kernel that can't work, in Python and in any other language."""
 
 
 class _CommandFailedError(Exception):
@@ -250,7 +250,7 @@ class ProjectExecutor:
                 if not reason:
                     return (
                         f"the {text} passes although {source} is broken: it does not use the copy of the project "
-                        "(an installed package?); set [project] python_path or build in place"
+                        "(an installed package, or tests that are skipped?); docs/projects.md says what to do"
                     )
         finally:
             shutil.rmtree(base, ignore_errors=True)

@@ -17,7 +17,9 @@ from kopt_kb.errors import BadInput
 from kopt_kb.registry.registry import Registry
 from kopt_kb.services.project_bundle import files_of
 from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.project_patch import ForbiddenPathError
+from kopt_kb.tuning.project_subject import ProjectSubject
 from kopt_kb.tuning.states import CampaignState, fold_campaign
 from kopt_kb.workspace.audit import audit
 from kopt_kb.workspace.objects import ObjectStore
@@ -324,3 +326,52 @@ def test_killed_in_a_benchmark_it_leaves_no_process_and_resumes(
     runs = [e.data for e in workspace.events() if isinstance(e.data, RunStarted) and e.data.gate == "timing"]
     assert [one.attempt for one in runs] == [1, 2]
     assert files_of(ObjectStore(workspace.layout.objects).get(state_of(workspace).rounds[0].incumbent))
+
+
+def test_files_that_no_lint_knows(make_project, project_campaign: Make) -> None:
+    """The gate says so and is not required where not everything is Python."""
+    workspace = make_project(('editable = ["ops/*.py"]', 'editable = ["ops/*.py", "ops/*.txt"]'))
+    finish(project_campaign(workspace, [("notes", {"files": {"ops/notes.txt": "changed\n"}})]))
+    found = state_of(workspace).rounds[1]
+    assert found.gates["lint"].result == "unavailable"
+    assert found.gates["lint"].reason == "the lint knows Python, and ops/notes.txt is none"
+    assert found.decided.rule == "R3 not improved (quick)"
+
+
+def test_the_policy_of_a_project(make_project) -> None:
+    """Core shapes of the file hold unless others were given; lint is required where everything is Python."""
+    workspace = make_project(('metric = "forward"', 'core_shapes = ["512x512x512"]'))
+    found = ProjectSubject.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
+    assert found is not None
+    policy = found.policy(policy_named("primus"))
+    assert policy.core_shapes == ("512x512x512",) and "lint" in policy.required_gates
+    given = policy_named("primus", core_shapes=("8192x8192x8192",))
+    assert found.policy(given).core_shapes == ("8192x8192x8192",)
+
+
+def test_a_workspace_without_a_project(workspace: Workspace) -> None:
+    """Kernel files are judged by themselves."""
+    assert ProjectSubject.of(workspace.state(), lambda _: b"") is None
+
+
+def test_a_kernel_in_another_language(make_project, project_campaign: Make, project_root: Path) -> None:
+    """Built by its own command; the broken kernel of the baseline check is broken there too."""
+    (project_root / "ops" / "kernel.sh").write_text('TILE=64\necho "TILE = $TILE" > ops/tile.txt\n')
+    gemm = project_root / "ops" / "gemm.py"
+    read = "import pathlib\n\nTILE = int(pathlib.Path(__file__).with_name('tile.txt').read_text().split()[-1])"
+    gemm.write_text(SOURCE.replace("TILE = 64", read))
+    workspace = make_project(
+        ('kernel_source = "ops/gemm.py"', 'kernel_source = "ops/kernel.sh"'),
+        ('editable = ["ops/*.py"]', 'editable = ["ops/*.sh"]'),
+        ("[commands]\n", '[commands]\nbuild = "sh ops/kernel.sh"\n'),
+    )
+    wider = {"source": 'TILE=128\necho "TILE = $TILE" > ops/tile.txt\n'}
+    wrong = {"source": "TILE=128\nno-such-compiler\n"}
+    finish(project_campaign(workspace, [("wider", wider), ("wrong", wrong)]))
+    assert [one[1:] for one in decisions(workspace)][:3] == [
+        ("accept", "baseline"),
+        ("accept", "R3 improved (quick)"),
+        ("rollback", "gate build (quick)"),
+    ]
+    assert reason(workspace, 2).startswith("the build ended with 127")
+    assert "TILE=128" in workspace.layout.kernel.read_text()
