@@ -36,6 +36,7 @@ CASES = {
         ((33, 70, 50), "bf16", None),
         ((65, 40, 72), "fp16", {"VARIANT": "descriptors"}),
         ((65, 40, 72), "bf16", {"VARIANT": "persistent"}),
+        ((130, 72, 40), "bf16", {"VARIANT": "persistent", "HALVES": True, "PROGRAMS_PER_SM": 2}),
     ],
     "attention": [((1, 2, 65, 24), "fp16", None), ((1, 1, 40, 16), "bf16", None)],
     "naive.rms_norm": [((5, 70), "bf16", None), ((3, 33), "fp32", {"BLOCK": 64, "num_warps": 2})],
