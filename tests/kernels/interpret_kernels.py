@@ -26,6 +26,7 @@ CASES = {
         ((7, 33), "bf16", None),
         ((5, 1000), "fp16", {"VARIANT": "persistent"}),
         ((3, 2500), "fp32", {"VARIANT": "online", "BLOCK_COLS": 1024}),
+        ((5, 1000), "fp32", {"RECIPROCAL": True}),
         ((6, 100), "bf16", {"STREAM": True}),
     ],
     "elementwise": [((1000,), "bf16", None), ((17, 33), "fp32", {"BLOCK": 512})],
