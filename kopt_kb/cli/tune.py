@@ -11,10 +11,13 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.services.devices import product_of
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
@@ -129,11 +132,15 @@ def _campaign(args: argparse.Namespace, workspace: Workspace, state: CampaignSta
     opened = state.campaign is not None and state.stopped is None
     settings = Settings(**state.campaign["settings"]) if opened and state.campaign is not None else asked
     problem = state.workspace.problem
-    resources = None
+    aids = Aids(tips=Path(args.tips) if args.tips else None, say=_say)
     if not simulate:
-        platform = open_registry(args).platform(state.workspace.created.platform)
-        resources = ResourceGate(platform, problem.shapes, problem.dtype)
-    aids = Aids(resources=resources, tips=Path(args.tips) if args.tips else None, say=_say)
+        registry = open_registry(args)
+        platform = registry.platform(state.workspace.created.platform)
+        aids = replace(
+            aids,
+            resources=ResourceGate(platform, problem.shapes, problem.dtype),
+            product_of=partial(product_of, registry),
+        )
     if simulate:
         return Campaign(workspace, policy, _proposers(args), SimulatorExecutor(), settings=settings, aids=aids)
     command = tuple(shlex.split(args.executor_command)) if args.executor_command else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate_job import Job, JobKind, RunLimits
+from kopt_kb.services.candidate_job import Job, JobKind
 from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, judge
+from kopt_kb.tuning.jobs import job_of
+from kopt_kb.tuning.machine import ProductOf
 from kopt_kb.tuning.policy import GATES, Policy
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.source_config import configs_of, with_configs
@@ -38,11 +39,13 @@ class Aids:
 
     Attributes:
         resources: Judges a source against sourced limits without a GPU.
+        product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
     """
 
     resources: SourceGate | None = None
+    product_of: ProductOf | None = None
     tips: Path | None = None
     say: Callable[[str], None] = _silent
 
@@ -127,16 +130,8 @@ class RoundWork:
     def _job(
         self, kind: JobKind, state: CampaignState, source: bytes, incumbent: bytes, more: Mapping[str, Any]
     ) -> Job:
-        problem, own = state.workspace.problem, self.settings
-        start = int.from_bytes(hashlib.sha256(source + str(own.seed).encode()).digest()[:4], "big")
-        body = {
-            "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
-            "tolerance": problem.tolerance.to_json(), "seeds": [start + at for at in range(own.seeds)],
-            "repeats": self.policy.repeats, "samples": own.samples, "flush_bytes": own.flush_bytes,
-            "evaluations": own.evaluations, "seconds": own.search_s, "seed": own.seed, **more,
-        }  # fmt: skip
-        extra_s = own.search_s if kind == "search" else 0.0
-        return Job(kind, source, incumbent, body, RunLimits(own.run_s + extra_s, own.resident_bytes))
+        problem, repeats = state.workspace.problem, self.policy.repeats
+        return job_of(kind, problem, self.settings, repeats, source, incumbent, more)
 
     def _record(self, state: CampaignState, found: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""
