@@ -18,6 +18,7 @@ from pathlib import Path
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.services.devices import product_of
+from kopt_kb.services.search_pruning import pruning_rules
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
@@ -69,6 +70,7 @@ def _add_campaign(one: argparse.ArgumentParser) -> None:
     one.add_argument("--samples", metavar="N", type=int, default=_SIZES.samples, help="timed runs of each side")
     one.add_argument("--evaluations", metavar="N", type=int, default=_SIZES.evaluations, help="of a search and shape")
     one.add_argument("--search-s", metavar="S", type=float, default=_SIZES.search_s, help="seconds of one search")
+    one.add_argument("--prune-s", metavar="S", type=float, default=_SIZES.prune_s, help="of these, to compile ahead")
     one.add_argument("--run-s", metavar="S", type=float, default=_SIZES.run_s, help="seconds one child may take")
     one.add_argument("--memory-bytes", metavar="N", type=int, default=0, help="host memory one child may hold")
     one.add_argument("--flush-bytes", metavar="N", type=int, default=0, help="written before each timed run")
@@ -126,8 +128,8 @@ def _policy_of(state: CampaignState, args: argparse.Namespace | None) -> Policy:
 def _campaign(args: argparse.Namespace, workspace: Workspace, state: CampaignState, policy: Policy) -> Campaign:
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     asked = Settings(
-        samples=args.samples, evaluations=args.evaluations, search_s=args.search_s, run_s=args.run_s,
-        resident_bytes=args.memory_bytes, flush_bytes=args.flush_bytes, seed=args.seed,
+        samples=args.samples, evaluations=args.evaluations, search_s=args.search_s, prune_s=args.prune_s,
+        run_s=args.run_s, resident_bytes=args.memory_bytes, flush_bytes=args.flush_bytes, seed=args.seed,
     )  # fmt: skip
     opened = state.campaign is not None and state.stopped is None
     settings = Settings(**state.campaign["settings"]) if opened and state.campaign is not None else asked
@@ -139,6 +141,7 @@ def _campaign(args: argparse.Namespace, workspace: Workspace, state: CampaignSta
         aids = replace(
             aids,
             resources=ResourceGate(platform, problem.shapes, problem.dtype),
+            pruning=pruning_rules(platform),
             product_of=partial(product_of, registry),
         )
     if simulate:

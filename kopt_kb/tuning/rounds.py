@@ -39,12 +39,14 @@ class Aids:
 
     Attributes:
         resources: Judges a source against sourced limits without a GPU.
+        pruning: Target and sourced limits by which searches prune; None: they measure whatever they ask for.
         product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
     """
 
     resources: SourceGate | None = None
+    pruning: Mapping[str, Any] | None = None
     product_of: ProductOf | None = None
     tips: Path | None = None
     say: Callable[[str], None] = _silent
@@ -75,10 +77,16 @@ class RoundWork:
                 self.desk.append(CandidateSubmitted(found.number, template, blob, {"spaces": spaces}, proposer))
             kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
             asked = {shape: {**one, "keep": kept.get(shape)} for shape, one in spaces.items()}
-            ran = self.desk.run_once(found, template, self._job("search", state, source, b"", {"spaces": asked}))
+            more = {"spaces": asked, "pruning": self._pruning()}
+            ran = self.desk.run_once(found, template, self._job("search", state, source, b"", more))
             source, params = _winner(source, ran)
         blob = self.desk.store.put(source)
         self.desk.append(CandidateSubmitted(found.number, found.name, blob, params, proposer))
+
+    def _pruning(self) -> dict[str, Any]:
+        """Return the rules by which a search leaves out what can't launch; none without a platform or seconds."""
+        rules = self.aids.pruning if self.settings.prune_s > 0 else None
+        return {**rules, "seconds": self.settings.prune_s} if rules else {}
 
     def validate(self, state: CampaignState, found: Round) -> bool:
         """Judge the next gate, or decide when all are judged or one failed; True once the round is decided.
