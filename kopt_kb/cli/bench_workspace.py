@@ -35,7 +35,9 @@ def add_actions(actions: argparse._SubParsersAction) -> None:  # type: ignore[ty
     kernel.add_argument("--version", metavar="N", type=int, help="snapshot of this version (default: kernel.py)")
     kernel.add_argument("--repeats", metavar="N", type=int, default=3, help="medians of each shape (default 3)")
     kernel.add_argument("--samples", metavar="N", type=int, default=100, help="timed runs of a median (default 100)")
-    kernel.add_argument("--flush-bytes", metavar="N", type=int, default=0, help="written before each timed run")
+    kernel.add_argument(
+        "--flush-bytes", metavar="N", type=int, default=0, help="written before each timed run (default: twice the L2)"
+    )
     kernel.add_argument("--run-s", metavar="S", type=float, default=300.0, help="seconds one child may take")
     kernel.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
     kernel.add_argument("--device", default="cuda", help="device of the kernel (default cuda)")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
+from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool, UnknownData
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.registry.registry import Registry
@@ -154,6 +154,7 @@ def utilization(
 
     Raises:
         FindingError: There are no records of that version.
+        UnknownData: Nor is there a target that they could be held against.
         AboveCeilingError: A record is above a roof.
         BadInput: There is no such version.
     """
@@ -161,6 +162,8 @@ def utilization(
     state, look_up = fold_campaign(events, ObjectStore(workspace.layout.objects).get), partial(product_of, registry)
     platform = state.workspace.created.platform
     found = records_of(attempts_of(events), version, lambda machine: look_up(machine.device) == platform, root)
+    if found is None and not workspace.stop_conditions().conditions:
+        raise UnknownData("every target is UNKNOWN", where=root, fix="add the rows to a wiki, then kb workspace set")
     if found is None:
         what = "there are no measurement records" if version is None else f"version {version} has no records"
         raise FindingError(what, where=root, fix=f"run `kb bench kernel {root}` or `kb tune run {root}`")

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.errors import BadInput, FindingError, MissingTool
+from kopt_kb.errors import BadInput, FindingError, MissingTool, UnknownData
+from kopt_kb.problem.problem import Problem
 from kopt_kb.registry.registry import Registry
 from kopt_kb.services.candidate_job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, WrongKernelError, bench_kernel, bench_plan, utilization
@@ -20,6 +21,7 @@ from kopt_kb.workspace.conditions import AboveCeilingError
 from kopt_kb.workspace.journal import Journal, JournalBusyError
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.setup_events import BenchStarted
+from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 
 AMOUNT = {
@@ -191,6 +193,23 @@ def test_no_records_say_what_to_run(workspace: Workspace, registry: Registry) ->
     with pytest.raises(FindingError, match="kb bench kernel") as caught:
         utilization(workspace, registry)
     assert caught.value.exit_code == 1
+
+
+def test_unknown_targets_are_4(tmp_path: Path, registry: Registry, naive: Path, product: Path) -> None:
+    """Without the bandwidth there is no condition, with records or without."""
+    unknown = "| memory_bandwidth | UNKNOWN | TB/s | - | - | - | reason: nobody says |"
+    lines = [one for one in product.read_text().split("\n") if not one.startswith(("| memory_bandwidth |", "[^blog]"))]
+    at = next(number for number, one in enumerate(lines) if one.startswith("| memory_bus_width"))
+    product.write_text("\n".join([*lines[:at], unknown, *lines[at:]]))
+    problem = Problem.of("rms_norm", ["8192x4096", "1024x512"], "bf16")
+    task = Task("T10", "Triton", naive, problem, allow_unknown=True)
+    workspace = Workspace.create(tmp_path, "unknown", task, Registry.open(product.parents[2]))
+    with pytest.raises(UnknownData, match="UNKNOWN") as caught:
+        utilization(workspace, registry)
+    assert caught.value.exit_code == 4
+    found = bench_kernel(workspace, registry, Device(), BenchOptions())
+    assert (found.verdict, found.unknown) == ("unknown", ("8192x4096", "1024x512"))
+    assert utilization(workspace, registry).verdict == "unknown"
 
 
 def test_a_simulated_workspace_takes_no_records(workspace: Workspace, registry: Registry, make_campaign) -> None:
