@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate_job import Executor, Job, RunLimits
+from kopt_kb.services.candidate_job import Executor
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.machine import read_machine
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, View
 from kopt_kb.tuning.report import CampaignReport, report_of
@@ -22,7 +21,6 @@ from kopt_kb.tuning.states import CampaignState, Round, State
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
 from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.round_events import Blocked, HypothesisStated, RoundStarted, Stopped
-from kopt_kb.workspace.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["Campaign", "view_of"]
@@ -210,7 +208,7 @@ class Campaign:
         if state.stopped is not None:
             return
         if not state.environment_seq:
-            self._prepare(desk)
+            self._prepare(desk, state.workspace.created.platform)
         elif not state.tips_seq:
             self._read_tips(desk, state)
         elif not state.rounds:
@@ -220,19 +218,21 @@ class Campaign:
         else:
             self._next_round(desk, state)
 
-    def _prepare(self, desk: Desk) -> None:
-        outcome = self._executor.run(Job("environment", limits=RunLimits(self._settings.run_s)), lambda *_: None)
-        found = outcome.result
-        if outcome.outcome != "ok" or found is None or "missing" in found:
-            reason = (found or {}).get("missing") or f"the environment run ended with {outcome.outcome}"
-            desk.append(Blocked((str(reason),)))
-            raise BadInput(str(reason), where="PREPARE_ENVIRONMENT", fix="or use --simulate", code="KB404")
-        desk.append(
-            EnvironmentRecorded(
-                found["device"], found["uuid"], found["driver"], found["clocks"], found["versions"], _harness()
-            )
-        )
-        self._say(f"device {found['device']}")
+    def _prepare(self, desk: Desk, platform: str) -> None:
+        try:
+            machine = read_machine(self._executor, self._settings.run_s, self._aids.product_of)
+        except KoptError as error:
+            desk.append(Blocked((error.what,)))
+            raise BadInput(error.what, where="PREPARE_ENVIRONMENT", fix="or use --simulate", code="KB404") from error
+        if machine.product and machine.product != platform:
+            wrong = f"the device {machine.device} is {machine.product}, this workspace is for {platform}"
+            desk.append(Blocked((wrong,)))
+            fix = f"make a workspace for it: kb init --platform {machine.product}"
+            raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB404")
+        desk.append(machine)
+        self._say(f"device {machine.device}")
+        if machine.product == "":
+            self._say(f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable")
 
     def _read_tips(self, desk: Desk, state: CampaignState) -> None:
         file = self._aids.tips if not state.simulated else None
@@ -355,13 +355,3 @@ def _needs(state: CampaignState) -> tuple[str, ...]:
     conditions = state.workspace.targets.targets if state.workspace.targets is not None else ()
     missing = len(conditions) <= len(state.workspace.problem.shapes)
     return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()
-
-
-def _harness() -> str:
-    """Return the hash of the code that measures."""
-    import kopt_kb.kernels
-    import kopt_kb.services
-
-    kernels, services = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.services.__path__)))
-    files = (kernels / "timing.py", kernels / "verification.py", *sorted(services.glob("candidate*.py")))
-    return hashlib.sha256(b"\0".join(one.read_bytes() for one in files)).hexdigest()

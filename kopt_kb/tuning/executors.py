@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kopt_kb.errors import BadInput
 from kopt_kb.services.candidate_job import Ending, Job, Outcome, Started
 
 __all__ = ["ChildProcessExecutor", "CommandExecutor"]
@@ -56,14 +57,18 @@ class ChildProcessExecutor:
         parent = 0 if self.wrapper else os.getpid()
         argv = (*self.wrapper, sys.executable, "-P", "-m", "kopt_kb.services.candidate", str(folder), str(parent))
         begin = time.monotonic()
-        child = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=printed,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=_environment(self.env),
-        )
+        try:
+            child = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env=_environment(self.env),
+            )
+        except OSError as error:
+            what = f"can't be started: {error.strerror or error}"
+            raise BadInput(what, where=argv[0], fix="name a command that can be run here") from error
         try:
             started(argv, child.pid, _start_ticks(child.pid))
             ending = _wait(child, begin + job.limits.wall_s, job.limits.resident_bytes)

@@ -22,7 +22,7 @@ from kopt_kb.workspace.round_events import (
     SnapshotTaken,
     Stopped,
 )
-from kopt_kb.workspace.setup_events import EnvironmentRecorded, NoiseMeasured, NoteAdded, ProfileRead
+from kopt_kb.workspace.setup_events import BenchStarted, EnvironmentRecorded, NoiseMeasured, NoteAdded, ProfileRead
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.state import fold as fold_workspace
 
@@ -123,6 +123,7 @@ class CampaignState:
         noise: Shape → noise record.
         rounds: All rounds in order.
         masked: Versions that no proposer may see.
+        benches: Names of benches: their runs and records are no round's.
         limiter: Code of the last profile read.
         stopped: The end, with its sequence number in `stopped_seq`.
     """
@@ -136,6 +137,7 @@ class CampaignState:
     noise: dict[str, NoiseMeasured] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     masked: set[int] = field(default_factory=set)
+    benches: set[str] = field(default_factory=set)
     limiter: str = ""
     stopped: Stopped | None = None
     stopped_seq: int = 0
@@ -205,7 +207,9 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
         state.rounds.append(Round(data.round, data.incumbent, event.seq))
     elif isinstance(data, Stopped):
         state.stopped, state.stopped_seq = data, event.seq
-    elif state.rounds:
+    elif isinstance(data, BenchStarted):
+        state.benches.add(data.bench)
+    elif state.rounds and getattr(data, "candidate", None) not in state.benches:
         _apply_round(state.rounds[-1], event)
 
 
