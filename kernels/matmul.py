@@ -18,6 +18,8 @@ TUNING_SPACE = {
     "BLOCK_N": [64, 128, 256],
     "BLOCK_K": [32, 64, 128],
     "GROUP_M": [1, 4, 8, 16],
+    "PROGRAMS_PER_SM": [1, 2],
+    "HALVES": [False, True],
     "num_warps": [4, 8],
     "num_stages": [2, 3, 4, 5],
 }
@@ -55,7 +57,45 @@ VARIANTS = [
         "config": {"num_stages": 4},
         "knobs": ["num_stages", "BLOCK_K"],
     },
-]
+    {
+        "name": "halved_store",
+        "category": "latency_hiding",
+        "summary": "store a tile in two halves, which leaves shared memory for one more stage of loads",
+        "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0 and N >= 1024 and M >= 1024",
+        "config": {
+            "VARIANT": "persistent", "HALVES": True, "BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64,
+            "num_warps": 8, "num_stages": 4,
+        },
+        "knobs": ["GROUP_M"],
+    },
+    {
+        "name": "tall_groups",
+        "category": "caching",
+        "summary": "walk taller or flatter groups of tiles, so that the tiles in flight share more of A and B in L2",
+        "precondition": "M >= 1024 and N >= 1024",
+        "config": {},
+        "knobs": ["GROUP_M"],
+    },
+    {
+        "name": "two_residents",
+        "category": "parallelism",
+        "summary": "two smaller programs a multiprocessor, one multiplies while the other stores",
+        "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0 and M >= 1024 and N >= 1024",
+        "config": {
+            "VARIANT": "persistent", "PROGRAMS_PER_SM": 2, "HALVES": False, "BLOCK_M": 128, "BLOCK_N": 128,
+            "BLOCK_K": 64, "num_warps": 4, "num_stages": 3,
+        },
+        "knobs": ["GROUP_M"],
+    },
+    {
+        "name": "tall_tiles",
+        "category": "compute",
+        "summary": "tiles with more rows than columns: A is read from shared memory less often a product",
+        "precondition": "M >= 1024 and N >= 1024",
+        "config": {"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "num_warps": 8},
+        "knobs": ["num_stages", "GROUP_M"],
+    },
+]  # fmt: skip
 
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
@@ -125,9 +165,12 @@ def matmul_descriptors(
 def matmul_persistent(
     a_desc, b_desc, c_desc, m, n, k,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
-    WIDEN: tl.constexpr,
+    WIDEN: tl.constexpr, HALVES: tl.constexpr,
 ):  # fmt: skip
-    """A fixed number of programs share the tiles; loops are flattened so that tiles overlap."""
+    """A fixed number of programs share the tiles; loops are flattened so that tiles overlap.
+
+    With HALVES the tile leaves in two stores through half the shared memory; c_desc has half the columns then.
+    """
     tiles = tl.cdiv(m, BLOCK_M) * tl.cdiv(n, BLOCK_N)
     for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
         tile_m, tile_n = _tile_of(tile, m, n, BLOCK_M, BLOCK_N, GROUP_M)
@@ -136,7 +179,13 @@ def matmul_persistent(
             a = a_desc.load([tile_m * BLOCK_M, start])
             b = b_desc.load([start, tile_n * BLOCK_N])
             acc = _product(a, b, acc, WIDEN)
-        c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N], acc.to(c_desc.dtype))
+        if HALVES:
+            pair = tl.permute(tl.reshape(acc, (BLOCK_M, 2, BLOCK_N // 2)), (0, 2, 1))
+            left, right = tl.split(pair)
+            c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N], left.to(c_desc.dtype))
+            c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N + BLOCK_N // 2], right.to(c_desc.dtype))
+        else:
+            c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N], acc.to(c_desc.dtype))
 
 
 _KERNELS = {
@@ -164,24 +213,10 @@ def default_config(shape, dtype):
     """Return a good start for a shape: large tiles once they fill the product, small ones before."""
     rows, cols, _ = shape
     if min(rows, cols) >= 1024 and dtype != "fp32":
-        return {
-            "VARIANT": "pointers",
-            "BLOCK_M": 128,
-            "BLOCK_N": 256,
-            "BLOCK_K": 64,
-            "GROUP_M": 8,
-            "num_warps": 8,
-            "num_stages": 3,
-        }
-    return {
-        "VARIANT": "pointers",
-        "BLOCK_M": 64,
-        "BLOCK_N": 64,
-        "BLOCK_K": 32,
-        "GROUP_M": 8,
-        "num_warps": 4,
-        "num_stages": 3,
-    }
+        tiles = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8}
+    else:
+        tiles = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "num_warps": 4}
+    return {"VARIANT": "pointers", "GROUP_M": 8, "PROGRAMS_PER_SM": 1, "HALVES": False, "num_stages": 3} | tiles
 
 
 def _plan(shape, dtype, config, multiprocessors):
@@ -190,17 +225,21 @@ def _plan(shape, dtype, config, multiprocessors):
     knobs = default_config(shape, dtype) | (config or {})
     tiles = triton.cdiv(rows, knobs["BLOCK_M"]) * triton.cdiv(cols, knobs["BLOCK_N"])
     if knobs["VARIANT"] == "persistent" and multiprocessors:
-        tiles = min(tiles, multiprocessors)
+        tiles = min(tiles, multiprocessors * knobs["PROGRAMS_PER_SM"])
     constexprs = {key: knobs[key] for key in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M")}
+    if knobs["VARIANT"] == "persistent":
+        constexprs["HALVES"] = knobs["HALVES"]
     constexprs["WIDEN"] = triton.knobs.runtime.interpret
     return knobs, (tiles,), constexprs, {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
 
 
 def _blocks(knobs):
+    """Return the tiles of A, B and C that the descriptors copy."""
+    stored = knobs["BLOCK_N"] // 2 if knobs["VARIANT"] == "persistent" and knobs["HALVES"] else knobs["BLOCK_N"]
     return (
         [knobs["BLOCK_M"], knobs["BLOCK_K"]],
         [knobs["BLOCK_K"], knobs["BLOCK_N"]],
-        [knobs["BLOCK_M"], knobs["BLOCK_N"]],
+        [knobs["BLOCK_M"], stored],
     )
 
 

@@ -17,7 +17,7 @@ EPS = 1e-6
 
 TUNING_SPACE = {
     "BLOCK_ROWS": [1, 2, 4, 8],
-    "BLOCK_COLS": [0, 1024, 2048, 4096],
+    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],
@@ -45,9 +45,9 @@ VARIANTS = [
         "name": "two_pass",
         "category": "parallelism",
         "summary": "walk a long row in wide chunks twice; the second pass finds it in cache",
-        "precondition": "N > 8192",
-        "config": {"VARIANT": "two_pass", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1},
-        "knobs": ["BLOCK_COLS", "num_warps", "num_stages"],
+        "precondition": "N > 2048",
+        "config": {"VARIANT": "two_pass", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1, "num_stages": 1},
+        "knobs": ["BLOCK_COLS", "STREAM", "num_warps"],
     },
     {
         "name": "stream",
@@ -116,24 +116,27 @@ def rms_norm_persistent(
 
 @triton.jit
 def rms_norm_two_pass(
-    x_ptr, w_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,  # noqa: ARG001 - its siblings need rows
-    BLOCK_COLS: tl.constexpr, STAGES: tl.constexpr,
+    x_ptr, w_ptr, y_ptr, x_stride, y_stride, eps,
+    COLS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    """One row a program in chunks: squares first, then the scaled row; for rows beyond the registers."""
+    """One row a program in chunks: squares first, then the scaled row; the row's width is known when it is compiled."""
     row = tl.program_id(0).to(tl.int64)
     col = tl.arange(0, BLOCK_COLS)
     squares = tl.zeros((BLOCK_COLS,), dtype=tl.float32)
-    for start in tl.range(0, cols, BLOCK_COLS, num_stages=STAGES):
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
         c = start + col
-        x = tl.load(x_ptr + row * x_stride + c, mask=c < cols, other=0.0, eviction_policy="evict_last")
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_last")
         squares += x.to(tl.float32) * x.to(tl.float32)
-    scale = tl.rsqrt(tl.sum(squares, axis=0) / cols + eps)
-    for start in tl.range(0, cols, BLOCK_COLS, num_stages=STAGES):
+    scale = tl.rsqrt(tl.sum(squares, axis=0) / COLS + eps)
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
         c = start + col
-        x = tl.load(x_ptr + row * x_stride + c, mask=c < cols, other=0.0, eviction_policy="evict_first")
-        w = tl.load(w_ptr + c, mask=c < cols, other=0.0, eviction_policy="evict_last")
-        y = x.to(tl.float32) * scale * w.to(tl.float32)
-        tl.store(y_ptr + row * y_stride + c, y.to(y_ptr.dtype.element_ty), mask=c < cols)
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_first")
+        w = tl.load(w_ptr + c, mask=c < COLS, other=0.0, eviction_policy="evict_last")
+        y = (x.to(tl.float32) * scale * w.to(tl.float32)).to(y_ptr.dtype.element_ty)
+        if STREAM:
+            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS, cache_modifier=".cs")
+        else:
+            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS)
 
 
 def make_inputs(shape, dtype, device="cuda", seed=0):
@@ -180,7 +183,8 @@ def _plan(shape, dtype, config, multiprocessors):
     blocks = triton.cdiv(rows, block_rows)
     if knobs["VARIANT"] == "two_pass":
         width = min(knobs["BLOCK_COLS"] or 4096, triton.next_power_of_2(cols))
-        return rms_norm_two_pass, (rows,), {"BLOCK_COLS": width, "STAGES": knobs["num_stages"]}, options
+        chunked = {"COLS": cols, "BLOCK_COLS": width, "STREAM": knobs.get("STREAM", False)}
+        return rms_norm_two_pass, (rows,), chunked | {"STAGES": knobs["num_stages"]}, options
     if knobs["VARIANT"] == "persistent":
         programs = multiprocessors * knobs.get("PROGRAMS_PER_SM", 4) if multiprocessors else blocks
         return rms_norm_persistent, (min(blocks, programs),), whole | {"STAGES": knobs["num_stages"]}, options
@@ -206,7 +210,8 @@ def launch(x, weight, eps=EPS, *, config=None, out=None):
     out = torch.empty_like(x) if out is None else out
     dtype = next(name for name, one in _DTYPES.items() if one == x.dtype)
     kernel, grid, constexprs, options = _plan(tuple(x.shape), dtype, config, _multiprocessors(x.device))
-    kernel[grid](x, weight, out, *x.shape, x.stride(0), out.stride(0), eps, **constexprs, **options)
+    width = () if "COLS" in constexprs else x.shape
+    kernel[grid](x, weight, out, *width, x.stride(0), out.stride(0), eps, **constexprs, **options)
     return out
 
 
@@ -217,4 +222,5 @@ def static_cases(shape, dtype, config=None):
     rows, cols = shape
     kernel, grid, constexprs, options = _plan(shape, dtype, config, None)
     x, weight = TensorSpec((rows, cols), dtype), TensorSpec((cols,), dtype)
-    return (LaunchCase(kernel, grid, (x, weight, x, rows, cols, cols, cols, EPS), constexprs, **options),)
+    width = () if "COLS" in constexprs else (rows, cols)
+    return (LaunchCase(kernel, grid, (x, weight, x, *width, cols, cols, EPS), constexprs, **options),)

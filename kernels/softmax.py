@@ -15,9 +15,10 @@ OP_OPTIONS: dict[str, object] = {}
 
 TUNING_SPACE = {
     "BLOCK_ROWS": [1, 2, 4, 8],
-    "BLOCK_COLS": [0, 1024, 2048, 4096],
+    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
+    "RECIPROCAL": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],
     "num_stages": [1, 2, 3, 4],
 }
@@ -43,9 +44,9 @@ VARIANTS = [
         "name": "online",
         "category": "parallelism",
         "summary": "maximum and sum in one pass over chunks, result in a second that finds the row in cache",
-        "precondition": "N > 8192",
-        "config": {"VARIANT": "online", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1},
-        "knobs": ["BLOCK_COLS", "num_warps", "num_stages"],
+        "precondition": "N > 2048",
+        "config": {"VARIANT": "online", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1, "num_stages": 1},
+        "knobs": ["BLOCK_COLS", "STREAM", "num_warps"],
     },
     {
         "name": "stream",
@@ -54,6 +55,14 @@ VARIANTS = [
         "precondition": "M >= 64",
         "config": {"STREAM": True},
         "knobs": ["STREAM"],
+    },
+    {
+        "name": "reciprocal",
+        "category": "compute",
+        "summary": "divide once a row and multiply each element, in place of a division an element",
+        "precondition": "N >= 64",
+        "config": {"RECIPROCAL": True},
+        "knobs": ["RECIPROCAL", "num_warps"],
     },
     {
         "name": "wide_program",
@@ -69,7 +78,9 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
 @triton.jit
-def _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM: tl.constexpr):
+def _rows_softmax(
+    x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM: tl.constexpr, RECIPROCAL: tl.constexpr
+):
     """Softmax of a block of whole rows."""
     mask = (row[:, None] < rows) & (col[None, :] < cols)
     places = x_ptr + row[:, None] * x_stride + col[None, :]
@@ -79,7 +90,10 @@ def _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM
         x = tl.load(places, mask=mask, other=-float("inf")).to(tl.float32)
     # Rows beyond the last are all -inf: subtracting their maximum would make NaN, which no store keeps.
     e = tl.exp(x - tl.max(x, axis=1)[:, None])
-    y = (e / tl.sum(e, axis=1)[:, None]).to(y_ptr.dtype.element_ty)
+    if RECIPROCAL:
+        y = (e * (1.0 / tl.sum(e, axis=1))[:, None]).to(y_ptr.dtype.element_ty)
+    else:
+        y = (e / tl.sum(e, axis=1)[:, None]).to(y_ptr.dtype.element_ty)
     target = y_ptr + row[:, None] * y_stride + col[None, :]
     if STREAM:
         tl.store(target, y, mask=mask, cache_modifier=".cs")
@@ -90,47 +104,56 @@ def _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM
 @triton.jit
 def softmax_single_pass(
     x_ptr, y_ptr, rows, cols, x_stride, y_stride,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, RECIPROCAL: tl.constexpr,
 ):  # fmt: skip
     """One block of rows a program, each row once from memory."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
-    _rows_softmax(x_ptr, y_ptr, row, tl.arange(0, BLOCK_COLS), rows, cols, x_stride, y_stride, STREAM)
+    _rows_softmax(x_ptr, y_ptr, row, tl.arange(0, BLOCK_COLS), rows, cols, x_stride, y_stride, STREAM, RECIPROCAL)
 
 
 @triton.jit
 def softmax_persistent(
     x_ptr, y_ptr, rows, cols, x_stride, y_stride,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, RECIPROCAL: tl.constexpr,
+    STAGES: tl.constexpr,
 ):  # fmt: skip
     """A fixed number of programs share the blocks of rows."""
     col = tl.arange(0, BLOCK_COLS)
     for block in tl.range(tl.program_id(0), tl.cdiv(rows, BLOCK_ROWS), tl.num_programs(0), num_stages=STAGES):
         row = (block * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)).to(tl.int64)
-        _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM)
+        _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM, RECIPROCAL)
 
 
 @triton.jit
 def softmax_online(
-    x_ptr, y_ptr, rows, cols, x_stride, y_stride,  # noqa: ARG001 - its siblings need rows
-    BLOCK_COLS: tl.constexpr, STAGES: tl.constexpr,
+    x_ptr, y_ptr, x_stride, y_stride,
+    COLS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    """One row a program in chunks: running maximum and sum first, then the result."""
+    """One row a program in chunks: running maximum and sum of each lane first, then the result.
+
+    The row's width is known when it is compiled. Lanes meet only once, after the first pass.
+    """
     row = tl.program_id(0).to(tl.int64)
     col = tl.arange(0, BLOCK_COLS)
-    top = -float("inf")
-    total = 0.0
-    for start in tl.range(0, cols, BLOCK_COLS, num_stages=STAGES):
+    top = tl.full((BLOCK_COLS,), -3.4e38, dtype=tl.float32)  # finite: a lane without elements must not make NaN
+    total = tl.zeros((BLOCK_COLS,), dtype=tl.float32)
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
         c = start + col
-        x = tl.load(x_ptr + row * x_stride + c, mask=c < cols, other=-float("inf"), eviction_policy="evict_last")
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=-float("inf"), eviction_policy="evict_last")
         wide = x.to(tl.float32)
-        new_top = tl.maximum(top, tl.max(wide, axis=0))
-        total = total * tl.exp(top - new_top) + tl.sum(tl.exp(wide - new_top), axis=0)
+        new_top = tl.maximum(top, wide)
+        total = total * tl.exp(top - new_top) + tl.exp(wide - new_top)
         top = new_top
-    for start in tl.range(0, cols, BLOCK_COLS, num_stages=STAGES):
+    most = tl.max(top, axis=0)
+    scale = 1.0 / tl.sum(total * tl.exp(top - most), axis=0)
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
         c = start + col
-        x = tl.load(x_ptr + row * x_stride + c, mask=c < cols, other=0.0, eviction_policy="evict_first")
-        y = tl.exp(x.to(tl.float32) - top) / total
-        tl.store(y_ptr + row * y_stride + c, y.to(y_ptr.dtype.element_ty), mask=c < cols)
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_first")
+        y = (tl.exp(x.to(tl.float32) - most) * scale).to(y_ptr.dtype.element_ty)
+        if STREAM:
+            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS, cache_modifier=".cs")
+        else:
+            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS)
 
 
 def make_inputs(shape, dtype, device="cuda", seed=0):
@@ -161,6 +184,7 @@ def default_config(shape, dtype):
         "BLOCK_COLS": 0,
         "PROGRAMS_PER_SM": 4,
         "STREAM": False,
+        "RECIPROCAL": False,
         "num_warps": warps,
         "num_stages": 1,
     }
@@ -171,12 +195,14 @@ def _plan(shape, dtype, config, multiprocessors):
     rows, cols = shape
     knobs = default_config(shape, dtype) | (config or {})
     block_rows = knobs["BLOCK_ROWS"]
-    whole = {"BLOCK_ROWS": block_rows, "BLOCK_COLS": triton.next_power_of_2(cols), "STREAM": knobs.get("STREAM", False)}
+    whole = {"BLOCK_ROWS": block_rows, "BLOCK_COLS": triton.next_power_of_2(cols)}
+    whole |= {name: knobs.get(name, False) for name in ("STREAM", "RECIPROCAL")}
     options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
     blocks = triton.cdiv(rows, block_rows)
     if knobs["VARIANT"] == "online":
         width = min(knobs["BLOCK_COLS"] or 4096, triton.next_power_of_2(cols))
-        return softmax_online, (rows,), {"BLOCK_COLS": width, "STAGES": knobs["num_stages"]}, options
+        chunked = {"COLS": cols, "BLOCK_COLS": width, "STREAM": knobs.get("STREAM", False)}
+        return softmax_online, (rows,), chunked | {"STAGES": knobs["num_stages"]}, options
     if knobs["VARIANT"] == "persistent":
         programs = multiprocessors * knobs.get("PROGRAMS_PER_SM", 4) if multiprocessors else blocks
         return softmax_persistent, (min(blocks, programs),), whole | {"STAGES": knobs["num_stages"]}, options
@@ -194,7 +220,8 @@ def launch(x, *, config=None, out=None):
     out = torch.empty_like(x) if out is None else out
     dtype = next(name for name, one in _DTYPES.items() if one == x.dtype)
     kernel, grid, constexprs, options = _plan(tuple(x.shape), dtype, config, _multiprocessors(x.device))
-    kernel[grid](x, out, *x.shape, x.stride(0), out.stride(0), **constexprs, **options)
+    width = () if "COLS" in constexprs else x.shape
+    kernel[grid](x, out, *width, x.stride(0), out.stride(0), **constexprs, **options)
     return out
 
 
@@ -205,4 +232,5 @@ def static_cases(shape, dtype, config=None):
     rows, cols = shape
     kernel, grid, constexprs, options = _plan(shape, dtype, config, None)
     x = TensorSpec((rows, cols), dtype)
-    return (LaunchCase(kernel, grid, (x, x, rows, cols, cols, cols), constexprs, **options),)
+    width = () if "COLS" in constexprs else (rows, cols)
+    return (LaunchCase(kernel, grid, (x, x, *width, cols, cols), constexprs, **options),)

@@ -1,8 +1,10 @@
-"""Measure ceilings on the GPU of this machine.
+"""Measure ceilings on the GPU of this machine, and a workspace's kernel against its Stop Conditions.
 
 kb bench bandwidth                    streams over footprints
 kb bench ceilings --record run.json   streams and matrix products, kept as a record
 kb bench page run.json --platform H200_SXM --wiki DIR   write a record into a wiki
+kb bench kernel kernel_opt_norm       check and time kernel.py now, judge its Stop Conditions
+kb bench utilization kernel_opt_norm  judge the records that are there against every roof
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from kopt_kb.cli.bench_workspace import ACTIONS, add_actions, run_action
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 
@@ -34,10 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     page.add_argument("--read", required=True, metavar="DATE", help="day of the run, ISO date")
     page.add_argument("--source", metavar="PATH", help="what the page cites (default: the record's path as given)")
     add_common(page)
+    add_actions(actions)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
+    if args.action in ACTIONS:
+        return run_action(args)
     return _page(args) if args.action == "page" else _measure(args)
 
 

@@ -34,7 +34,7 @@ COMMANDS: dict[str, str] = {
     "profile": "read, record and judge profiler reports",
     "verify": "check a kernel file against its reference in a child process",
     "tune": "run a tuning campaign on a workspace",
-    "bench": "measure bandwidth and compute ceilings on this GPU",
+    "bench": "measure the ceilings of this GPU, or a workspace's kernel against its Stop Conditions",
 }
 """Commands and what they do; the module of a command is `kopt_kb.cli.<name>`, `list` is `list_`."""
 

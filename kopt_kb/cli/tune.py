@@ -12,10 +12,13 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
 from kopt_kb.cli.tune_project import (
+    device_names,
     print_patch,
     project_campaign,
     project_of,
@@ -23,6 +26,8 @@ from kopt_kb.cli.tune_project import (
     project_proposers,
 )
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.services.devices import product_of
+from kopt_kb.services.search_pruning import pruning_rules
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
@@ -80,6 +85,7 @@ def _add_campaign(one: argparse.ArgumentParser) -> None:
     one.add_argument("--samples", metavar="N", type=int, default=_SIZES.samples, help="timed runs of each side")
     one.add_argument("--evaluations", metavar="N", type=int, default=_SIZES.evaluations, help="of a search and shape")
     one.add_argument("--search-s", metavar="S", type=float, default=_SIZES.search_s, help="seconds of one search")
+    one.add_argument("--prune-s", metavar="S", type=float, default=_SIZES.prune_s, help="of these, to compile ahead")
     one.add_argument("--run-s", metavar="S", type=float, default=_SIZES.run_s, help="seconds one child may take")
     one.add_argument("--memory-bytes", metavar="N", type=int, default=0, help="host memory one child may hold")
     one.add_argument("--flush-bytes", metavar="N", type=int, default=0, help="written before each timed run")
@@ -148,20 +154,26 @@ def _campaign(
 ) -> Campaign:
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     asked = Settings(
-        samples=args.samples, evaluations=args.evaluations, search_s=args.search_s, run_s=args.run_s,
-        resident_bytes=args.memory_bytes, flush_bytes=args.flush_bytes, seed=args.seed,
+        samples=args.samples, evaluations=args.evaluations, search_s=args.search_s, prune_s=args.prune_s,
+        run_s=args.run_s, resident_bytes=args.memory_bytes, flush_bytes=args.flush_bytes, seed=args.seed,
     )  # fmt: skip
     opened = state.campaign is not None and state.stopped is None
     settings = Settings(**state.campaign["settings"]) if opened and state.campaign is not None else asked
     if project is not None:
-        aids = Aids(tips=Path(args.tips) if args.tips else None, say=_say, project=project)
+        known = device_names(open_registry(args))
+        aids = Aids(product_of=known, tips=Path(args.tips) if args.tips else None, say=_say, project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, aids=aids)
     problem = state.workspace.problem
-    resources = None
+    aids = Aids(tips=Path(args.tips) if args.tips else None, say=_say)
     if not simulate:
-        platform = open_registry(args).platform(state.workspace.created.platform)
-        resources = ResourceGate(platform, problem.shapes, problem.dtype)
-    aids = Aids(resources=resources, tips=Path(args.tips) if args.tips else None, say=_say)
+        registry = open_registry(args)
+        platform = registry.platform(state.workspace.created.platform)
+        aids = replace(
+            aids,
+            resources=ResourceGate(platform, problem.shapes, problem.dtype),
+            pruning=pruning_rules(platform),
+            product_of=partial(product_of, registry),
+        )
     if simulate:
         return Campaign(workspace, policy, _proposers(args), SimulatorExecutor(), settings=settings, aids=aids)
     command = tuple(shlex.split(args.executor_command)) if args.executor_command else ()

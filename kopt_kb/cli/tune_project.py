@@ -7,8 +7,12 @@ from pathlib import Path
 
 from kopt_kb.cli.output import print_json
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.registry.registry import Registry
+from kopt_kb.services.devices import product_of
 from kopt_kb.services.project_bundle import files_of, unified_diff
+from kopt_kb.services.project_host import HOST
 from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.machine import ProductOf
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.project_executor import ProjectExecutor
@@ -21,12 +25,21 @@ from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.retarget import aim_in_force
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["print_patch", "project_campaign", "project_of", "project_parameters", "project_proposers"]
+__all__ = ["device_names", "print_patch", "project_campaign", "project_of", "project_parameters", "project_proposers"]
 
 
 def project_of(workspace: Workspace, state: CampaignState) -> ProjectSubject | None:
     """Return the project of a workspace, or None."""
     return ProjectSubject.of(state.workspace, ObjectStore(workspace.layout.objects).get)
+
+
+def device_names(registry: Registry) -> ProductOf:
+    """Return what finds the product of a GPU's name; the name of a host says nothing of where commands run."""
+
+    def find(device: str) -> str | None:
+        return None if device.startswith(HOST) else product_of(registry, device)
+
+    return find
 
 
 def project_proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:

@@ -12,6 +12,7 @@ import json
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,7 +32,9 @@ from kopt_kb.services.candidate_check import (
 )
 from kopt_kb.services.candidate_profile import launch_once, ncu_report
 from kopt_kb.services.candidate_search import run_search
+from kopt_kb.services.compile_cache import default_cache_folder
 from kopt_kb.services.lifeline import die_with, end_alike
+from kopt_kb.services.search_pruning import pruner_of
 
 __all__ = ["answer", "main"]
 
@@ -151,7 +154,10 @@ def _search(body: Body, folder: Path) -> dict[str, Any]:
             return float("inf")
         return statistics.median(durations)
 
-    return run_search(body, evaluate)
+    cache = default_cache_folder()
+    pruner = pruner_of(body.get("pruning", {}), folder / "candidate.py", body["dtype"], cache)
+    with nullcontext(pruner) if isinstance(pruner, str) else pruner as judge:
+        return run_search(body, evaluate, pruner=judge)
 
 
 if __name__ == "__main__":

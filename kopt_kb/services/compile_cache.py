@@ -17,7 +17,7 @@ from kopt_kb.kernels.compile.request import KernelCase, OpCase
 
 __all__ = ["CompileCache", "StaticFacts", "cache_key", "default_cache_folder"]
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class StaticFacts:
         resources: What a block uses; None when it didn't compile.
         spill_bytes: Bytes a thread spills; None when the assembler doesn't say.
         error: The compiler's refusal, one line; empty when it compiled.
-        reason: `compiler` or `shared_memory` with an error.
+        reason: `compiler`, `shared_memory` or `invalid` with an error.
     """
 
     name: str

@@ -8,7 +8,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-__all__ = ["host_environment"]
+__all__ = ["HOST", "host_environment"]
+
+HOST = "host "
+"""What the device of a machine without a GPU begins with."""
 
 
 def host_environment() -> dict[str, Any]:
@@ -17,7 +20,7 @@ def host_environment() -> dict[str, Any]:
     found = _nvidia() or _amd()
     if found is not None:
         return {**found, "versions": versions}
-    return {"device": f"host {_processor()}", "uuid": None, "driver": None, "clocks": {}, "versions": versions}
+    return {"device": f"{HOST}{_processor()}", "uuid": None, "driver": None, "clocks": {}, "versions": versions}
 
 
 def _nvidia() -> dict[str, Any] | None:

@@ -19,7 +19,18 @@ from kopt_kb.kernels.compile.target import Target
 from kopt_kb.services.compile_cache import CompileCache, StaticFacts, cache_key
 from kopt_kb.services.static_profile import Case, as_case, profile_of
 
-__all__ = ["Config", "Kept", "PruneOptions", "PruneResult", "Reason", "Removed", "configurations", "op_cases", "prune"]
+__all__ = [
+    "Config",
+    "Kept",
+    "PruneOptions",
+    "PruneResult",
+    "Reason",
+    "Removed",
+    "configurations",
+    "judge_configs",
+    "op_cases",
+    "prune",
+]
 
 Config = Mapping[str, object]
 Reason = Literal[
@@ -162,19 +173,10 @@ def prune(
     """
     start = time.perf_counter()
     target = Target.parse(target).name
-    cache = CompileCache(options.cache_folder)
     configs = list(configurations(space))
-    most = limits.shared_memory_per_block
-    keyed = _Keyed(target, most, cache)
-    facts, todo = _prepare(configs, case_of, keyed)
-    cached = len(configs) - len(todo) - sum(isinstance(one, Removed) for one in facts.values())
-    size = max(1, min(options.workers or os.cpu_count() or 1, len(todo)))
+    size = max(1, min(options.workers or os.cpu_count() or 1, len(configs)))
     with CompilePool(size, time_limit_s=options.time_limit_s, memory_limit_bytes=options.memory_limit_bytes) as pool:
-        requests = [CompileRequest(case, target, False, most) for _, _, case in todo]
-        for position, outcome in pool.compile_all(requests):
-            index, key, _ = todo[position]
-            facts[index] = _digest(configs[index], outcome, key, cache)
-    verdicts = [_judge(configs[index], facts[index], limits) for index in range(len(configs))]
+        verdicts, cached = judge_configs(configs, case_of, target, limits, pool, options.cache_folder)
     return PruneResult(
         target=target,
         kept=tuple(one for one in verdicts if isinstance(one, Kept)),
@@ -182,6 +184,37 @@ def prune(
         cached=cached,
         seconds_s=time.perf_counter() - start,
     )
+
+
+def judge_configs(
+    configs: Sequence[Config],
+    case_of: Callable[[Config], Case | None],
+    target: str,
+    limits: Limits,
+    pool: CompilePool,
+    cache_folder: Path | None = None,
+) -> tuple[list[Kept | Removed], int]:
+    """Return the verdict on each configuration in their order, and how many came from the disk cache.
+
+    Args:
+        configs: Configurations, compiled side by side on the pool's workers.
+        case_of: The launch of a configuration; None or a `KoptError` when it is no valid one.
+        target: Public target name.
+        limits: Sourced limits.
+        pool: Compile processes; they stay warm for the next call.
+        cache_folder: Where results are kept by content; None keeps nothing.
+
+    Raises:
+        MissingTool: Triton is not installed.
+    """
+    target, cache, most = Target.parse(target).name, CompileCache(cache_folder), limits.shared_memory_per_block
+    facts, todo = _prepare(configs, case_of, _Keyed(target, most, cache))
+    cached = len(configs) - len(todo) - sum(isinstance(one, Removed) for one in facts.values())
+    requests = [CompileRequest(case, target, False, most) for _, _, case in todo]
+    for position, outcome in pool.compile_all(requests):
+        index, key, _ = todo[position]
+        facts[index] = _digest(configs[index], outcome, key, cache)
+    return [_judge(configs[index], facts[index], limits) for index in range(len(configs))], cached
 
 
 _Known = tuple[StaticFacts, ...] | Removed
@@ -228,7 +261,7 @@ def _digest(config: Config, outcome: Outcome, key: str, cache: CompileCache) -> 
         kind = outcome.kind if isinstance(outcome, CompileFailed) else "arguments"
         if kind not in _LASTING:
             return Removed(config, cast("Reason", kind), str(outcome))
-        reason = kind if kind == "shared_memory" else "compiler"
+        reason = "invalid" if kind == "arguments" else kind  # arguments that do not fit are no word on resources
         facts: tuple[StaticFacts, ...] = (StaticFacts("", None, None, str(outcome), reason),)
     else:
         profiles = [profile_of(one) for one in outcome]

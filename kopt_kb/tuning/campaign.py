@@ -10,9 +10,9 @@ from typing import Self
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate_job import Executor, Job, RunLimits
+from kopt_kb.services.candidate_job import Executor
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.harness import harness_hash
+from kopt_kb.tuning.machine import read_machine
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, View
 from kopt_kb.tuning.report import CampaignReport, report_of
@@ -22,7 +22,6 @@ from kopt_kb.tuning.states import CampaignState, Round, State
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
 from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.round_events import Blocked, HypothesisStated, RoundStarted, Stopped
-from kopt_kb.workspace.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["Campaign", "view_of"]
@@ -210,44 +209,34 @@ class Campaign:
         if state.stopped is not None:
             return
         if not state.environment_seq:
-            self._prepare(desk)
+            self._prepare(desk, state.workspace.created.platform)
         elif not state.tips_seq:
             self._read_tips(desk, state)
+        elif not state.rounds and self._aids.project is not None:
+            self._aids.project.begin(desk, state)
         elif not state.rounds:
-            self._start_baseline(desk, state)
+            desk.append(RoundStarted(0, desk.store.put(self._workspace.layout.kernel.read_bytes())))
         elif state.open_round is not None:
             self._work(desk, state, state.open_round)
         else:
             self._next_round(desk, state)
 
-    def _start_baseline(self, desk: Desk, state: CampaignState) -> None:
-        project = self._aids.project
-        if project is None:
-            desk.append(RoundStarted(0, desk.store.put(self._workspace.layout.kernel.read_bytes())))
-        elif state.project is None:
-            project.guard(desk, state)
-            project.record(desk)
-        else:
-            desk.append(RoundStarted(0, desk.store.put(project.baseline())))
-
-    def _prepare(self, desk: Desk) -> None:
-        outcome = self._executor.run(Job("environment", limits=RunLimits(self._settings.run_s)), lambda *_: None)
-        found = outcome.result
-        if outcome.outcome != "ok" or found is None or "missing" in found:
-            reason = (found or {}).get("missing") or f"the environment run ended with {outcome.outcome}"
-            desk.append(Blocked((str(reason),)))
-            raise BadInput(str(reason), where="PREPARE_ENVIRONMENT", fix="or use --simulate", code="KB404")
-        desk.append(
-            EnvironmentRecorded(
-                found["device"],
-                found["uuid"],
-                found["driver"],
-                found["clocks"],
-                found["versions"],
-                harness_hash(of_project=self._aids.project is not None),
-            )
-        )
-        self._say(f"device {found['device']}")
+    def _prepare(self, desk: Desk, platform: str) -> None:
+        try:
+            of_project = self._aids.project is not None
+            machine = read_machine(self._executor, self._settings.run_s, self._aids.product_of, of_project=of_project)
+        except KoptError as error:
+            desk.append(Blocked((error.what,)))
+            raise BadInput(error.what, where="PREPARE_ENVIRONMENT", fix="or use --simulate", code="KB404") from error
+        if machine.product and machine.product != platform:
+            wrong = f"the device {machine.device} is {machine.product}, this workspace is for {platform}"
+            desk.append(Blocked((wrong,)))
+            fix = f"make a workspace for it: kb init --platform {machine.product}"
+            raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB404")
+        desk.append(machine)
+        self._say(f"device {machine.device}")
+        if machine.product == "":
+            self._say(f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable")
 
     def _read_tips(self, desk: Desk, state: CampaignState) -> None:
         file = self._aids.tips if not state.simulated else None
@@ -258,11 +247,8 @@ class Campaign:
         if state.best is not None and state.best.snapshot is not None:
             desk.checkout(state.best.snapshot.blob)
         project = self._aids.project
-        if project is not None:
-            project.guard(desk, state)
-            if state.frozen is None and state.best is not None:
-                project.freeze(desk, state)
-                return
+        if project is not None and project.freeze(desk, state):
+            return
         stop, against = stop_reason(state, self._policy), _incumbent(state)
         proposal = self._ask(desk, state) if stop is None else None
         if proposal is None and project is not None and (last := project.confirmation(desk, state)) is not None:

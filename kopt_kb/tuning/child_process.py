@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from kopt_kb.errors import BadInput
 from kopt_kb.services.candidate_job import Ending, RunLimits, Started
 
 __all__ = ["Ended", "watch"]
@@ -52,12 +53,19 @@ def watch(
         limits: Wall time, and memory that all processes of the session may hold.
         started: Called with command line, process id and its start ticks once the child runs.
         folder: Where it runs; None: here.
+
+    Raises:
+        BadInput: The command is no program that can be started.
     """
     begin = time.monotonic()
-    child = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True,
-        env=dict(env), cwd=folder,
-    )  # fmt: skip
+    try:
+        child = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT, start_new_session=True,
+            env=dict(env), cwd=folder,
+        )  # fmt: skip
+    except OSError as error:
+        what = f"can't be started: {error.strerror or error}"
+        raise BadInput(what, where=argv[0], fix="name a command that can be run here") from error
     try:
         started(tuple(argv), child.pid, _start_ticks(child.pid))
         ending = _wait(child, begin + limits.wall_s, limits.resident_bytes)

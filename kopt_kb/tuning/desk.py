@@ -22,8 +22,8 @@ from kopt_kb.workspace.journal import Journal
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.round_events import Resumed, RunFinished, RunStarted, SnapshotTaken
-from kopt_kb.workspace.setup_events import NoteAdded
+from kopt_kb.workspace.round_events import CandidateSubmitted, Resumed, RunFinished, RunStarted, SnapshotTaken
+from kopt_kb.workspace.setup_events import BenchStarted, FileAdopted, NoteAdded, WorkspaceCreated
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.project_subject import ProjectSubject
@@ -100,7 +100,7 @@ class Desk:
         disk = read_regular(path)
         if disk == wanted:
             return
-        known = disk is None or self.store.has(hashlib.sha256(disk).hexdigest())
+        known = disk is None or self._is_known(hashlib.sha256(disk).hexdigest())
         if not known or not replace_file(path, wanted, expected=disk):
             raise BadInput(
                 f"{path.name} was edited by hand while a campaign holds it",
@@ -108,6 +108,19 @@ class Desk:
                 fix="give the edit to `kb tune step --plan` as a hypothesis, or restore the file",
                 code="KB403",
             )
+
+    def _is_known(self, sha: str) -> bool:
+        """Return whether a blob is kept; an edit that only a bench kept is still a person's edit of kernel.py."""
+        own: set[str] = set()
+        benched: set[str] = set()
+        for data in (event.data for event in self.journal.events):
+            if isinstance(data, BenchStarted) and data.version is None:
+                benched.add(data.kernel)
+            elif isinstance(data, CandidateSubmitted | FileAdopted):
+                own.add(data.blob)
+            elif isinstance(data, WorkspaceCreated):
+                own.add(data.kernel)
+        return self.store.has(sha) and (sha in own or sha not in benched)
 
     def run_once(self, found: Round, candidate: str, job: Job, attempt_limit: int = _MAX_ATTEMPTS) -> Ran:
         """Return the finished run of this job kind on a candidate; run it if it never finished.
@@ -121,12 +134,14 @@ class Desk:
         if len(attempts) >= attempt_limit:
             return Ran("lost", {}, attempts[-1].started.run, f"{len(attempts)} runs were abandoned")
         run = f"{'sim-' if self.executor.simulated else ''}{candidate}.{job.kind}.{len(attempts) + 1}"
-        outcome = self._execute(run, candidate, len(attempts) + 1, job)
+        outcome = self.execute(run, candidate, len(attempts) + 1, job)
         if outcome.result is not None and "missing" in outcome.result:
             raise MissingTool(str(outcome.result["missing"]), fix="run on a machine with a GPU, or use --simulate")
         return Ran(outcome.outcome, outcome.result or {}, run, outcome.printed)
 
-    def _execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
+    def execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
+        """Run a job under this id and keep what it printed and answered."""
+
         def started(argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
             self.append(RunStarted(run, candidate, job.kind, attempt, argv, job.limits.to_json(), pid, ticks))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate_job import JobKind, RunLimits
+from kopt_kb.services.candidate_job import Job, JobKind, RunLimits
 from kopt_kb.services.project_bundle import bundle, bundle_of, files_of
 from kopt_kb.services.project_csv import amounts_of
 from kopt_kb.services.project_file import ProjectFile, read_project
@@ -20,7 +20,7 @@ from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.project_lint import lint_files
 from kopt_kb.tuning.project_patch import patched_files
 from kopt_kb.tuning.proposals import Proposal
-from kopt_kb.workspace.round_events import Blocked
+from kopt_kb.workspace.round_events import Blocked, RoundStarted
 from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
@@ -58,10 +58,13 @@ class ProjectSubject:
 
     # ---- before rounds ---------------------------------------------------------------------------
 
-    def record(self, desk: Desk) -> None:
-        """Note the hashes of all protected files; from here on nothing may change them."""
-        chosen = select(self.project, self.root)
-        hashes = hash_files(self.root, chosen.protected)
+    def begin(self, desk: Desk, state: CampaignState) -> None:
+        """Note the hashes of all protected files, which nothing may change from here on; then begin the baseline."""
+        self.guard(desk, state)
+        if state.project is not None:
+            desk.append(RoundStarted(0, desk.store.put(self.baseline())))
+            return
+        hashes = hash_files(self.root, select(self.project, self.root).protected)
         desk.note("search", {"kind": "project", "root": str(self.root), "protected": hashes})
 
     def baseline(self) -> bytes:
@@ -91,8 +94,14 @@ class ProjectSubject:
             fix="restore it, or make another workspace with kb init", code="KB414",
         )  # fmt: skip
 
-    def freeze(self, desk: Desk, state: CampaignState) -> None:
-        """Note the header of the baseline's CSV and the representative shapes: they hold until the campaign ends."""
+    def freeze(self, desk: Desk, state: CampaignState) -> bool:
+        """Note the header of the baseline's CSV and the representative shapes: they hold until the campaign ends.
+
+        Before every round the project is compared with its hashes; True when something was noted.
+        """
+        self.guard(desk, state)
+        if state.frozen is not None or state.best is None:
+            return False
         first = state.rounds[0]
         timed = next((one for one in first.attempts(first.name, "timing") if one.finished is not None), None)
         if timed is None or timed.finished is None:
@@ -100,6 +109,7 @@ class ProjectSubject:
         header = desk.recall(timed.finished).result.get("header", [])
         chosen = representative_shapes(state.workspace.problem, self.project.scoring.representative)
         desk.note("search", {"kind": "frozen", "header": header, "representative": list(chosen)})
+        return True
 
     # ---- candidates ------------------------------------------------------------------------------
 
@@ -143,6 +153,18 @@ class ProjectSubject:
         """Return whether fewer shapes than all can be benchmarked, and are worth it."""
         chosen = (state.frozen or {}).get("representative", ())
         return self.project.quick_command() is not None and 0 < len(chosen) < len(state.workspace.problem.shapes)
+
+    def job(self, desk: Desk, state: CampaignState, job: Job) -> Job:
+        """Return a job as the project's commands need it; its body says the level.
+
+        Raises:
+            BadInput: The project is not what it was.
+        """
+        self.guard(desk, state)
+        level, repeats = str(job.body.get("level", "full")), int(job.body["repeats"])
+        body = {**job.body, **self.body(state, level)}
+        limits = self.limits(job.kind, repeats, level, job.limits.resident_bytes)
+        return replace(job, body=body, limits=limits, reference=b"")
 
     def body(self, state: CampaignState, level: str) -> dict[str, Any]:
         """Return what a job must know besides its candidate."""

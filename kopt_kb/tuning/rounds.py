@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate_job import Job, JobKind, RunLimits
+from kopt_kb.services.candidate_job import Job, JobKind
 from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, judge
+from kopt_kb.tuning.jobs import Sources, job_of
+from kopt_kb.tuning.machine import ProductOf
 from kopt_kb.tuning.policy import GATES, Policy
 from kopt_kb.tuning.project_subject import ProjectSubject
 from kopt_kb.tuning.quick import quick_level
@@ -40,12 +41,16 @@ class Aids:
 
     Attributes:
         resources: Judges a source against sourced limits without a GPU.
+        pruning: Target and sourced limits by which searches prune; None: they measure whatever they ask for.
+        product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
         project: The project that candidates are files of; None: a candidate is one kernel file.
     """
 
     resources: SourceGate | None = None
+    pruning: Mapping[str, Any] | None = None
+    product_of: ProductOf | None = None
     tips: Path | None = None
     say: Callable[[str], None] = _silent
     project: ProjectSubject | None = None
@@ -76,10 +81,16 @@ class RoundWork:
                 self.desk.append(CandidateSubmitted(found.number, template, blob, {"spaces": spaces}, proposer))
             kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
             asked = {shape: {**one, "keep": kept.get(shape)} for shape, one in spaces.items()}
-            ran = self.desk.run_once(found, template, self._job("search", state, source, b"", {"spaces": asked}))
+            more = {"spaces": asked, "pruning": self._pruning()}
+            ran = self.desk.run_once(found, template, self._job("search", state, source, b"", more))
             source, params = _winner(source, ran)
         blob = self.desk.store.put(source)
         self.desk.append(CandidateSubmitted(found.number, found.name, blob, params, proposer))
+
+    def _pruning(self) -> dict[str, Any]:
+        """Return the rules by which a search leaves out what can't launch; none without a platform or seconds."""
+        rules = self.aids.pruning if self.settings.prune_s > 0 else None
+        return {**rules, "seconds": self.settings.prune_s} if rules else {}
 
     def validate(self, state: CampaignState, found: Round) -> bool:
         """Judge the next gate, or decide when all are judged or one failed; True once the round is decided.
@@ -156,23 +167,10 @@ class RoundWork:
     def _job(
         self, kind: JobKind, state: CampaignState, source: bytes, incumbent: bytes, more: Mapping[str, Any]
     ) -> Job:
-        problem, own = state.workspace.problem, self.settings
-        start = int.from_bytes(hashlib.sha256(source + str(own.seed).encode()).digest()[:4], "big")
-        body = {
-            "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
-            "tolerance": problem.tolerance.to_json(), "seeds": [start + at for at in range(own.seeds)],
-            "repeats": self.policy.repeats, "samples": own.samples, "flush_bytes": own.flush_bytes,
-            "evaluations": own.evaluations, "seconds": own.search_s, "seed": own.seed, **more,
-        }  # fmt: skip
-        if self.aids.project is not None:
-            self.aids.project.guard(self.desk, state)
-            level = str(more.get("level", "full"))
-            body |= self.aids.project.body(state, level)
-            limits = self.aids.project.limits(kind, self.policy.repeats, level, own.resident_bytes)
-            return Job(kind, source, incumbent, body, limits)
-        extra_s = own.search_s if kind == "search" else 0.0
-        limits = RunLimits(own.run_s + extra_s, own.resident_bytes)
-        return Job(kind, source, incumbent, body, limits, self.desk.store.get(state.workspace.created.kernel))
+        problem, repeats = state.workspace.problem, self.policy.repeats
+        sources = Sources(source, self.desk.store.get(state.workspace.created.kernel), incumbent)
+        job = job_of(kind, problem, self.settings, repeats, sources, more)
+        return job if self.aids.project is None else self.aids.project.job(self.desk, state, job)
 
     def _record(self, state: CampaignState, found: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""

@@ -17,6 +17,7 @@ class Settings:
         seeds: Fresh inputs a correctness check uses on each shape.
         evaluations: Most configurations a search tries on one shape.
         search_s: Seconds of one search.
+        prune_s: Seconds of these that a search may spend on compiling ahead; 0: nothing is pruned.
         run_s: Wall limit of one child, in seconds.
         resident_bytes: Host memory limit of one child; 0: none.
         flush_bytes: Bytes written before each timed run to evict caches; 0: twice the device's own L2.
@@ -27,6 +28,7 @@ class Settings:
     seeds: int = 2
     evaluations: int = 48
     search_s: float = 120.0
+    prune_s: float = 30.0
     run_s: float = 300.0
     resident_bytes: int = 0
     flush_bytes: int = 0

@@ -22,7 +22,7 @@ from kopt_kb.workspace.round_events import (
     SnapshotTaken,
     Stopped,
 )
-from kopt_kb.workspace.setup_events import EnvironmentRecorded, NoiseMeasured, NoteAdded, ProfileRead
+from kopt_kb.workspace.setup_events import BenchStarted, EnvironmentRecorded, NoiseMeasured, NoteAdded, ProfileRead
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.state import fold as fold_workspace
 
@@ -130,6 +130,7 @@ class CampaignState:
         noise: Shape → noise record.
         rounds: All rounds in order.
         masked: Versions that no proposer may see.
+        benches: Names of benches: their runs and records are no round's.
         limiter: Code of the last profile read.
         stopped: The end, with its sequence number in `stopped_seq`.
         project: Of a project: hashes of its protected files, taken before the baseline.
@@ -145,6 +146,7 @@ class CampaignState:
     noise: dict[str, NoiseMeasured] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     masked: set[int] = field(default_factory=set)
+    benches: set[str] = field(default_factory=set)
     limiter: str = ""
     stopped: Stopped | None = None
     stopped_seq: int = 0
@@ -196,6 +198,8 @@ def fold_campaign(events: Iterable[Event], read: Callable[[str], bytes]) -> Camp
     state = CampaignState(fold_workspace(kept))
     for event in kept:
         _apply(state, event, read)
+        if isinstance(event.data, Decided) and state.rounds:
+            _refute(state)
     state.masked = set(attempts_of(kept).masked)
     return state
 
@@ -216,10 +220,10 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
         state.rounds.append(Round(data.round, data.incumbent, event.seq))
     elif isinstance(data, Stopped):
         state.stopped, state.stopped_seq = data, event.seq
-    elif state.rounds:
+    elif isinstance(data, BenchStarted):
+        state.benches.add(data.bench)
+    elif state.rounds and getattr(data, "candidate", None) not in state.benches:
         _apply_round(state.rounds[-1], event)
-        if isinstance(data, Decided):
-            _refute(state)
 
 
 def _refute(state: CampaignState) -> None:

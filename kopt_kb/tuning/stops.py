@@ -9,6 +9,7 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.states import CampaignState, Round
+from kopt_kb.workspace.attempts import standing
 from kopt_kb.workspace.conditions import AboveCeilingError, Evaluation, StopConditions
 from kopt_kb.workspace.round_events import Measured
 
@@ -19,25 +20,25 @@ Stop = tuple[StopReason, tuple[int, ...]]
 
 def representative(found: Round) -> Mapping[str, Measured]:
     """Return shape → the round's record of its own candidate whose time is the (lower) median of the repeats."""
-    chosen: dict[str, list[Measured]] = {}
-    for record in found.measured.values():
-        if record.candidate == found.name:
-            chosen.setdefault(record.shape, []).append(record)
-    middle = {}
-    for shape, records in chosen.items():
-        at = statistics.median_low([one.median_s for one in records])
-        middle[shape] = next(one for one in records if one.median_s == at)
-    return middle
+    return standing(record for record in found.measured.values() if record.candidate == found.name)
 
 
 def evaluation(state: CampaignState) -> Evaluation | None:
-    """Return the Stop Conditions on the last accepted version; None when simulated, unmeasured or above a roof."""
-    if state.simulated or state.best is None:
+    """Return the Stop Conditions on the last accepted version.
+
+    None when simulated, unmeasured, above a roof, or timed on a device that is not the workspace's product.
+    """
+    if state.simulated or state.best is None or not _right_device(state):
         return None
     try:
         return StopConditions.of(state.workspace).evaluate(representative(state.best))
     except AboveCeilingError:
         return None
+
+
+def _right_device(state: CampaignState) -> bool:
+    product = state.environment.product if state.environment is not None else None
+    return product is None or product == state.workspace.created.platform
 
 
 def stop_reason(state: CampaignState, policy: Policy) -> Stop | None:
@@ -62,7 +63,7 @@ def _target(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None
 
 def _hardware_limit(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None:
     """All shapes at the policy's share of the measured roof of their limiting level, in every repeat."""
-    if state.simulated or state.best is None:
+    if state.simulated or state.best is None or not _right_device(state):
         return None
     measured_per_s = _measured_roofs(state)
     times = state.best.times(state.best.name)

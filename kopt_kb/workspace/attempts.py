@@ -10,7 +10,7 @@ from kopt_kb.workspace import round_events as rounds
 from kopt_kb.workspace import setup_events as setup
 from kopt_kb.workspace.events import Event, EventData
 
-__all__ = ["ACCEPTED", "SIMULATOR", "Attempt", "Candidate", "Entry", "History", "attempts_of"]
+__all__ = ["ACCEPTED", "SIMULATOR", "Attempt", "Bench", "Candidate", "Entry", "History", "attempts_of", "standing"]
 
 ACCEPTED = frozenset({"accept", "accept_with_note"})
 """Decisions that make the candidate the incumbent."""
@@ -94,12 +94,8 @@ class Attempt:
         return self.candidates[own[-1]] if own else None
 
     def standing(self, name: str) -> dict[str, rounds.Measured]:
-        """Shape → the record that stands for a candidate in this attempt: of its repeats the (lower) median one."""
-        repeats: dict[str, list[rounds.Measured]] = {}
-        for record in self.records:
-            if record.candidate == name:
-                repeats.setdefault(record.shape, []).append(record)
-        return {shape: _middle(found) for shape, found in repeats.items()}
+        """Shape → the record that stands for a candidate in this attempt."""
+        return standing(one for one in self.records if one.candidate == name)
 
     @property
     def own_records(self) -> dict[str, rounds.Measured]:
@@ -107,8 +103,26 @@ class Attempt:
         return self.standing(self.chosen.name) if self.chosen is not None else {}
 
 
+def standing(records: Iterable[rounds.Measured]) -> dict[str, rounds.Measured]:
+    """Return shape → the record that stands for one kernel: of its repeats the (lower) median one."""
+    repeats: dict[str, list[rounds.Measured]] = {}
+    for record in records:
+        repeats.setdefault(record.shape, []).append(record)
+    return {shape: _middle(found) for shape, found in repeats.items()}
+
+
 def _middle(repeats: list[rounds.Measured]) -> rounds.Measured:
     return sorted(repeats, key=lambda one: one.median_s)[(len(repeats) - 1) // 2]
+
+
+@dataclass(slots=True)
+class Bench:
+    """A kernel measured outside any round: its event, when, and the records."""
+
+    seq: int
+    t: str
+    started: setup.BenchStarted
+    records: list[rounds.Measured] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -116,6 +130,7 @@ class History:
     """All attempts and what belongs to none of them.
 
     Attributes:
+        benches: Benches by name; their records are no attempt's.
         environments: Sequence number → machine.
         runs: Run id → its end, once it has one.
         adopted: Adoptions, with sequence number and time.
@@ -123,6 +138,7 @@ class History:
     """
 
     attempts: dict[int, Attempt]
+    benches: dict[str, Bench] = field(default_factory=dict)
     environments: dict[int, setup.EnvironmentRecorded] = field(default_factory=dict)
     runs: dict[str, rounds.RunFinished] = field(default_factory=dict)
     noise: list[setup.NoiseMeasured] = field(default_factory=list)
@@ -239,6 +255,9 @@ def _candidate(history: History, now: Attempt, name: str) -> Candidate:
 
 
 def _measured(history: History, now: Attempt, data: rounds.Measured) -> None:
+    if data.candidate in history.benches:
+        history.benches[data.candidate].records.append(data)
+        return
     _candidate(history, now, data.candidate)
     now.records.append(data)
 
@@ -259,6 +278,9 @@ def _apply_words(history: History, event: Event) -> None:
         history.adopted.append((event.seq, event.t, data))
     elif isinstance(data, setup.EnvironmentRecorded):
         history.environments[event.seq] = data
+    elif isinstance(data, setup.BenchStarted):
+        history.benches[data.bench] = Bench(event.seq, event.t, data)
+        history.environments[event.seq] = data.machine
 
 
 def _set_mask(history: History, versions: tuple[int, ...], reason: str) -> None:

@@ -12,6 +12,7 @@ from kopt_kb.errors import FindingError
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.registry.units import format_exact, unit
 from kopt_kb.workspace.registration import AGGREGATE
+from kopt_kb.workspace.roof_use import roof_amount
 from kopt_kb.workspace.round_events import Measured
 from kopt_kb.workspace.setup_events import Target
 from kopt_kb.workspace.state import WorkspaceState
@@ -30,9 +31,10 @@ class Condition:
     """One condition of one shape.
 
     Attributes:
-        amount: Operations or bytes whose rate is judged.
+        amount: What counts under the target's roof: operations of one dtype and engine, or bytes of device memory.
         target_per_s: The target in base units a second, exact.
         ceiling_per_s: The documented roof; a measured one may be beaten, this one can't.
+        unit: Unit the target is printed in.
     """
 
     shape: str
@@ -41,6 +43,7 @@ class Condition:
     amount: int
     target_per_s: Fraction
     ceiling_per_s: Fraction
+    unit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,18 @@ class Judged:
         """Whether the target is reached; False without a measurement."""
         return self.ratio is not None and self.ratio >= 1
 
+    @property
+    def ceiling_share(self) -> float | None:
+        """Achieved over the documented roof, at most 1; None without a measurement."""
+        return None if self.achieved_per_s is None else self.achieved_per_s / float(self.condition.ceiling_per_s)
+
     def to_json(self) -> dict[str, Any]:
         """Return the CLI's JSON."""
         return {
             "shape": self.condition.shape, "quantity": self.condition.quantity, "target": self.condition.target,
             "target_si": float(self.condition.target_per_s), "median_s": self.median_s,
-            "achieved_si": self.achieved_per_s, "ratio": self.ratio, "met": self.met, "record": self.record or None,
+            "achieved_si": self.achieved_per_s, "ratio": self.ratio, "ceiling_share": self.ceiling_share,
+            "met": self.met, "record": self.record or None,
         }  # fmt: skip
 
 
@@ -125,16 +134,12 @@ class StopConditions:
 
 
 def _condition(target: Target, roof: Mapping[str, Any]) -> Condition:
-    work = roof["work"]
-    if target.quantity == "bandwidth":
-        amount = sum(each["compulsory"]["value"] for each in work["bytes"])
-    else:
-        amount = sum(flop["useful"]["value"] for flop in work["flops"])
+    amount = roof_amount(roof["work"], roof["target"]["name"])
     per_s = Fraction(target.value) * unit(target.unit).factor
     text = f"{target.op} {format_exact(Fraction(target.value))} {target.unit}"
     documented = next(one["documented"] for one in roof["ceilings"] if one["name"] == roof["target"]["name"])
     ceiling = Fraction(documented["si_value"]) if documented["value"] is not None else per_s / Fraction(target.factor)
-    return Condition(target.shape or "", target.quantity, text, amount, per_s, ceiling)
+    return Condition(target.shape or "", target.quantity, text, amount, per_s, ceiling, target.unit)
 
 
 def _judge(one: Condition, found: Measured | None) -> Judged:

@@ -16,6 +16,7 @@ from kopt_kb.registry.units import UNITS, unit
 from kopt_kb.workspace.blocks import BlockError, parse_blocks
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.numbers import HardwareNumber, find_numbers
+from kopt_kb.workspace.roof_use import DRAM, roof_amount
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["audit_prose"]
@@ -72,8 +73,9 @@ def _own_values(state: WorkspaceState) -> list[Value]:
         work = works.get(record.shape)
         if work is not None and record.median_s > 0:
             seconds = Fraction(record.median_s)
-            found.append(("B/s", sum(each["compulsory"]["value"] for each in work["bytes"]) / seconds))
-            found.append(("op/s", sum(flop["useful"]["value"] for flop in work["flops"]) / seconds))
+            found.append(("B/s", roof_amount(work, DRAM) / seconds))
+            engines = [flop["useful"]["value"] for flop in work["flops"]]
+            found += [("op/s", amount / seconds) for amount in {*engines, sum(engines)}]
     return found
 
 

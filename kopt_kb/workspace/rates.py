@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +12,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import check_shape, format_shape, parse_shape
 from kopt_kb.registry.units import UNITS
+from kopt_kb.workspace.roof_use import DRAM, roof_amount
 from kopt_kb.workspace.round_events import Measured
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -26,8 +27,8 @@ class ShapeRate:
 
     Attributes:
         record: The measurement.
-        flops_per_s: Useful operations over the median.
-        bytes_per_s: Compulsory bytes over the median.
+        flops_per_s: Useful operations of all engines over the median.
+        bytes_per_s: Compulsory bytes of device memory over the median.
         compute_share: Of the documented compute roof that limits the shape, 0 to 1.
         bandwidth_share: Of the documented bandwidth of device memory, 0 to 1.
         target_ratio: Achieved over target; at least 1 meets the condition.
@@ -79,8 +80,7 @@ def rates_of(state: WorkspaceState, records: Mapping[str, Measured], *, judged: 
     order = [format_shape(shape) for shape in problem.shapes]
     shapes = [*(one for one in order if one in records), *(one for one in records if one not in order)]
     roofs = {format_shape(tuple(one["work"]["shape"])): one for one in state.rooflines} if judged else {}
-    found = tuple(_rate(state, problem, records[shape], roofs.get(shape)) for shape in shapes)
-    return found if judged else tuple(replace(one, target_ratio=None) for one in found)
+    return tuple(_rate(state, problem, records[shape], roofs.get(shape)) for shape in shapes)
 
 
 def _per_s(amount: int, record: Measured) -> float | None:
@@ -93,38 +93,37 @@ def _per_s(amount: int, record: Measured) -> float | None:
 
 
 def _amounts(problem: Problem, shape: str) -> tuple[int, int]:
-    """Return useful operations and compulsory bytes; zeros for a shape the operation can't have."""
+    """Return useful operations and compulsory bytes of device memory; zeros for a shape the operation can't have."""
     try:
-        work = problem.work(check_shape(parse_shape(shape)))
+        work = problem.work(check_shape(parse_shape(shape))).to_json()
     except BadInput:
         return 0, 0
-    return sum(one.useful.value for one in work.flops), sum(one.compulsory.value for one in work.bytes)
+    return sum(one["useful"]["value"] for one in work["flops"]), roof_amount(work, DRAM)
 
 
 def _rate(state: WorkspaceState, problem: Problem, record: Measured, roof: Mapping[str, Any] | None) -> ShapeRate:
     flops, moved = _amounts(problem, record.shape)
     flops_per_s, bytes_per_s = _per_s(flops, record), _per_s(moved, record)
-    compute, bandwidth = _documented(roof)
-    ratio = None
-    for target in state.targets.targets if state.targets is not None else ():
-        if target.shape == record.shape and target.unit in UNITS:
-            goal = float(Fraction(target.value) * UNITS[target.unit].factor)
-            ratio = _share(bytes_per_s if target.quantity == "bandwidth" else flops_per_s, goal)
-    return ShapeRate(
-        record, flops_per_s, bytes_per_s, _share(flops_per_s, compute), _share(bytes_per_s, bandwidth), ratio
-    )
+    compute, bandwidth, ratio = None, None, None
+    if roof is not None:
+        (engine, compute_roof), bandwidth_roof = _documented(roof)
+        compute = _share(_per_s(roof_amount(roof["work"], engine), record), compute_roof)
+        bandwidth = _share(bytes_per_s, bandwidth_roof)
+        judged_per_s = _per_s(roof_amount(roof["work"], roof["target"]["name"]), record)
+        for target in state.targets.targets if state.targets is not None else ():
+            if target.shape == record.shape and target.unit in UNITS:
+                ratio = _share(judged_per_s, float(Fraction(target.value) * UNITS[target.unit].factor))
+    return ShapeRate(record, flops_per_s, bytes_per_s, compute, bandwidth, ratio)
 
 
 def _share(rate: float | None, roof: float | None) -> float | None:
     return finite(rate / roof) if rate is not None and roof else None
 
 
-def _documented(roof: Mapping[str, Any] | None) -> tuple[float | None, float | None]:
-    """Return the documented compute roof that binds (else the lowest) and the bandwidth of device memory."""
-    if roof is None:
-        return None, None
+def _documented(roof: Mapping[str, Any]) -> tuple[tuple[str, float | None], float | None]:
+    """Return the documented compute roof that binds (else the lowest) with its name, and that of device memory."""
     known = {one["name"]: one["documented"] for one in roof["ceilings"] if one["documented"]["value"] is not None}
     values = {name: float(Fraction(one["si_value"])) for name, one in known.items()}
     engines = {name: value for name, value in values.items() if " " in name}
-    compute = engines.get(roof["limiter"], min(engines.values(), default=None))
-    return compute, values.get("dram")
+    name = roof["limiter"] if roof["limiter"] in engines else min(engines, key=lambda one: engines[one], default="")
+    return (name, engines.get(name)), values.get(DRAM)

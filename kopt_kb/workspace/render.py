@@ -12,6 +12,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.adopted import README_VIEW
+from kopt_kb.workspace.bench_view import BENCH_VIEW
 from kopt_kb.workspace.blocks import BlockError, block_conflicts, discard_blocks, replace_blocks, update_blocks
 from kopt_kb.workspace.chain import Head
 from kopt_kb.workspace.conflict import Conflict
@@ -47,7 +48,7 @@ __all__ = [
     "view_faults",
 ]
 
-VIEWS = ViewRegistry([README_VIEW, MEMORY_VIEW, BASELINE_VIEW, ROUNDS_VIEW, TREND_VIEW, OPTIMIZE_VIEW])
+VIEWS = ViewRegistry([README_VIEW, MEMORY_VIEW, BASELINE_VIEW, ROUNDS_VIEW, TREND_VIEW, OPTIMIZE_VIEW, BENCH_VIEW])
 """All that is rendered in a workspace; `FILE#BLOCK` names a block of a file that people own."""
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from kopt_kb.workspace.codec import Count, JsonMap, Number, Seq, Sha256, Text
 
 __all__ = [
+    "BenchStarted",
     "CitationRef",
     "EnvironmentRecorded",
     "EventData",
@@ -193,6 +194,7 @@ class EnvironmentRecorded(EventData):
         clocks: Clock settings, unit in each name.
         versions: Program → version.
         harness: Hash of the measuring code.
+        product: Platform id of the product that has this name; empty when no page knows it, null when nobody looked.
     """
 
     kind: ClassVar[str] = "environment_recorded"
@@ -202,6 +204,25 @@ class EnvironmentRecorded(EventData):
     clocks: JsonMap
     versions: Mapping[str, str]
     harness: Sha256
+    product: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchStarted(EventData):
+    """A kernel is measured outside any round; runs and records of this candidate belong to no round.
+
+    Attributes:
+        bench: Name of the bench, by which its runs and records call the candidate.
+        kernel: Blob that is measured.
+        version: The version whose snapshot it is; null for the kernel as it stood.
+        machine: Where; records of the bench name this event as their environment.
+    """
+
+    kind: ClassVar[str] = "bench_started"
+    bench: Text
+    kernel: Sha256
+    version: Count | None
+    machine: EnvironmentRecorded
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,12 @@ def amd():
 
 
 @pytest.fixture(scope="session")
+def tables():
+    """Counter tables of rocprofv3, read the general way."""
+    return _load("rocprofv3_tables", HERE / "rocprofv3_tables.py")
+
+
+@pytest.fixture(scope="session")
 def amd_fuzz(repo_root):
     """The module of the long fuzz run over AMD reports."""
     return _load("fuzz_amd_readers", repo_root / "benchmarks" / "fuzz_amd_readers.py")

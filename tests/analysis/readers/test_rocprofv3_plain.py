@@ -2,73 +2,31 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kopt_kb.analysis.profile import Source
-from kopt_kb.analysis.readers.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd_devices import Devices, read_agent_table
-from kopt_kb.analysis.readers.amd_store import DispatchStore
 from kopt_kb.analysis.readers.rocprofv3_plain import read_plain
-from kopt_kb.analysis.readers.rocprofv3_rows import TableReader
-
-SOURCE = Source("f", "rocprofv3-csv", "rocprofv3", "amd")
-NAMES = st.sampled_from(["k", "void f<int, 4>(int*)", "naïve"])
-DISPATCHES = st.lists(
-    st.tuples(NAMES, st.integers(-5, 5000), st.sets(st.sampled_from(["A", "SQ_WAVES", "TCC_HIT_sum"]), min_size=1)),
-    min_size=1,
-    max_size=25,
-)
-
-
-def rounded(value):
-    """Return JSON with numbers to 12 digits: sums of floats may differ in the last bit."""
-    if isinstance(value, float):
-        return float(f"{value:.12g}")
-    if isinstance(value, dict):
-        return {key: rounded(one) for key, one in value.items()}
-    return [rounded(one) for one in value] if isinstance(value, list) else value
-
-
-def shown(profiles):
-    return [
-        (rounded(json.loads(json.dumps(one.to_json()))), [launch.raw for launch in one.launches]) for one in profiles
-    ]
-
-
-def by_rows(path):
-    collector = AmdCollector(Source(str(path), "rocprofv3-csv", "rocprofv3", "amd"))
-    store = DispatchStore(collector)
-    TableReader(path, Devices(), store).read(quick=False)
-    store.flush()
-    return [(dict(one, file="f"), raw) for one, raw in shown(collector.profiles())]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(DISPATCHES)
-def test_both_ways_give_equal_profiles(tmp_path, amd, dispatches):
+@given(st.data())
+def test_both_ways_give_equal_profiles(tmp_path, amd, tables, data):
     """Any kernels, times and counters, times that are no times."""
-    rows = [
-        amd.counter_row(number, counter, f"{number * 1.25}", 1000 * number, 1000 * number + span, name)
-        for number, (name, span, counters) in enumerate(dispatches, 1)
-        for counter in sorted(counters)
-    ]
     path = tmp_path / "x.csv"
-    path.write_text(amd.counter_table(*rows))
-    found = read_plain(path, Devices(), SOURCE)
+    tables.write_table(path, amd, data.draw(tables.DISPATCHES))
+    found = read_plain(path, Devices(), tables.SOURCE)
     assert found is not None
-    assert shown(found.profiles()) == by_rows(path)
+    assert tables.shown(found.profiles()) == tables.by_rows(path)
 
 
-def test_devices_and_shapes_are_resolved(tmp_path, amd):
+def test_devices_and_shapes_are_resolved(tmp_path, amd, tables):
     """The agent cell leads to the GPU, work-items to blocks."""
     (tmp_path / "a_agent_info.csv").write_text(amd.AGENTS)
     path = tmp_path / "x.csv"
     path.write_text(amd.counter_table(amd.counter_row(1, "SQ_WAVES", 4.0)))
-    collector = read_plain(path, read_agent_table(tmp_path / "a_agent_info.csv"), SOURCE)
+    collector = read_plain(path, read_agent_table(tmp_path / "a_agent_info.csv"), tables.SOURCE)
     (found,) = collector.profiles()
     assert (found.target, found.metrics["grid_blocks"], found.metrics["shared_block_bytes"]) == ("gfx942", 4, 512)
 
@@ -86,10 +44,10 @@ def test_devices_and_shapes_are_resolved(tmp_path, amd):
         ["1,2,3"],
     ],
 )
-def test_anything_but_a_plain_table_is_left_to_the_rows(tmp_path, amd, more):
+def test_anything_but_a_plain_table_is_left_to_the_rows(tmp_path, amd, tables, more):
     """Passes, several processes, empty or foreign cells, cut rows and blank lines."""
     rows = [amd.counter_row(number, "A", 1.0, 1000 * number, 1000 * number + 5) for number in (1, 2)]
     rows += [one if isinstance(one, str) else amd.counter_row(*one) for one in more]
     path = tmp_path / "x.csv"
     path.write_text(amd.counter_table(*rows))
-    assert read_plain(path, Devices(), SOURCE) is None
+    assert read_plain(path, Devices(), tables.SOURCE) is None

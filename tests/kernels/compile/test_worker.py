@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 from kopt_kb.errors import BadInput, MissingTool
@@ -33,3 +40,34 @@ def test_every_failure_is_an_answer(monkeypatch, raised, expected, text):
     found = answer(JOB)
     assert isinstance(found, expected)
     assert text in str(found)
+
+
+def test_a_worker_ends_with_its_parent(tmp_path):
+    """kill -9 of the parent ends a worker whose job never returns: it has a session of its own."""
+    marker, hanging = tmp_path / "pid", tmp_path / "hang.py"
+    hanging.write_text(
+        f"import os, time\nopen({str(marker)!r}, 'w').write(str(os.getpid()))\nwhile True:\n    time.sleep(0.1)\n"
+    )
+    script = f"""
+from kopt_kb.kernels.compile.pool import CompilePool
+with CompilePool(1) as pool:
+    pool.ask({str(hanging)!r})
+"""
+    parent = subprocess.Popen([sys.executable, "-c", script])
+    end = time.monotonic() + 60
+    while not (marker.exists() and marker.read_text()) and time.monotonic() < end:
+        time.sleep(0.05)
+    worker = Path("/proc") / marker.read_text() / "stat"
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    end = time.monotonic() + 15
+    while _is_running(worker) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not _is_running(worker)
+
+
+def _is_running(stat):
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False

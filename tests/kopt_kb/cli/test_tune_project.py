@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from kopt_kb.cli.tune_project import device_names
+from kopt_kb.registry.registry import Registry
 
 
 @pytest.fixture
@@ -125,3 +127,9 @@ def test_a_patch_of_a_kernel_file(tmp_path: Path, wiki_root: Path, repo_root: Pa
     capsys.readouterr()
     assert main(["tune", "patch", root]) == 0
     assert capsys.readouterr().out.startswith("diff --git a/kernel.py b/kernel.py\n")
+
+
+def test_device_names(wiki_root: Path) -> None:
+    """A GPU's name is looked up; a host's name says nothing of where the commands run."""
+    find = device_names(Registry.open(wiki_root))
+    assert (find("NVIDIA T10 48GB"), find("NVIDIA X"), find("host AMD EPYC")) == ("T10", "", None)

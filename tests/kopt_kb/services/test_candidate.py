@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.problem.tolerances import tolerance_of
+from kopt_kb.registry.registry import Registry
 from kopt_kb.services.candidate import answer, main
+from kopt_kb.services.search_pruning import pruning_rules
 
 KERNEL = """
 import torch
@@ -71,3 +74,20 @@ def test_the_answer_carries_the_token_and_the_job_is_gone(tmp_path: Path) -> Non
     assert main([str(tmp_path), "0"]) == 0
     assert not (tmp_path / "job.json").exists()
     assert json.loads((tmp_path / "result.json").read_text())["token"] == "secret"
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("pruned", [True, False])
+def test_a_search_says_whether_it_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pruned: bool) -> None:
+    """Rules reach the pruner with the candidate's file; one without declared launches is measured and says so."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("kopt_kb.services.candidate._measure", lambda functions, *_: ((1.0,),) * len(functions))
+    (tmp_path / "candidate.py").write_text(KERNEL)
+    rules = {**pruning_rules(Registry.open().platform("H200_SXM")), "seconds": 30.0} if pruned else {}
+    sizes = {"evaluations": 3, "seconds": 30.0, "seed": 1, "pruning": rules}
+    space = {"spaces": {"2x4": {"start": {"a": 1}, "knobs": {"a": [1, 2]}, "keep": None}}}
+    found = answer("search", {**body(), **sizes, **space}, tmp_path)["shapes"]["2x4"]
+    here = "static_cases" if importlib.util.find_spec("triton") else "not installed"
+    expected = here if pruned else "not asked for"
+    assert expected in found["pruning"]
+    assert (found["evaluated"], found["failed"], found["pruned"]) == (3, 0, {})

@@ -10,9 +10,10 @@ import pytest
 
 from kopt_kb.analysis.occupancy import Limits
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import KernelCase
 from kopt_kb.kernels.launch_case import TensorSpec
-from kopt_kb.services.pruning import PruneOptions, configurations, op_cases, prune
+from kopt_kb.services.pruning import Kept, PruneOptions, configurations, judge_configs, op_cases, prune
 
 FILE = str(Path(__file__).parents[2] / "kernels" / "compile" / "kernels_to_compile.py")
 TILE = TensorSpec((4096, 4096), "fp16")
@@ -130,3 +131,25 @@ def test_invalid_configurations_need_no_compiler():
     result = prune({"a": (1,)}, refuse, "sm_80", LIMITS)
     assert (result.removed[0].reason, result.cached) == ("invalid", 0)
     assert "multiple of 16" in result.removed[0].detail
+
+
+@pytest.mark.triton
+def test_a_file_without_launches_is_not_refused_by_the_compiler(tmp_path):
+    """Nothing is known of its resources, so nothing is said about them, from the cache neither."""
+    pytest.importorskip("triton")
+    (tmp_path / "kernel.py").write_text("x = 1\n")
+    case_of = op_cases(tmp_path / "kernel.py", (4,), "fp32")
+    for _ in range(2):
+        (one,) = prune({"a": (1,)}, case_of, "sm_80", LIMITS, PruneOptions(1, cache_folder=tmp_path / "c")).removed
+        assert one.reason == "invalid"
+        assert "static_cases" in one.detail
+
+
+@pytest.mark.triton
+def test_one_pool_serves_several_calls():
+    """Its workers stay warm; verdicts are in the order of the configurations."""
+    pytest.importorskip("triton")
+    with CompilePool(2) as pool:
+        for names in ((64, 128), (128, 64)):
+            found, _ = judge_configs([{"BN": one, "maxnreg": None} for one in names], case_of, "sm_80", LIMITS, pool)
+            assert [isinstance(one, Kept) for one in found] == [one == 64 for one in names]

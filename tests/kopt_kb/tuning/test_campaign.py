@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.registry.registry import Registry
+from kopt_kb.services.candidate_job import Job, Outcome, Started
+from kopt_kb.services.devices import product_of
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, RepeatedHypothesisError, View
+from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.states import State
@@ -269,3 +275,34 @@ def test_a_view_that_cannot_be_written_stops_no_campaign(
     with make_campaign(workspace, say=said.append) as campaign:
         assert campaign.run().state == "REPORT"
     assert any("the disk refuses" in one for one in said)
+
+
+class OnBoard(SimulatorExecutor):
+    """The simulator under the name of a device, as if it had measured."""
+
+    simulated = False
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Answer as the simulator does, but for the device."""
+        found = super().run(job, started)
+        named = {**(found.result or {}), "device": self.device} if job.kind == "environment" else found.result
+        return replace(found, result=named)
+
+
+@pytest.mark.parametrize(("device", "refused"), [("NVIDIA T10 48GB", False), ("NVIDIA T99", False), ("T10 Pro", True)])
+def test_the_device_has_to_be_the_product(workspace: Workspace, wiki_root: Path, device: str, refused: bool) -> None:
+    """Another product of the wiki is refused by name; one that no page knows runs without conditions."""
+    said: list[str] = []
+    aids = Aids(product_of=partial(product_of, Registry.open(wiki_root)), say=said.append)
+    with Campaign(workspace, policy_named("gpu-wiki"), (), OnBoard(device), aids=aids) as campaign:
+        campaign.step()
+        if refused:
+            with pytest.raises(BadInput, match="is T10_PRO, this workspace is for T10"):
+                campaign.step()
+            assert campaign.state().state is State.PREPARE_ENVIRONMENT
+        else:
+            assert campaign.step() is State.READ_HISTORICAL_TIPS
+            assert any("not evaluable" in line for line in said) == (device == "NVIDIA T99")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.errors import BadInput
 from kopt_kb.services.candidate_job import Job, RunLimits
 from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
 
@@ -133,6 +134,7 @@ def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
     marker = tmp_path / "pid"
     code = f"import os, time; open({str(marker)!r}, 'w').write(str(os.getpid())); time.sleep(60)".encode()
     script = f"""
+from kopt_kb.errors import BadInput
 from kopt_kb.services.candidate_job import Job, RunLimits
 from kopt_kb.tuning.executors import ChildProcessExecutor
 body = {{'shapes': ['1x1'], 'dtype': 'fp32', 'seeds': [1], 'tolerance': {{}}}}
@@ -162,3 +164,9 @@ def test_a_users_command_stands_before_the_child(tmp_path: Path) -> None:
     assert "wrapped" in outcome.printed
     assert outcome.result is not None
     assert "unavailable" in outcome.result
+
+
+def test_a_command_that_does_not_exist_is_bad_input() -> None:
+    """One line that names it."""
+    with pytest.raises(BadInput, match="no-such-launcher: can't be started"):
+        CommandExecutor(("no-such-launcher",)).run(Job("check"), lambda *_: None)

@@ -38,7 +38,7 @@ def test_each_variant_is_offered_once(view: View) -> None:
     while (found := VariantsProposer().propose(view)) is not None:
         claims.append(found.claim)
         view = tried(view, found.category, found.claim)
-    assert len(claims) == len(set(claims)) == 4  # two_pass needs rows longer than 8192
+    assert len(claims) == len(set(claims)) == 4  # two_pass needs rows longer than 2048
 
 
 def test_a_stagnant_category_is_left_out(view: View) -> None:

@@ -23,4 +23,5 @@ def test_what_can_not_be_judged_is_unavailable() -> None:
     """A file without launches, or one that can't be imported, is not judged as too large."""
     pytest.importorskip("triton")
     gate = ResourceGate(Registry.open().platform("H100_SXM"), ((64, 256),), "bf16")
-    assert gate(b"x = 1\n").result != "pass"
+    assert gate(b"x = 1\n").result == "unavailable"
+    assert gate(b"import no_such_module_anywhere\n").result == "unavailable"

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
+from kopt_kb.services.candidate_job import Job, Outcome, Started
+from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.proposers import VariantsProposer
 from kopt_kb.tuning.rounds import Aids
+from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.source_config import configs_of
+from kopt_kb.tuning.states import fold_campaign
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
 
@@ -63,3 +72,31 @@ def test_a_search_that_keeps_what_was_there_is_not_timed(workspace: Workspace, m
         if e.kind == "decided" and e.data.round in same:
             assert (e.data.decision, e.data.rule, e.data.measured) == ("rollback", "unchanged", ())
     assert not [e for e in events if e.kind == "gate_judged" and e.data.candidate in {f"v{one}" for one in same}]
+
+
+def test_a_search_is_sent_the_rules_of_pruning(workspace: Workspace, make_campaign) -> None:
+    """Target, limits and seconds, when the campaign has them; a simulation has none and says so in its record."""
+    with make_campaign(workspace, rounds=1) as campaign:
+        campaign.run()
+    state = fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
+    params = state.rounds[1].candidates["v1"].params
+    assert {one["pruning"] for one in params["search"].values()} == {"not asked for"}
+    assert all(one["asked"] == one["evaluated"] for one in params["search"].values())
+
+
+@pytest.mark.parametrize(("prune_s", "sent"), [(5.0, {"target": "sm_00", "seconds": 5.0}), (0.0, {})])
+def test_rules_go_with_their_seconds(workspace: Workspace, prune_s: float, sent: dict[str, object]) -> None:
+    """Without seconds nothing is pruned."""
+    seen: list[Job] = []
+
+    class Watching(SimulatorExecutor):
+        def run(self, job: Job, started: Started) -> Outcome:
+            seen.append(job)
+            return super().run(job, started)
+
+    aids = Aids(pruning={"target": "sm_00"})
+    settings = Settings(samples=10, evaluations=3, search_s=5.0, prune_s=prune_s)
+    policy = policy_named("gpu-wiki", max_rounds=1)
+    with Campaign(workspace, policy, (VariantsProposer(),), Watching(), settings=settings, aids=aids) as campaign:
+        campaign.run()
+    assert [dict(job.body["pruning"]) for job in seen if job.kind == "search"] == [sent]

@@ -10,6 +10,7 @@ from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.tuning.stops import evaluation, representative, rollbacks_in_a_row, stagnant_categories, stop_reason
 from kopt_kb.workspace.round_events import Decided, HypothesisStated, Measured, SnapshotTaken
+from kopt_kb.workspace.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
 
 AMOUNT = {"8192x4096": 134_225_920, "1024x512": 2_098_176}
@@ -70,6 +71,14 @@ def test_above_the_roof_is_never_met(state: CampaignState) -> None:
     """2.1 of 2.0 TB/s is a wrong measurement."""
     state.rounds.append(done(1, "accept", 2.1e12))
     assert (evaluation(state), stop_reason(state, POLICY)) == (None, None)
+
+
+@pytest.mark.parametrize(("product", "stops"), [(None, True), ("T10", True), ("T10_PRO", False), ("", False)])
+def test_another_device_is_never_at_the_target(state: CampaignState, product: str | None, stops: bool) -> None:
+    """Times of another product, or of one nobody knows, say nothing about this product's conditions."""
+    state.rounds.append(done(1, "accept", 1.85e12))
+    state.environment = EnvironmentRecorded("a board", None, None, {}, {}, BLOB, product)
+    assert (evaluation(state) is not None, stop_reason(state, POLICY) is not None) == (stops, stops)
 
 
 def test_iterations_plateau_and_escalation(state: CampaignState) -> None:

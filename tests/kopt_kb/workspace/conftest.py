@@ -72,6 +72,21 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "clocks": {"sm_hz": 5},
         "versions": {},
         "harness": BLOB,
+        "product": None,
+    },
+    "bench_started": {
+        "bench": "bench-1",
+        "kernel": BLOB,
+        "version": None,
+        "machine": {
+            "device": "P1",
+            "uuid": None,
+            "driver": None,
+            "clocks": {},
+            "versions": {},
+            "harness": BLOB,
+            "product": "P1",
+        },
     },
     "noise_measured": {"shape": "8x4", "n": 9, "median_s": 1e-5, "mad_s": 1e-7, "floor_pct": 1.5, "run": "r1"},
     "profile_read": {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kopt_kb.workspace.conditions import AboveCeilingError, StopConditions
@@ -57,3 +59,23 @@ def test_unmeasured_shapes_are_not_met(conditions: StopConditions) -> None:
     """No record, no ratio."""
     found = conditions.evaluate({})
     assert (found.aggregate, found.all_met, found.to_json()["conditions"][0]["record"]) == (None, False, None)
+
+
+def test_bytes_of_the_targets_own_level_count(workspace: Workspace) -> None:
+    """Bytes of a cache are no traffic of device memory; operations of another engine are not the target's."""
+    state = workspace.state()
+    assert state.targets is not None
+    (first, *_), extra = state.rooflines, {"requested": None, "direction": "both"}
+    more = [*first["work"]["bytes"], {**extra, "level": "l2", "compulsory": {"exactness": "exact", "value": 10**12}}]
+    counted = {**first, "work": {**first["work"], "bytes": more}}
+    state.targets = replace(state.targets, work={"rooflines": [counted, *state.rooflines[1:]]})
+    assert StopConditions.of(state).conditions[0].amount == 134_225_920
+    engine = {"dtype": "bf16", "engine": "matrix", "executed": None, "useful": {"exactness": "exact", "value": 7}}
+    flops = [*first["work"]["flops"], engine]
+    computed = {**first, "target": {**first["target"], "name": "bf16 matrix"}}
+    computed |= {
+        "work": {**first["work"], "flops": flops},
+        "ceilings": [{**first["ceilings"][0], "name": "bf16 matrix"}],
+    }
+    state.targets = replace(state.targets, work={"rooflines": [computed, *state.rooflines[1:]]})
+    assert StopConditions.of(state).conditions[0].amount == 7

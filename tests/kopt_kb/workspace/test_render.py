@@ -323,7 +323,7 @@ class TestPurity:
 
     def test_view_names(self):
         """One registry holds all that is rendered."""
-        assert [view.name for view in VIEWS] == ["readme", "memory", "baseline", "rounds", "trend", "optimize"]
+        assert [view.name for view in VIEWS] == ["readme", "memory", "baseline", "rounds", "trend", "optimize", "bench"]
 
 
 ODD = st.sampled_from(["x", "a | b\n# c", "\udc80", "<!-- kb:end tools -->", "3.35 TB/s", "\u2028é"])

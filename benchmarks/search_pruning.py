@@ -1,0 +1,67 @@
+"""How many configurations of the packaged matrix product can't launch on an H200, and what finding out costs.
+
+`python benchmarks/search_pruning.py [--sample 96]` judges a seeded sample of each variant's space as a search does:
+cross-compiled for the platform's target, by the limits of its page; then again from the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import math
+import random
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from kopt_kb.kernels.declared import read_declared
+from kopt_kb.registry.registry import Registry
+from kopt_kb.services.pruning import configurations
+from kopt_kb.services.search_pruning import SearchPruner, pruner_of, pruning_rules
+
+KERNEL = Path(__file__).resolve().parent.parent / "kernels" / "matmul.py"
+SHAPE = "8192x8192x8192"
+VARIANTS = ("pointers", "descriptors", "persistent")
+
+
+def judge(rules: dict[str, object], configs: list[dict[str, object]], cache: Path) -> tuple[Counter[str], float, int]:
+    """Return the words on the configurations, the seconds they took, and the processes that compiled."""
+    pruner = pruner_of({**rules, "seconds": 3600.0}, KERNEL, "bf16", cache)
+    if not isinstance(pruner, SearchPruner):
+        raise SystemExit(f"nothing can be pruned: {pruner}")
+    words: Counter[str] = Counter()
+    with pruner, contextlib.redirect_stdout(io.StringIO()):
+        start = time.perf_counter()
+        for at in range(0, len(configs), pruner.batch):
+            batch = configs[at : at + pruner.batch]
+            words.update("not judged" if one is None else one or "kept" for one in pruner.judge(SHAPE, batch))
+        return words, time.perf_counter() - start, pruner.batch
+
+
+def main() -> None:
+    """Print one line a variant."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--sample", type=int, default=96, help="configurations of each variant")
+    parser.add_argument("--platform", default="H200_SXM")
+    args = parser.parse_args()
+    platform = Registry.open().platform(args.platform)
+    rules, space = pruning_rules(platform), dict(read_declared(KERNEL).tuning_space)
+    print(f"{platform.id} ({rules['target']}), bf16, {SHAPE}, {math.prod(map(len, space.values()))} a variant")
+    for variant in VARIANTS:
+        every = [{**one, "VARIANT": variant} for one in configurations(space)]
+        configs = random.Random(0).sample(every, min(args.sample, len(every)))
+        with tempfile.TemporaryDirectory() as cache:
+            words, cold_s, workers = judge(rules, configs, Path(cache))
+            again, warm_s, _ = judge(rules, configs, Path(cache))
+        pruned = len(configs) - words["kept"] - words["not judged"]
+        print(
+            f"{variant:12} {len(configs)} judged: {pruned} pruned ({100 * pruned / len(configs):.0f} %) {dict(words)}; "
+            f"{1e3 * cold_s / len(configs):.0f} ms each with {workers} processes, "
+            f"{1e3 * warm_s / len(configs):.2f} ms from the cache, same words: {again == words}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""`kb bench kernel` and `kb bench utilization`: a workspace's kernel or its records against the Stop Conditions."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shlex
+import sys
+
+from kopt_kb.cli.output import add_wiki, print_json, table
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.tuning.bench import BenchOptions, bench_kernel, bench_plan, utilization
+from kopt_kb.tuning.executors import ChildProcessExecutor
+from kopt_kb.tuning.settings import Settings
+from kopt_kb.workspace.bench_report import BenchReport
+from kopt_kb.workspace.retarget import registry_of
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = ["ACTIONS", "add_actions", "render_conditions", "render_use", "run_action"]
+
+ACTIONS = ("kernel", "utilization")
+
+_EXITS = {"met": ExitCode.OK, "unmet": ExitCode.FINDING, "not evaluable": ExitCode.FINDING, "unknown": ExitCode.UNKNOWN}
+
+
+def add_actions(actions: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    """Declare both actions."""
+    kernel = actions.add_parser(
+        "kernel", help="check and time a workspace's kernel now, judge its Stop Conditions", allow_abbrev=False
+    )
+    use = actions.add_parser(
+        "utilization", help="judge the records a workspace has against every roof", allow_abbrev=False
+    )
+    kernel.add_argument("workspace", metavar="WORKSPACE")
+    kernel.add_argument("--version", metavar="N", type=int, help="snapshot of this version (default: kernel.py)")
+    kernel.add_argument("--repeats", metavar="N", type=int, default=3, help="medians of each shape (default 3)")
+    kernel.add_argument("--samples", metavar="N", type=int, default=100, help="timed runs of a median (default 100)")
+    kernel.add_argument(
+        "--flush-bytes", metavar="N", type=int, default=0, help="written before each timed run (default: twice the L2)"
+    )
+    kernel.add_argument("--run-s", metavar="S", type=float, default=300.0, help="seconds one child may take")
+    kernel.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
+    kernel.add_argument("--device", default="cuda", help="device of the kernel (default cuda)")
+    kernel.add_argument("--no-record", action="store_true", help="measure and judge, and write nothing")
+    kernel.add_argument("--dry-run", action="store_true", help="print what would be measured and stop")
+    use.add_argument("workspace", metavar="WORKSPACE")
+    use.add_argument("--version", metavar="N", type=int, help="this version (default: the last accepted)")
+    for one in (kernel, use):
+        one.add_argument("--every-shape", action="store_true", help="every shape has to meet its condition")
+        add_wiki(one)
+
+
+def run_action(args: argparse.Namespace) -> int:
+    """Run the action; exit 1 when the conditions are unmet or can't be judged, 4 when targets are UNKNOWN."""
+    workspace = Workspace.open(args.workspace)
+    if args.action == "kernel":
+        return _kernel(args, workspace)
+    found = utilization(workspace, registry_of(workspace, args.wiki), args.version, every_shape=args.every_shape)
+    return _print(found, render_use(found), as_json=args.json)
+
+
+def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
+    settings = Settings(samples=args.samples, run_s=args.run_s, flush_bytes=args.flush_bytes)
+    options = BenchOptions(args.version, args.repeats, settings, args.every_shape, not args.no_record)
+    if args.dry_run:
+        plan = bench_plan(workspace, options).to_json()
+        if args.json:
+            print_json(plan)
+        else:
+            print(table([(name, _text(value)) for name, value in plan.items()]))
+        return ExitCode.OK
+    executor = ChildProcessExecutor(args.device, _words(args.executor_command or ""))
+    found = bench_kernel(workspace, registry_of(workspace, args.wiki), executor, options, _say)
+    return _print(found, render_conditions(found), as_json=args.json)
+
+
+def _words(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise BadInput(f"{command!r} is no command line: {error}", where="--executor-command") from error
+
+
+def _say(line: str) -> None:
+    print(f"kb: {line}", file=sys.stderr, flush=True)
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _print(found: BenchReport, text: str, *, as_json: bool) -> int:
+    if as_json:
+        print_json(found.to_json())
+    else:
+        print(text)
+    return _EXITS[found.verdict]
+
+
+def _rate(per_s: float | None, unit: str) -> str:
+    if per_s is None:
+        return ""
+    if "/" in unit:
+        return f"{per_s / 1e12:.3f} {'TB/s' if unit == 'B/s' else 'TFLOPS'}"
+    return f"{per_s / 1e12:.1f} {unit}"
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f}"
+
+
+def _ratio(value: float | None) -> str:
+    """Return three digits cut off, not rounded: 1.000 is met."""
+    return "" if value is None else f"{math.floor(value * 1000) / 1000:.3f}"
+
+
+def _micros(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds * 1e6:.1f}"
+
+
+def _head(found: BenchReport) -> list[str]:
+    source, machine = found.source, found.source.machine
+    version = "kernel.py as it stands" if source.version is None else f"version {source.version}"
+    taken = "a bench" if source.kind == "bench" else "its round"
+    lines = [f"{found.platform}: {version}, records of {taken} ({source.name})"]
+    if machine is not None:
+        versions = ", ".join(f"{name} {text}" for name, text in sorted(machine.versions.items()))
+        lines.append(f"{machine.device}, driver {machine.driver or 'unknown'}, {versions}")
+    return lines
+
+
+def _tail(found: BenchReport) -> list[str]:
+    lines = [f"{shape}: target UNKNOWN (gpu-wiki not found)" for shape in found.unknown]
+    judged = found.evaluation
+    if judged is None:
+        return [*lines, f"Stop Conditions: not evaluable: {found.why_not}"]
+    if judged.judged:
+        value = _ratio(judged.aggregate) or "unmeasured"
+        lines.append(f"aggregate {value}, {'met' if judged.aggregate_met else 'not met'} (geomean of achieved/target)")
+    scope = "every shape" if found.scope == "every_shape" else "the aggregate"
+    return [*lines, f"Stop Conditions by {scope}: {found.verdict}"]
+
+
+def render_conditions(found: BenchReport) -> str:
+    """Return one line a Stop Condition as text for people; bare times when none can be judged."""
+    if found.evaluation is None:
+        rows = [("shape", "median us", "record")]
+        rows += [(one.shape, _micros(one.record.median_s), one.record.id or "none kept") for one in found.shapes]
+        return "\n".join([*_head(found), table(rows, right=(1,)), *_tail(found)])
+    judged = [("shape", "target", "median us", "achieved", "achieved/target", "% of documented", "met", "record")]
+    for one in found.evaluation.judged:
+        rate = _rate(one.achieved_per_s, "B/s" if one.condition.quantity == "bandwidth" else one.condition.unit)
+        ratio = _ratio(one.ratio)
+        cells = (_micros(one.median_s), rate, ratio, _percent(one.ceiling_share), "yes" if one.met else "no")
+        judged.append((one.condition.shape, one.condition.target, *cells, one.record or "none kept"))
+    known = {one.condition.shape for one in found.evaluation.judged}
+    for use in (one for one in found.shapes if one.shape not in known):
+        record = use.record.id or "none kept"
+        judged.append((use.shape, "UNKNOWN", _micros(use.record.median_s), "", "", "", "", record))
+    return "\n".join([*_head(found), table(judged, right=(2, 3, 4, 5)), *_tail(found)])
+
+
+def render_use(found: BenchReport) -> str:
+    """Return one line a shape and roof as text for people; the roof that binds is marked."""
+    if found.evaluation is None:
+        return render_conditions(found)
+    ratios = {one.condition.shape: one.ratio for one in found.evaluation.judged}
+    measured = {one.shape for one in found.shapes}
+    rows = [("shape", "bound", "roof", "achieved", "% documented", "% measured", "achieved/target", "record")]
+    for one in found.shapes:
+        last = (_ratio(ratios.get(one.shape)), one.record.id)
+        for at, roof in enumerate(one.roofs):
+            name = f"{roof.name} *" if roof.name == one.limiter else roof.name
+            shares = (_percent(roof.documented_share), _percent(roof.measured_share))
+            start = (one.shape, one.bound) if at == 0 else ("", "")
+            end = last if at == 0 else ("", "")
+            rows.append((*start, name, _rate(roof.achieved_per_s, roof.unit), *shares, *end))
+    rows += [(shape, "", "", "unmeasured", "", "", "", "") for shape in ratios if shape not in measured]
+    return "\n".join([*_head(found), table(rows, right=(3, 4, 5, 6)), "* the roof that binds", *_tail(found)])

@@ -1,0 +1,288 @@
+"""A workspace's kernel measured now, or its records as they are, against the Stop Conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool, UnknownData
+from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.registry.registry import Registry
+from kopt_kb.services.candidate_job import Executor, Job, JobKind, Outcome
+from kopt_kb.services.devices import product_of
+from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.gates import Ran
+from kopt_kb.tuning.jobs import Sources, job_of
+from kopt_kb.tuning.machine import ProductOf, read_machine
+from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.source_lint import lint_source
+from kopt_kb.tuning.states import fold_campaign
+from kopt_kb.workspace.attempts import attempts_of, standing
+from kopt_kb.workspace.bench_report import BenchReport, Scope, bench_report
+from kopt_kb.workspace.bench_source import RecordSource, records_of
+from kopt_kb.workspace.disk import read_regular
+from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.render import render_workspace
+from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.setup_events import BenchStarted, EnvironmentRecorded
+from kopt_kb.workspace.workspace import Workspace
+
+__all__ = ["BenchOptions", "BenchPlan", "WrongKernelError", "bench_kernel", "bench_plan", "utilization"]
+
+
+class WrongKernelError(FindingError):
+    """A kernel that is not measured: it is wrong, does not run, or is none of its own."""
+
+    code = "KB407"
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """How a kernel is measured.
+
+    Attributes:
+        version: Version to take from its snapshot; None: kernel.py as it stands.
+        repeats: Medians of each shape; the middle one stands for it.
+        settings: Sizes of runs, as in a campaign.
+        every_shape: Every shape has to meet its condition; otherwise what the campaign's policy says.
+        record: Whether events are appended; without it nothing is written.
+    """
+
+    version: int | None = None
+    repeats: int = 3
+    settings: Settings = field(default_factory=Settings)
+    every_shape: bool = False
+    record: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that measure nothing; raises `BadInput`."""
+        for name, value, least in (("repeats", self.repeats, 1), ("samples", self.settings.samples, 3)):
+            if value < least:
+                raise BadInput(f"--{name} is {value}", where="kb bench kernel", fix=f"at least {least}")
+        if self.settings.run_s <= 0 or self.settings.flush_bytes < 0:
+            raise BadInput("a limit is not positive", where="kb bench kernel", fix="check --run-s and --flush-bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchPlan:
+    """What a bench would measure: the source with its version, what judges it, the problem, what has to be met."""
+
+    workspace: str
+    platform: str
+    source: bytes
+    reference: bytes
+    version: int | None
+    problem: Problem
+    scope: Scope
+    options: BenchOptions
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the CLI's JSON of a dry run."""
+        own = self.options
+        return {
+            "workspace": self.workspace, "platform": self.platform,
+            "kernel": "kernel.py" if self.version is None else f"v{self.version}", "op": self.problem.op,
+            "dtype": self.problem.dtype, "shapes": [format_shape(one) for one in self.problem.shapes],
+            "repeats": own.repeats, "samples": own.settings.samples, "seeds": own.settings.seeds,
+            "scope": self.scope, "record": own.record,
+        }  # fmt: skip
+
+
+def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:
+    """Return what a bench would do; nothing is run and nothing written.
+
+    Raises:
+        BadInput: No such snapshot, kernel.py can't be read, or records would join simulated rounds.
+    """
+    root, events = str(workspace.layout.root), workspace.events()
+    store = ObjectStore(workspace.layout.objects)
+    state = fold_campaign(events, store.get)
+    if state.simulated and options.record:
+        fix = "add --no-record, or make another workspace with kb init"
+        raise BadInput("simulated and measured records never share a workspace", where=root, fix=fix, code="KB404")
+    if options.version is None:
+        source = read_regular(workspace.layout.kernel)
+        if source is None:
+            raise BadInput("there is no kernel.py", where=root, fix="restore it, or name a --version")
+    else:
+        taken = {n: one.snapshot.blob for n, one in attempts_of(events).attempts.items() if one.snapshot is not None}
+        if options.version not in taken:
+            known = ", ".join(map(str, taken)) or "none yet"
+            raise BadInput(f"no snapshot of version {options.version}", where=root, fix=f"snapshots: {known}")
+        source = store.get(taken[options.version])
+    created, scope = state.workspace.created, _scope(state.campaign, every_shape=options.every_shape)
+    judge, problem = store.get(created.kernel), state.workspace.problem
+    return BenchPlan(root, created.platform, source, judge, options.version, problem, scope, options)
+
+
+def bench_kernel(
+    workspace: Workspace,
+    registry: Registry,
+    executor: Executor,
+    options: BenchOptions,
+    say: Callable[[str], None] = lambda _: None,
+) -> BenchReport:
+    """Check and time a workspace's kernel on all its shapes, keep the records, judge them.
+
+    Raises:
+        WrongKernelError: It is wrong on some shape, or does not run; there are no numbers then.
+        MissingTool: No GPU where the executor runs.
+        AboveCeilingError: A record is above a roof.
+        JournalBusyError: A campaign is running in this workspace.
+    """
+    if "project" in workspace.state().task:
+        fix = "`kb tune run` measures it by the project's own benchmark"
+        raise BadInput("the kernel is files of a project", where=str(workspace.layout.root), fix=fix)
+    plan = bench_plan(workspace, options)
+    findings = lint_source(plan.source)
+    if findings:
+        text = "; ".join(f"line {one.line} {one.what}" for one in findings[:3])
+        raise WrongKernelError(text, where=_kernel_name(plan), fix="a kernel of its own is measured, not a library")
+    look_up = partial(product_of, registry)
+    if not options.record:
+        source = _measure(plan, executor, look_up, _Unrecorded(executor), say)
+    else:
+        with closing(Desk.open(workspace.layout, executor)) as desk:
+            source = _measure(plan, executor, look_up, _Recorded(desk), say)
+        _render(workspace, say)
+    return _judge(workspace, source, look_up, plan.scope)
+
+
+def utilization(
+    workspace: Workspace, registry: Registry, version: int | None = None, *, every_shape: bool = False
+) -> BenchReport:
+    """Judge the records that a workspace has; nothing is measured.
+
+    Raises:
+        FindingError: There are no records of that version.
+        UnknownData: Nor is there a target that they could be held against.
+        AboveCeilingError: A record is above a roof.
+        BadInput: There is no such version.
+    """
+    root, events = str(workspace.layout.root), workspace.events()
+    state, look_up = fold_campaign(events, ObjectStore(workspace.layout.objects).get), partial(product_of, registry)
+    platform = state.workspace.created.platform
+    found = records_of(attempts_of(events), version, lambda machine: look_up(machine.device) == platform, root)
+    if found is None and not workspace.stop_conditions().conditions:
+        raise UnknownData("every target is UNKNOWN", where=root, fix="add the rows to a wiki, then kb workspace set")
+    if found is None:
+        what = "there are no measurement records" if version is None else f"version {version} has no records"
+        raise FindingError(what, where=root, fix=f"run `kb bench kernel {root}` or `kb tune run {root}`")
+    return _judge(workspace, found, look_up, _scope(state.campaign, every_shape=every_shape))
+
+
+def _scope(campaign: Mapping[str, Any] | None, *, every_shape: bool) -> Scope:
+    """Return what has to be met: as asked for, else what the campaign's policy stops at."""
+    policy = campaign["policy"] if campaign is not None else {}
+    return "every_shape" if every_shape or policy.get("stop_scope") == "every_shape" else "aggregate"
+
+
+def _judge(workspace: Workspace, source: RecordSource, look_up: ProductOf, scope: Scope) -> BenchReport:
+    product = look_up(source.machine.device) if source.machine is not None else ""
+    return bench_report(workspace.state(), source, product or "", scope, str(workspace.layout.root))
+
+
+def _kernel_name(plan: BenchPlan) -> str:
+    return f"{plan.workspace}/kernel.py" if plan.version is None else f"version {plan.version}"
+
+
+class _Recorded:
+    """Runs and records that the journal keeps."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.name = f"bench-{1 + len(attempts_of(desk.journal.events).benches)}"
+        self._environment = 0
+
+    def begin(self, plan: BenchPlan, machine: EnvironmentRecorded) -> str:
+        kernel = self._desk.store.put(plan.source)
+        self._environment = self._desk.append(BenchStarted(self.name, kernel, plan.version, machine))
+        return kernel
+
+    def run(self, kind: JobKind, plan: BenchPlan) -> Outcome:
+        job = _job(kind, plan)
+        return self._desk.execute(f"{self.name}.{kind}.1", self.name, 1, job)
+
+    def keep(self, shape: str, at: int, one: Mapping[str, Any]) -> Measured:
+        run = f"{self.name}.timing.1"
+        found = _record(f"{run}:{shape}:{at}", self.name, shape, one, run, self._environment)
+        self._desk.append(found)
+        return found
+
+
+class _Unrecorded:
+    """Runs and records that are forgotten."""
+
+    name = "unrecorded"
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def begin(self, _: BenchPlan, __: EnvironmentRecorded) -> str:
+        return ""
+
+    def run(self, kind: JobKind, plan: BenchPlan) -> Outcome:
+        job = _job(kind, plan)
+        return self._executor.run(job, lambda *_: None)
+
+    def keep(self, shape: str, _: int, one: Mapping[str, Any]) -> Measured:
+        return _record("", self.name, shape, one, "", 0)
+
+
+def _job(kind: JobKind, plan: BenchPlan) -> Job:
+    own = plan.options
+    return job_of(kind, plan.problem, own.settings, own.repeats, Sources(plan.source, plan.reference))
+
+
+def _record(name: str, candidate: str, shape: str, one: Mapping[str, Any], run: str, environment: int) -> Measured:
+    spread = {key: float(value) for key, value in one.items() if key not in {"n", "median_s"}}
+    return Measured(name, candidate, shape, one["n"], one["median_s"], spread, run, environment)
+
+
+def _measure(
+    plan: BenchPlan,
+    executor: Executor,
+    look_up: ProductOf,
+    keeper: _Recorded | _Unrecorded,
+    say: Callable[[str], None],
+) -> RecordSource:
+    machine = read_machine(executor, plan.options.settings.run_s, look_up)
+    say(f"device {machine.device}")
+    kernel = keeper.begin(plan, machine)
+    checked = _answer(keeper.run("check", plan), plan)
+    wrong = checked.get("build_error") or checked.get("problem")
+    if wrong or checked.get("passed") is not True:
+        raise WrongKernelError(str(wrong or "it was not shown to be right"), where=_kernel_name(plan))
+    say(f"right on {checked.get('checks')} checks; timing")
+    timed = _answer(keeper.run("timing", plan), plan)
+    records = [
+        keeper.keep(shape, at, one)
+        for shape, sides in timed["shapes"].items()
+        for at, one in enumerate(sides["candidate"], start=1)
+    ]
+    return RecordSource("bench", keeper.name, plan.version, kernel, standing(records), machine)
+
+
+def _answer(outcome: Outcome, plan: BenchPlan) -> Mapping[str, Any]:
+    found = outcome.result or {}
+    if "missing" in found:
+        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU")
+    failure = Ran(outcome.outcome, found, "", outcome.printed).failure() or str(found.get("unavailable", ""))
+    if failure:
+        raise WrongKernelError(failure, where=_kernel_name(plan), fix="nothing was measured")
+    return found
+
+
+def _render(workspace: Workspace, say: Callable[[str], None]) -> None:
+    """Bring the views up to the journal; what stands in the way is said and loses no record."""
+    try:
+        conflicts = render_workspace(workspace).conflicts
+    except (KoptError, ModuleNotFoundError) as error:
+        say(f"views are not rendered: {error}; kb render writes them")
+        return
+    for one in conflicts:
+        say(f"{one.path}:{one.line}: edited by hand, nothing was rendered; kb adopt or kb render --discard")

@@ -1,0 +1,60 @@
+"""Jobs on a problem, the same for a campaign's gates and for a bench: shapes, tolerance, fresh seeds, sizes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.services.candidate_job import Job, JobKind, RunLimits
+from kopt_kb.tuning.settings import Settings
+
+__all__ = ["Sources", "job_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Files of one job.
+
+    Attributes:
+        candidate: What is judged.
+        reference: File whose inputs and reference judge, the workspace's first kernel; empty: the candidate's own.
+        incumbent: What it is timed against; empty: itself.
+    """
+
+    candidate: bytes
+    reference: bytes
+    incumbent: bytes = b""
+
+
+def job_of(
+    kind: JobKind,
+    problem: Problem,
+    settings: Settings,
+    repeats: int,
+    sources: Sources,
+    more: Mapping[str, Any] | None = None,
+) -> Job:
+    """Return a job on a source; its seeds follow from the source and the campaign's seed.
+
+    Args:
+        kind: What to do.
+        problem: Operation, shapes, storage type, tolerance.
+        settings: Sizes of measurements.
+        repeats: Medians a timing takes of each shape.
+        sources: The candidate and the files it is held against.
+        more: Further fields of the job's body.
+    """
+    start = int.from_bytes(hashlib.sha256(sources.candidate + str(settings.seed).encode()).digest()[:4], "big")
+    body = {
+        "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
+        "tolerance": problem.tolerance.to_json(), "seeds": [start + at for at in range(settings.seeds)],
+        "repeats": repeats, "samples": settings.samples, "flush_bytes": settings.flush_bytes,
+        "evaluations": settings.evaluations, "seconds": settings.search_s, "seed": settings.seed, **(more or {}),
+    }  # fmt: skip
+    extra_s = settings.search_s if kind == "search" else 0.0
+    limits = RunLimits(settings.run_s + extra_s, settings.resident_bytes)
+    return Job(kind, sources.candidate, sources.incumbent, body, limits, sources.reference)

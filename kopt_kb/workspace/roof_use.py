@@ -1,0 +1,83 @@
+"""How much of each roof a time uses: the amount of a work that counts under a roof, its rate, its share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+__all__ = ["DRAM", "RoofUse", "roof_amount", "roof_uses"]
+
+DRAM = "dram"
+"""Name of device memory's roof."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoofUse:
+    """A time under one roof.
+
+    Attributes:
+        name: Roof, such as `bf16 matrix` or `dram`.
+        unit: FLOP/s or B/s, the unit of every rate here.
+        achieved_per_s: Amount over time.
+        documented_per_s: What a data sheet promises; None when nobody says.
+        measured_per_s: What a program of this project reached; None when nobody measured it.
+    """
+
+    name: str
+    unit: str
+    achieved_per_s: float
+    documented_per_s: float | None
+    measured_per_s: float | None
+
+    @property
+    def documented_share(self) -> float | None:
+        """Achieved over documented; None without a documented roof."""
+        return self.achieved_per_s / self.documented_per_s if self.documented_per_s else None
+
+    @property
+    def measured_share(self) -> float | None:
+        """Achieved over measured, which may be beaten; None without a measured roof."""
+        return self.achieved_per_s / self.measured_per_s if self.measured_per_s else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the CLI's JSON."""
+        return {
+            "name": self.name, "unit": self.unit, "achieved_si": self.achieved_per_s,
+            "documented_si": self.documented_per_s, "documented_share": self.documented_share,
+            "measured_si": self.measured_per_s, "measured_share": self.measured_share,
+        }  # fmt: skip
+
+
+def roof_amount(work: Mapping[str, Any], name: str) -> int:
+    """Return what a work does under a roof: useful operations of `dtype engine`, else compulsory bytes of a level.
+
+    Args:
+        work: Counts as the journal keeps them.
+        name: Name of the roof.
+    """
+    dtype, _, engine = name.partition(" ")
+    if engine:
+        found = [one for one in work["flops"] if (one["dtype"], one["engine"]) == (dtype, engine)]
+        return sum(int(one["useful"]["value"]) for one in found)
+    return sum(int(one["compulsory"]["value"]) for one in work["bytes"] if one["level"] == name)
+
+
+def roof_uses(roofline: Mapping[str, Any], median_s: float) -> tuple[RoofUse, ...]:
+    """Return the use of every roof of a roofline, as the journal keeps it, by a time in seconds."""
+    return tuple(
+        RoofUse(
+            one["name"],
+            "FLOP/s" if " " in one["name"] else "B/s",
+            roof_amount(roofline["work"], one["name"]) / median_s,
+            _rate(one["documented"]),
+            _rate(one["measured"]),
+        )
+        for one in roofline["ceilings"]
+    )
+
+
+def _rate(value: Mapping[str, Any] | None) -> float | None:
+    known = value is not None and value["value"] is not None
+    return float(Fraction(value["si_value"])) if known and value is not None else None

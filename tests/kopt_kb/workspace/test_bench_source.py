@@ -1,0 +1,76 @@
+"""A version's records are those of its round, or of a later bench of the same bytes on the right product."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.workspace.attempts import attempts_of
+from kopt_kb.workspace.bench_source import RecordSource, records_of
+from kopt_kb.workspace.setup_events import EnvironmentRecorded
+
+BLOB = "ab" * 32
+
+
+def machine(device: str = "T10 board") -> dict[str, object]:
+    """A machine as a bench records it."""
+    return {
+        "device": device, "uuid": None, "driver": None, "clocks": {}, "versions": {}, "harness": BLOB, "product": "T10"
+    }  # fmt: skip
+
+
+def bench(story, number: int, kernel: str, median_s: float = 5e-5, device: str = "T10 board") -> None:
+    """Play a bench of a kernel: its event, three repeats of both shapes."""
+    name = f"bench-{number}"
+    seq = story.add("bench_started", bench=name, kernel=kernel, version=None, machine=machine(device))
+    for at, share in enumerate((1.02, 1.0, 0.98)):
+        times = {"8192x4096": share * median_s, "1024x512": share * median_s / 10}
+        story.time(name, times, tag=f"{name}.{at}", environment=seq)
+
+
+def found(story, version: int | None = None) -> RecordSource | None:
+    """What stands for a version on T10 boards."""
+
+    def fits(one: EnvironmentRecorded) -> bool:
+        return one.device == "T10 board"
+
+    return records_of(attempts_of(story.workspace.events()), version, fits, "here")
+
+
+def test_the_last_accepted_round_stands(played) -> None:
+    """Version 1, although 2 and 3 came later; both can be asked for, 2 has no times."""
+    last = found(played)
+    assert last is not None
+    assert (last.kind, last.name, last.version, last.records["8192x4096"].median_s) == ("round", "v1", 1, 1e-4)
+    third = found(played, 3)
+    assert third is not None and third.records["1024x512"].median_s == 4e-5
+    assert found(played, 2) is None
+    with pytest.raises(BadInput, match="no version 7"):
+        found(played, 7)
+
+
+def test_a_later_bench_of_the_same_bytes_stands(played) -> None:
+    """Of its repeats the middle one, under its own name and the version's number."""
+    bench(played, 1, played.workspace.state().created.kernel)
+    one = found(played)
+    assert one is not None
+    assert (one.kind, one.name, one.version) == ("bench", "bench-1", 1)
+    assert one.records["8192x4096"].median_s == 5e-5
+    assert one.to_json()["kind"] == "bench"
+
+
+def test_benches_of_other_bytes_or_devices_do_not_stand(played) -> None:
+    """An edited kernel is no version; another product says nothing about this one."""
+    bench(played, 1, BLOB)
+    bench(played, 2, played.workspace.state().created.kernel, device="another board")
+    one = found(played)
+    assert one is not None and one.name == "v1"
+
+
+def test_without_a_version_the_last_bench_stands(story) -> None:
+    """A fresh workspace has none; after a bench its records are there, of no version."""
+    assert found(story) is None
+    bench(story, 1, BLOB)
+    one = found(story)
+    assert one is not None
+    assert (one.name, one.version, one.kernel, one.simulated) == ("bench-1", None, BLOB, False)

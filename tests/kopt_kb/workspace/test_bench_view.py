@@ -1,0 +1,42 @@
+"""logs/bench.md shows benches; other views don't change because of them."""
+
+from __future__ import annotations
+
+from kopt_kb.workspace.render import render_texts
+
+BLOB = "ab" * 32
+
+
+def bench(story, product: str | None) -> None:
+    """Play a bench of one shape on a device that is this product."""
+    machine = {"device": "a board", "uuid": None, "driver": "5", "clocks": {}, "versions": {"torch": "2"}}
+    machine |= {"harness": BLOB, "product": product}
+    seq = story.add("bench_started", bench="bench-1", kernel=BLOB, version=None, machine=machine)
+    story.time("bench-1", {"8192x4096": 1e-4}, tag="b", environment=seq)
+
+
+def test_other_views_stay_as_they_are(played) -> None:
+    """No attempt gets a candidate, a record or a note from a bench; without one there is no file."""
+    before = render_texts(played.workspace.events(), played.store.get)
+    bench(played, "T10")
+    after = render_texts(played.workspace.events(), played.store.get)
+    assert "logs/bench.md" not in before.files
+    assert {path: text for path, text in after.files.items() if path != "logs/bench.md"} == before.files
+    assert after.blocks == before.blocks
+
+
+def test_records_and_targets_are_shown(played) -> None:
+    """134,225,920 B in 100 us are 1342 GB/s, 74.57 % of 1.8 TB/s."""
+    bench(played, "T10")
+    text = render_texts(played.workspace.events(), played.store.get).files["logs/bench.md"]
+    assert "| 8192x4096 | b:bench-1:8192x4096 | 100 | 100 |" in text
+    assert "| 1342 | 74.57 |" in text
+    assert f"sha256 {BLOB}" in text
+
+
+def test_another_product_is_not_judged(played) -> None:
+    """The time stays, the target column is empty, and the reader is told."""
+    bench(played, "T10_PRO")
+    text = render_texts(played.workspace.events(), played.store.get).files["logs/bench.md"]
+    assert "| 1342 | - |" in text
+    assert "not T10: its conditions are not evaluable here" in text
