@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FRAMEWORKS", "Framework", "aliases", "dotted_name", "framework_named", "functions_of", "kernels_of", "missing"]
+__all__ = [
+    "FRAMEWORKS",
+    "Framework",
+    "aliases",
+    "dotted_name",
+    "framework_named",
+    "functions_of",
+    "kernels_of",
+    "missing",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,9 +92,9 @@ def _task(args: argparse.Namespace) -> Task:
     op = args.op or (declared_op(read_demo(demo), demo) if demo else None)
     missing = _missing(args, op)
     if missing or op is None:
-        raise BadInput(
-            f"missing {', '.join(missing)}", where="kb init", fix="nothing was created; give them and run again"
-        )
+        more = "" if args.kernel_demo else "; a kernel to tune also needs --kernel-demo and --framework"
+        fix = f"nothing was created; give them and run again{more}"
+        raise BadInput(f"missing {', '.join(missing)}", where="kb init", fix=fix)
     tolerance = _tolerance(args.dtype, args.threshold) if args.threshold else None
     problem = Problem.of(op, args.shape, args.dtype, options=conditions(args.option), tolerance=tolerance)
     return Task(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import signal
 import statistics
@@ -125,8 +126,10 @@ def _check(body: _Body, folder: Path) -> dict[str, Any]:
         return {"build_error": "", **none, "problem": _line(error)}
     failed = next((f"{one['shape']}, seed {one['seed']}: {one['problem']}" for one in _failed(found.to_json())), "")
     worst = [one["max_rel_err"] for one in found.to_json()["checks"] if one.get("max_rel_err") is not None]
+    by_shape = {text: found.max_rel_err(shape) for text, shape in shapes.items()}
     return {
         "build_error": "", "passed": found.passed, "problem": failed, "max_rel_err": max(worst, default=None),
+        "max_rel_err_by_shape": {text: error for text, error in by_shape.items() if math.isfinite(error)},
         "checks": len(found.checks),
     }  # fmt: skip
 
@@ -136,8 +139,12 @@ def _failed(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _timing(body: _Body, folder: Path) -> dict[str, Any]:
-    """Time incumbent and candidate in turn, with cold caches and inputs of another seed at each repeat."""
-    modules = {side: load_module(str(folder / f"{side}.py")) for side in ("incumbent", "candidate")}
+    """Time incumbent, candidate and an earlier version if one is given, in turn.
+
+    Caches are cold and each repeat has inputs of another seed.
+    """
+    names = [side for side in ("incumbent", "candidate", "best") if (folder / f"{side}.py").is_file()]
+    modules = {side: load_module(str(folder / f"{side}.py")) for side in names}
     shapes: dict[str, dict[str, list[dict[str, float]]]] = {}
     for text, shape in _shapes(body).items():
         sides: dict[str, list[dict[str, float]]] = {side: [] for side in modules}

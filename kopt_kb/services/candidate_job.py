@@ -36,6 +36,7 @@ class Job:
         incumbent: Source it is compared with; empty when there is none.
         body: Shapes, dtype, tolerance, seeds, repeats and such, as JSON data.
         limits: Limits of the child.
+        best: Source that is timed as a third side, in turn with both; empty when there is none.
     """
 
     kind: JobKind
@@ -43,6 +44,7 @@ class Job:
     incumbent: bytes = b""
     body: Mapping[str, Any] = field(default_factory=dict)
     limits: RunLimits = RunLimits()
+    best: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

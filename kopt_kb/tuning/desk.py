@@ -110,6 +110,11 @@ class Desk:
             raise MissingTool(str(outcome.result["missing"]), fix="run on a machine with a GPU, or use --simulate")
         return Ran(outcome.outcome, outcome.result or {}, run, outcome.printed)
 
+    def recall(self, found: Round, run: str) -> Ran:
+        """Return a run of the round that finished."""
+        finished = found.runs[run].finished
+        return self._recall(finished) if finished is not None else Ran("lost", {}, run)
+
     def _execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
         def started(argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
             self.append(RunStarted(run, candidate, job.kind, attempt, argv, job.limits.to_json(), pid, ticks))

@@ -80,6 +80,8 @@ def CommandExecutor(command: tuple[str, ...], *, device: str = "cuda") -> ChildP
 def _fill(folder: Path, job: Job, token: str, device: str) -> None:
     (folder / "candidate.py").write_bytes(job.candidate)
     (folder / "incumbent.py").write_bytes(job.incumbent or job.candidate)
+    if job.best:
+        (folder / "best.py").write_bytes(job.best)
     body = {"device": device, **job.body}
     text = json.dumps({"kind": job.kind, "body": body, "token": token})
     (folder / "job.json").write_text(text, encoding="utf-8")

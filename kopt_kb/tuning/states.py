@@ -233,9 +233,7 @@ class CampaignFold:
         if self._state is None:
             raise BadInput("the journal is empty", fix="create the workspace with `kb init`", code="KB310")
         rounds = [*self._state.rounds[:-1], *map(_copied, self._state.rounds[-1:])]
-        return replace(
-            self._state, rounds=rounds, noise=dict(self._state.noise), masked=set(self.history.masked)
-        )
+        return replace(self._state, rounds=rounds, noise=dict(self._state.noise), masked=set(self.history.masked))
 
 
 def _copied(last: Round) -> Round:
