@@ -219,8 +219,10 @@ def _print(report: CampaignReport, args: argparse.Namespace, state: CampaignStat
 def render(report: CampaignReport, *, full: bool = True) -> str:
     """Return the report as text for people."""
     stop = "" if report.stop is None else f", stopped: {report.stop[0]}"
-    words = f"route {report.route}, policy {report.policy}{', SIMULATED' if report.simulated else ''}"
-    lines = [f"{report.state}{stop} ({words})"]
+    words = ["route " + report.route]
+    if report.route != "roofline":
+        words += [f"policy {report.policy}", *(["SIMULATED"] if report.simulated else [])]
+    lines = [f"{report.state}{stop} ({', '.join(words)})"]
     if report.gain_pct is not None:
         lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline {report.baseline}".rstrip())
     if not full:

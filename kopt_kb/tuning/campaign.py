@@ -201,7 +201,8 @@ class Campaign:
                 "settings": self._settings.to_json(),
             },
         )  # fmt: skip
-        self._say(f"policy {self._policy.name}, executor {self._executor.name}")
+        if state.route != "roofline":
+            self._say(f"policy {self._policy.name}, executor {self._executor.name}")
 
     def _render(self) -> None:
         """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
