@@ -162,3 +162,16 @@ def test_a_users_command_stands_before_the_child(tmp_path: Path) -> None:
     assert "wrapped" in outcome.printed
     assert outcome.result is not None
     assert "unavailable" in outcome.result
+
+
+@pytest.mark.torch
+def test_a_third_source_reaches_the_child_only_when_there_is_one() -> None:
+    """best.py lies beside the candidate; a candidate that reads its folder says so."""
+    line = "import pathlib; print(sorted(one.name for one in pathlib.Path(__file__).parent.glob('*.py')))"
+    source = HONEST.replace(b"LINE", line.encode())
+    for best, names in (
+        (b"", "['candidate.py', 'incumbent.py']"),
+        (HONEST, "['best.py', 'candidate.py', 'incumbent.py']"),
+    ):
+        job = Job("check", source, b"", body(), RunLimits(60.0), best)
+        assert names in ChildProcessExecutor("cpu").run(job, lambda *_: None).printed
