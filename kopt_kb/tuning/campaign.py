@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate_job import Executor, Job, RunLimits
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.harness import harness_hash
 from kopt_kb.tuning.policy import Policy, StopReason
-from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, View
+from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError
 from kopt_kb.tuning.report import CampaignReport, report_of
 from kopt_kb.tuning.rounds import Aids, RoundWork
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.states import CampaignState, Round, State
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
 from kopt_kb.tuning.transitions import exits
+from kopt_kb.tuning.view import view_of
 from kopt_kb.workspace.disk import read_regular
 from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.round_events import Blocked, HypothesisStated, RoundStarted, Stopped
 from kopt_kb.workspace.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["Campaign", "view_of"]
+__all__ = ["Campaign"]
 
 
 class Campaign:
@@ -266,7 +265,7 @@ class Campaign:
             raise BadInput(str(reason), where="PREPARE_ENVIRONMENT", fix="or use --simulate", code="KB404")
         desk.append(
             EnvironmentRecorded(
-                found["device"], found["uuid"], found["driver"], found["clocks"], found["versions"], _harness()
+                found["device"], found["uuid"], found["driver"], found["clocks"], found["versions"], harness_hash()
             )
         )
         self._say(f"device {found['device']}")
@@ -363,36 +362,6 @@ class Campaign:
         self._state_hypothesis(desk, found.number, proposal)
 
 
-def view_of(state: CampaignState, incumbent: bytes, avoid: frozenset[str] = frozenset()) -> View:
-    """Return what proposers may know of a state."""
-    tried = tuple(
-        {
-            "round": one.number, "category": one.hypothesis.category, "claim": one.hypothesis.claim,
-            "decision": one.decided.decision, "rule": one.decided.rule,
-        }
-        for one in state.rounds
-        if one.hypothesis is not None and one.decided is not None and one.number not in state.masked
-    )  # fmt: skip
-    problem, task = state.workspace.problem, state.workspace.task
-    bound = state.workspace.targets.bound if state.workspace.targets is not None else "unknown"
-    shapes = tuple(format_shape(one) for one in problem.shapes)
-    number = state.rounds[-1].number + 1 if state.rounds else 0
-    return View(
-        problem.op,
-        shapes,
-        problem.dtype,
-        str(task.get("target", "")),
-        bound,
-        state.limiter,
-        number,
-        incumbent,
-        tried,
-        avoid,
-        str(task.get("framework", "")),
-        "implement" if state.route == "pytorch" and state.baseline is None else "optimize",
-    )
-
-
 def _closed(state: CampaignState) -> int:
     """Return how many rounds are over; the baseline is none, an attempt at it that failed is one."""
     return sum(one.closed for one in state.rounds if one is not state.baseline)
@@ -404,13 +373,3 @@ def _needs(state: CampaignState) -> tuple[str, ...]:
     conditions = state.workspace.targets.targets if state.workspace.targets is not None else ()
     missing = len(conditions) <= len(state.workspace.problem.shapes)
     return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()
-
-
-def _harness() -> str:
-    """Return the hash of the code that measures."""
-    import kopt_kb.kernels
-    import kopt_kb.services
-
-    kernels, services = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.services.__path__)))
-    files = (kernels / "timing.py", kernels / "verification.py", *sorted(services.glob("candidate*.py")))
-    return hashlib.sha256(b"\0".join(one.read_bytes() for one in files)).hexdigest()
