@@ -287,6 +287,8 @@ class Campaign:
         incumbent = self._incumbent(desk, state)
         proposal = self._ask(desk, state, incumbent)
         if proposal is None:
+            if state.baseline is None:
+                self._say("nobody proposes a kernel: give --proposer CMD or --plan FILE to kb tune run")
             self._end(desk, state, "exhausted", tuple(one.decided_seq for one in state.rounds if one.decided_seq))
             return
         number = state.rounds[-1].number + 1 if state.rounds else 0

@@ -164,3 +164,14 @@ def test_a_missing_kernel_is_one_line(workspace: str, capsys: pytest.CaptureFixt
     Path(workspace, "kernel.py").unlink()
     assert main(["tune", "run", workspace, *SMALL, "--yes"]) == 2
     assert "there is no kernel.py" in capsys.readouterr().err
+
+
+def test_a_roofline_with_an_unknown_input_is_unknown(
+    tmp_path: Path, wiki_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 4, and what is known is printed: nothing blocks a route that measures nothing."""
+    words = ["init", "gap", "--platform", "T10", "--op", "gemm", "--shape", "64x64x64", "--dtype", "bf16"]
+    assert main([*words, "--parent", str(tmp_path), "--wiki", str(wiki_root), "--allow-unknown"]) == 4
+    capsys.readouterr()
+    assert main(["tune", "run", str(tmp_path / "kernel_opt_gap")]) == 4
+    assert "UNKNOWN" in capsys.readouterr().out

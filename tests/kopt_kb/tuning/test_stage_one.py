@@ -16,6 +16,7 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, Proposer, View
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
+from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.stage_one import PackagedProposer, unmet
@@ -196,6 +197,19 @@ def test_stage_one_is_given_up_after_the_policys_escalation(
         assert (report.stop[0], len(report.stop[1]), len(report.rounds)) == ("aborted", limit, limit)
         campaign.restart()
         assert len(campaign.run(Budget(rounds=1)).rounds) == limit + 1
+
+
+def test_without_a_proposer_it_says_what_to_give(pytorch: Workspace) -> None:
+    """Exhausted before any attempt; a new start with a proposer goes on at number 0."""
+    said: list[str] = []
+    policy, settings = policy_named("gpu-wiki"), Settings(samples=5)
+    with Campaign(pytorch, policy, (), Judging(), settings=settings, aids=Aids(say=said.append)) as campaign:
+        report = campaign.run()
+    assert (report.stop, report.rounds) == (("exhausted", ()), ())
+    assert any("--proposer" in one for one in said)
+    with campaign_of(pytorch, (PackagedProposer(),)) as campaign:
+        campaign.restart()
+        assert campaign.run(Budget(rounds=0)).baseline == "v0"
 
 
 def test_a_budget_counts_failed_attempts(pytorch: Workspace, kernel: bytes) -> None:
