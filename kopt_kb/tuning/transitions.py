@@ -57,7 +57,7 @@ def exits(state: CampaignState) -> frozenset[StopReason]:
     Straight after the baseline only the user ends it, or that nobody has a hypothesis: then there is no round to do.
     """
     found = EXITS[state.state]
-    straight = bool(state.rounds) and state.rounds[-1] is state.baseline and state.state is State.ACCEPT
+    straight = [one.accepted for one in state.rounds] == [False] * (len(state.rounds) - 1) + [True]
     return found & _STRAIGHT_AFTER_BASELINE if straight else found
 
 

@@ -135,6 +135,16 @@ def test_a_new_start_does_not_open_the_way_either(workspace: Workspace, make_cam
     walked(workspace)
 
 
+def test_an_accepted_baseline_without_its_snapshot_is_no_way_out_either(workspace: Workspace, make_campaign) -> None:
+    """Between the decision and the snapshot the state is still BASELINE, and a budget ends nothing."""
+    with make_campaign(workspace) as campaign:
+        while campaign.step() and workspace.events()[-1].kind != "decided":
+            pass
+        assert campaign.state().state is State.BASELINE
+        with pytest.raises(BadInput, match="does not end with budget at BASELINE"):
+            campaign.stop("budget")
+
+
 @pytest.mark.parametrize("reason", ["budget", "target", "plateau", "iterations", "aborted"])
 def test_only_the_user_ends_it_straight_after_the_baseline(workspace: Workspace, make_campaign, reason: str) -> None:
     """Every other reason from outside is refused and named; the user's is taken."""
