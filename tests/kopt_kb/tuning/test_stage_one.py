@@ -51,7 +51,11 @@ class Listed:
 class Judging(SimulatorExecutor):
     """Passes a check unless the source says `WRONG`; leaves the errors out where it says `SILENT`."""
 
+    def __init__(self) -> None:
+        self.timed = list[Job]()
+
     def run(self, job: Job, started: Started) -> Outcome:
+        self.timed += [job] if job.kind == "timing" else []
         found = super().run(job, started)
         if job.kind == "check" and found.result is not None:
             answer = dict(found.result)
@@ -136,8 +140,19 @@ def test_failed_attempts_use_numbers_and_stay_in_baseline(
     assert (report.baseline, report.route) == ("v3", "pytorch")
     starts = [e.data.incumbent for e in pytorch.events() if isinstance(e.data, RoundStarted)]
     assert starts[:4] == [pytorch.state().created.kernel] * 4
+    noise = {e.data.shape: e.data.run for e in pytorch.events() if e.kind == "noise_measured"}
+    assert set(noise.values()) == {"sim-v3.timing.1"}  # not that of v2, whose times were recorded too
     found = audit(pytorch.layout.root, Registry.open(wiki_root))
     assert found.clean, found.findings
+
+
+def test_a_first_kernel_is_timed_against_itself(pytorch: Workspace, kernel: bytes) -> None:
+    """PyTorch logic has no launch: the baseline's two sides are the candidate, the next round's are not."""
+    executor, sources = Judging(), [kernel, kernel + b"# later\n"]
+    policy, settings = policy_named("gpu-wiki", max_rounds=1), Settings(samples=5)
+    with Campaign(pytorch, policy, (Listed(sources),), executor, settings=settings) as campaign:
+        campaign.run()
+    assert [(one.incumbent, one.candidate) for one in executor.timed] == [(kernel, kernel), (kernel, sources[1])]
 
 
 def test_views_speak_of_the_baseline_that_was_accepted(pytorch: Workspace, logic: Path, kernel: bytes) -> None:
