@@ -366,7 +366,8 @@ class Campaign:
 
 def _closed(state: CampaignState) -> int:
     """Return how many rounds are over; the baseline is none, an attempt at it that failed is one."""
-    return sum(one.closed for one in state.rounds if one is not state.baseline)
+    baseline = state.baseline
+    return sum(one.closed for one in state.rounds if one is not baseline)
 
 
 def _needs(state: CampaignState) -> tuple[str, ...]:

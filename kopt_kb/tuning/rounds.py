@@ -193,7 +193,7 @@ class RoundWork:
         check = self.desk.recall(found, run).result
         lacking = unmet(shapes, self.policy.repeats, check, found.times(found.name))
         if lacking:
-            return Decision("unverified", "Stage 1", "; ".join(lacking))
+            return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
         return Decision("accept", "baseline", "the first correct kernel")
 
 

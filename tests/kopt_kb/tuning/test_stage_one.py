@@ -133,7 +133,7 @@ def test_failed_attempts_use_numbers_and_stay_in_baseline(
     assert decided(pytorch)[:4] == [
         (0, "rollback", "gate lint"),
         (1, "rollback", "gate correctness"),
-        (2, "unverified", "Stage 1"),
+        (2, "unverified", "Stage 1: no max_rel_err of 8192x4096 is recorded"),
         (3, "accept", "baseline"),
     ]
     assert {state for state, rounds in seen if 0 < rounds < 4} == {State.BASELINE}
