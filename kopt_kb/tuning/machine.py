@@ -48,5 +48,6 @@ def harness_digest() -> str:
     import kopt_kb.services
 
     kernels, services = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.services.__path__)))
-    files = (kernels / "timing.py", kernels / "verification.py", *sorted(services.glob("candidate*.py")))
+    names = ("timing.py", "verification.py", "output_file.py")
+    files = (*(kernels / one for one in names), *sorted(services.glob("candidate*.py")))
     return hashlib.sha256(b"\0".join(one.read_bytes() for one in files)).hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from kopt_kb.errors import FindingError
 
@@ -32,6 +32,8 @@ class View:
         incumbent: Source of the last accepted version.
         tried: Decided rounds: number, category, claim, decision, rule.
         avoid: Categories that stagnated; choose another one.
+        framework: Language the kernel has to be in.
+        stage: `implement` before there is a kernel (the incumbent is PyTorch logic), else `optimize`.
     """
 
     op: str
@@ -44,6 +46,8 @@ class View:
     incumbent: bytes
     tried: tuple[Mapping[str, Any], ...] = ()
     avoid: frozenset[str] = frozenset()
+    framework: str = ""
+    stage: Literal["implement", "optimize"] = "optimize"
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
@@ -55,7 +59,7 @@ class View:
             "op": self.op, "shapes": list(self.shapes), "dtype": self.dtype, "target": self.target,
             "bound": self.bound, "limiter": self.limiter or None, "round": self.round,
             "kernel": self.incumbent.decode(), "tried": [dict(one) for one in self.tried],
-            "avoid_categories": sorted(self.avoid),
+            "avoid_categories": sorted(self.avoid), "framework": self.framework, "stage": self.stage,
         }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ class Task:
     Attributes:
         platform: Name of the exact product.
         framework: Language of the kernel, such as Triton, CuteDSL, HIP.
-        kernel_demo: File of the kernel to start from; copied to kernel.py.
+        kernel_demo: File of the kernel or PyTorch logic to start from; copied to kernel.py. None: roofline only.
         problem: Operation, shapes, storage type, tolerance.
         arch: Architecture the user named; must be the platform's. Empty: derived from the platform.
         reference_project: Where related code is; empty when there is none.
@@ -30,11 +30,12 @@ class Task:
         placeholders: Key → what the user puts in place of an UNKNOWN value; never part of a target.
         allow_unknown: Create the workspace although an input of a target is UNKNOWN.
         min_grade: Refuse roofs of a weaker grade.
+        route: How the workspace enters the loop; None: what the kernel demo is.
     """
 
     platform: str
     framework: str
-    kernel_demo: Path
+    kernel_demo: Path | None
     problem: Problem
     arch: str = ""
     reference_project: str = ""
@@ -42,6 +43,7 @@ class Task:
     placeholders: Mapping[str, str] = field(default_factory=dict)
     allow_unknown: bool = False
     min_grade: str | None = None
+    route: str | None = None
 
 
 def read_demo(path: Path) -> bytes:
