@@ -17,6 +17,7 @@ from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.workspace.codec import encode
+from kopt_kb.workspace.route import ROUTES, route_text
 from kopt_kb.workspace.task import Task, declared_op, read_demo
 from kopt_kb.workspace.workspace import Workspace
 
@@ -29,13 +30,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     needed = parser.add_argument_group("required")
     needed.add_argument("--platform", metavar="PLATFORM", help="exact product")
     needed.add_argument("--framework", metavar="NAME", help="language of the kernel, such as Triton, CuteDSL, HIP")
-    needed.add_argument("--kernel-demo", metavar="FILE", help="kernel to start from; copied to kernel.py")
+    needed.add_argument(
+        "--kernel-demo",
+        metavar="FILE",
+        help="kernel or PyTorch logic to start from; copied to kernel.py; without one the workspace has targets only",
+    )
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     needed.add_argument("--dtype", metavar="TYPE", help="storage type")
     parser.add_argument("--project", metavar="FILE", help="project.toml: kernel, shapes, commands (docs/projects.md)")
     parser.add_argument(
         "--performance-target", metavar="TEXT", help='such as "> 500 TFLOPS" or "> 60%% peak efficiency"'
+    )
+    parser.add_argument(
+        "--route", choices=ROUTES, help="default: what the kernel demo is; docs/tuning.md describes the three"
     )
     parser.add_argument("--option", metavar="NAME=VALUE", action="append", default=[], help="option of the operation")
     parser.add_argument("--arch", metavar="NAME", help="architecture; must be the platform's")
@@ -64,20 +72,22 @@ def run(args: argparse.Namespace) -> int:
     state = workspace.state()
     incomplete = len(state.targets.targets if state.targets else ()) <= len(task.problem.shapes)
     if args.json:
-        body = {"path": str(workspace.layout.root), "platform": state.created.platform}
+        body = {"path": str(workspace.layout.root), "platform": state.created.platform, "route": state.route}
         print_json({**body, "unknown": list(state.unknown), "rooflines": encode(tuple(state.rooflines))})
     else:
-        print(f"created {workspace.layout.root}")
+        print(f"created {workspace.layout.root}, route {route_text(state.route)}")
         for row in state.unknown.values():
             print(f"  {row.key}: UNKNOWN (gpu-wiki not found)")
+        if state.route == "roofline":
+            print("  to tune a kernel, make another workspace with --kernel-demo")
         print("  read README.md there; `kb audit` checks it")
     return ExitCode.UNKNOWN if incomplete else ExitCode.OK
 
 
 def _missing(args: argparse.Namespace, op: str | None) -> list[str]:
     wanted = {
-        "--platform": args.platform, "--framework": args.framework, "--kernel-demo": args.kernel_demo,
-        "--op": op, "--shape": args.shape, "--dtype": args.dtype,
+        "--platform": args.platform, "--framework": args.framework or not args.kernel_demo, "--op": op,
+        "--shape": args.shape, "--dtype": args.dtype,
     }  # fmt: skip
     return [name for name, value in wanted.items() if not value]
 
@@ -88,15 +98,15 @@ def _task(args: argparse.Namespace) -> Task:
     demo = Path(args.kernel_demo) if args.kernel_demo else None
     op = args.op or (declared_op(read_demo(demo), demo) if demo else None)
     missing = _missing(args, op)
-    if missing or demo is None or op is None:
-        raise BadInput(
-            f"missing {', '.join(missing)}", where="kb init", fix="nothing was created; give them and run again"
-        )
+    if missing or op is None:
+        more = "" if args.kernel_demo else "; a kernel to tune also needs --kernel-demo and --framework"
+        fix = f"nothing was created; give them and run again{more}"
+        raise BadInput(f"missing {', '.join(missing)}", where="kb init", fix=fix)
     tolerance = _tolerance(args.dtype, args.threshold) if args.threshold else None
     problem = Problem.of(op, args.shape, args.dtype, options=conditions(args.option), tolerance=tolerance)
     return Task(
         platform=args.platform,
-        framework=args.framework,
+        framework=args.framework or "",
         kernel_demo=demo,
         problem=problem,
         arch=args.arch or "",
@@ -106,6 +116,7 @@ def _task(args: argparse.Namespace) -> Task:
         allow_unknown=args.allow_unknown,
         min_grade=args.min_grade,
         aim=args.performance_target or "",
+        route=args.route,
     )
 
 
@@ -114,6 +125,8 @@ def _task_of_project(args: argparse.Namespace) -> Task:
 
     if args.kernel_demo:
         raise BadInput("--kernel-demo and --project", where="kb init", fix="the project file names the kernel source")
+    if args.route not in {None, "kernel"}:
+        raise BadInput(f"--route {args.route} and --project", where="kb init", fix="a project has a kernel already")
     if args.threshold or args.placeholder:
         raise BadInput(
             "--threshold or --placeholder with --project", where="kb init", fix="the project's own test judges results"

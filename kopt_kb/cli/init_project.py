@@ -49,6 +49,7 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
         allow_unknown=args.allow_unknown,
         min_grade=args.min_grade,
         aim=aim,
+        route="kernel",
         project=ProjectCapture(file, root, data),
     )
 

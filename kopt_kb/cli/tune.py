@@ -36,13 +36,15 @@ from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.project_subject import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
-from kopt_kb.tuning.report import CampaignReport, report_of
+from kopt_kb.tuning.report import CampaignReport, conditions_text, report_of
 from kopt_kb.tuning.resource_gate import ResourceGate
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.simulator import SimulatorExecutor
+from kopt_kb.tuning.stage_one import PackagedProposer
 from kopt_kb.tuning.states import CampaignState, fold_campaign
 from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.readme import render_blocks
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["add_arguments", "run"]
@@ -107,32 +109,39 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "patch":
         return print_patch(args, workspace, state)
     if args.action in {"status", "report"}:
-        return _print(report_of(state, _policy_of(state, None)), args)
+        return _print(report_of(state, _policy_of(state, None)), args, state)
+    if state.route == "roofline" and state.stopped is not None:
+        return _print(report_of(state, _policy_of(state, None)), args, state)
+    _check_budget(args)
     if args.action == "resume" and state.campaign is None:
         raise BadInput("there is no campaign to resume", where=args.workspace, fix="start one with kb tune run")
     if args.action in {"resume", "step"} and state.stopped is not None:
-        return _print(report_of(state, _policy_of(state, None)), args)
+        return _print(report_of(state, _policy_of(state, None)), args, state)
     project = project_of(workspace, state)
-    policy = _policy_of(state, args)
-    if project is not None and (state.campaign is None or state.stopped is not None):
-        policy = project.policy(policy)
+    policy = _policy_of(state, args, project)
     parameters = _parameters(args, state, policy, project)
     if args.dry_run:
         _show(parameters, args.json)
         return ExitCode.OK
     fresh = state.campaign is None or state.stopped is not None
-    if fresh:
+    if fresh and state.route != "roofline":  # targets alone cost nothing and change nothing
         _confirm(args, parameters)
     with _campaign(args, workspace, state, policy, project) as campaign:
         if state.stopped is not None and args.action == "run":
             campaign.restart()
         if args.action == "step":
             campaign.step()
-            return _print(campaign.report(), args)
-        return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args)
+            return _print(campaign.report(), args, state)
+        return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
 
 
-def _policy_of(state: CampaignState, args: argparse.Namespace | None) -> Policy:
+def _check_budget(args: argparse.Namespace) -> None:
+    for name, value in (("--budget-s", args.budget_s), ("--budget-rounds", args.budget_rounds)):
+        if value is not None and not value >= 0:
+            raise BadInput(f"{name} {value:g}", where="kb tune", fix="give 0 or more", code="KB404")
+
+
+def _policy_of(state: CampaignState, args: argparse.Namespace | None, project: ProjectSubject | None = None) -> Policy:
     """Return the policy the open campaign was confirmed with, else the one asked for."""
     if state.campaign is not None and (args is None or state.stopped is None):
         return policy_from_json(state.campaign["policy"])
@@ -140,9 +149,10 @@ def _policy_of(state: CampaignState, args: argparse.Namespace | None) -> Policy:
         return policy_named("gpu-wiki")
     core = tuple(args.core_shape) if args.core_shape else None
     scope = "every_shape" if args.every_shape else ""
-    return policy_named(
+    found = policy_named(
         args.policy, core_shapes=core, max_rounds=args.max_rounds, stop_scope=scope, without_stops=args.no_stop
     )
+    return found if project is None else project.policy(found)
 
 
 def _campaign(
@@ -165,7 +175,7 @@ def _campaign(
         return project_campaign(args, workspace, project, policy, settings=settings, aids=aids)
     problem = state.workspace.problem
     aids = Aids(tips=Path(args.tips) if args.tips else None, say=_say)
-    if not simulate:
+    if not simulate and state.route != "roofline":
         registry = open_registry(args)
         platform = registry.platform(state.workspace.created.platform)
         aids = replace(
@@ -184,7 +194,7 @@ def _campaign(
 def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
     if args.plan:
         return (PlanProposer(Path(args.plan)),)
-    return (*(CommandProposer(one) for one in args.proposer), VariantsProposer(), KnobsProposer())
+    return (*(CommandProposer(one) for one in args.proposer), PackagedProposer(), VariantsProposer(), KnobsProposer())
 
 
 def _parameters(
@@ -192,12 +202,12 @@ def _parameters(
 ) -> dict[str, object]:
     """Return what a campaign would run with, as inferred."""
     problem, created = state.workspace.problem.to_json(), state.workspace.created
-    targets = state.workspace.targets.targets if state.workspace.targets is not None else ()
+    targets = conditions_text(state.workspace)
     proposers = _proposers(args) if project is None else project_proposers(args)
     return {
         "workspace": args.workspace, "platform": created.platform, "op": problem["op"], "dtype": problem["dtype"],
         "shapes": problem["shapes"], "framework": state.workspace.task.get("framework", ""),
-        "targets": [f"{one.shape or 'all'}: {one.quantity} {one.op} {one.value} {one.unit}".strip() for one in targets],
+        "route": state.route, "targets": [f"{shape}: {condition}" for shape, condition in targets],
         "policy": policy.name, "stop_scope": policy.stop_scope, "stop_reasons": list(policy.stop_reasons),
         "core_shapes": list(policy.core_shapes) if policy.core_shapes is not None else "all",
         "max_rounds": policy.max_rounds, "repeats": policy.repeats, "simulated": args.simulate,
@@ -234,11 +244,17 @@ def _say(line: str) -> None:
     print(f"kb: {line}", file=sys.stderr, flush=True)
 
 
-def _print(report: CampaignReport, args: argparse.Namespace) -> int:
+def _print(report: CampaignReport, args: argparse.Namespace, state: CampaignState) -> int:
     if args.json:
         print_json(report.to_json())
+    elif report.route == "roofline" and args.action != "status":
+        print(render(report, full=False))
+        blocks = render_blocks(state.workspace)
+        print(f"\nRoofline\n\n{blocks['roofline']}\n\nStop Conditions\n\n{blocks['stop-conditions']}")
     else:
         print(render(report, full=args.action != "status"))
+    if report.route == "roofline":
+        return ExitCode.OK if len(report.targets) > len(report.rooflines) else ExitCode.UNKNOWN
     unmet = report.stop is not None and report.conditions is not None and not report.conditions["aggregate"]["met"]
     return ExitCode.FINDING if unmet else ExitCode.OK
 
@@ -246,9 +262,12 @@ def _print(report: CampaignReport, args: argparse.Namespace) -> int:
 def render(report: CampaignReport, *, full: bool = True) -> str:
     """Return the report as text for people."""
     stop = "" if report.stop is None else f", stopped: {report.stop[0]}"
-    lines = [f"{report.state}{stop} (policy {report.policy}{', SIMULATED' if report.simulated else ''})"]
+    words = ["route " + report.route]
+    if report.route != "roofline":
+        words += [f"policy {report.policy}", *(["SIMULATED"] if report.simulated else [])]
+    lines = [f"{report.state}{stop} ({', '.join(words)})"]
     if report.gain_pct is not None:
-        lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline")
+        lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline {report.baseline}".rstrip())
     if not full:
         return "\n".join(lines)
     rows = [("round", "category", "decision", "gain", "rule", "claim")]

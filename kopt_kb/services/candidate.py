@@ -90,8 +90,12 @@ def _environment(_: Body, __: Path) -> dict[str, Any]:
 
 
 def _timing(body: Body, folder: Path) -> dict[str, Any]:
-    """Time incumbent and candidate in turn, with cold caches and inputs of another seed at each repeat."""
-    modules = {side: load_module(str(folder / f"{side}.py")) for side in ("incumbent", "candidate")}
+    """Time incumbent, candidate and an earlier version if one is given, in turn.
+
+    Caches are cold and each repeat has inputs of another seed.
+    """
+    names = [side for side in ("incumbent", "candidate", "best") if (folder / f"{side}.py").is_file()]
+    modules = {side: load_module(str(folder / f"{side}.py")) for side in names}
     maker = reference_of(folder)
     shapes: dict[str, dict[str, list[dict[str, float]]]] = {}
     for text, shape in shapes_of(body).items():

@@ -140,7 +140,7 @@ def _compare(body: Body, folder: Path, problems: Mapping[str, str]) -> dict[str,
             worst[text] = max(worst.get(text, 0.0), found.errors.max_rel_err)
     return {
         "passed": not failures, "problem": failures[0] if failures else "",
-        "max_rel_err": max(worst.values(), default=None), "max_rel_errs": worst,
+        "max_rel_err": max(worst.values(), default=None), "max_rel_err_by_shape": worst,
         "checks": sum(1 for _ in cases_of(body)),
     }  # fmt: skip
 

@@ -37,6 +37,7 @@ class Job:
         body: Shapes, dtype, tolerance, seeds, repeats and such, as JSON data.
         limits: Limits of the child.
         reference: File whose `make_inputs` and `reference` judge; empty: the candidate's own, which proves less.
+        best: Source that is timed as a third side, in turn with both; empty when there is none.
     """
 
     kind: JobKind
@@ -45,6 +46,7 @@ class Job:
     body: Mapping[str, Any] = field(default_factory=dict)
     limits: RunLimits = RunLimits()
     reference: bytes = b""
+    best: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:
             raise BadInput(f"no snapshot of version {options.version}", where=root, fix=f"snapshots: {known}")
         source = store.get(taken[options.version])
     created, scope = state.workspace.created, _scope(state.campaign, every_shape=options.every_shape)
-    judge, problem = store.get(created.kernel), state.workspace.problem
+    judge, problem = store.get(state.reference) if state.reference else b"", state.workspace.problem
     return BenchPlan(root, created.platform, source, judge, options.version, problem, scope, options)
 
 

@@ -9,22 +9,24 @@ from types import TracebackType
 from typing import Self
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate_job import Executor
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.machine import read_machine
 from kopt_kb.tuning.policy import Policy, StopReason
-from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, View
+from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError
 from kopt_kb.tuning.report import CampaignReport, report_of
 from kopt_kb.tuning.rounds import Aids, RoundWork
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.states import CampaignState, Round, State
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
+from kopt_kb.tuning.transitions import exits
+from kopt_kb.tuning.view import view_of
+from kopt_kb.workspace.disk import read_regular
 from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.round_events import Blocked, HypothesisStated, RoundStarted, Stopped
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["Campaign", "view_of"]
+__all__ = ["Campaign"]
 
 
 class Campaign:
@@ -92,7 +94,9 @@ class Campaign:
         """
         desk = self._open()
         state = desk.state()
-        if state.campaign is None:
+        if state.route == "roofline":
+            self._targets_only(desk, state)
+        elif state.campaign is None:
             self._refuse_rounds_by_hand(state)
             self._define(desk, state)
         else:
@@ -104,7 +108,11 @@ class Campaign:
         return reached.state
 
     def run(self, budget: Budget | None = None) -> CampaignReport:
-        """Step until the campaign stops; a spent budget or an interrupt stops it with that reason."""
+        """Step until the campaign stops; a spent budget or an interrupt stops it with that reason.
+
+        Where the transition table allows no end for a budget, such as straight after the baseline, a spent budget
+        ends only this call: the campaign stays open.
+        """
         limits, begin = budget or Budget(), time.monotonic()
         desk = self._open()
         done = _closed(desk.state())
@@ -115,6 +123,9 @@ class Campaign:
                 spent = spent or (limits.rounds is not None and rounds >= limits.rounds)
                 between = state.open_round is None and state.rounds
                 if spent and between and stop_reason(state, self._policy) is None:
+                    if "budget" not in exits(state):
+                        self._say(f"the budget is spent at {state.state}: the campaign stays open")
+                        break
                     self.stop("budget")
                 else:
                     self.step()
@@ -123,14 +134,29 @@ class Campaign:
         return report_of(desk.state(), self._policy)
 
     def stop(self, reason: StopReason) -> None:
-        """End the campaign for a reason that comes from outside: user, budget or aborted."""
+        """End the campaign for a reason that comes from outside, such as user or budget.
+
+        Raises:
+            BadInput: The transition table does not let it end for that reason where it stands.
+        """
         desk = self._open()
         state = desk.state()
         last = state.rounds[-1].decided_seq if state.rounds else 0
         if state.stopped is None:
-            desk.append(Stopped(reason, (last,) if last else ()))
-            self._say(f"stopped: {reason}")
+            self._end(desk, state, reason, (last,) if last else ())
             self._render()
+
+    def _end(self, desk: Desk, state: CampaignState, reason: StopReason, evidence: tuple[int, ...]) -> None:
+        allowed = exits(state)
+        if reason not in allowed:
+            raise BadInput(
+                f"a campaign does not end with {reason} at {state.state}",
+                where=str(self._workspace.layout.root),
+                fix=f"there it ends with {', '.join(sorted(allowed))}",
+                code="KB404",
+            )
+        desk.append(Stopped(reason, evidence))
+        self._say(f"stopped: {reason}")
 
     def restart(self) -> None:
         """Go on after a stop, under what this campaign was given; rounds and versions stay.
@@ -140,6 +166,8 @@ class Campaign:
         """
         desk = self._open()
         state = desk.state()
+        if state.route == "roofline":
+            return
         if state.campaign is not None and state.campaign["simulated"] != self._executor.simulated:
             self._check_same(state)
         self._define(desk, state)
@@ -147,6 +175,14 @@ class Campaign:
     def report(self) -> CampaignReport:
         """Return the report of the state as it is."""
         return report_of(self.state(), self._policy)
+
+    def _targets_only(self, desk: Desk, state: CampaignState) -> None:
+        """End at once: the user chose the route that has targets and nothing to try."""
+        if state.campaign is None:
+            self._define(desk, state)
+            state = desk.state()
+        if state.stopped is None:
+            self._end(desk, state, "user", (1, *filter(None, (state.workspace.targets_seq,))))
 
     def _define(self, desk: Desk, state: CampaignState) -> None:
         needs = _needs(state)
@@ -164,7 +200,8 @@ class Campaign:
                 "settings": self._settings.to_json(),
             },
         )  # fmt: skip
-        self._say(f"policy {self._policy.name}, executor {self._executor.name}")
+        if state.route != "roofline":
+            self._say(f"policy {self._policy.name}, executor {self._executor.name}")
 
     def _render(self) -> None:
         """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
@@ -214,8 +251,8 @@ class Campaign:
             self._read_tips(desk, state)
         elif not state.rounds and self._aids.project is not None:
             self._aids.project.begin(desk, state)
-        elif not state.rounds:
-            desk.append(RoundStarted(0, desk.store.put(self._workspace.layout.kernel.read_bytes())))
+        elif not state.rounds and state.route == "kernel":
+            desk.append(RoundStarted(0, self._incumbent(desk, state)))
         elif state.open_round is not None:
             self._work(desk, state, state.open_round)
         else:
@@ -249,25 +286,40 @@ class Campaign:
         project = self._aids.project
         if project is not None and project.freeze(desk, state):
             return
-        stop, against = stop_reason(state, self._policy), _incumbent(state)
-        proposal = self._ask(desk, state) if stop is None else None
+        stop, incumbent = stop_reason(state, self._policy), self._incumbent(desk, state)
+        just_begun = state.rounds and state.rounds[-1] is state.baseline
+        if stop is None and just_begun and not self._workspace.layout.baseline_report.is_file():
+            self._render()  # a kill between the decision and the views left Stage 1 without its report
+        proposal = self._ask(desk, state, incumbent) if stop is None else None
         if proposal is None and project is not None and (last := project.confirmation(desk, state)) is not None:
-            proposal, against = last
+            proposal, incumbent = last
         if proposal is None:
+            if stop is None and state.baseline is None:
+                self._say("nobody proposes a kernel: give --proposer CMD or --plan FILE to kb tune run")
             evidence = tuple(one.decided_seq for one in state.rounds if one.decided_seq)
-            stop = stop or ("exhausted", evidence)
-            desk.append(Stopped(*stop))
-            self._say(f"stopped: {stop[0]}")
+            self._end(desk, state, *(stop or ("exhausted", evidence)))
             return
-        number = state.rounds[-1].number + 1
-        desk.append(RoundStarted(number, against))
+        number = state.rounds[-1].number + 1 if state.rounds else 0
+        desk.append(RoundStarted(number, incumbent))
         self._state_hypothesis(desk, number, proposal)
 
-    def _ask(self, desk: Desk, state: CampaignState) -> Proposal | None:
+    def _incumbent(self, desk: Desk, state: CampaignState) -> str:
+        """Return the blob a round starts from: the last accepted version, else the file the workspace began with."""
+        best = state.best
+        if best is not None and best.snapshot is not None:
+            return best.snapshot.blob
+        if state.rounds:
+            return state.rounds[0].incumbent
+        given = read_regular(self._workspace.layout.kernel)
+        if given is None:
+            raise BadInput("there is no kernel.py", where=str(self._workspace.layout.root), fix="restore it from git")
+        return desk.store.put(given)
+
+    def _ask(self, desk: Desk, state: CampaignState, incumbent: str) -> Proposal | None:
         """Return the first proposal; categories that stagnated come last."""
         avoid = stagnant_categories(state, self._policy)
         for excluded in dict.fromkeys((avoid, frozenset[str]())):
-            view = replace(view_of(state, desk.store.get(_incumbent(state)), excluded), project=self._aids.project)
+            view = replace(view_of(state, desk.store.get(incumbent), excluded), project=self._aids.project)
             for proposer in self._proposers:
                 proposal = proposer.propose(view)
                 if proposal is None or proposal.category in excluded:
@@ -295,7 +347,7 @@ class Campaign:
         if found.decided is not None:
             subject = f"V{found.number}: {found.hypothesis.claim if found.hypothesis else 'baseline'}"
             desk.snapshot(found, found.candidates[found.name].blob, subject)
-        elif found.number and found.hypothesis is None:
+        elif (found.number or state.route == "pytorch") and found.hypothesis is None:
             self._restate(desk, state, found)
         elif found.name not in found.candidates:
             work.submit(state, found)
@@ -315,52 +367,25 @@ class Campaign:
         before = CampaignState(state.workspace, rounds=state.rounds[:-1], masked=state.masked, limiter=state.limiter)
         project = self._aids.project
         last = project.confirmation(desk, before) if project is not None else None
-        confirming = last is not None and found.incumbent != _incumbent(before)
-        proposal = last[0] if last is not None and confirming else self._ask(desk, before)
+        if last is not None and found.incumbent == last[1]:
+            proposal: Proposal | None = last[0]
+        else:
+            proposal = self._ask(desk, before, found.incumbent)
         if proposal is None:
-            desk.append(Stopped("exhausted", (found.seq,)))
+            self._end(desk, state, "exhausted", (found.seq,))
             return
         self._state_hypothesis(desk, found.number, proposal)
 
 
-def view_of(state: CampaignState, incumbent: bytes, avoid: frozenset[str] = frozenset()) -> View:
-    """Return what proposers may know of a state."""
-    tried = tuple(
-        {
-            "round": one.number, "category": one.hypothesis.category, "claim": one.hypothesis.claim,
-            "decision": one.decided.decision, "rule": one.decided.rule,
-        }
-        for one in state.rounds
-        if one.hypothesis is not None and one.decided is not None and one.number not in state.masked
-    )  # fmt: skip
-    problem, task = state.workspace.problem, state.workspace.task
-    bound = state.workspace.targets.bound if state.workspace.targets is not None else "unknown"
-    shapes = tuple(format_shape(one) for one in problem.shapes)
-    number = state.rounds[-1].number + 1 if state.rounds else 0
-    return View(
-        problem.op,
-        shapes,
-        problem.dtype,
-        str(task.get("target", "")),
-        bound,
-        state.limiter,
-        number,
-        incumbent,
-        tried,
-        avoid,
-    )
-
-
 def _closed(state: CampaignState) -> int:
-    return sum(one.closed for one in state.rounds if one.number)
-
-
-def _incumbent(state: CampaignState) -> str:
-    best = state.best
-    return best.snapshot.blob if best is not None and best.snapshot is not None else state.rounds[0].incumbent
+    """Return how many rounds are over; the baseline is none, an attempt at it that failed is one."""
+    baseline = state.baseline
+    return sum(one.closed for one in state.rounds if one is not baseline)
 
 
 def _needs(state: CampaignState) -> tuple[str, ...]:
+    if state.route == "roofline":
+        return ()
     conditions = state.workspace.targets.targets if state.workspace.targets is not None else ()
     missing = len(conditions) <= len(state.workspace.problem.shapes)
     return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()

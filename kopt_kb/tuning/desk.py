@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.services.candidate_job import Executor, Job, Outcome
 from kopt_kb.tuning.gates import Ran
-from kopt_kb.tuning.states import BY, CampaignState, Round, fold_campaign
-from kopt_kb.workspace.attempts import attempts_of
+from kopt_kb.tuning.states import BY, CampaignFold, CampaignState, Round
 from kopt_kb.workspace.disk import read_regular, replace_file
 from kopt_kb.workspace.events import EventData, abandoned_runs, canonical_json
 from kopt_kb.workspace.gitrun import GitError
@@ -43,6 +42,7 @@ class Desk:
         journal: Its writer.
         store: Its blobs.
         executor: Runs jobs.
+        fold: The state of the events taken up so far.
         project: Says what a candidate's blob holds when it is more than kernel.py.
     """
 
@@ -50,6 +50,7 @@ class Desk:
     journal: Journal
     store: ObjectStore
     executor: Executor
+    fold: CampaignFold
     project: ProjectSubject | None = None
 
     @classmethod
@@ -59,13 +60,15 @@ class Desk:
         lost = abandoned_runs(journal.events)
         if lost:
             journal.append(Resumed.kind, Resumed(0, lost))
-        return cls(layout, journal, ObjectStore(layout.objects), executor, project)
+        store = ObjectStore(layout.objects)
+        return cls(layout, journal, store, executor, CampaignFold(store.get), project)
 
     def state(self) -> CampaignState:
         """Return the state after the last event; attempts masked by hand in their file count as masked too."""
-        state = fold_campaign(self.journal.events, self.store.get)
+        self.fold.take(self.journal.events_after(self.fold.seq))
+        state = self.fold.state()
         if state.rounds:
-            state.masked |= hand_masked(self.layout, attempts_of(self.journal.events)).keys()
+            state.masked |= hand_masked(self.layout, self.fold.history).keys()
         return state
 
     def append(self, data: EventData) -> int:
@@ -118,7 +121,7 @@ class Desk:
                 benched.add(data.kernel)
             elif isinstance(data, CandidateSubmitted | FileAdopted):
                 own.add(data.blob)
-            elif isinstance(data, WorkspaceCreated):
+            elif isinstance(data, WorkspaceCreated) and data.kernel is not None:
                 own.add(data.kernel)
         return self.store.has(sha) and (sha in own or sha not in benched)
 
@@ -130,7 +133,7 @@ class Desk:
         attempts = found.attempts(candidate, job.kind)
         done = next((one for one in attempts if one.finished is not None), None)
         if done is not None and done.finished is not None:
-            return self.recall(done.finished)
+            return self._recall(done.finished)
         if len(attempts) >= attempt_limit:
             return Ran("lost", {}, attempts[-1].started.run, f"{len(attempts)} runs were abandoned")
         run = f"{'sim-' if self.executor.simulated else ''}{candidate}.{job.kind}.{len(attempts) + 1}"
@@ -138,6 +141,11 @@ class Desk:
         if outcome.result is not None and "missing" in outcome.result:
             raise MissingTool(str(outcome.result["missing"]), fix="run on a machine with a GPU, or use --simulate")
         return Ran(outcome.outcome, outcome.result or {}, run, outcome.printed)
+
+    def recall(self, found: Round, run: str) -> Ran:
+        """Return a run of the round that finished."""
+        finished = found.runs[run].finished
+        return self._recall(finished) if finished is not None else Ran("lost", {}, run)
 
     def execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
         """Run a job under this id and keep what it printed and answered."""
@@ -151,14 +159,13 @@ class Desk:
         self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob))
         return outcome
 
-    def recall(self, finished: RunFinished) -> Ran:
-        """Return a finished run as it was kept."""
+    def _recall(self, finished: RunFinished) -> Ran:
         kept = json.loads(self.store.get(finished.output)) if finished.output else {}
         return Ran(finished.outcome, kept.get("result") or {}, finished.run, kept.get("printed", ""))
 
     def snapshot(self, found: Round, sha: str, subject: str) -> None:
         """Show an accepted round in git, record the version, and check it out."""
-        event = self.journal.events[found.decided_seq - 1]
+        event = self.journal.event(found.decided_seq)
         try:
             commit = commit_event(self.layout.root, event, subject, self._files(sha))
         except (GitError, MissingTool):

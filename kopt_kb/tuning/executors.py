@@ -66,6 +66,8 @@ def _fill(folder: Path, job: Job, token: str, device: str) -> None:
     (folder / "incumbent.py").write_bytes(job.incumbent or job.candidate)
     if job.reference:
         (folder / "reference.py").write_bytes(job.reference)
+    if job.best:
+        (folder / "best.py").write_bytes(job.best)
     body = {"device": device, **job.body}
     text = json.dumps({"kind": job.kind, "body": body, "token": token})
     (folder / "job.json").write_text(text, encoding="utf-8")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from kopt_kb.analysis.frameworks import framework_named, missing
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate_job import JobKind
 from kopt_kb.tuning.decision import GateResult
@@ -46,6 +47,7 @@ class GateContext:
         times: The candidate's times once timing ran: shape → seconds a repeat.
         evidence: Reads and keeps the answer of a profiling run.
         resources: Judges a source against sourced limits without a GPU; None: no compiler.
+        framework: Framework of which the source has to launch a kernel; empty: any.
         lint: Judges a source that is no single kernel file; None: the lint of kernel files does.
     """
 
@@ -56,6 +58,7 @@ class GateContext:
     times: Callable[[], Mapping[str, list[float]]]
     evidence: Callable[[Mapping[str, Any]], GateResult]
     resources: Callable[[bytes], GateResult] | None = None
+    framework: str = ""
     lint: Callable[[bytes], GateResult] | None = None
 
 
@@ -75,6 +78,10 @@ def _lint(context: GateContext) -> _Word:
     if context.lint is not None:
         return context.lint(context.source), ()
     found = lint_source(context.source)
+    framework = framework_named(context.framework)
+    lacks = missing(context.source, framework) if framework is not None else ""
+    if lacks:
+        return GateResult("lint", "fail", lacks), ()
     if found:
         text = "; ".join(f"line {one.line} {one.what}" for one in found[:5])
         return GateResult("lint", "fail", text), ()

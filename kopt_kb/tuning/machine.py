@@ -52,7 +52,8 @@ def harness_digest(*, of_project: bool = False) -> str:
     import kopt_kb.services
 
     kernels, services = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.services.__path__)))
-    files = (kernels / "timing.py", kernels / "verification.py", *sorted(services.glob("candidate*.py")))
+    names = ("timing.py", "verification.py", "output_file.py")
+    files = (*(kernels / one for one in names), *sorted(services.glob("candidate*.py")))
     if of_project:
         files = (*sorted(services.glob("project*.py")), *sorted(Path(__file__).parent.glob("project*.py")))
     return hashlib.sha256(b"\0".join(one.read_bytes() for one in files)).hexdigest()

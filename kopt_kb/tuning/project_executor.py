@@ -145,11 +145,11 @@ class ProjectExecutor:
         return {"build_error": "", "passed": not reason, "problem": reason}
 
     def _timing(self, session: _Session) -> dict[str, Any]:
-        """Benchmark incumbent and candidate in turn; a failure of the incumbent says nothing about the candidate."""
+        """Benchmark incumbent, candidate and a third side in turn; only the candidate's own failure is its fault."""
         job = session.job
-        keep = {_sha(job.incumbent), _sha(job.candidate)}
-        self._drop(set(self._copies) - keep)
-        copies = {"incumbent": self._copy(job, job.incumbent), "candidate": self._copy(job, job.candidate)}
+        sources = {"incumbent": job.incumbent, "candidate": job.candidate, **({"best": job.best} if job.best else {})}
+        self._drop(set(self._copies) - set(map(_sha, sources.values())))
+        copies = {side: self._copy(job, source) for side, source in sources.items()}
         shapes: dict[str, dict[str, list[dict[str, Any]]]] = {}
         header = job.body.get("header")
         for _ in range(int(job.body["repeats"])):
@@ -162,13 +162,13 @@ class ProjectExecutor:
                         raise
                     reason, rows = error.what, None
                 if rows is None and not blamed:
-                    return {"unavailable": f"the incumbent could not be timed: {reason}"}
+                    return {"unavailable": f"the {side} could not be timed: {reason}"}
                 if rows is None:
                     return {"problem": f"{reason}; the score is 0"}
                 header = header or rows.header
                 for shape, seconds in rows.times_s.items():
                     one = {"n": 1, "median_s": seconds}
-                    shapes.setdefault(shape, {"incumbent": [], "candidate": []})[side].append(one)
+                    shapes.setdefault(shape, {name: [] for name in copies})[side].append(one)
         return {"shapes": shapes, "header": list(header or ())}
 
     def _evidence(self, session: _Session) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from kopt_kb.errors import FindingError
 
@@ -43,6 +43,8 @@ class View:
         tried: Decided rounds: number, category, claim, decision, rule.
         avoid: Categories that stagnated; choose another one.
         project: The project whose files a candidate is made of; None: a candidate is one kernel file.
+        framework: Language the kernel has to be in.
+        stage: `implement` before there is a kernel (the incumbent is PyTorch logic), else `optimize`.
     """
 
     op: str
@@ -55,6 +57,8 @@ class View:
     incumbent: bytes
     tried: tuple[Mapping[str, Any], ...] = ()
     avoid: frozenset[str] = frozenset()
+    framework: str = ""
+    stage: Literal["implement", "optimize"] = "optimize"
     project: ProjectFiles | None = None
 
     def earlier(self, category: str, claim: str) -> int | None:
@@ -68,7 +72,7 @@ class View:
             "op": self.op, "shapes": list(self.shapes), "dtype": self.dtype, "target": self.target,
             "bound": self.bound, "limiter": self.limiter or None, "round": self.round,
             **files, "tried": [dict(one) for one in self.tried],
-            "avoid_categories": sorted(self.avoid),
+            "avoid_categories": sorted(self.avoid), "framework": self.framework, "stage": self.stage,
         }  # fmt: skip
 
 

@@ -80,8 +80,9 @@ class VariantsProposer:
         return None
 
     def _file(self, view: View) -> tuple[bytes, Declared | None]:
-        own = declared_of(view.incumbent)
-        if (own is not None and own.variants) or not self.packaged:
+        own = declared_of(view.incumbent) if view.stage == "optimize" else None
+        is_triton = view.framework.casefold() in {"", "triton"}
+        if (own is not None and own.variants) or not self.packaged or not is_triton:
             return view.incumbent, own
         other = packaged_kernel(view.op)
         return (other, declared_of(other)) if other is not None else (view.incumbent, own)
@@ -107,7 +108,7 @@ class KnobsProposer:
 
     def propose(self, view: View) -> Proposal | None:
         """Return the sweep of the incumbent's space, unless it was made from where it stands."""
-        declared = declared_of(view.incumbent)
+        declared = declared_of(view.incumbent) if view.stage == "optimize" else None
         if declared is None or not declared.tuning_space or self.category in view.avoid:
             return None
         space, current = dict(declared.tuning_space), configs_of(view.incumbent)

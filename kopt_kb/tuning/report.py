@@ -10,8 +10,10 @@ from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.tuning.stops import evaluation
+from kopt_kb.workspace.codec import encode
+from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["CampaignReport", "RoundLine", "report_of"]
+__all__ = ["CampaignReport", "RoundLine", "conditions_text", "report_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,59 +40,81 @@ class CampaignReport:
 
     Attributes:
         state: Where it stands.
+        route: How the workspace entered the loop.
         policy: Name of its policy.
         simulated: Whether its times are computed; then Stop Conditions are not evaluable.
         stop: Reason and events it rests on; None while it runs.
         rounds: All rounds.
+        baseline: Name of the baseline: the first accepted version; empty before there is one.
         baseline_s: Shape → seconds of the baseline.
         best_s: Shape → seconds of the last accepted version, measured in the round that accepted it.
         best: Name of that version.
         gain_pct: Change of the score from baseline to best.
         conditions: The Stop Conditions judged; None when not evaluable.
+        targets: (Shape or `all`, condition) of the targets in force.
+        rooflines: The rooflines they come from, one a shape.
     """
 
     state: str
+    route: str
     policy: str
     simulated: bool
     stop: tuple[str, tuple[int, ...]] | None
     rounds: tuple[RoundLine, ...]
+    baseline: str
     baseline_s: dict[str, float]
     best_s: dict[str, float]
     best: str
     gain_pct: float | None
     conditions: dict[str, Any] | None
+    targets: tuple[tuple[str, str], ...]
+    rooflines: tuple[dict[str, Any], ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the CLI's JSON."""
         stop = None if self.stop is None else {"reason": self.stop[0], "evidence": list(self.stop[1])}
-        return {
-            "state": self.state, "policy": self.policy, "simulated": self.simulated, "stop": stop,
-            "rounds": [one.to_json() for one in self.rounds], "baseline_s": self.baseline_s, "best": self.best,
-            "best_s": self.best_s, "gain_pct": self.gain_pct,
+        found = {
+            "state": self.state, "route": self.route, "policy": self.policy, "simulated": self.simulated, "stop": stop,
+            "rounds": [one.to_json() for one in self.rounds], "baseline": self.baseline,
+            "baseline_s": self.baseline_s, "best": self.best, "best_s": self.best_s, "gain_pct": self.gain_pct,
             "stop_conditions": self.conditions if self.conditions is not None else "not evaluable",
         }  # fmt: skip
+        if self.route == "roofline":
+            found["targets"] = [{"shape": shape, "condition": condition} for shape, condition in self.targets]
+            found["rooflines"] = list(self.rooflines)
+        return found
 
 
 def report_of(state: CampaignState, policy: Policy) -> CampaignReport:
     """Return the report of a state."""
-    best = state.best
-    first = _medians(state.rounds[0], state.rounds[0].name) if state.rounds else {}
+    best, baseline = state.best, state.baseline or (state.rounds[0] if state.rounds else None)
+    first = _medians(baseline, baseline.name) if baseline is not None else {}
     last = _medians(best, best.name) if best is not None else {}
     gain = score_pct([first[shape] for shape in last], [last[shape] for shape in last]) if last and first else None
     judged = evaluation(state)
     stop = None if state.stopped is None else (state.stopped.reason, state.stopped.evidence)
     return CampaignReport(
         state=state.state.value,
+        route=state.route,
         policy=policy.name,
         simulated=state.simulated,
         stop=stop,
         rounds=tuple(_line(one) for one in state.rounds),
+        baseline=state.baseline.name if state.baseline is not None else "",
         baseline_s=first,
         best_s=last,
         best=best.name if best is not None else "",
         gain_pct=gain,
         conditions=None if judged is None else judged.to_json(),
+        targets=conditions_text(state.workspace),
+        rooflines=tuple(encode(tuple(state.workspace.rooflines))),  # type: ignore[arg-type]
     )
+
+
+def conditions_text(workspace: WorkspaceState) -> tuple[tuple[str, str], ...]:
+    """Return (shape or `all`, condition) of the targets in force."""
+    made = workspace.targets.targets if workspace.targets is not None else ()
+    return tuple((one.shape or "all", f"{one.quantity} {one.op} {one.value} {one.unit}".strip()) for one in made)
 
 
 def _medians(found: Round, name: str) -> dict[str, float]:

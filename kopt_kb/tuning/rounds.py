@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate_job import Job, JobKind
+from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.evidence import read_evidence
@@ -22,6 +23,7 @@ from kopt_kb.tuning.project_subject import ProjectSubject
 from kopt_kb.tuning.quick import quick_level
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.source_config import configs_of, with_configs
+from kopt_kb.tuning.stage_one import unmet
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.workspace.round_events import CandidateSubmitted, Decided, GateJudged, Measured
 from kopt_kb.workspace.setup_events import NoiseMeasured
@@ -67,7 +69,7 @@ class RoundWork:
 
     def submit(self, state: CampaignState, found: Round) -> None:
         """Append the round's candidate; for a search, run it first and take the best configuration of each shape."""
-        if found.number == 0:
+        if found.number == 0 and state.route == "kernel":
             self.desk.append(CandidateSubmitted(0, found.name, found.incumbent, {}, "baseline"))
             return
         proposal = found.proposal or {}
@@ -98,7 +100,8 @@ class RoundWork:
         A candidate that is the incumbent byte for byte, such as a search that kept what was there, is not timed
         against itself.
         """
-        if found.number and found.candidates[found.name].blob == found.incumbent:
+        is_given = found.number == 0 and state.route == "kernel"
+        if not is_given and found.candidates[found.name].blob == found.incumbent:
             self.desk.append(Decided(found.number, "rollback", self.policy.name, "unchanged", ()))
             return True
         for gate in GATES:
@@ -140,15 +143,19 @@ class RoundWork:
 
     def _context(self, state: CampaignState, found: Round) -> GateContext:
         source = self.desk.store.get(found.candidates[found.name].blob)
-        incumbent = self.desk.store.get(found.incumbent)
+        # Before there is a baseline a candidate is timed against itself: that is the noise.
+        incumbent = self.desk.store.get(found.incumbent) if state.baseline is not None else source
 
         ran: dict[str, Ran] = {}
 
         def run(kind: JobKind) -> Ran:
             if kind not in ran:
-                name = f"{found.name}.quick" if found.level == "quick" else found.name
+                quick = found.level == "quick"
                 job = self._job(kind, state, source, incumbent, {"level": found.level or "full"})
-                ran[kind] = self.desk.run_once(found, name, job)
+                rival = best_rival(state, found) if kind == "timing" and not quick else None
+                if rival is not None and rival.snapshot is not None:
+                    job = replace(job, best=self.desk.store.get(rival.snapshot.blob))
+                ran[kind] = self.desk.run_once(found, f"{found.name}.quick" if quick else found.name, job)
             return ran[kind]
 
         def evidence(result: Mapping[str, Any]) -> GateResult:
@@ -159,29 +166,35 @@ class RoundWork:
             return word
 
         times = partial(found.times, found.name)
-        lint = None
-        if self.aids.project is not None:
-            lint = partial(self.aids.project.lint, self.desk.store.get(state.rounds[0].incumbent))
-        return GateContext(source, state.workspace, state.simulated, run, times, evidence, self.aids.resources, lint)
+        framework = str(state.workspace.task.get("framework", "")) if state.route == "pytorch" else ""
+        aids = self.aids
+        lint = partial(aids.project.lint, self.desk.store.get(state.rounds[0].incumbent)) if aids.project else None
+        return GateContext(
+            source, state.workspace, state.simulated, run, times, evidence, aids.resources, framework, lint
+        )
 
     def _job(
         self, kind: JobKind, state: CampaignState, source: bytes, incumbent: bytes, more: Mapping[str, Any]
     ) -> Job:
         problem, repeats = state.workspace.problem, self.policy.repeats
-        sources = Sources(source, self.desk.store.get(state.workspace.created.kernel), incumbent)
+        reference = self.desk.store.get(state.reference) if state.reference is not None else b""
+        sources = Sources(source, reference, incumbent)
         job = job_of(kind, problem, self.settings, repeats, sources, more)
         return job if self.aids.project is None else self.aids.project.job(self.desk, state, job)
 
     def _record(self, state: CampaignState, found: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""
         versions = {"incumbent": _incumbent_name(state, found), "candidate": found.name}
+        rival = best_rival(state, found)
+        if rival is not None:
+            versions["best"] = rival.name
         for shape, sides in ran.result["shapes"].items():
-            if found.number == 0:
+            if state.baseline is None:
                 versions = {"candidate": found.name}
-                if shape not in state.noise:
+                if shape not in state.noise or state.noise[shape].run != ran.run:
                     self.desk.append(_noise(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
             for side, name in versions.items():
-                for at, one in enumerate(sides[side], start=1):
+                for at, one in enumerate(sides.get(side, ()), start=1):
                     self._append_record(state, found, ran.run, name, shape, at, one)
 
     def _append_record(
@@ -198,12 +211,25 @@ class RoundWork:
         gates = [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
         noise = max((one.floor_pct for one in state.noise.values()), default=0.0)
         new = found.times(found.name)
-        if found.number == 0:
-            baseline = Decision("accept", "baseline", "the kernel as it was given")
-            return judge_gates(self.policy, gates) or baseline
+        if state.baseline is None:
+            return judge_gates(self.policy, gates) or self._first(state, found)
         shapes = [format_shape(one) for one in state.workspace.problem.shapes]
         old = found.times(_incumbent_name(state, found)) or {shape: [] for shape in shapes}
-        return decide(self.policy, old, new, gates, noise_pct=noise)
+        rival = best_rival(state, found)
+        best = found.times(rival.name) if rival is not None else {}
+        return decide(self.policy, old, new, gates, noise_pct=noise, best=best if best.keys() >= set(shapes) else None)
+
+    def _first(self, state: CampaignState, found: Round) -> Decision:
+        """Return the decision on a kernel whose gates passed and that nothing was accepted before."""
+        if state.route == "kernel":
+            return Decision("accept", "baseline", "the kernel as it was given")
+        shapes = [format_shape(one) for one in state.workspace.problem.shapes]
+        run = found.gates["correctness"].runs[0]
+        check = self.desk.recall(found, run).result
+        lacking = unmet(shapes, self.policy.repeats, check, found.times(found.name))
+        if lacking:
+            return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
+        return Decision("accept", "baseline", "the first correct kernel")
 
 
 def _incumbent_name(state: CampaignState, found: Round) -> str:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kopt_kb.analysis.frameworks import FRAMEWORKS, aliases, dotted_name
+
 __all__ = ["LintFinding", "lint_source"]
 
 _EXEMPT = {"reference", "make_inputs", "static_cases"}
@@ -25,6 +27,7 @@ _FUNCTIONS = {
 _LAYERS = {"RMSNorm", "LayerNorm", "Softmax", "Linear", "MultiheadAttention", "CrossEntropyLoss", "CUDAGraph"}
 _METHODS = {"mm", "bmm", "matmul", "addmm", "softmax", "log_softmax", "logsumexp"}
 _DYNAMIC = {"exec", "eval", "compile", "__import__"}
+_MARKS = {one.mark for one in FRAMEWORKS.values()}
 _KEYS = {"id", "data_ptr"}
 _NEIGHBOUR = "imports a neighbouring file: the kernel must stand alone"
 _CACHES = {"lru_cache", "cache", "WeakKeyDictionary", "WeakValueDictionary"}
@@ -60,35 +63,19 @@ def lint_source(source: bytes, *, standalone: bool = True) -> tuple[LintFinding,
 
 def _aliases(tree: ast.Module) -> dict[str, str]:
     """Return local name → dotted name for everything imported anywhere, and for plain re-assignments of it."""
-    names: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                names[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
-        elif isinstance(node, ast.ImportFrom):
-            names.update({one.asname or one.name: f"{node.module}.{one.name}" for one in node.names})
+    names = aliases(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            dotted = _dotted(node.value, names)
+            dotted = dotted_name(node.value, names)
             if dotted and dotted.split(".")[0] in {"torch", "importlib", "functools"}:
                 names[node.targets[0].id] = dotted
     return names
 
 
-def _dotted(node: ast.expr, names: dict[str, str]) -> str:
-    """Return the dotted name of an expression with aliases resolved, or nothing."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join([names.get(node.id, node.id), *reversed(parts)])
-
-
 def _is_kernel(node: ast.FunctionDef, names: dict[str, str]) -> bool:
     decorators = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
-    return any(_dotted(one, names).startswith(("triton.", "cutlass.", "cute.", "gluon.")) for one in decorators)
+    dotted = [dotted_name(one, names) for one in decorators]
+    return any(one in _MARKS or one.startswith(("triton.", "cutlass.", "cute.", "gluon.")) for one in dotted)
 
 
 def _timed(tree: ast.Module, kernels: set[str]) -> Iterator[ast.AST]:
@@ -125,7 +112,7 @@ def _node(node: ast.AST, names: dict[str, str]) -> Iterator[LintFinding]:
 
 
 def _call(node: ast.Call, names: dict[str, str]) -> Iterator[LintFinding]:
-    dotted = _dotted(node.func, names)
+    dotted = dotted_name(node.func, names)
     last = dotted.rsplit(".", 1)[-1] if dotted else getattr(node.func, "attr", "")
     if dotted in _DYNAMIC or dotted in {f"builtins.{one}" for one in _DYNAMIC}:
         yield LintFinding(node.lineno, f"runs code by {dotted}")
@@ -138,9 +125,11 @@ def _call(node: ast.Call, names: dict[str, str]) -> Iterator[LintFinding]:
 
 
 def _reference(node: ast.Attribute | ast.Name, names: dict[str, str]) -> Iterator[LintFinding]:
-    dotted = _dotted(node, names)
+    dotted = dotted_name(node, names)
     first, last = dotted.split(".")[0], dotted.rsplit(".", 1)[-1]
-    if first == "importlib":
+    if dotted == "reference" and isinstance(node.ctx, ast.Load):
+        yield LintFinding(node.lineno, "uses the reference, which is never timed and may call any library")
+    elif first == "importlib":
         yield LintFinding(node.lineno, "imports by name at run time")
     elif first in {"functools", "weakref"} and last in _CACHES:
         yield LintFinding(node.lineno, f"memoises with {last}")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from kopt_kb.workspace.attempts import attempts_of
+from kopt_kb.errors import BadInput
+from kopt_kb.workspace.attempts import History, attempts_of, new_history
+from kopt_kb.workspace.attempts import apply_event as apply_to_history
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.round_events import (
     CandidateSubmitted,
@@ -22,11 +24,13 @@ from kopt_kb.workspace.round_events import (
     SnapshotTaken,
     Stopped,
 )
+from kopt_kb.workspace.route import Route
 from kopt_kb.workspace.setup_events import BenchStarted, EnvironmentRecorded, NoiseMeasured, NoteAdded, ProfileRead
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.state import fold as fold_workspace
+from kopt_kb.workspace.state import apply_event as apply_to_workspace
+from kopt_kb.workspace.state import new_state as new_workspace_state
 
-__all__ = ["BY", "CampaignState", "Round", "Run", "State", "fold_campaign"]
+__all__ = ["BY", "CampaignFold", "CampaignState", "Round", "Run", "State", "fold_campaign"]
 
 BY = "kb tune"
 """Author of the notes that belong to the loop."""
@@ -56,7 +60,7 @@ _AFTER = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Run:
     """One child process; `finished` is None while it runs, or for ever when it was abandoned."""
 
@@ -66,7 +70,7 @@ class Run:
 
 @dataclass(slots=True)
 class Round:
-    """One attempt; number 0 is the baseline.
+    """One attempt; the first accepted one is the baseline.
 
     `level` is `quick` when it was decided on the representative shapes of a project, and `refuted` says that a later
     round found that an accepted one does not hold on all shapes.
@@ -159,6 +163,21 @@ class CampaignState:
         return self.rounds[-1] if self.rounds and not self.rounds[-1].closed else None
 
     @property
+    def route(self) -> Route:
+        """How the workspace enters the loop."""
+        return self.workspace.route
+
+    @property
+    def baseline(self) -> Round | None:
+        """The first accepted round, once it is closed: what all others are compared with."""
+        return next((one for one in self.rounds if one.accepted and one.closed), None)
+
+    @property
+    def reference(self) -> str | None:
+        """Blob of the file whose inputs and reference judge every candidate: the one of attempt 0, as it was then."""
+        return self.rounds[0].incumbent if self.rounds else self.workspace.created.kernel
+
+    @property
     def best(self) -> Round | None:
         """The last accepted round: work always continues from it."""
         return next((one for one in reversed(self.rounds) if one.snapshot is not None and not one.refuted), None)
@@ -173,7 +192,7 @@ class CampaignState:
         """Where the campaign stands: what the next step works on, or the word of the last decision."""
         if self.stopped is not None:
             return State.REPORT
-        if self.campaign is None:
+        if self.campaign is None or self.route == "roofline":
             return State.DEFINE_TARGET
         if not self.environment_seq:
             return State.PREPARE_ENVIRONMENT
@@ -182,9 +201,9 @@ class CampaignState:
         return self._round_state()
 
     def _round_state(self) -> State:
-        last = self.rounds[-1] if self.rounds else None
-        if last is None or (last.number == 0 and not last.closed):
+        if self.baseline is None:
             return State.BASELINE
+        last = self.rounds[-1]
         if last.decided is not None:
             return _AFTER[last.decided.decision]
         if last.hypothesis is None:
@@ -192,16 +211,74 @@ class CampaignState:
         return State.VALIDATE if last.name in last.candidates else State.OPTIMIZE
 
 
+class CampaignFold:
+    """The state of a journal that grows: each event is taken up once."""
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
+        self._seq = 0
+        self._state: CampaignState | None = None
+        self._history: History | None = None
+
+    @property
+    def seq(self) -> int:
+        """How many events were taken up."""
+        return self._seq
+
+    @property
+    def history(self) -> History:
+        """The attempts after the events taken up; for reading, and only until the next is taken up."""
+        return self._history if self._history is not None else attempts_of(())
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Take the events up that follow those taken before; raises `BadInput` if they do not begin a workspace."""
+        for event in events:
+            if self._state is None or self._history is None:
+                self._state, self._history = CampaignState(new_workspace_state(event)), new_history(event)
+            apply_to_workspace(self._state.workspace, event)
+            apply_to_history(self._history, event)
+            _apply(self._state, event, self._read)
+            if isinstance(event.data, Decided) and self._state.rounds:
+                _refute(self._state)
+            self._seq = event.seq
+        if self._history is not None:
+            self._history.attempts = dict(sorted(self._history.attempts.items()))
+
+    def state(self) -> CampaignState:
+        """Return the state; events taken up later change only its `workspace`, which keeps growing.
+
+        Raises:
+            BadInput: No event was taken up.
+        """
+        if self._state is None:
+            raise BadInput("the journal is empty", fix="create the workspace with `kb init`", code="KB310")
+        rounds = [*self._state.rounds[:-1], *map(_copied, self._state.rounds[-1:])]
+        return replace(
+            self._state,
+            rounds=rounds,
+            noise=dict(self._state.noise),
+            masked=set(self.history.masked),
+            benches=set(self._state.benches),
+        )
+
+
+def _copied(last: Round) -> Round:
+    """Return a copy of the only round that events still change."""
+    return replace(
+        last,
+        candidates=dict(last.candidates),
+        runs=dict(last.runs),
+        gates=dict(last.gates),
+        gates_seq=dict(last.gates_seq),
+        measured=dict(last.measured),
+    )
+
+
 def fold_campaign(events: Iterable[Event], read: Callable[[str], bytes]) -> CampaignState:
     """Return the campaign's state after these events; `read` gives the bytes of a blob."""
-    kept = tuple(events)
-    state = CampaignState(fold_workspace(kept))
-    for event in kept:
-        _apply(state, event, read)
-        if isinstance(event.data, Decided) and state.rounds:
-            _refute(state)
-    state.masked = set(attempts_of(kept).masked)
-    return state
+    fold = CampaignFold(read)
+    fold.take(events)
+    return fold.state()
 
 
 def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> None:
@@ -230,8 +307,8 @@ def _refute(state: CampaignState) -> None:
     """Take back the rounds that the last one should have confirmed and did not."""
     last = state.rounds[-1]
     confirms = (last.proposal or {}).get("confirms", ())
-    for one in state.rounds:
-        one.refuted |= one.number in confirms and not last.accepted
+    if confirms and not last.accepted:
+        state.rounds[:] = [replace(one, refuted=True) if one.number in confirms else one for one in state.rounds]
 
 
 def _note(state: CampaignState, event: Event, body: Mapping[str, Any]) -> None:
@@ -260,7 +337,7 @@ def _apply_round(last: Round, event: Event) -> None:
     elif isinstance(data, RunStarted):
         last.runs[data.run] = Run(data)
     elif isinstance(data, RunFinished) and data.run in last.runs:
-        last.runs[data.run].finished = data
+        last.runs[data.run] = replace(last.runs[data.run], finished=data)
     elif isinstance(data, GateJudged):
         last.gates[data.gate], last.gates_seq[data.gate] = data, event.seq
     elif isinstance(data, Measured):

@@ -43,14 +43,26 @@ def _right_device(state: CampaignState) -> bool:
 
 def stop_reason(state: CampaignState, policy: Policy) -> Stop | None:
     """Return why the campaign ends now, or None; only between rounds, and never straight after the baseline."""
-    rounds = [one for one in state.rounds if one.number and one.seq > state.campaign_seq and one.decided is not None]
-    if state.rounds and state.rounds[0].decided is not None and not state.rounds[0].accepted:
-        return "aborted", (state.rounds[0].decided_seq,)
+    baseline = state.baseline
+    if baseline is None:
+        return _no_baseline(state, policy)
+    rounds = [one for one in state.rounds if one.number > baseline.number and one.decided is not None]
+    rounds = [one for one in rounds if one.seq > state.campaign_seq]
     if not rounds:
         return None
     checks = (_target, _hardware_limit, _iterations, _plateau, _escalated)
     found = (check(state, policy, rounds) for check in checks)
     return next((one for one in found if one is not None and one[0] in policy.stop_reasons), None)
+
+
+def _no_baseline(state: CampaignState, policy: Policy) -> Stop | None:
+    """An existing kernel that fails its gates aborts at once, a kernel to implement after the policy's escalation."""
+    failed = [one.decided_seq for one in state.rounds if one.decided is not None and not one.accepted]
+    if state.route == "kernel":
+        return ("aborted", (failed[0],)) if failed else None
+    failed = [seq for seq in failed if seq > state.campaign_seq]
+    many = "aborted" in policy.stop_reasons and len(failed) >= policy.escalation_rollbacks
+    return ("aborted", tuple(failed)) if many else None
 
 
 def _target(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None:
@@ -126,7 +138,7 @@ def rollbacks_in_a_row(rounds: list[Round]) -> int:
 
 def stagnant_categories(state: CampaignState, policy: Policy) -> frozenset[str]:
     """Return the categories of the last rollbacks in a row once there are as many as the policy bears."""
-    rounds = [one for one in state.rounds if one.number and one.decided is not None]
+    rounds = [one for one in state.rounds if one is not state.baseline and one.decided is not None]
     count = rollbacks_in_a_row(rounds)
     if count < policy.stagnation_rollbacks:
         return frozenset()

@@ -9,8 +9,21 @@ from dataclasses import dataclass, field
 from kopt_kb.workspace import round_events as rounds
 from kopt_kb.workspace import setup_events as setup
 from kopt_kb.workspace.events import Event, EventData
+from kopt_kb.workspace.route import Route, route_of
 
-__all__ = ["ACCEPTED", "SIMULATOR", "Attempt", "Bench", "Candidate", "Entry", "History", "attempts_of", "standing"]
+__all__ = [
+    "ACCEPTED",
+    "SIMULATOR",
+    "Attempt",
+    "Bench",
+    "Candidate",
+    "Entry",
+    "History",
+    "apply_event",
+    "attempts_of",
+    "new_history",
+    "standing",
+]
 
 ACCEPTED = frozenset({"accept", "accept_with_note"})
 """Decisions that make the candidate the incumbent."""
@@ -44,12 +57,14 @@ class Attempt:
     """One attempt.
 
     Attributes:
-        number: 0 for the baseline; failures consume numbers.
+        number: 0 for the first; failures consume numbers.
         t: UTC time of its first event.
         incumbent: Blob it starts from; empty when no event says so.
         candidates: By name, in the order of submission.
         records: Measurements taken during it, of its candidates and of the incumbent.
         mask: Why no reader may see it; empty when readers may.
+        is_baseline: Whether it is what all others are compared with: attempt 0, or the first accepted one where the
+            kernel has to be implemented first.
     """
 
     number: int
@@ -65,14 +80,15 @@ class Attempt:
     decided_t: str = ""
     snapshot: rounds.SnapshotTaken | None = None
     mask: str = ""
+    is_baseline: bool = False
 
     @property
     def status(self) -> str:
         """`baseline`, a decision, or `open` while there is none."""
-        if self.decided is not None and (self.number or self.decided.decision not in ACCEPTED):
+        if self.decided is not None and not (self.is_baseline and self.decided.decision in ACCEPTED):
             return self.decided.decision
         done = self.decided is not None or self.snapshot is not None or bool(self.records)
-        return "baseline" if self.number == 0 and done else "open"
+        return "baseline" if self.is_baseline and done else "open"
 
     @property
     def accepted(self) -> bool:
@@ -135,6 +151,7 @@ class History:
         runs: Run id → its end, once it has one.
         adopted: Adoptions, with sequence number and time.
         stopped: Why the campaign ended, or None.
+        route: How the workspace enters the loop; "kernel" where the journal does not say.
     """
 
     attempts: dict[int, Attempt]
@@ -146,10 +163,16 @@ class History:
     stopped: rounds.Stopped | None = None
     blocked: rounds.Blocked | None = None
     current: int = 0
+    route: Route = "kernel"
+
+    @property
+    def baseline(self) -> Attempt | None:
+        """What all others are compared with; None before a kernel that has to be implemented first is accepted."""
+        return next((one for one in self.attempts.values() if one.is_baseline), None)
 
     @property
     def incumbent(self) -> Attempt:
-        """The latest accepted attempt; the baseline when there is none."""
+        """The latest accepted attempt; attempt 0 when there is none."""
         accepted = [one for one in self.attempts.values() if one.accepted]
         return accepted[-1] if accepted else self.attempts[0]
 
@@ -158,7 +181,8 @@ class History:
         scores = {one.number: _log_mean(one) for one in self.attempts.values() if one.accepted}
         known = {number: score for number, score in scores.items() if score is not None}
         fastest = {min(known, key=lambda number: known[number])} if known else set()
-        return frozenset({0, self.incumbent.number, *fastest})
+        baseline = self.baseline
+        return frozenset({baseline.number, self.incumbent.number, *fastest}) if baseline is not None else frozenset()
 
     def simulated(self, attempt: Attempt) -> bool:
         """Return whether an attempt's times were computed by the simulator instead of measured."""
@@ -190,19 +214,27 @@ def attempts_of(events: Iterable[Event]) -> History:
     history: History | None = None
     for event in events:
         if history is None:
-            history = History({0: Attempt(0, event.t)})
-        _apply(history, event)
+            history = new_history(event)
+        apply_event(history, event)
     if history is None:
-        return History({0: Attempt(0, "1970-01-01T00:00:00.000000Z")})
+        return History({0: Attempt(0, "1970-01-01T00:00:00.000000Z", is_baseline=True)})
     history.attempts = dict(sorted(history.attempts.items()))
     return history
+
+
+def new_history(first: Event) -> History:
+    """Return what is known before a journal's first event is applied: attempt 0, and the route of the workspace."""
+    created = first.data
+    route = route_of(created.problem) if isinstance(created, setup.WorkspaceCreated) else "kernel"
+    return History({0: Attempt(0, first.t, is_baseline=route != "pytorch")}, route=route)
 
 
 def _attempt(history: History, number: int, t: str) -> Attempt:
     return history.attempts.setdefault(number, Attempt(number, t))
 
 
-def _apply(history: History, event: Event) -> None:
+def apply_event(history: History, event: Event) -> None:
+    """Take one more event up; `attempts_of` sorts the attempts by number at the end."""
     data = event.data
     if isinstance(data, rounds.RoundStarted):
         history.current = data.round
@@ -216,6 +248,8 @@ def _apply(history: History, event: Event) -> None:
     elif isinstance(data, rounds.Decided):
         decided = _attempt(history, data.round, event.t)
         decided.decided, decided.decided_t = data, event.t
+        if data.decision in ACCEPTED and history.baseline is None:
+            decided.is_baseline = True
     elif isinstance(data, rounds.SnapshotTaken):
         _attempt(history, data.version, event.t).snapshot = data
     elif not _apply_evidence(history, data):

@@ -305,7 +305,8 @@ def _blocks(workspace: Workspace, bodies: Mapping[str, str]) -> Iterator[Finding
 def _objects(workspace: Workspace, state: WorkspaceState) -> Iterator[Finding]:
     store = ObjectStore(workspace.layout.objects)
     try:
-        store.get(state.created.kernel)
+        if state.created.kernel is not None:
+            store.get(state.created.kernel)
     except ObjectError as error:
         yield Finding(
             "object",

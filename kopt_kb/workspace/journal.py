@@ -150,6 +150,14 @@ class Journal:
         """All acknowledged events."""
         return tuple(self._events)
 
+    def events_after(self, seq: int) -> tuple[Event, ...]:
+        """The acknowledged events with a larger number."""
+        return tuple(self._events[seq:])
+
+    def event(self, seq: int) -> Event:
+        """The acknowledged event of this number, from 1."""
+        return self._events[seq - 1]
+
     @property
     def head(self) -> Head:
         """Number and hash of the last acknowledged event; (0, GENESIS) when there is none."""

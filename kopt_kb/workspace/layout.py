@@ -86,6 +86,11 @@ class Layout:
         return self.root / "logs"
 
     @property
+    def baseline_report(self) -> Path:
+        """Rendered: the report of the baseline."""
+        return self.root / "baseline_report.md"
+
+    @property
     def folders(self) -> tuple[Path, ...]:
         """All folders below the root."""
         return (self.objects, self.memory, self.plans, self.profiles, self.rounds, self.logs)

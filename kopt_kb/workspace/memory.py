@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,9 @@ class Memory:
 
     @property
     def latest(self) -> Iteration:
-        """The newest attempt that is not masked; the baseline at least."""
+        """The newest attempt that is not masked; BadInput when all are, as they can be before there is a baseline."""
+        if not self.visible:
+            raise BadInput("every version is masked", where="memory", fix="`kb memory unmask` one")
         return self.visible[-1]
 
     def get(self, number: int) -> Iteration:
@@ -108,18 +111,29 @@ def hand_masked(layout: Layout, history: History) -> dict[int, str]:
 
     The baseline, the incumbent and the fastest accepted version can't be masked, by hand neither.
     """
-    kept = history.protected() | history.masked.keys()
+    said = [number for number in history.attempts if _says_masked(layout.memory_file(number))]
+    kept = history.protected() | history.masked.keys() if said else frozenset()
     found = {}
-    for number in history.attempts.keys() - kept:
-        if _says_masked(layout.memory_file(number)):
+    for number in said:
+        if number not in kept:
             found[number] = f"masked is true in memory/v{number}.json, set by hand and not adopted"
     return dict(sorted(found.items()))
 
 
 def _says_masked(path: Path) -> bool:
-    """Return whether a file sets masked to true; one that is broken elsewhere still may."""
+    """Return whether a file sets masked to true; a file that did not change is read once."""
     try:
-        data = path.read_bytes()
+        found = path.stat()
+    except OSError:
+        return False
+    return _masks(str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _masks(path: str, *_: int) -> bool:
+    """Return whether a file's content sets masked to true; one that is broken elsewhere still may."""
+    try:
+        data = Path(path).read_bytes()
     except OSError:
         return False
     try:

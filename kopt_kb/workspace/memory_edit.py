@@ -152,7 +152,7 @@ def create_version(
         history = attempts_of(events)
         number = _next_number(history, version)
         snapshot = history.incumbent.snapshot
-        blob = snapshot.blob if snapshot is not None else fold(events).created.kernel
+        blob = snapshot.blob if snapshot is not None else fold(events).kernel
         left = history.open_attempt
         ended = [Decided(left.number, "unverified", "by hand", "no gate judged it", ())] if left is not None else []
         found: list[EventData] = [*ended, RoundStarted(number, blob)]
@@ -212,7 +212,7 @@ def check_maskable(history: History, versions: Sequence[int]) -> None:
     for version in versions:
         _known(history, version)
         if version in history.protected():
-            why = "the baseline" if version == 0 else "the best accepted version"
+            why = "the baseline" if history.attempts[version].is_baseline else "the best accepted version"
             raise BadInput(f"v{version} is {why} and can't be masked", where=f"memory/v{version}.json")
         if history.open_attempt is not None and history.open_attempt.number == version:
             raise BadInput(f"v{version} is being worked on", where=f"memory/v{version}.json", fix="decide it first")

@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    ValidationError,
+    model_serializer,
+)
 
 from kopt_kb.errors import BadInput
 
@@ -136,11 +144,20 @@ class Gate(_Model):
 
 
 class Correctness(_Model):
-    """The correctness gate; rel_err is what its run reported, null when it reported none."""
+    """The correctness gate; rel_err is what its run reported, null when it reported none.
+
+    `rel_err_by_shape` is left out of the file when it is empty: records from before it was reported keep their bytes.
+    """
 
     status: Outcome
     rel_err: float | None
     reason: str
+    rel_err_by_shape: dict[str, float] = Field(default={}, description="largest relative error of each shape")
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, standard: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        members: dict[str, Any] = standard(self)
+        return members if self.rel_err_by_shape else {k: v for k, v in members.items() if k != "rel_err_by_shape"}
 
 
 class QualityGate(_Model):

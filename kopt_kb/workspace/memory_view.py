@@ -225,25 +225,46 @@ def _correctness(history: History, candidate: Candidate | None, blob: BlobReader
     judged = next((one for one in _last_words(candidate) if one.gate == "correctness"), None)
     if judged is None:
         return {"status": "UNAVAILABLE", "rel_err": None, "reason": "the correctness gate has not judged it"}
-    errors = [_rel_err(history.runs.get(run), blob) for run in judged.runs]
-    known = [one for one in errors if one is not None]
+    answers = [_answer(history.runs.get(run), blob) for run in judged.runs]
+    known = [one for one in (_error(answer.get("max_rel_err")) for answer in answers) if one is not None]
     return {
         "status": _outcome(history, judged),
         "rel_err": max(known) if known else None,
         "reason": judged.reason,
+        "rel_err_by_shape": _errors_by_shape(answers),
     }
 
 
-def _rel_err(run: RunFinished | None, blob: BlobReader) -> float | None:
-    """Return `max_rel_err` of a run's output when it is a JSON object that has one, itself or under `result`."""
+def _errors_by_shape(answers: list[dict[str, Any]]) -> dict[str, float]:
+    """Return shape → largest relative error, as the check's runs reported them."""
+    found: dict[str, float] = {}
+    for answer in answers:
+        members = answer.get("max_rel_err_by_shape")
+        for shape, value in members.items() if isinstance(members, dict) else ():
+            error = _error(value)
+            if error is not None:
+                found[shape] = max(error, found.get(shape, error))
+    return found
+
+
+def _answer(run: RunFinished | None, blob: BlobReader) -> dict[str, Any]:
+    """Return a run's output when it is a JSON object, or what stands under its `result`; else nothing."""
     if run is None or run.output is None:
-        return None
+        return {}
     try:
         found = json.loads(blob_text(blob, run.output))
-        result = found.get("result", found) if isinstance(found, dict) else None
-        value = result.get("max_rel_err") if isinstance(result, dict) else None
-        return short(float(value)) if isinstance(value, float | int) and not isinstance(value, bool) else None
-    except (ValueError, RecursionError, OverflowError):
+    except (ValueError, RecursionError):
+        return {}
+    result = found.get("result", found) if isinstance(found, dict) else None
+    return result if isinstance(result, dict) else {}
+
+
+def _error(value: object) -> float | None:
+    if not isinstance(value, float | int) or isinstance(value, bool):
+        return None
+    try:
+        return short(float(value))
+    except OverflowError:
         return None
 
 

@@ -11,6 +11,7 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.registry.units import format_exact
 from kopt_kb.workspace.blocks import render_block
 from kopt_kb.workspace.registration import AGGREGATE
+from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.setup_events import CitationRef, SpecRow, Target
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -53,33 +54,38 @@ def _target(state: WorkspaceState) -> str:
         [
             ("platform", state.created.platform),
             ("arch", f"{task.get('arch', '')} ({task.get('target', '')})"),
-            ("framework", task.get("framework")),
+            ("framework", _framework(state)),
             ("dtype", problem.dtype),
             ("kernel type", problem.op),
         ]
     )
 
 
+def _framework(state: WorkspaceState) -> str:
+    return str(state.task.get("framework") or ("none" if state.route == "roofline" else ""))
+
+
 def _execution(_: WorkspaceState) -> str:
     return _bullets([("execution_mode", "local"), ("local_gpu", "the device the measurements name")])
 
 
-def _reference(task: dict[str, Any]) -> str:
-    own = f"the test command of {task['project']['file']}" if "project" in task else "the reference in kernel.py"
+def _reference(state: WorkspaceState) -> str:
+    task = state.task
+    own = f"the test command of {task['project']['file']}" if "project" in task else _REFERENCES[state.route]
     return str(task.get("reference") or own)
 
 
 def _inputs(state: WorkspaceState) -> str:
-    task, problem = state.task, state.problem
+    problem = state.problem
     tolerance = problem.tolerance
     options = ", ".join(f"{name}={value}" for name, value in problem.options) or "none"
     limits = f"relative error <= {format_exact(tolerance.max_rel_err)}, SNR >= {format_exact(tolerance.min_snr_db)} dB"
     return _bullets(
         [
-            ("kernel_demo", f"{task.get('kernel_demo')} (copied to kernel.py, sha256 {state.created.kernel})"),
+            ("kernel_demo", _demo(state)),
             ("shapes", ", ".join(format_shape(shape) for shape in problem.shapes)),
             ("options", options),
-            ("reference", _reference(task)),
+            ("reference", _reference(state)),
             ("correctness threshold", f"{limits} ({tolerance.reason})"),
         ]
     )
@@ -89,6 +95,19 @@ def _latency_text(state: WorkspaceState) -> str:
     if "project" in state.task:
         return "what the project's own benchmark prints"
     return "the median of `triton.testing.do_bench`"
+
+
+def _demo(state: WorkspaceState) -> str:
+    if state.created.kernel is None:
+        return "none"
+    return f"{state.task.get('kernel_demo')} (copied to kernel.py, sha256 {state.created.kernel})"
+
+
+_REFERENCES = {
+    "kernel": "the reference in kernel.py",
+    "pytorch": "the reference in the PyTorch logic that kernel.py starts as",
+    "roofline": "none: nothing is run",
+}
 
 
 def _constraints(state: WorkspaceState) -> str:
@@ -243,7 +262,8 @@ def _task(state: WorkspaceState) -> str:
         [
             ("platform", state.created.platform),
             ("arch", task.get("arch")),
-            ("framework", task.get("framework")),
+            ("framework", _framework(state)),
+            *([("route", route_text(state.route))] if "route" in task else []),
             ("dtype", problem.dtype),
             ("shapes", shapes),
             ("correctness_threshold", format_exact(problem.tolerance.max_rel_err)),

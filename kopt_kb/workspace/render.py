@@ -24,6 +24,7 @@ from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.report_views import BASELINE_VIEW, OPTIMIZE_VIEW, ROUNDS_VIEW
 from kopt_kb.workspace.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked
 from kopt_kb.workspace.setup_events import FileAdopted, MemoryNoted, NoteAdded
+from kopt_kb.workspace.state import new_state
 from kopt_kb.workspace.trend_view import TREND_VIEW
 from kopt_kb.workspace.view_header import RenderedFile, ViewError
 from kopt_kb.workspace.views import (
@@ -50,6 +51,9 @@ __all__ = [
 
 VIEWS = ViewRegistry([README_VIEW, MEMORY_VIEW, BASELINE_VIEW, ROUNDS_VIEW, TREND_VIEW, OPTIMIZE_VIEW, BENCH_VIEW])
 """All that is rendered in a workspace; `FILE#BLOCK` names a block of a file that people own."""
+
+_ROOFLINE_VIEWS = ViewRegistry([README_VIEW])
+"""All that is rendered where nothing is ever tried: there are no attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,8 @@ def render_texts(events: tuple[Event, ...], blob: BlobReader) -> Texts:
     """
     files: dict[str, str] = {}
     blocks: dict[str, dict[str, str]] = {}
-    for key, text in VIEWS.render(events, blob).items():
+    views = _ROOFLINE_VIEWS if new_state(events[0]).route == "roofline" else VIEWS
+    for key, text in views.render(events, blob).items():
         path, _, block = key.partition("#")
         if block:
             blocks.setdefault(path, {})[block] = text

@@ -106,8 +106,8 @@ def _spoken(text: str) -> str:
 
 def _baseline(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
     state, history = fold(events), attempts_of(events)
-    attempt = history.attempts[0]
-    if attempt.status == "open":
+    attempt = history.baseline
+    if attempt is None or attempt.status == "open":
         return {}
     memory = iteration_of(state, history, attempt, blob)
     problem = state.problem
@@ -120,14 +120,17 @@ def _baseline(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
             f"platform: {state.created.platform}",
             f"tolerance: relative error <= {format_exact(problem.tolerance.max_rel_err)} ({problem.tolerance.reason})",
             f"correctness: {memory.correctness.status}, largest relative error {figure(memory.correctness.rel_err)}",
-            f"memory: memory/v0.json, status {memory.status}",
+            f"memory: memory/{memory.version}.json, status {memory.status}",
+            *_stage_one(history, attempt),
             *([_SIMULATED] if memory.simulated else []),
         ]
     )
     lines += ["## Machine", "", *_environment(history, attempt)]
     lines += ["## Performance", "", *_results(state, history, attempt)]
     lines += ["## Gates", "", *_gates(memory)]
-    noise = [(one.shape, one.n, figure(one.median_s * 1e6), figure(one.floor_pct)) for one in history.noise]
+    lines += _errors(memory)
+    latest = {one.shape: one for one in history.noise}
+    noise = [(one.shape, one.n, figure(one.median_s * 1e6), figure(one.floor_pct)) for one in latest.values()]
     if noise:
         lines += ["## Noise", "", *table(["Shape", "n", "Median (us)", "Smallest gain that counts (%)"], noise)]
     lines += ["## Hardware values used", ""]
@@ -135,6 +138,24 @@ def _baseline(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
     lines += ["## Notes", "", *_notes(attempt, blob)]
     lines += adopted_lines(history, "baseline_report.md", None, blob)
     return {"baseline_report.md": _finish(lines)}
+
+
+def _stage_one(history: History, baseline: Attempt) -> list[str]:
+    """Return what Stage 1 was: which framework's kernel, and the attempts before it that failed."""
+    if history.route != "pytorch":
+        return []
+    said = baseline.hypothesis.claim if baseline.hypothesis is not None else "not stated"
+    before = [f"v{one.number} ({one.status})" for one in history.attempts.values() if one.number < baseline.number]
+    return [f"implemented by: {said}", f"attempts before it: {', '.join(before) or 'none'}"]
+
+
+def _errors(memory: Iteration) -> list[str]:
+    """Return the largest relative error of each shape; journals from before it was recorded have no such table."""
+    found = memory.correctness.rel_err_by_shape
+    if not found:
+        return []
+    rows = [(shape, figure(error)) for shape, error in found.items()]
+    return ["## Correctness", "", *table(["Shape", "Largest relative error"], rows)]
 
 
 def _specs(state: WorkspaceState) -> list[str]:
@@ -146,7 +167,8 @@ def _specs(state: WorkspaceState) -> list[str]:
 
 
 BASELINE_VIEW = View("baseline", _baseline)
-"""baseline_report.md, once the baseline has a measurement, a snapshot or a decision."""
+"""baseline_report.md, once the baseline has a measurement, a snapshot or a decision; on the route pytorch once the
+first kernel was accepted."""
 
 
 def _rounds(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
@@ -245,8 +267,7 @@ def _optimize(events: tuple[Event, ...], blob: BlobReader) -> str:
     hidden = [one.version for one in shown if one.masked]
     if hidden:
         lines += [f"Masked and left out: {', '.join(hidden)}.", ""]
-    best = history.incumbent
-    lines += ["## Current Best", "", f"v{best.number} (round-{best.number + 1})", "", *_results(state, history, best)]
+    lines += ["## Current Best", "", *_current_best(state, history)]
     tried = {one.direction for memory in seen for one in memory.open_directions}
     lines += ["## Directions to Try", "", *bullets(sorted(tried))]
     failed = [one for one in seen if one.status in {"rollback", "unverified"} and one.optimization is not None]
@@ -255,6 +276,13 @@ def _optimize(events: tuple[Event, ...], blob: BlobReader) -> str:
     lines += ["## Totals", "", *_totals(seen)]
     lines += adopted_lines(history, "logs/optimize.md", None, blob)
     return _finish(lines)
+
+
+def _current_best(state: WorkspaceState, history: History) -> list[str]:
+    if history.baseline is None:
+        return ["No kernel is accepted yet.", ""]
+    best = history.incumbent
+    return [f"v{best.number} (round-{best.number + 1})", "", *_results(state, history, best)]
 
 
 def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:

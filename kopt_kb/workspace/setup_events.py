@@ -56,7 +56,7 @@ class WorkspaceCreated(EventData):
         name: Name given by the user, without the folder's prefix.
         platform: Exact platform id.
         problem: Op, shapes, dtypes and tolerances as the problem layer wrote them.
-        kernel: Blob of the kernel the workspace starts from.
+        kernel: Blob of the kernel or PyTorch logic the workspace starts from; null on the route roofline.
         wiki: The wiki and the hashes of its pages.
         versions: Program → version (kopt-kb, python, ...).
     """
@@ -65,7 +65,7 @@ class WorkspaceCreated(EventData):
     name: Text
     platform: Text
     problem: JsonMap
-    kernel: Sha256
+    kernel: Sha256 | None
     wiki: WikiState
     versions: Mapping[str, str]
 

@@ -10,9 +10,10 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.route import Route, route_of
 from kopt_kb.workspace.setup_events import SpecRow, SpecsRegistered, TargetSet, UnknownRow, WorkspaceCreated
 
-__all__ = ["WorkspaceState", "fold"]
+__all__ = ["WorkspaceState", "apply_event", "fold", "new_state"]
 
 
 @dataclass(slots=True)
@@ -49,6 +50,23 @@ class WorkspaceState:
         return dict(self.created.problem.get("task", {}))
 
     @property
+    def route(self) -> Route:
+        """How the workspace enters the tuning loop."""
+        return route_of(self.created.problem)
+
+    @property
+    def kernel(self) -> str:
+        """Blob of the file the workspace starts from; raises `BadInput` when its route is the roofline only."""
+        if self.created.kernel is None:
+            raise BadInput(
+                "this workspace has no kernel: its route is the roofline only",
+                where=self.created.name,
+                fix="make one to tune with kb init --kernel-demo",
+                code="KB407",
+            )
+        return self.created.kernel
+
+    @property
     def rooflines(self) -> list[dict[str, Any]]:
         """The rooflines the targets in force were computed from, one a shape."""
         return list(self.targets.work.get("rooflines", ())) if self.targets is not None else []
@@ -59,16 +77,22 @@ def fold(events: Iterable[Event]) -> WorkspaceState:
     state: WorkspaceState | None = None
     for event in events:
         if state is None:
-            if not isinstance(event.data, WorkspaceCreated):
-                raise BadInput(f"the journal begins with {event.kind}, not workspace_created", code="KB310")
-            state = WorkspaceState(event.seq, event.zh, event.data)
-        _apply(state, event)
+            state = new_state(event)
+        apply_event(state, event)
     if state is None:
         raise BadInput("the journal is empty", fix="create the workspace with `kb init`", code="KB310")
     return state
 
 
-def _apply(state: WorkspaceState, event: Event) -> None:
+def new_state(first: Event) -> WorkspaceState:
+    """Return the state before a journal's first event is applied; raises `BadInput` unless it is workspace_created."""
+    if not isinstance(first.data, WorkspaceCreated):
+        raise BadInput(f"the journal begins with {first.kind}, not workspace_created", code="KB310")
+    return WorkspaceState(first.seq, first.zh, first.data)
+
+
+def apply_event(state: WorkspaceState, event: Event) -> None:
+    """Take one more event up."""
     state.seq, state.head = event.seq, event.zh
     state.times[event.seq] = event.t
     data = event.data

@@ -37,7 +37,7 @@ class Task:
     Attributes:
         platform: Name of the exact product.
         framework: Language of the kernel, such as Triton, CuteDSL, HIP.
-        kernel_demo: File of the kernel to start from; copied to kernel.py.
+        kernel_demo: File of the kernel or PyTorch logic to start from; copied to kernel.py. None: roofline only.
         problem: Operation, shapes, storage type, tolerance.
         arch: Architecture the user named; must be the platform's. Empty: derived from the platform.
         reference_project: Where related code is; empty when there is none.
@@ -47,11 +47,12 @@ class Task:
         min_grade: Refuse roofs of a weaker grade.
         aim: Performance target in words; empty: 0.9 of each roof.
         project: The project file whose commands judge candidates; None: the kernel file is judged by itself.
+        route: How the workspace enters the loop; None: what the kernel demo is.
     """
 
     platform: str
     framework: str
-    kernel_demo: Path
+    kernel_demo: Path | None
     problem: Problem
     arch: str = ""
     reference_project: str = ""
@@ -61,6 +62,7 @@ class Task:
     min_grade: str | None = None
     aim: str = ""
     project: ProjectCapture | None = None
+    route: str | None = None
 
 
 def read_demo(path: Path) -> bytes:

@@ -48,9 +48,10 @@ def _tflops(state: WorkspaceState, attempt: Attempt) -> tuple[float | None, floa
 
 def _against(history: History, attempt: Attempt, *, whole_step: bool) -> str:
     """Return the throughput change against the baseline over the shapes both have."""
-    if attempt.number == 0:
+    baseline = history.baseline
+    if baseline is None or attempt.number <= baseline.number:
         return "-"
-    own, base = attempt.own_records, history.attempts[0].own_records
+    own, base = attempt.own_records, baseline.own_records
     shapes = sorted(own.keys() & base.keys())
     change = change_pct(
         geomean(base[shape].median_s for shape in shapes), geomean(own[shape].median_s for shape in shapes)
@@ -108,9 +109,11 @@ def _text(events: tuple[Event, ...], blob: BlobReader) -> str:
     if any(history.simulated(one) for one in history.attempts.values()):
         lines += ["SIMULATED: every time comes from a made-up model.", ""]
     lines += table(COLUMNS, (_row(state, history, one) for one in history.attempts.values()))
+    baseline = history.baseline
+    against = f"throughput against round-{baseline.number + 1}" if baseline is not None else "empty: there is none yet"
     lines += [
         "Average is the geometric mean over shapes, peak the largest; both are useful operations over the median",
-        "latency. `vs Baseline` is throughput against round-1; positive is faster.",
+        f"latency. `vs Baseline` is {against}; positive is faster.",
         "",
     ]
     lines += ["## Median latency by shape", "", *_latencies(history)]

@@ -22,6 +22,7 @@ from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.performance_target import aimed, parse_performance_target
 from kopt_kb.workspace.readme import new_readme
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
+from kopt_kb.workspace.route import Route, choose_route
 from kopt_kb.workspace.setup_events import NoteAdded, WikiState, WorkspaceCreated
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.task import Task, read_demo
@@ -53,7 +54,8 @@ class Workspace:
         """
         product = registry.platform(task.platform)
         _check_arch(product, task.arch)
-        demo = read_demo(task.kernel_demo)
+        demo = read_demo(task.kernel_demo) if task.kernel_demo is not None else b""
+        route = choose_route(task.route, task.kernel_demo, demo, task.framework)
         found = rooflines(task.problem, product, min_grade=task.min_grade)
         aim = parse_performance_target(task.aim)
         if aim is not None:
@@ -63,7 +65,7 @@ class Workspace:
             raise missing[0].error()
 
         def build(layout: Layout) -> None:
-            _fill(layout, name, task, product, demo, found)
+            _fill(layout, name, task, route, product, demo, found)
 
         return cls(create_workspace(Path(parent), name, build))
 
@@ -103,14 +105,17 @@ def _wiki_state(product: Platform) -> WikiState:
     return WikiState(product.wiki.label, pages)
 
 
-def _created(name: str, task: Task, product: Platform, kernel: str, project: str) -> WorkspaceCreated:
+def _created(
+    name: str, task: Task, route: Route, product: Platform, kernel: str | None, project: str
+) -> WorkspaceCreated:
     words: dict[str, Any] = {
         "framework": task.framework,
         "arch": product.identity.arch,
         "target": product.identity.target,
         "vendor": product.identity.vendor,
-        "kernel_demo": task.kernel_demo.name,
+        "kernel_demo": task.kernel_demo.name if task.kernel_demo is not None else "",
         "reference_project": task.reference_project,
+        "route": route,
     }
     if task.project is not None:
         words["project"] = {"file": str(task.project.file), "root": str(task.project.root), "blob": project}
@@ -124,13 +129,17 @@ def _pitfalls(store: ObjectStore, journal: Journal, found: list[Roofline]) -> No
         journal.append("note_added", NoteAdded("pitfall", store.put(text.encode()), "kb init"))
 
 
-def _fill(layout: Layout, name: str, task: Task, product: Platform, demo: bytes, found: list[Roofline]) -> None:
+def _fill(
+    layout: Layout, name: str, task: Task, route: Route, product: Platform, demo: bytes, found: list[Roofline]
+) -> None:
     store = ObjectStore(layout.objects)
-    layout.kernel.write_bytes(demo)
+    if demo:
+        layout.kernel.write_bytes(demo)
     layout.gitignore.write_text(GITIGNORE, encoding="utf-8")
     with Journal.create(layout.journal) as journal:
         project = store.put(task.project.data) if task.project is not None else ""
-        journal.append("workspace_created", _created(name, task, product, store.put(demo), project))
+        kernel = store.put(demo) if demo else None
+        journal.append("workspace_created", _created(name, task, route, product, kernel, project))
         journal.append("specs_registered", specs_registered(product, found, dict(task.placeholders)))
         _pitfalls(store, journal, found)
         aim = task.aim if parse_performance_target(task.aim) is not None else ""
@@ -140,5 +149,5 @@ def _fill(layout: Layout, name: str, task: Task, product: Platform, demo: bytes,
         layout.readme.write_bytes(new_readme(fold(journal.events), task.notes))
     ensure_repository(layout.root, nested=True)
     files = (layout.kernel, layout.readme, layout.gitignore, layout.journal)
-    contents = {path.name: path.read_bytes() for path in files}
+    contents = {path.name: path.read_bytes() for path in files if path.exists()}
     commit_event(layout.root, last, f"Create workspace {name} for {task.problem.op} on {product.id}", contents)

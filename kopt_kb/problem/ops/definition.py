@@ -38,6 +38,7 @@ class Option:
         meaning: One clause for the help text.
         choices: Allowed words of a choice.
         minimum: Smallest integer.
+        quiet: Whether it is listed only where it is not the default: an option that came later than recorded problems.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Option:
     meaning: str
     choices: tuple[str, ...] = ()
     minimum: int = 1
+    quiet: bool = False
 
     def read(self, value: object) -> OptionValue:
         """Return the value in its type, from Python or from command-line text; raises `OptionError`."""
@@ -92,7 +94,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class OptionValues:
-    """Options of one problem in declared order, defaults filled in."""
+    """Options of one problem in declared order, defaults filled in; a quiet option is there when it is no default."""
 
     items: tuple[tuple[str, OptionValue], ...]
 
@@ -156,11 +158,9 @@ class OpDefinition:
                 near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
                 hint = f"did you mean {' or '.join(near)}?" if near else f"options: {', '.join(known) or 'none'}"
                 raise OptionError(f"{self.id} has no option {name!r}", fix=hint)
-        return OptionValues(
-            tuple(
-                (name, option.read(given[name]) if name in given else option.default) for name, option in known.items()
-            )
-        )
+        values = {name: option.read(given[name]) if name in given else option.default for name, option in known.items()}
+        kept = {name for name, option in known.items() if not option.quiet or values[name] != option.default}
+        return OptionValues(tuple((name, value) for name, value in values.items() if name in kept))
 
     def definitions(self) -> dict[str, str]:
         """Return the texts that say what is counted, by count."""

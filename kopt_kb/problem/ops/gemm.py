@@ -45,7 +45,7 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
     operands = dtype.storage_bytes(batch * rows * depth) + dtype.storage_bytes(batch * depth * cols)
     result = out.storage_bytes(batch * rows * cols)
     read, written, products = operands, result, 1
-    if options.text("step") == "forward_backward":
+    if dict(options.items).get("step") == "forward_backward":
         read, written, products = 2 * operands + result, result + operands, 3
     return Counts(
         flops=(FlopCount(compute, engine, exact(products * 2 * batch * rows * cols * depth)),),
@@ -65,7 +65,9 @@ DEFINITION = OpDefinition(
     count=_count,
     options=(
         Option("batch", "int", 1, "independent products, each with its own A and B"),
-        Option("step", "choice", "forward", "passes that are counted", choices=("forward", "forward_backward")),
+        Option(
+            "step", "choice", "forward", "passes that are counted", choices=("forward", "forward_backward"), quiet=True
+        ),
         *CONTRACTION_OPTIONS,
     ),
     kinds=("float", "int"),

@@ -31,7 +31,9 @@ def test_init_then_audit_with_the_recorded_wiki(
 def test_missing_fields_are_one_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Nothing is created."""
     assert main(["init", "x", "--platform", "H20", "--parent", str(tmp_path)]) == 2
-    assert "missing --framework, --kernel-demo, --op, --shape, --dtype" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "missing --op, --shape, --dtype" in said
+    assert "--kernel-demo and --framework" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -73,3 +75,57 @@ def test_the_threshold_is_the_users(words: list[str], tmp_path: Path) -> None:
     text = (tmp_path / "kernel_opt_norm" / "README.md").read_text()
     assert "relative error <= 0.003" in text
     assert "given by the user" in text
+
+
+LOGIC = '''OP = "rms_norm"
+
+
+def make_inputs(shape, dtype, device="cuda", seed=0):
+    """Inputs."""
+
+
+def reference(x, weight):
+    """The operation."""
+'''
+
+
+def test_the_route_is_inferred_and_shown(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """PyTorch logic is implemented first; the word stands in the output, the README and the JSON."""
+    (tmp_path / "demo.py").write_text(LOGIC)
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["route"] == "pytorch"
+    assert "- route: pytorch (" in (tmp_path / "kernel_opt_norm" / "README.md").read_text()
+    words[1] = "other"
+    assert main([*words, "--route", "kernel"]) == 0
+    assert "route kernel (tune an existing kernel)" in capsys.readouterr().out
+
+
+def test_without_a_kernel_demo_there_is_the_roofline(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No kernel.py, no framework needed, a clean audit, and the line says how to tune."""
+    at = words.index("--framework")
+    short = [*words[:at], *words[at + 4 :], "--op", "rms_norm"]
+    assert main(short) == 0
+    assert "--kernel-demo" in capsys.readouterr().out
+    folder = tmp_path / "kernel_opt_norm"
+    assert not (folder / "kernel.py").exists()
+    assert main(["audit", str(folder)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (["--route", "pytorch"], "lacks make_inputs and reference"),
+        (["--route", "roofline"], "leave --kernel-demo out"),
+        (["--route", "pytorch", "--framework", "HIP"], "the route pytorch knows Triton"),
+    ],
+)
+def test_a_route_that_does_not_fit_creates_nothing(
+    words: list[str], change: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, exit 2."""
+    assert main([*words, *change]) == 2
+    said = capsys.readouterr().err
+    assert says in said and said.count("\n") == 1
+    assert not (tmp_path / "kernel_opt_norm").exists()

@@ -91,3 +91,87 @@ def test_an_absent_workspace_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     """One line, exit 2."""
     assert main(["tune", "status", str(tmp_path / "none")]) == 2
     assert "no such folder" in capsys.readouterr().err
+
+
+def made(tmp_path: Path, wiki_root: Path, *more: str) -> str:
+    """A workspace of the RMS norm on the invented T10 with these words."""
+    words = ["init", "other", "--platform", "T10", "--shape", "1024x512", "--dtype", "bf16"]
+    assert main([*words, "--parent", str(tmp_path), "--wiki", str(wiki_root), *more]) in {0, 4}
+    return str(tmp_path / "kernel_opt_other")
+
+
+def test_the_pytorch_route_from_the_command_line(
+    tmp_path: Path, wiki_root: Path, repo_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The parameters name the route, the report its baseline, and the status both."""
+    demo = str(repo_root / "tests" / "data" / "logic" / "rms_norm.py")
+    where = made(tmp_path, wiki_root, "--framework", "Triton", "--kernel-demo", demo)
+    capsys.readouterr()
+    assert main(["tune", "run", where, *SMALL, "--dry-run", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["route"], found["proposers"]) == ("pytorch", ["package", "variants", "knobs"])
+    assert main(["tune", "run", where, *SMALL, "--yes", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["route"], report["baseline"]) == ("pytorch", "v0")
+    assert [one["decision"] for one in report["rounds"]][:2] == ["accept", "accept"]
+    assert main(["tune", "status", where]) == 0
+    shown = capsys.readouterr().out
+    assert "route pytorch" in shown and "against the baseline v0" in shown
+
+
+def test_the_roofline_route_measures_nothing(
+    tmp_path: Path, wiki_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No question, no device: rooflines and conditions are printed; a second run writes nothing more."""
+    where = made(tmp_path, wiki_root, "--op", "rms_norm")
+    capsys.readouterr()
+    assert main(["tune", "run", where]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("REPORT, stopped: user (route roofline)\n")
+    assert "- bound: memory" in shown and "| 1024x512 | bandwidth | >= 1.8 TB/s |" in shown
+    before = Path(where, "journal.jsonl").read_bytes()
+    for action in ("run", "step", "resume", "report"):
+        assert main(["tune", action, where, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["state"], found["stop"]["reason"], found["rounds"]) == ("REPORT", "user", [])
+        assert found["targets"][-1]["shape"] == "all"
+        assert [one["bound"] for one in found["rooflines"]] == ["memory"]
+    assert main(["tune", "status", where]) == 0
+    assert capsys.readouterr().out == "REPORT, stopped: user (route roofline)\n"
+    assert Path(where, "journal.jsonl").read_bytes() == before
+
+
+def test_a_budget_of_no_rounds_measures_the_baseline_only(workspace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The campaign stays open, and resume goes on with it."""
+    assert main(["tune", "run", workspace, *SMALL, "--yes", "--budget-rounds", "0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["state"], found["stop"], len(found["rounds"])) == ("ACCEPT", None, 1)
+    assert main(["tune", "resume", workspace, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stop"]["reason"] == "iterations"
+
+
+@pytest.mark.parametrize("words", [["--budget-rounds", "-1"], ["--budget-s", "-0.5"], ["--budget-s", "nan"]])
+def test_an_impossible_budget_is_refused(workspace: str, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, exit 2, nothing written."""
+    before = Path(workspace, "journal.jsonl").read_bytes()
+    assert main(["tune", "run", workspace, *SMALL, "--yes", *words]) == 2
+    assert words[0] in capsys.readouterr().err
+    assert Path(workspace, "journal.jsonl").read_bytes() == before
+
+
+def test_a_missing_kernel_is_one_line(workspace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file was removed before the baseline."""
+    Path(workspace, "kernel.py").unlink()
+    assert main(["tune", "run", workspace, *SMALL, "--yes"]) == 2
+    assert "there is no kernel.py" in capsys.readouterr().err
+
+
+def test_a_roofline_with_an_unknown_input_is_unknown(
+    tmp_path: Path, wiki_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 4, and what is known is printed: nothing blocks a route that measures nothing."""
+    words = ["init", "gap", "--platform", "T10", "--op", "gemm", "--shape", "64x64x64", "--dtype", "bf16"]
+    assert main([*words, "--parent", str(tmp_path), "--wiki", str(wiki_root), "--allow-unknown"]) == 4
+    capsys.readouterr()
+    assert main(["tune", "run", str(tmp_path / "kernel_opt_gap")]) == 4
+    assert "UNKNOWN" in capsys.readouterr().out

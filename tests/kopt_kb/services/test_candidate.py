@@ -49,6 +49,45 @@ def test_a_check_answers(tmp_path: Path) -> None:
     assert "no_such_module_anywhere" in broken["build_error"]
 
 
+@pytest.mark.torch
+def test_a_check_says_the_error_of_each_shape(tmp_path: Path) -> None:
+    """The largest over its seeds; a shape without a comparable result is left out, and the check fails."""
+    noisy = KERNEL.replace("torch.softmax(x, -1))", "torch.softmax(x, -1) * (1 + 1e-6 * x.shape[0]))")
+    (tmp_path / "candidate.py").write_text(noisy)
+    found = answer("check", {**body(), "shapes": ["2x4", "8x4"], "seeds": [1, 2]}, tmp_path)
+    errors = found["max_rel_err_by_shape"]
+    assert found["passed"] is True
+    assert errors["2x4"] == pytest.approx(2e-6, rel=0.1)
+    assert errors["8x4"] == pytest.approx(8e-6, rel=0.1) == found["max_rel_err"]
+    silent = KERNEL.replace("out.copy_(torch.softmax(x, -1))", "out if len(x) > 2 else out.copy_(torch.softmax(x, -1))")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "candidate.py").write_text(silent)
+    found = answer("check", {**body(), "shapes": ["2x4", "8x4"]}, other)
+    assert (found["passed"], set(found["max_rel_err_by_shape"])) == (False, {"2x4"})
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("sides", [("incumbent", "candidate"), ("incumbent", "candidate", "best")])
+def test_a_third_side_is_timed_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sides: tuple[str, ...]) -> None:
+    """One measurement holds all sides that are there, in their order, on the same inputs."""
+    asked: list[list[float]] = []
+
+    def measure(functions, samples, body):
+        asked.append([float(function().flatten()[0]) for function in functions])
+        return tuple((1e-6 * (at + 1),) * samples for at in range(len(functions)))
+
+    monkeypatch.setattr("kopt_kb.services.candidate._measure", measure)
+    for at, side in enumerate(sides):
+        text = KERNEL.replace("out.copy_(torch.softmax(x, -1))", f"out.fill_({at})")
+        (tmp_path / f"{side}.py").write_text(text)
+    found = answer("timing", {**body(), "repeats": 3, "samples": 5}, tmp_path)["shapes"]["2x4"]
+    assert asked == [[float(at) for at in range(len(sides))]] * 3
+    assert {side: [one["median_s"] for one in found[side]] for side in found} == {
+        side: [pytest.approx(1e-6 * (at + 1))] * 3 for at, side in enumerate(sides)
+    }
+
+
 def test_an_unknown_kind_is_unavailable(tmp_path: Path) -> None:
     """The gate then says so."""
     assert "unavailable" in answer("limits", {}, tmp_path)

@@ -43,7 +43,7 @@ def test_right_results_pass_with_their_errors_by_shape(tmp_path: Path) -> None:
     """Every shape and seed is a case, and every shape has its largest error."""
     found = judged(tmp_path, HONEST)
     assert (found["passed"], found["problem"], found["checks"]) == (True, "", 4)
-    errors = found["max_rel_errs"]
+    errors = found["max_rel_err_by_shape"]
     assert isinstance(errors, dict)
     assert errors.keys() == {"2x4", "3x5"}
     assert max(errors.values()) == found["max_rel_err"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,11 +21,13 @@ from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.simulator import SimulatorExecutor
+from kopt_kb.tuning.stage_one import PackagedProposer
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.task import ProjectCapture, Task
 from kopt_kb.workspace.workspace import Workspace
 
 MakeCampaign = Callable[..., Campaign]
+MakeWorkspace = Callable[..., Workspace]
 PLAIN = ["512x512x512", "1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8192x8192x8192"]
 
 
@@ -43,6 +46,30 @@ def workspace(tmp_path: Path, wiki_root: Path, naive: Path) -> Workspace:
 
 
 @pytest.fixture
+def make_workspace(tmp_path: Path, wiki_root: Path) -> MakeWorkspace:
+    """Makes a workspace of an RMS norm from a kernel demo, or the roofline alone without one."""
+
+    def make(name: str, demo: Path | None, **more: Any) -> Workspace:
+        problem = Problem.of("rms_norm", ["8192x4096", "1024x512"], "bf16")
+        task = Task(**{"platform": "T10", "framework": "Triton", "kernel_demo": demo, "problem": problem, **more})
+        return Workspace.create(tmp_path, name, task, Registry.open(wiki_root))
+
+    return make
+
+
+@pytest.fixture
+def logic(repo_root: Path) -> Path:
+    """PyTorch logic of an RMS norm, without a kernel."""
+    return repo_root / "tests" / "data" / "logic" / "rms_norm.py"
+
+
+@pytest.fixture
+def pytorch(make_workspace: MakeWorkspace, logic: Path) -> Workspace:
+    """A workspace on the route pytorch."""
+    return make_workspace("logic", logic)
+
+
+@pytest.fixture
 def make_campaign() -> MakeCampaign:
     """Makes a simulated campaign on a workspace with a small search budget."""
 
@@ -54,7 +81,7 @@ def make_campaign() -> MakeCampaign:
         return Campaign(
             workspace,
             chosen,
-            (VariantsProposer(), KnobsProposer()),
+            (PackagedProposer(), VariantsProposer(), KnobsProposer()),
             SimulatorExecutor(),
             settings=settings,
             aids=Aids(say=say),

@@ -7,6 +7,7 @@ import pytest
 from kopt_kb.errors import MissingTool
 from kopt_kb.services.candidate_job import Job, Outcome, Started
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.states import CampaignFold
 from kopt_kb.workspace.round_events import RoundStarted, RunStarted
 from kopt_kb.workspace.workspace import Workspace
 
@@ -65,3 +66,22 @@ def test_a_missing_tool_is_an_error_with_a_remedy(workspace: Workspace) -> None:
     with pytest.raises(MissingTool, match="no GPU"):
         desk.run_once(desk.state().rounds[0], "v0", Job("timing"))
     desk.close()
+
+
+def test_each_event_is_read_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step looks at the events since the last one only, however long the journal is."""
+    taken: list[int] = []
+    take = CampaignFold.take
+
+    def counting(self: CampaignFold, events) -> None:
+        kept = tuple(events)
+        taken.append(len(kept))
+        take(self, kept)
+
+    monkeypatch.setattr(CampaignFold, "take", counting)
+    desk = opened(workspace, Counting({"a": 1}))
+    assert sum(taken) == 3  # the baseline round came after the state was asked for
+    for _ in range(3):
+        desk.run_once(desk.state().rounds[0], "v0", Job("check"))
+    desk.close()
+    assert sum(taken) == len(workspace.events())

@@ -170,3 +170,17 @@ def test_a_command_that_does_not_exist_is_bad_input() -> None:
     """One line that names it."""
     with pytest.raises(BadInput, match="no-such-launcher: can't be started"):
         CommandExecutor(("no-such-launcher",)).run(Job("check"), lambda *_: None)
+
+
+def test_other_sources_reach_the_child_only_when_there_are_some(tmp_path: Path) -> None:
+    """best.py and reference.py lie beside the candidate, as the wrapper sees."""
+    script = tmp_path / "wrap.sh"
+    script.write_text('#!/bin/sh\nfor last do folder=$before; before=$last; done\nls "$folder"\n')
+    script.chmod(0o755)
+    for more, names in (
+        ({}, ["candidate.py", "incumbent.py", "job.json"]),
+        ({"best": b"x", "reference": b"y"}, ["best.py", "candidate.py", "incumbent.py", "job.json", "reference.py"]),
+    ):
+        job = Job("check", HONEST, b"", body(), RunLimits(60.0), **more)
+        printed = CommandExecutor((str(script),), device="cpu").run(job, lambda *_: None).printed
+        assert [one for one in printed.split() if one != "printed.txt"] == names

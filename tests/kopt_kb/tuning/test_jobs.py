@@ -11,9 +11,8 @@ PROBLEM = Problem.of("softmax", ["4x8"], "fp32")
 
 def test_the_body_carries_problem_and_sizes() -> None:
     """Two seeds in a row, the limit of one run, more fields laid over."""
-    job = job_of(
-        "check", PROBLEM, Settings(run_s=7.0, samples=9), 3, b"x = 1\n", more={"device": "cpu"}, reference=b"r"
-    )
+    sources = Sources(b"x = 1\n", b"r")
+    job = job_of("check", PROBLEM, Settings(run_s=7.0, samples=9), 3, sources, {"device": "cpu"})
     body = dict(job.body)
     assert (body["op"], body["shapes"], body["dtype"], body["device"]) == ("softmax", ["4x8"], "fp32", "cpu")
     assert (body["repeats"], body["samples"], body["seeds"][1] - body["seeds"][0]) == (3, 9, 1)

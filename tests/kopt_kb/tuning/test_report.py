@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kopt_kb.tuning.policies import policy_named
-from kopt_kb.tuning.report import report_of
+from kopt_kb.tuning.report import conditions_text, report_of
 from kopt_kb.tuning.states import fold_campaign
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
@@ -22,6 +22,8 @@ def test_report_of_a_simulated_campaign(workspace: Workspace, make_campaign) -> 
     assert report.rounds[0].gain_pct is None
     assert report.rounds[1].gain_pct is not None
     assert json.loads(json.dumps(report.to_json()))["simulated"] is True
+    assert (report.route, report.baseline) == ("kernel", "v0")
+    assert "rooflines" not in report.to_json()
 
 
 def test_report_before_anything(workspace: Workspace, make_campaign) -> None:
@@ -29,6 +31,15 @@ def test_report_before_anything(workspace: Workspace, make_campaign) -> None:
     with make_campaign(workspace) as campaign:
         report = report_of(campaign.state(), policy_named("gpu-wiki"))
     assert (report.state, report.rounds, report.gain_pct, report.stop) == ("DEFINE_TARGET", (), None, None)
+    assert (report.baseline, report.baseline_s) == ("", {})
+
+
+def test_targets_are_told_as_text(workspace: Workspace) -> None:
+    """One a shape and the aggregate."""
+    found = dict(conditions_text(workspace.state()))
+    assert found == {
+        "8192x4096": "bandwidth >= 1.8 TB/s", "1024x512": "bandwidth >= 1.8 TB/s", "all": "aggregate >= 1",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

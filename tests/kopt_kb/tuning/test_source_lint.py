@@ -92,3 +92,26 @@ def test_the_packages_kernels_pass(repo_root: Path, folder: str) -> None:
     files = [one for one in sorted((repo_root / folder).glob("*.py")) if b"\nOP = " in one.read_bytes()]
     assert files
     assert not {one.name: found for one in files if (found := lint_source(one.read_bytes()))}
+
+
+@pytest.mark.parametrize(
+    ("module", "decorator"), [("cuda.tile", "kernel"), ("flydsl.compiler", "kernel"), ("cutlass.cute", "kernel")]
+)
+def test_kernels_of_other_frameworks_are_kernels(module: str, decorator: str) -> None:
+    """A product of tiles inside one is no library call; outside it is, and a kernel nobody starts is dead."""
+    kernel = f"import {module} as lang\n@lang.{decorator}\ndef device(a, b):\n    return a @ b\n"
+    assert lint_source((kernel + "def launch(x):\n    lang.launch(device, x)\n").encode()) == ()
+    outside = lint_source((kernel + "def launch(x):\n    lang.launch(device, x @ x)\n").encode())
+    assert [one.line for one in outside] == [6]
+    assert "never launched" in lint_source((kernel + "def launch(x):\n    return x\n").encode())[0].what
+
+
+@pytest.mark.parametrize("line", ["return reference(x)", "run = reference\n    return run(x)", "return help_me(x)"])
+def test_the_reference_is_no_kernel(line: str) -> None:
+    """Its body may call any library because it is never timed: what is timed may not call it."""
+    source = (
+        "import torch\n\ndef reference(x):\n    return torch.softmax(x.double(), -1)\n\n"
+        f"def help_me(x):\n    return {'reference(x)' if 'help_me' in line else 'x'}\n\n"
+        f"def launch(x):\n    {line}\n"
+    )
+    assert any("reference" in one.what for one in lint_source(source.encode()))

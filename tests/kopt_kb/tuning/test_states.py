@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from kopt_kb.tuning.states import State, fold_campaign
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.tuning.states import CampaignFold, CampaignState, State, fold_campaign
+from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.round_events import MemoryMasked
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -27,3 +34,72 @@ def test_after_a_campaign(workspace: Workspace, make_campaign) -> None:
     assert all(one.closed for one in state.rounds)
     assert set(state.noise) == {"8192x4096", "1024x512"}
     assert {len(times) for times in state.best.times(state.best.name).values()} == {3}
+
+
+def fresh(events: tuple[Event, ...], read) -> CampaignState:
+    """The state of a fold that never saw anything before."""
+    return fold_campaign(events, read)
+
+
+def check_every_prefix(events: tuple[Event, ...], read) -> None:
+    """One fold that takes event after event gives the state of a fresh one each time, and of any split in two."""
+    growing = CampaignFold(read)
+    for end in range(1, len(events) + 1):
+        growing.take(events[end - 1 : end])
+        wanted = fresh(events[:end], read)
+        assert growing.state() == wanted, end
+        assert growing.state().state is wanted.state
+        assert growing.seq == end
+        split = CampaignFold(read)
+        split.take(events[: end // 2])
+        split.take(events[end // 2 : end])
+        assert split.state() == wanted, end
+
+
+@pytest.mark.parametrize("route", ["kernel", "pytorch"])
+def test_a_growing_fold_equals_a_fresh_one(route: str, workspace: Workspace, pytorch: Workspace, make_campaign) -> None:
+    """After every event of a campaign with a stop, a mask and a second start."""
+    where = workspace if route == "kernel" else pytorch
+    with make_campaign(where, "primus", rounds=6) as campaign:
+        campaign.run()
+        assert campaign._desk is not None
+        rolled = next(one.number for one in campaign.state().rounds if one.number and not one.accepted)
+        campaign._desk.append(MemoryMasked((rolled,), "try again", None))
+        campaign.restart()
+        for _ in range(20):
+            campaign.step()
+    check_every_prefix(where.events(), ObjectStore(where.layout.objects).get)
+
+
+@pytest.mark.parametrize("op", ["rms_norm", "softmax"])
+def test_a_growing_fold_equals_a_fresh_one_on_recorded_campaigns(repo_root: Path, op: str) -> None:
+    """The campaigns measured on an H200."""
+    kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op)
+    check_every_prefix(kept.events(), ObjectStore(kept.layout.objects).get)
+
+
+def test_a_state_does_not_change_when_the_fold_grows(workspace: Workspace, make_campaign) -> None:
+    """What was returned stays as it was, round and noise and masks, whatever is taken up or written into it."""
+    with make_campaign(workspace, rounds=2) as campaign:
+        campaign.run()
+    events, read = workspace.events(), ObjectStore(workspace.layout.objects).get
+    growing = CampaignFold(read)
+    kept: list[tuple[CampaignState, CampaignState]] = []
+    for end, event in enumerate(events, 1):
+        growing.take((event,))
+        kept.append((growing.state(), fresh(events[:end], read)))
+    for state, wanted in kept:
+        assert (state.rounds, state.noise, state.masked) == (wanted.rounds, wanted.noise, wanted.masked)
+        assert (state.state, state.stopped) == (wanted.state, wanted.stopped)
+    scribbled = growing.state()
+    scribbled.rounds[-1].measured.clear()
+    scribbled.rounds[-1].gates.clear()
+    scribbled.noise.clear()
+    scribbled.masked.add(7)
+    assert growing.state() == fresh(events, read)
+
+
+def test_a_fold_of_nothing_is_refused() -> None:
+    """As a journal that is empty."""
+    with pytest.raises(BadInput, match="empty"):
+        CampaignFold(lambda _: b"").state()

@@ -364,3 +364,13 @@ class TestOneWriter:
             child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         Journal.open(small_journal).close()
         child.communicate(b"\n")
+
+
+def test_events_are_read_by_number(tmp_path):
+    """One by its number from 1, and all after a number; the same events as all of them."""
+    with Journal.create(tmp_path / "journal.jsonl") as journal:
+        for text in ("a", "b", "c"):
+            journal.append("note_added", {"topic": "tip", "text": "ab" * 32, "by": text})
+        assert journal.event(2) is journal.events[1]
+        assert journal.events_after(1) == journal.events[1:]
+        assert (journal.events_after(0), journal.events_after(3)) == (journal.events, ())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +76,21 @@ def test_only_true_masks(played, text):
     path = played.workspace.layout.memory_file(2)
     path.write_text(text)
     assert hand_masked(played.workspace.layout, attempts_of(played.workspace.events())) == {}
+
+
+def test_an_edit_is_seen_although_unchanged_files_are_read_once(played, monkeypatch):
+    """The file is read again whenever it changed, also to one of the same size; else its content is remembered."""
+    reads = []
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda self: reads.append(self) or read_bytes(self))
+    path, history = played.workspace.layout.memory_file(2), attempts_of(played.workspace.events())
+    for at, (text, masked) in enumerate([('{"masked": true }', {2}), ('{"masked": false}', set())] * 2, start=1):
+        path.write_text(text)
+        os.utime(path, ns=(at, at))
+        reads.clear()
+        for _ in range(3):
+            assert hand_masked(played.workspace.layout, history).keys() == masked
+        assert reads.count(path) == 1
 
 
 def test_stray_files_are_named_and_left_alone(played):

@@ -38,3 +38,14 @@ def test_every_class_of_data_says_its_kind():
     for name in setup_events.__all__:
         kind = getattr(getattr(setup_events, name), "kind", None)
         assert not isinstance(kind, str) or kind.replace("_", "") == name.lower()
+
+
+def test_a_workspace_without_a_kernel_has_null(samples):
+    """The blob of a kernel, or null; never a word or nothing at all."""
+    data = samples["workspace_created"]
+    assert checked_data("workspace_created", {**data, "kernel": None}).kernel is None
+    for wrong in ("", "none"):
+        with pytest.raises(FieldError, match="kernel"):
+            checked_data("workspace_created", {**data, "kernel": wrong})
+    with pytest.raises(FieldError, match="kernel"):
+        checked_data("workspace_created", {name: value for name, value in data.items() if name != "kernel"})

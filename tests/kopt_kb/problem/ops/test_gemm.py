@@ -55,3 +55,10 @@ def test_forward_and_backward_together():
     assert both.compulsory_bytes("dram", "write") == result + operands
     with pytest.raises(BadInput, match="option step is 'backward'"):
         work("gemm", (8, 16, 32), "fp16", step="backward")
+
+
+def test_the_step_is_listed_only_where_it_is_no_default():
+    """Problems recorded before the option existed read and render as they did."""
+    assert "step" not in dict(work("gemm", (8, 16, 32), "fp16").options)
+    assert "step" not in dict(work("gemm", (8, 16, 32), "fp16", step="forward").options)
+    assert dict(work("gemm", (8, 16, 32), "fp16", step="forward_backward").options)["step"] == "forward_backward"

@@ -1,0 +1,159 @@
+"""Frameworks of kernels in Python files: which functions are kernels, and does `launch` start one; read, never run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "FRAMEWORKS",
+    "Framework",
+    "aliases",
+    "dotted_name",
+    "framework_named",
+    "functions_of",
+    "kernels_of",
+    "missing",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """How a framework marks a kernel and how host code starts it.
+
+    Attributes:
+        name: As users write it; case, spaces and dashes do not matter.
+        mark: Dotted name of the decorator that makes a function a kernel.
+        start: `subscript` for `kernel[grid](...)`, `launch` for a call of something's `launch`.
+    """
+
+    name: str
+    mark: str
+    start: Literal["subscript", "launch"]
+
+
+_KNOWN = (
+    Framework("Triton", "triton.jit", "subscript"),
+    Framework("Gluon", "triton.experimental.gluon.jit", "subscript"),
+    Framework("CuteDSL", "cutlass.cute.kernel", "launch"),
+    Framework("cuTile", "cuda.tile.kernel", "launch"),
+    Framework("FlyDSL", "flydsl.compiler.kernel", "launch"),
+)
+
+
+def _plain(name: str) -> str:
+    return "".join(one for one in name.casefold() if one.isalnum())
+
+
+FRAMEWORKS: Mapping[str, Framework] = {_plain(one.name): one for one in _KNOWN}
+"""Plain name → framework whose kernels can be recognised in a Python file."""
+
+
+def framework_named(name: str) -> Framework | None:
+    """Return the framework users call by this name, or None for one whose kernels can't be recognised."""
+    return FRAMEWORKS.get(_plain(name))
+
+
+def aliases(tree: ast.Module) -> dict[str, str]:
+    """Return local name → dotted name of everything imported anywhere in a file."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                names[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.update({one.asname or one.name: f"{node.module}.{one.name}" for one in node.names})
+    return names
+
+
+def dotted_name(node: ast.expr, names: Mapping[str, str]) -> str:
+    """Return the dotted name of an expression with imported names resolved, or nothing."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([names.get(node.id, node.id), *reversed(parts)])
+
+
+def functions_of(source: bytes) -> frozenset[str]:
+    """Return the names of a file's functions at its top level; raises SyntaxError or ValueError if it is no Python."""
+    return frozenset(one.name for one in ast.parse(source).body if isinstance(one, ast.FunctionDef))
+
+
+def kernels_of(source: bytes, framework: Framework) -> tuple[str, ...]:
+    """Return the top-level kernels of a framework in a file; raises SyntaxError or ValueError if it is no Python."""
+    return _kernels(ast.parse(source), framework)
+
+
+def _kernels(tree: ast.Module, framework: Framework) -> tuple[str, ...]:
+    names = aliases(tree)
+    functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
+    return tuple(dict.fromkeys(one.name for one in functions if _is_marked(one, framework, names)))
+
+
+def _is_marked(function: ast.FunctionDef, framework: Framework, names: Mapping[str, str]) -> bool:
+    marks = (one.func if isinstance(one, ast.Call) else one for one in function.decorator_list)
+    return any(dotted_name(one, names) == framework.mark for one in marks)
+
+
+def missing(source: bytes, framework: Framework) -> str:
+    """Return what a file lacks to be a kernel of a framework that its `launch` starts; nothing when it is one.
+
+    A name counts as used when `launch` reaches it through functions and tables of the file. Whether the kernel does
+    the work is not seen here: the lint of library calls and the roofline gate are there for that.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return "the file is not valid Python"
+    kernels = _kernels(tree, framework)
+    if not kernels:
+        return f"the file has no {framework.name} kernel (a function decorated with {framework.mark})"
+    reached = _reached(tree)
+    if "launch" not in reached:
+        return "the file has no function launch"
+    if not set(kernels) & reached.keys():
+        return f"launch starts no {framework.name} kernel: it never reaches {', '.join(kernels)}"
+    host = [node for name, nodes in reached.items() if name not in kernels for node in nodes]
+    if not any(_starts(node, framework) for top in host for node in ast.walk(top)):
+        how = "kernel[grid](...)" if framework.start == "subscript" else "a call of launch"
+        return f"launch starts no {framework.name} kernel: nothing it reaches is {how}"
+    return ""
+
+
+def _reached(tree: ast.Module) -> dict[str, list[ast.stmt]]:
+    """Return the top-level names that `launch` reaches, with the statements that define them."""
+    defined: dict[str, list[ast.stmt]] = {}
+    for top in tree.body:
+        for name in _defines(top):
+            defined.setdefault(name, []).append(top)
+    found: dict[str, list[ast.stmt]] = {}
+    waiting = ["launch"]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name not in defined:
+            continue
+        # Of two functions of one name the later one counts.
+        found[name] = defined[name][-1:]
+        waiting += [node.id for top in found[name] for node in ast.walk(top) if isinstance(node, ast.Name)]
+    return found
+
+
+def _defines(top: ast.stmt) -> Iterator[str]:
+    if isinstance(top, ast.FunctionDef | ast.ClassDef):
+        yield top.name
+    elif isinstance(top, ast.Assign | ast.AnnAssign):
+        for target in top.targets if isinstance(top, ast.Assign) else [top.target]:
+            yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def _starts(node: ast.AST, framework: Framework) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    if framework.start == "subscript":
+        return isinstance(node.func, ast.Subscript)
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "launch"

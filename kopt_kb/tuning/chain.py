@@ -1,0 +1,60 @@
+"""The chain rule (R9): which accepted version a candidate is held against besides its incumbent.
+
+A candidate is accepted for being faster than its incumbent in one run, so by such gains the incumbent is always the
+best: a gain that was luck is never seen again. Times of different rounds show it, but clocks drift between them. So
+they only raise a suspicion: an earlier version whose recorded times are better than the incumbent's is timed again as
+a third side of the same run, in turn with both, and the chain is judged by those times alone. The suspicion ends once
+a run after the incumbent's own round has shown that it is at least as fast. Without one nothing more is timed.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.tuning.states import CampaignState, Round
+
+__all__ = ["best_rival"]
+
+
+def best_rival(state: CampaignState, found: Round) -> Round | None:
+    """Return the earlier accepted version that seems best and is to be timed in this round; None: the incumbent is.
+
+    It depends on earlier rounds alone, so that it is the same before and after the round was timed.
+    """
+    before = [one for one in state.rounds if one.number < found.number]
+    accepted = [one for one in before if one.snapshot is not None and not one.refuted]
+    if len(accepted) < 2:
+        return None
+    shapes = [format_shape(one) for one in state.workspace.problem.shapes]
+    incumbent = accepted[-1]
+    limit = _log_mean(incumbent, incumbent.name, shapes)
+    scored = [(_log_mean(one, one.name, shapes), one) for one in accepted[:-1]]
+    later = [one for one in before if one.number > incumbent.number]
+    suspects = [
+        (score, one.number, one)
+        for score, one in scored
+        if score is not None and limit is not None and score < limit
+        and not _is_cleared(later, incumbent.name, one.name, shapes)
+    ]  # fmt: skip
+    return min(suspects)[2] if suspects else None
+
+
+def _is_cleared(later: Iterable[Round], incumbent: str, rival: str, shapes: Sequence[str]) -> bool:
+    """Return whether the last later run that timed both found the incumbent at least as fast."""
+    cleared = False
+    for one in later:
+        own, other = _log_mean(one, incumbent, shapes), _log_mean(one, rival, shapes)
+        if own is not None and other is not None:
+            cleared = own <= other
+    return cleared
+
+
+def _log_mean(found: Round, name: str, shapes: Sequence[str]) -> float | None:
+    """Return the mean logarithm of a version's median seconds in a round; None when a shape was not timed there."""
+    times = found.times(name)
+    if any(not times.get(shape) for shape in shapes):
+        return None
+    return math.fsum(math.log(statistics.median(times[shape])) for shape in shapes) / len(shapes)

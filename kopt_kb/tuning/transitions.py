@@ -1,0 +1,70 @@
+"""The transition table of a campaign: which state follows which, and which reasons lead from where to REPORT."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import get_args
+
+from kopt_kb.tuning.policy import StopReason
+from kopt_kb.tuning.states import CampaignState, State
+from kopt_kb.workspace.route import Route
+
+__all__ = ["EXITS", "NEXT", "exits", "may_follow"]
+
+_DECIDED = frozenset({State.ACCEPT, State.ACCEPT_WITH_NOTE, State.ROLLBACK})
+_ROUND = frozenset({State.ANALYZE, State.OPTIMIZE})
+
+NEXT: Mapping[State, frozenset[State]] = {
+    State.DEFINE_TARGET: frozenset({State.PREPARE_ENVIRONMENT}),
+    State.PREPARE_ENVIRONMENT: frozenset({State.READ_HISTORICAL_TIPS}),
+    # A campaign that was stopped and started again goes on where its rounds stand.
+    State.READ_HISTORICAL_TIPS: frozenset({State.BASELINE, State.VALIDATE}) | _ROUND | _DECIDED,
+    State.BASELINE: frozenset({State.ACCEPT}),
+    State.ANALYZE: frozenset({State.OPTIMIZE}),
+    State.OPTIMIZE: frozenset({State.VALIDATE}),
+    State.VALIDATE: _DECIDED,
+    State.ACCEPT: _ROUND,
+    State.ACCEPT_WITH_NOTE: _ROUND,
+    State.ROLLBACK: _ROUND,
+    State.REPORT: frozenset({State.PREPARE_ENVIRONMENT}),
+}
+"""State → states that a step may reach from it besides itself and REPORT; from REPORT only a new start leads on."""
+
+_ALL: frozenset[StopReason] = frozenset(get_args(StopReason))
+_USER: frozenset[StopReason] = frozenset({"user"})
+
+EXITS: Mapping[State, frozenset[StopReason]] = {
+    State.DEFINE_TARGET: _USER,
+    State.PREPARE_ENVIRONMENT: _USER,
+    State.READ_HISTORICAL_TIPS: _USER,
+    State.BASELINE: frozenset({"user", "budget", "exhausted", "aborted"}),
+    State.ANALYZE: frozenset({"user", "exhausted"}),
+    State.OPTIMIZE: _USER,
+    State.VALIDATE: _USER,
+    State.ACCEPT: _ALL,
+    State.ACCEPT_WITH_NOTE: _ALL,
+    State.ROLLBACK: _ALL,
+    State.REPORT: frozenset(),
+}
+"""State → reasons that lead from it to REPORT; `exits` narrows them straight after the baseline."""
+
+_STRAIGHT_AFTER_BASELINE: frozenset[StopReason] = frozenset({"user", "exhausted"})
+
+
+def exits(state: CampaignState) -> frozenset[StopReason]:
+    """Return the reasons for which a campaign may end where it stands.
+
+    Straight after the baseline only the user ends it, or that nobody has a hypothesis: then there is no round to do.
+    """
+    found = EXITS[state.state]
+    straight = [one.accepted for one in state.rounds] == [False] * (len(state.rounds) - 1) + [True]
+    return found & _STRAIGHT_AFTER_BASELINE if straight else found
+
+
+def may_follow(route: Route, before: State, after: State) -> bool:
+    """Return whether a step, a stop or a new start may lead from one state to another."""
+    if before is after:
+        return True
+    if route == "roofline":
+        return (before, after) == (State.DEFINE_TARGET, State.REPORT)
+    return after in NEXT[before] or (after is State.REPORT and bool(EXITS[before]))
