@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,9 @@ class Bench:
         assert old in files["ops/gemm.py"]
         return bundle({**files, "ops/gemm.py": files["ops/gemm.py"].replace(old, new)})
 
-    def run(self, kind: str, candidate: bytes, incumbent: bytes = b"", memory: int = 0, **more: Any) -> Outcome:
+    def run(
+        self, kind: str, candidate: bytes, incumbent: bytes = b"", memory: int = 0, best: bytes = b"", **more: Any
+    ) -> Outcome:
         """The end of a job."""
         amounts = amounts_of(Problem.of("gemm", SHAPES, "fp16"))
         body = {
@@ -54,6 +57,7 @@ class Bench:
             "header": None, **more,
         }  # fmt: skip
         job = Job(kind, candidate, incumbent or self.baseline, body, RunLimits(60.0, memory))  # type: ignore[arg-type]
+        job = replace(job, best=best)
         return self.executor.run(job, lambda argv, pid, _: self.told.append((argv, pid)))
 
 
@@ -122,6 +126,18 @@ def test_an_incumbent_that_fails_is_not_the_candidates_fault(bench: Bench) -> No
     assert found.result is not None and found.result["unavailable"].startswith("the incumbent could not be timed")
     found = bench.run("timing", broken)
     assert found.result is not None and found.result["problem"].endswith("the score is 0")
+
+
+def test_a_third_side_is_timed_too(bench: Bench) -> None:
+    """A version that may be better than the incumbent runs in turn with both; its failure is not the candidate's."""
+    faster, best = bench.with_kernel("TILE = 64", "TILE = 128"), bench.with_kernel("TILE = 64", "TILE = 96")
+    found = bench.run("timing", faster, best=best)
+    assert found.result is not None
+    medians = {side: one[0]["median_s"] for side, one in found.result["shapes"]["512x512x512"].items()}
+    assert medians["candidate"] < medians["best"] < medians["incumbent"]
+    broken = bench.with_kernel("return 40.0", "return 'ERROR' or 40.0")
+    found = bench.run("timing", faster, best=broken)
+    assert found.result is not None and found.result["unavailable"].startswith("the best could not be timed")
 
 
 def test_build_comes_first_and_once(project_root: Path) -> None:
