@@ -306,7 +306,9 @@ def test_killed_in_a_benchmark_it_leaves_no_process_and_resumes(
             campaign.step()
     marker.unlink()
     command = [sys.executable, "-m", "kopt_kb", "tune", "run", str(workspace.layout.root), "--yes"]
-    program = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=dict(os.environ))
+    program = subprocess.Popen(
+        command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
     deadline = time.monotonic() + 60
     while not (marker.exists() and marker.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
