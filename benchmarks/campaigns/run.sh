@@ -17,7 +17,7 @@ for op in "$@"; do
   for shape in $shapes; do flags="$flags --shape $shape"; done
   python3 -m kopt_kb init "$op" --platform H200_SXM --framework Triton --kernel-demo "$file" \
     --op "$op" $flags --dtype bf16 --parent "$out" || exit 1
-  sizes="--max-rounds 20 --budget-s $seconds --search-s 40 --evaluations 32 --samples 100 --flush-bytes 536870912"
+  sizes="--max-rounds 20 --budget-s $seconds --search-s 45 --evaluations 48 --prune-s 20 --samples 100 --flush-bytes 536870912"
   # First to the Stop Conditions, then on past them until nothing is left to try.
   python3 -m kopt_kb tune run "$out/kernel_opt_$op" --policy gpu-wiki --yes $sizes
   tar -czf "$keep/$op.tgz" -C "$out" "kernel_opt_$op"

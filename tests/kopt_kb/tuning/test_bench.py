@@ -161,7 +161,7 @@ def copied(tmp_path: Path, name: str) -> Workspace:
 
 def test_a_campaign_goes_on_as_if_no_bench_had_been(tmp_path: Path) -> None:
     """Between rounds: the fold gives the same rounds, environment and noise; only the bench's name is new."""
-    workspace = copied(tmp_path, "rms_norm")
+    workspace = copied(tmp_path, "rms_norm_2")
     store = ObjectStore(workspace.layout.objects)
     before = fold_campaign(workspace.events(), store.get)
     found = bench_kernel(workspace, Registry.open(), Device(3.9e12, "NVIDIA H200"), BenchOptions(version=1))

@@ -71,7 +71,7 @@ def test_a_growing_fold_equals_a_fresh_one(route: str, workspace: Workspace, pyt
     check_every_prefix(where.events(), ObjectStore(where.layout.objects).get)
 
 
-@pytest.mark.parametrize("op", ["rms_norm", "softmax"])
+@pytest.mark.parametrize("op", ["gemm", "rms_norm", "rms_norm_2", "softmax", "softmax_2"])
 def test_a_growing_fold_equals_a_fresh_one_on_recorded_campaigns(repo_root: Path, op: str) -> None:
     """The campaigns measured on an H200."""
     kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op)

@@ -63,7 +63,7 @@ def test_a_campaign_walks_the_table(
     assert State.ROLLBACK in {after for _, after in seen}
 
 
-@pytest.mark.parametrize("op", ["rms_norm", "softmax"])
+@pytest.mark.parametrize("op", ["gemm", "rms_norm", "rms_norm_2", "softmax", "softmax_2"])
 def test_recorded_campaigns_walk_the_table(repo_root: Path, op: str) -> None:
     """The campaigns measured on an H200 before there was a table."""
     assert walked(Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op))

@@ -221,7 +221,20 @@ def static_cases(shape, dtype, config=None):
 
 
 # kb tuned configurations: begin
-TUNED_CONFIGS = {'4096x16384': {'BLOCK_COLS': 4096, 'BLOCK_ROWS': 1, 'VARIANT': 'two_pass'}}
+TUNED_CONFIGS = {'16384x8192': {'BLOCK_ROWS': 2,
+                'PROGRAMS_PER_SM': 8,
+                'STREAM': False,
+                'VARIANT': 'single_pass',
+                'num_stages': 1,
+                'num_warps': 4},
+ '4096x16384': {'BLOCK_COLS': 4096,
+                'BLOCK_ROWS': 1,
+                'PROGRAMS_PER_SM': 4,
+                'STREAM': False,
+                'VARIANT': 'two_pass',
+                'num_stages': 1,
+                'num_warps': 16},
+ '8192x4096': {'STREAM': False, 'VARIANT': 'single_pass'}}
 _untuned_config = default_config
 
 
