@@ -23,7 +23,19 @@ def test_no_report_is_unavailable() -> None:
 @pytest.mark.parametrize(
     ("op", "expected"),
     [
-        ("rms_norm", [("latency", "rms_norm_three_pass"), ("high_throughput", "rms_norm_single_pass")]),
+        (
+            "gemm",
+            [("high_throughput", "matmul_small_tiles"), ("balanced", "matmul_pointers")]
+            + [("balanced", "matmul_pointers")]
+            + [("high_throughput", "matmul_persistent")] * 2
+            + [("high_throughput", "matmul_descriptors")],
+        ),
+        (
+            "rms_norm",
+            [("latency", "rms_norm_three_pass"), ("memory", "rms_norm_persistent")]
+            + [("high_throughput", "rms_norm_single_pass")] * 5,
+        ),
+        ("rms_norm_2", [("latency", "rms_norm_three_pass")] + [("high_throughput", "rms_norm_two_pass")] * 2),
         (
             "softmax",
             [("latency", "softmax_three_pass"), ("memory", "softmax_persistent")]

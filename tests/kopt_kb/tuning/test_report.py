@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -42,10 +43,22 @@ def test_targets_are_told_as_text(workspace: Workspace) -> None:
     }  # fmt: skip
 
 
+NOTED = "accept_with_note"
+
+
 @pytest.mark.parametrize(
     ("op", "stop", "decisions", "met", "geomean"),
     [
-        ("rms_norm", "target", ["accept", "accept"], [True, True, True], 1.065),
+        ("gemm", "budget", ["accept"] * 4 + ["rollback"] * 6, [True, True], 1.0546),
+        (
+            "rms_norm",
+            "exhausted",
+            ["accept", "accept", NOTED, "rollback", NOTED, NOTED, "rollback"],
+            [True, True, True],
+            1.0687,
+        ),
+        ("rms_norm_2", "budget", ["accept"] * 2 + ["rollback"] * 5, [True, True, True], 1.1021),
+        ("softmax_2", "target", ["accept"] * 3, [True, True, True], 1.0790),
         ("softmax", "budget", ["accept"] * 5 + ["rollback", "accept"], [True, True, False], 1.0448),
     ],
 )
@@ -60,5 +73,5 @@ def test_report_of_the_recorded_campaigns(repo_root, op, stop, decisions, met, g
     assert report.conditions["all_met"] is all(met)
     assert [one["met"] for one in report.conditions["conditions"]] == met
     ratios = [one["ratio"] for one in report.conditions["conditions"]]
-    assert (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3) == pytest.approx(geomean, abs=5e-4)
+    assert math.prod(ratios) ** (1 / len(ratios)) == pytest.approx(geomean, abs=5e-4)
     assert report.simulated is False

@@ -207,3 +207,15 @@ def test_every_code_is_documented() -> None:
     used = set(re.findall(r'Finding\(\s*"([a-z-]+)"', (source / "audit.py").read_text()))
     used |= set(re.findall(r'\(\s*"([a-z-]+)",\s*name', (source / "prose.py").read_text()))
     assert used - {"moved"} == set(AUDIT_CODES)
+
+
+KEPT = sorted(one for one in (Path(__file__).parents[3] / "benchmarks/campaigns/h200_sxm").iterdir() if one.is_dir())
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.name)
+def test_kept_campaigns_are_clean_and_their_views_are_what_the_journal_says(kept: Path) -> None:
+    """Cited rows are read again, every rendered file is rendered again; an edited one would be found."""
+    report = audit(kept, Registry.open())
+    assert (report.findings, report.checked > 20) == ((), True)
+    assert (kept / "logs" / "performance_trend.md").is_file()
+    assert len(list((kept / "memory").glob("v*.json"))) > 2

@@ -114,7 +114,7 @@ def test_nothing_is_tried_there_by_hand_either(roofline: Workspace) -> None:
 
 def test_committed_workspaces_say_nothing_of_a_route(repo_root: Path) -> None:
     """They were made before there were routes, and their README has no such line."""
-    for op in ("gemm", "rms_norm", "rms_norm_2", "softmax", "softmax_2"):
+    for op in ("gemm", "rms_norm", "softmax"):
         kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op)
         assert kept.state().route == "kernel"
         assert "- route:" not in kept.layout.readme.read_text()
