@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kopt_kb.registry.citation import Citation
     from kopt_kb.registry.quantity import Absent, Quantity, Unknown
     from kopt_kb.registry.registry import Platform, PlatformId, Registry
-    from kopt_kb.services.candidate_job import Executor
+    from kopt_kb.services.candidate.job import Executor
     from kopt_kb.services.limits import limits_of
     from kopt_kb.tuning.campaign import Campaign
     from kopt_kb.tuning.proposals import Proposer

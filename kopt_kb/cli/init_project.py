@@ -8,10 +8,10 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.services.project_bundle import bundle_of
-from kopt_kb.services.project_file import ProjectFile, read_project
-from kopt_kb.services.project_paths import Selection, hash_files, select
-from kopt_kb.services.project_toml import ProjectFileError
+from kopt_kb.services.project.bundle import bundle_of
+from kopt_kb.services.project.file import ProjectFile, read_project
+from kopt_kb.services.project.paths import Selection, hash_files, select
+from kopt_kb.services.project.strict_toml import ProjectFileError
 from kopt_kb.workspace.performance_target import parse_performance_target
 from kopt_kb.workspace.task import ProjectCapture, Task
 
@@ -64,7 +64,7 @@ def _read(file: Path) -> bytes:
 
 def _printed(project: ProjectFile, root: Path, chosen: Selection) -> tuple[str, ...]:
     """Return the shapes the benchmark prints, by running it once on a copy of the project."""
-    from kopt_kb.tuning.project_executor import ProjectExecutor
+    from kopt_kb.tuning.project.executor import ProjectExecutor
 
     command = project.commands["benchmark"]
     print(f"kb: running the benchmark once for its shapes: {command.shown()}", file=sys.stderr, flush=True)

@@ -26,14 +26,14 @@ from kopt_kb.cli.tune_project import (
     project_proposers,
 )
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.services.candidate.search_pruning import pruning_rules
 from kopt_kb.services.devices import product_of
-from kopt_kb.services.search_pruning import pruning_rules
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policies import POLICIES, policy_from_json, policy_named
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.project_subject import ProjectSubject
+from kopt_kb.tuning.project.subject import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.report import CampaignReport, conditions_text, report_of

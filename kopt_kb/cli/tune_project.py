@@ -9,14 +9,14 @@ from kopt_kb.cli.output import print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.registry.registry import Registry
 from kopt_kb.services.devices import product_of
-from kopt_kb.services.project_bundle import files_of, unified_diff
-from kopt_kb.services.project_host import HOST
+from kopt_kb.services.project.bundle import files_of, unified_diff
+from kopt_kb.services.project.host import HOST
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import ProductOf
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.project_executor import ProjectExecutor
-from kopt_kb.tuning.project_subject import ProjectSubject
+from kopt_kb.tuning.project.executor import ProjectExecutor
+from kopt_kb.tuning.project.subject import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings

@@ -61,7 +61,7 @@ def _source(source: bytes, args: argparse.Namespace) -> int:
 
 
 def _kernel(source: bytes, args: argparse.Namespace) -> int:
-    from kopt_kb.services.candidate_job import Job, RunLimits
+    from kopt_kb.services.candidate.job import Job, RunLimits
     from kopt_kb.tuning.executors import ChildProcessExecutor
     from kopt_kb.workspace.task import declared_op
 

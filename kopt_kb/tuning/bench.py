@@ -12,7 +12,7 @@ from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool, Unkno
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate_job import Executor, Job, JobKind, Outcome
+from kopt_kb.services.candidate.job import Executor, Job, JobKind, Outcome
 from kopt_kb.services.devices import product_of
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.gates import Ran

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.services.candidate_job import Executor
+from kopt_kb.services.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.machine import read_machine
 from kopt_kb.tuning.policy import Policy, StopReason

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from kopt_kb.errors import BadInput
-from kopt_kb.services.candidate_job import Ending, RunLimits, Started
+from kopt_kb.services.candidate.job import Ending, RunLimits, Started
 
 __all__ = ["Ended", "watch"]
 

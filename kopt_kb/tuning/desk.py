@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.services.candidate_job import Executor, Job, Outcome
+from kopt_kb.services.candidate.job import Executor, Job, Outcome
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.states import BY, CampaignFold, CampaignState, Round
 from kopt_kb.workspace.disk import read_regular, replace_file
@@ -25,7 +25,7 @@ from kopt_kb.workspace.round_events import CandidateSubmitted, Resumed, RunFinis
 from kopt_kb.workspace.setup_events import BenchStarted, FileAdopted, NoteAdded, WorkspaceCreated
 
 if TYPE_CHECKING:
-    from kopt_kb.tuning.project_subject import ProjectSubject
+    from kopt_kb.tuning.project.subject import ProjectSubject
 
 __all__ = ["Desk"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.services.candidate_job import Ending, Job, Outcome, Started
+from kopt_kb.services.candidate.job import Ending, Job, Outcome, Started
 from kopt_kb.tuning.child_process import watch
 
 __all__ = ["ChildProcessExecutor", "CommandExecutor"]
@@ -50,7 +50,7 @@ class ChildProcessExecutor:
 
     def _watch(self, job: Job, folder: Path, token: str, printed: Any, started: Started) -> Outcome:
         parent = 0 if self.wrapper else os.getpid()
-        argv = (*self.wrapper, sys.executable, "-P", "-m", "kopt_kb.services.candidate", str(folder), str(parent))
+        argv = (*self.wrapper, sys.executable, "-P", "-m", "kopt_kb.services.candidate.child", str(folder), str(parent))
         env, limits = _environment(self.env), job.limits
         ended = watch(argv, printed=printed, env=env, limits=limits, started=started)
         return _outcome(folder, token, ended.code, ended.ending, ended.wall_s)

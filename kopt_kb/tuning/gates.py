@@ -9,7 +9,7 @@ from typing import Any
 
 from kopt_kb.analysis.frameworks import framework_named, missing
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate_job import JobKind
+from kopt_kb.services.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.tuning.source_lint import lint_source

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.services.candidate_job import Executor, Job, RunLimits
+from kopt_kb.services.candidate.job import Executor, Job, RunLimits
 from kopt_kb.workspace.setup_events import EnvironmentRecorded
 
 __all__ = ["ProductOf", "harness_digest", "read_machine"]
@@ -53,7 +53,10 @@ def harness_digest(*, of_project: bool = False) -> str:
 
     kernels, services = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.services.__path__)))
     names = ("timing.py", "verification.py", "output_file.py")
-    files = (*(kernels / one for one in names), *sorted(services.glob("candidate*.py")))
+    files = (*(kernels / one for one in names), *(services / "candidate").glob("*.py"))
     if of_project:
-        files = (*sorted(services.glob("project*.py")), *sorted(Path(__file__).parent.glob("project*.py")))
-    return hashlib.sha256(b"\0".join(one.read_bytes() for one in files)).hexdigest()
+        files = (
+            *sorted((services / "project").glob("*.py")),
+            *sorted((Path(__file__).parent / "project").glob("*.py")),
+        )
+    return hashlib.sha256(b"\0".join(one.read_bytes() for one in sorted(files))).hexdigest()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate_job import Job, JobKind
+from kopt_kb.services.candidate.job import Job, JobKind
 from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates
 from kopt_kb.tuning.desk import Desk
@@ -19,8 +19,8 @@ from kopt_kb.tuning.gates import GateContext, Ran, judge
 from kopt_kb.tuning.jobs import Sources, job_of
 from kopt_kb.tuning.machine import ProductOf
 from kopt_kb.tuning.policy import GATES, Policy
-from kopt_kb.tuning.project_subject import ProjectSubject
-from kopt_kb.tuning.quick import quick_level
+from kopt_kb.tuning.project.quick import quick_level
+from kopt_kb.tuning.project.subject import ProjectSubject
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.source_config import configs_of, with_configs
 from kopt_kb.tuning.stage_one import unmet

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from kopt_kb.services.candidate_job import Job, Outcome, Started
-from kopt_kb.services.candidate_search import run_search
+from kopt_kb.services.candidate.job import Job, Outcome, Started
+from kopt_kb.services.candidate.search import run_search
 from kopt_kb.tuning.source_config import configs_of, structure_of
 
 __all__ = ["SimulatorExecutor"]

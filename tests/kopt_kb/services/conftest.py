@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.services.project_file import ProjectFile, read_project
+from kopt_kb.services.project.file import ProjectFile, read_project
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.registry.registry import Registry
-from kopt_kb.services.project_file import read_project
+from kopt_kb.services.project.file import read_project
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
-from kopt_kb.tuning.project_executor import ProjectExecutor
-from kopt_kb.tuning.project_subject import ProjectSubject
+from kopt_kb.tuning.project.executor import ProjectExecutor
+from kopt_kb.tuning.project.subject import ProjectSubject
 from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.rounds import Aids

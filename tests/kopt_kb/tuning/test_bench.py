@@ -11,7 +11,7 @@ import pytest
 from kopt_kb.errors import BadInput, FindingError, MissingTool, UnknownData
 from kopt_kb.problem.problem import Problem
 from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate_job import Job, Outcome, Started
+from kopt_kb.services.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, WrongKernelError, bench_kernel, bench_plan, utilization
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.settings import Settings

@@ -13,7 +13,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate_job import Job, Outcome, Started
+from kopt_kb.services.candidate.job import Job, Outcome, Started
 from kopt_kb.services.devices import product_of
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named

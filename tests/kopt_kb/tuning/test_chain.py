@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.services.candidate_job import Job, Outcome, Started
+from kopt_kb.services.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.policies import policy_named

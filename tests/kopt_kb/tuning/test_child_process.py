@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.services.candidate_job import RunLimits
+from kopt_kb.services.candidate.job import RunLimits
 from kopt_kb.tuning.child_process import Ended, watch
 
 

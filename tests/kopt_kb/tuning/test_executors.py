@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.services.candidate_job import Job, RunLimits
+from kopt_kb.services.candidate.job import Job, RunLimits
 from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
 
 HONEST = b"""
@@ -64,7 +64,7 @@ def test_an_honest_candidate_passes() -> None:
     assert outcome.result["passed"] is True
     assert outcome.result["checks"] == 2
     assert '"passed": false' in outcome.printed
-    assert pid > 0 and ticks and "kopt_kb.services.candidate" in argv
+    assert pid > 0 and ticks and "kopt_kb.services.candidate.child" in argv
 
 
 @pytest.mark.torch
@@ -135,7 +135,7 @@ def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
     code = f"import os, time; open({str(marker)!r}, 'w').write(str(os.getpid())); time.sleep(60)".encode()
     script = f"""
 from kopt_kb.errors import BadInput
-from kopt_kb.services.candidate_job import Job, RunLimits
+from kopt_kb.services.candidate.job import Job, RunLimits
 from kopt_kb.tuning.executors import ChildProcessExecutor
 body = {{'shapes': ['1x1'], 'dtype': 'fp32', 'seeds': [1], 'tolerance': {{}}}}
 ChildProcessExecutor('cpu').run(Job('check', {code!r}, b'', body, RunLimits(60)), lambda *_: None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.services.candidate_job import Ending, Job, Outcome, Started
+from kopt_kb.services.candidate.job import Ending, Job, Outcome, Started
 from kopt_kb.tuning.machine import harness_digest, read_machine
 
 FOUND = {"device": "NVIDIA T10 48GB", "uuid": None, "driver": "1", "clocks": {}, "versions": {"torch": "2"}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.services.candidate_job import Job
+from kopt_kb.services.candidate.job import Job
 from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.source_config import with_configs
 

@@ -11,7 +11,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate_job import Job, Outcome, Started
+from kopt_kb.services.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, Proposer, View

@@ -1,0 +1,1 @@
+"""The child processes that judge a candidate, and what they are asked."""

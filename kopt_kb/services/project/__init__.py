@@ -1,0 +1,1 @@
+"""A project's own files and commands: what project.toml says, and what its commands leave."""

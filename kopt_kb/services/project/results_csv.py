@@ -1,0 +1,213 @@
+"""Rows of a benchmark's CSV into seconds by shape, or the first reason why they can't be: file, row and column."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.shapes import format_shape, parse_shape
+from kopt_kb.problem.work import Work
+from kopt_kb.registry.units import unit
+from kopt_kb.services.project.file import Column, CsvFormat
+
+__all__ = ["MAX_STEP", "Amounts", "CsvProblemError", "Rows", "amounts_of", "read_rows", "read_shapes"]
+
+MAX_STEP = Fraction(1, 100)
+"""Largest step between two values a column can print, as a share of the value: gains of a few percent must show."""
+
+MAX_BYTES = 16 << 20
+"""A benchmark's CSV larger than this is not read."""
+
+Amounts = Mapping[str, Mapping[str, int]]
+"""`forward` and `backward` → dimension (`op`, `B`) → operations or bytes of one shape."""
+
+_NUMBER = re.compile(r"[+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class CsvProblemError(BadInput):
+    """A benchmark's CSV has no time for every shape: the candidate's score is 0."""
+
+    code = "KB412"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A CSV that was read: its header, and shape → seconds in the order of its rows."""
+
+    header: tuple[str, ...]
+    times_s: dict[str, float]
+
+
+def amounts_of(problem: Problem) -> dict[str, Amounts]:
+    """Return what each pass of each shape does, by the operation's closed form.
+
+    A problem that counts a whole step has a forward pass of its own, and the rest of its operations is the backward
+    pass; of any other problem everything is the forward pass.
+    """
+    found: dict[str, Amounts] = {}
+    options = dict(problem.options)
+    for shape in problem.shapes:
+        whole = _totals(problem.work(shape))
+        passes = {"forward": whole}
+        if options.get("step") == "forward_backward":
+            alone = Problem.of(problem.op, [shape], problem.dtype, options={**options, "step": "forward"})
+            forward = _totals(alone.work(shape))
+            passes = {"forward": forward, "backward": {name: whole[name] - forward[name] for name in whole}}
+        found[format_shape(shape)] = passes
+    return found
+
+
+def _totals(work: Work) -> dict[str, int]:
+    return {
+        "op": sum(one.useful.value for one in work.flops),
+        "B": sum(one.compulsory.value for one in work.bytes),
+    }
+
+
+def read_rows(
+    path: Path,
+    form: CsvFormat,
+    *,
+    shapes: Collection[str] | None,
+    amounts: Mapping[str, Amounts],
+    header: Sequence[str] | None,
+    combined: bool,
+) -> Rows:
+    """Return the seconds of every shape.
+
+    Args:
+        path: The CSV.
+        form: Its columns.
+        shapes: Shapes that have to be there, no other one and each once; None: those that are there.
+        amounts: Shape → pass → work, to turn rates into times; a shape without it needs a time column.
+        header: The frozen header; None: it is not frozen yet, and only the needed columns have to be there.
+        combined: Whether the time is that of forward and backward together.
+
+    Raises:
+        CsvProblemError: The first thing that is wrong, with file, row and column.
+    """
+    first, rows = _table(path, form, header)
+    at = {name: first.index(name) for name in form.columns}
+    times: dict[str, float] = {}
+    for number, shape, cells in rows:
+        if shapes is not None and shape not in shapes:
+            raise _wrong(path, number, "", f"has shape {shape}, which was not asked for")
+        times[shape] = _seconds(path, number, form, cells, at, amounts.get(shape, {}), combined)
+    missing = [one for one in shapes or () if one not in times]
+    if missing or not times:
+        raise _wrong(path, 0, "", f"has no row of {', '.join(missing) or 'any shape'}")
+    return Rows(first, times)
+
+
+def read_shapes(path: Path, form: CsvFormat) -> tuple[str, ...]:
+    """Return the shapes of a CSV whose every row passed its check; raises `CsvProblemError` like `read_rows`."""
+    shapes = tuple(shape for _, shape, _ in _table(path, form, None)[1])
+    if not shapes:
+        raise _wrong(path, 0, "", "has no row of any shape")
+    return shapes
+
+
+def _table(
+    path: Path, form: CsvFormat, header: Sequence[str] | None
+) -> tuple[tuple[str, ...], list[tuple[int, str, list[str]]]]:
+    """Return the header, and line number, shape and cells of each row; each row is whole, single and passed."""
+    lines = _lines(path)
+    first = tuple(lines[0][1]) if lines else ()
+    _check_header(path, first, form, header)
+    at = {name: first.index(name) for name in form.columns}
+    rows: list[tuple[int, str, list[str]]] = []
+    for number, cells in lines[1:]:
+        if len(cells) != len(first):
+            raise _wrong(path, number, "", f"has {len(cells)} cells under a header of {len(first)}")
+        shape = _shape(path, number, [cells[at[name]] for name in form.shape], form)
+        if any(shape == one for _, one, _ in rows):
+            raise _wrong(path, number, "", f"repeats shape {shape}")
+        checked = cells[at[form.check]].strip()
+        if checked != form.passing:
+            raise _wrong(path, number, form.check, f"of {shape} is {checked!r}, not {form.passing!r}")
+        rows.append((number, shape, cells))
+    return first, rows
+
+
+def _lines(path: Path) -> list[tuple[int, list[str]]]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise _wrong(path, 0, "", f"is larger than {MAX_BYTES} bytes")
+        text = path.read_text(encoding="utf-8-sig")
+        reader = csv.reader(text.splitlines(keepends=True), strict=True)
+        return [(reader.line_num, cells) for cells in reader if any(one.strip() for one in cells)]
+    except FileNotFoundError as error:
+        raise _wrong(path, 0, "", "was not written") from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise _wrong(path, 0, "", f"can't be read: {error}") from error
+
+
+def _check_header(path: Path, first: tuple[str, ...], form: CsvFormat, frozen: Sequence[str] | None) -> None:
+    if len(set(first)) < len(first):
+        twice = next(one for one in first if first.count(one) > 1)
+        raise _wrong(path, 1, twice, "is there twice")
+    absent = [name for name in form.columns if name not in first]
+    if frozen is not None and tuple(frozen) != first:
+        new, gone = sorted({*first} - {*frozen}), sorted({*frozen} - {*first})
+        parts = [f"lacks {', '.join(gone)}" if gone else "", f"adds {', '.join(new)}" if new else ""]
+        how = " and ".join(filter(None, parts)) or "orders its columns in another way"
+        raise _wrong(path, 1, "", f"drifted from the header frozen at the baseline: {how}")
+    if absent:
+        raise _wrong(path, 1, absent[0], f"is not in the header ({', '.join(first) or 'the file is empty'})")
+
+
+def _shape(path: Path, number: int, cells: list[str], form: CsvFormat) -> str:
+    try:
+        return format_shape(parse_shape("x".join(one.strip() for one in cells)))
+    except BadInput as error:
+        raise _wrong(path, number, ", ".join(form.shape), f"is no shape: {error.what}") from error
+
+
+def _seconds(
+    path: Path,
+    number: int,
+    form: CsvFormat,
+    cells: list[str],
+    at: Mapping[str, int],
+    amounts: Amounts,
+    combined: bool,
+) -> float:
+    total = Fraction(0)
+    passes = {"forward": form.forward, **({"backward": form.backward} if combined and form.backward else {})}
+    for name, column in passes.items():
+        total += _time(path, number, column, cells[at[column.name]].strip(), amounts.get(name, {}))
+    return float(total)
+
+
+def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[str, int]) -> Fraction:
+    """Return one pass's seconds, exact; a rate divides the operation's own count."""
+    if not _NUMBER.fullmatch(cell) or not math.isfinite(float(cell)) or not Fraction(cell) > 0:
+        raise _wrong(path, number, column.name, f"is {cell!r}, no number above zero")
+    value = Fraction(cell)
+    mantissa, _, exponent = cell.lower().partition("e")
+    step = Fraction(10) ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    if step > MAX_STEP * value:
+        share = float(100 * step / value)
+        raise _wrong(
+            path, number, column.name, f"is {cell!r}: it is printed in steps of {share:.0f} % of its value; "
+            "print more digits, or name a rate or a finer time",
+        )  # fmt: skip
+    scale = unit(column.unit)
+    if scale.dimension == "s":
+        return value * scale.factor
+    amount = amounts.get({"op/s": "op", "B/s": "B"}[scale.dimension])
+    if not amount:
+        raise _wrong(path, number, column.name, f"is a rate in {column.unit}, and the operation counts no such work")
+    return amount / (value * scale.factor)
+
+
+def _wrong(path: Path, number: int, column: str, what: str) -> CsvProblemError:
+    row = f" row {number}" if number else ""
+    return CsvProblemError(f"{path.name}{row}{f', column {column}' if column else ''} {what}")

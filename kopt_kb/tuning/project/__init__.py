@@ -1,0 +1,1 @@
+"""Campaigns whose candidates are files of a project."""
