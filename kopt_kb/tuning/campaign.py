@@ -11,7 +11,7 @@ from typing import Self
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.services.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.machine import read_machine
+from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError
 from kopt_kb.tuning.report import CampaignReport, report_of
@@ -23,7 +23,7 @@ from kopt_kb.tuning.transitions import exits
 from kopt_kb.tuning.view import view_of
 from kopt_kb.workspace.disk import read_regular
 from kopt_kb.workspace.render import render_workspace
-from kopt_kb.workspace.round_events import Blocked, HypothesisStated, RoundStarted, Stopped
+from kopt_kb.workspace.round_events import HypothesisStated, RoundStarted, Stopped
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["Campaign"]
@@ -80,6 +80,10 @@ class Campaign:
             self._desk = Desk.open(self._workspace.layout, self._executor, self._aids.project)
         return self._desk
 
+    def _opening(self, desk: Desk) -> Opening:
+        own = (self._executor, self._policy, self._proposers, self._settings, self._aids)
+        return Opening(desk, str(self._workspace.layout.root), *own)
+
     def state(self) -> CampaignState:
         """Return the state after the last event."""
         return self._open().state()
@@ -97,10 +101,10 @@ class Campaign:
         if state.route == "roofline":
             self._targets_only(desk, state)
         elif state.campaign is None:
-            self._refuse_rounds_by_hand(state)
-            self._define(desk, state)
+            self._opening(desk).refuse_rounds_by_hand(state)
+            self._opening(desk).define(state)
         else:
-            self._check_same(state)
+            self._opening(desk).check_same(state)
             self._advance(desk, state)
         reached = desk.state()
         if reached.stopped is not None or (state.open_round is not None and reached.open_round is None):
@@ -169,8 +173,8 @@ class Campaign:
         if state.route == "roofline":
             return
         if state.campaign is not None and state.campaign["simulated"] != self._executor.simulated:
-            self._check_same(state)
-        self._define(desk, state)
+            self._opening(desk).check_same(state)
+        self._opening(desk).define(state)
 
     def report(self) -> CampaignReport:
         """Return the report of the state as it is."""
@@ -179,29 +183,10 @@ class Campaign:
     def _targets_only(self, desk: Desk, state: CampaignState) -> None:
         """End at once: the user chose the route that has targets and nothing to try."""
         if state.campaign is None:
-            self._define(desk, state)
+            self._opening(desk).define(state)
             state = desk.state()
         if state.stopped is None:
             self._end(desk, state, "user", (1, *filter(None, (state.workspace.targets_seq,))))
-
-    def _define(self, desk: Desk, state: CampaignState) -> None:
-        needs = _needs(state)
-        if needs:
-            desk.append(Blocked(needs))
-            raise BadInput(
-                f"the campaign needs {', '.join(needs)}", where=str(self._workspace.layout.root), code="KB404"
-            )
-        simulated = self._executor.simulated
-        desk.note(
-            "user",
-            {
-                "kind": "campaign", "policy": self._policy.to_json(), "simulated": simulated,
-                "executor": self._executor.name, "proposers": [one.name for one in self._proposers],
-                "settings": self._settings.to_json(),
-            },
-        )  # fmt: skip
-        if state.route != "roofline":
-            self._say(f"policy {self._policy.name}, executor {self._executor.name}")
 
     def _render(self) -> None:
         """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
@@ -216,39 +201,13 @@ class Campaign:
         for one in conflicts:
             self._say(f"{one.path}:{one.line}: edited by hand, nothing was rendered; kb adopt or kb render --discard")
 
-    def _refuse_rounds_by_hand(self, state: CampaignState) -> None:
-        if state.rounds:
-            raise BadInput(
-                "rounds of this workspace were begun by hand, and the loop begins its own",
-                where=str(self._workspace.layout.root),
-                fix="make another workspace with kb init",
-                code="KB404",
-            )
-
-    def _check_same(self, state: CampaignState) -> None:
-        known = state.campaign or {}
-        if known["simulated"] != self._executor.simulated:
-            raise BadInput(
-                "simulated and measured rounds never share a workspace",
-                where=str(self._workspace.layout.root),
-                fix="make another workspace with kb init",
-                code="KB404",
-            )
-        if known["policy"] != self._policy.to_json():
-            raise BadInput(
-                f"the campaign runs under policy {known['policy']['name']} as it was confirmed",
-                where=str(self._workspace.layout.root),
-                fix="resume it as it is, or stop it and start another",
-                code="KB404",
-            )
-
     def _advance(self, desk: Desk, state: CampaignState) -> None:
         if state.stopped is not None:
             return
         if not state.environment_seq:
-            self._prepare(desk, state.workspace.created.platform)
+            self._opening(desk).prepare(state.workspace.created.platform)
         elif not state.tips_seq:
-            self._read_tips(desk, state)
+            self._opening(desk).read_tips(state)
         elif not state.rounds and self._aids.project is not None:
             self._aids.project.begin(desk, state)
         elif not state.rounds and state.route == "kernel":
@@ -257,28 +216,6 @@ class Campaign:
             self._work(desk, state, state.open_round)
         else:
             self._next_round(desk, state)
-
-    def _prepare(self, desk: Desk, platform: str) -> None:
-        try:
-            of_project = self._aids.project is not None
-            machine = read_machine(self._executor, self._settings.run_s, self._aids.product_of, of_project=of_project)
-        except KoptError as error:
-            desk.append(Blocked((error.what,)))
-            raise BadInput(error.what, where="PREPARE_ENVIRONMENT", fix="or use --simulate", code="KB404") from error
-        if machine.product and machine.product != platform:
-            wrong = f"the device {machine.device} is {machine.product}, this workspace is for {platform}"
-            desk.append(Blocked((wrong,)))
-            fix = f"make a workspace for it: kb init --platform {machine.product}"
-            raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB404")
-        desk.append(machine)
-        self._say(f"device {machine.device}")
-        if machine.product == "":
-            self._say(f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable")
-
-    def _read_tips(self, desk: Desk, state: CampaignState) -> None:
-        file = self._aids.tips if not state.simulated else None
-        text = file.read_text(encoding="utf-8") if file is not None and file.is_file() else ""
-        desk.note("tip", {"kind": "tips", "source": str(file) if text else None, "text": text})
 
     def _next_round(self, desk: Desk, state: CampaignState) -> None:
         if state.best is not None and state.best.snapshot is not None:
@@ -381,11 +318,3 @@ def _closed(state: CampaignState) -> int:
     """Return how many rounds are over; the baseline is none, an attempt at it that failed is one."""
     baseline = state.baseline
     return sum(one.closed for one in state.rounds if one is not baseline)
-
-
-def _needs(state: CampaignState) -> tuple[str, ...]:
-    if state.route == "roofline":
-        return ()
-    conditions = state.workspace.targets.targets if state.workspace.targets is not None else ()
-    missing = len(conditions) <= len(state.workspace.problem.shapes)
-    return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()

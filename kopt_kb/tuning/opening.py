@@ -1,0 +1,140 @@
+"""What comes before the first round: the campaign as confirmed, the machine, earlier experience."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.services.candidate.job import Executor
+from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.machine import read_machine
+from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.proposals import Proposer
+from kopt_kb.tuning.rounds import Aids
+from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.states import CampaignState
+from kopt_kb.workspace.round_events import Blocked
+
+__all__ = ["Opening"]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The states DEFINE_TARGET, PREPARE_ENVIRONMENT and READ_HISTORICAL_TIPS of a campaign.
+
+    Attributes:
+        desk: Where events are appended.
+        root: Folder of the workspace, for errors.
+        executor: Runs candidates.
+        policy: Thresholds and stop reasons.
+        proposers: Asked in order.
+        settings: Sizes of measurements.
+        aids: What the campaign has besides.
+    """
+
+    desk: Desk
+    root: str
+    executor: Executor
+    policy: Policy
+    proposers: tuple[Proposer, ...]
+    settings: Settings
+    aids: Aids
+
+    def define(self, state: CampaignState) -> None:
+        """Record what was asked for; from here on the campaign is open.
+
+        Raises:
+            BadInput: A condition can't be computed.
+        """
+        needs = _needs(state)
+        if needs:
+            self.desk.append(Blocked(needs))
+            raise BadInput(f"the campaign needs {', '.join(needs)}", where=self.root, code="KB404")
+        simulated = self.executor.simulated
+        self.desk.note(
+            "user",
+            {
+                "kind": "campaign", "policy": self.policy.to_json(), "simulated": simulated,
+                "executor": self.executor.name, "proposers": [one.name for one in self.proposers],
+                "settings": self.settings.to_json(),
+            },
+        )  # fmt: skip
+        if state.route != "roofline":
+            self.aids.say(f"policy {self.policy.name}, executor {self.executor.name}")
+
+    def prepare(self, platform: str) -> None:
+        """Record the machine.
+
+        Raises:
+            MissingTool: There is no GPU.
+            BadInput: It is another product, or gave no answer.
+        """
+        try:
+            of_project = self.aids.project is not None
+            machine = read_machine(self.executor, self.settings.run_s, self.aids.product_of, of_project=of_project)
+        except KoptError as error:
+            self.desk.append(Blocked((error.what,)))
+            fix = "run on a machine with a GPU, or use --simulate"
+            kind = MissingTool if isinstance(error, MissingTool) else BadInput
+            raise kind(error.what, where="PREPARE_ENVIRONMENT", fix=fix, code="KB404") from error
+        if machine.product and machine.product != platform:
+            wrong = f"the device {machine.device} is {machine.product}, this workspace is for {platform}"
+            self.desk.append(Blocked((wrong,)))
+            fix = f"make a workspace for it: kb init --platform {machine.product}"
+            raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB404")
+        self.desk.append(machine)
+        self.aids.say(f"device {machine.device}")
+        if machine.product == "":
+            self.aids.say(
+                f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable"
+            )
+
+    def read_tips(self, state: CampaignState) -> None:
+        """Record what the file of earlier experience says; a simulated campaign reads none.
+
+        Raises:
+            BadInput: There is a file's name and no text to read.
+        """
+        file = self.aids.tips if not state.simulated else None
+        try:
+            text = file.read_text(encoding="utf-8") if file is not None else ""
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise BadInput(f"tips can't be read: {reason}", where=str(file), fix="name a text file, or none") from error
+        self.desk.note("tip", {"kind": "tips", "source": str(file) if text else None, "text": text})
+
+    def refuse_rounds_by_hand(self, state: CampaignState) -> None:
+        """Raise `BadInput` when a person began rounds here."""
+        if state.rounds:
+            raise BadInput(
+                "rounds of this workspace were begun by hand, and the loop begins its own",
+                where=self.root,
+                fix="make another workspace with kb init",
+                code="KB404",
+            )
+
+    def check_same(self, state: CampaignState) -> None:
+        """Raise `BadInput` when the open campaign was confirmed with something else."""
+        known = state.campaign or {}
+        if known["simulated"] != self.executor.simulated:
+            raise BadInput(
+                "simulated and measured rounds never share a workspace",
+                where=self.root,
+                fix="make another workspace with kb init",
+                code="KB404",
+            )
+        if known["policy"] != self.policy.to_json():
+            raise BadInput(
+                f"the campaign runs under policy {known['policy']['name']} as it was confirmed",
+                where=self.root,
+                fix="resume it as it is, or stop it and start another",
+                code="KB404",
+            )
+
+
+def _needs(state: CampaignState) -> tuple[str, ...]:
+    if state.route == "roofline":
+        return ()
+    conditions = state.workspace.targets.targets if state.workspace.targets is not None else ()
+    missing = len(conditions) <= len(state.workspace.problem.shapes)
+    return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()
