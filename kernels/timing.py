@@ -186,6 +186,7 @@ def measure(
     rounds: int = 100,
     warmup: int = 10,
     flush_bytes: int | None = None,
+    before: Sequence[Callable[[], object]] = (),
 ) -> tuple[tuple[float, ...], ...]:
     """Return durations in seconds on the GPU of functions run in turn with a cold L2.
 
@@ -194,6 +195,8 @@ def measure(
         rounds: Timed runs of each.
         warmup: Untimed runs of each before.
         flush_bytes: Bytes written before each run to evict the cache; twice the device's L2 if None.
+        before: One a function, called before each of its timed runs and outside the time, such as what spoils the
+            output; the cache is flushed after it.
 
     Raises:
         MissingTool: No torch or no GPU.
@@ -206,12 +209,19 @@ def measure(
         for _ in range(warmup):
             function()
     torch.cuda.synchronize()
-    return interleave([_event_timer(torch, function, cold) for function in functions], rounds)
+    first = before or [_nothing] * len(functions)
+    pairs = zip(functions, first, strict=True)
+    return interleave([_event_timer(torch, function, cold, once) for function, once in pairs], rounds)
 
 
-def _event_timer(torch: Any, function: Callable[[], object], cold: Any) -> Timer:
+def _nothing() -> None:
+    """Do nothing before a run."""
+
+
+def _event_timer(torch: Any, function: Callable[[], object], cold: Any, once: Callable[[], object]) -> Timer:
     def timed() -> float:
         start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        once()
         cold.zero_()
         start.record()
         function()

@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(kernel)
     source = actions.add_parser("source", help="is the file a kernel of its own", allow_abbrev=False)
     source.add_argument("file", metavar="FILE")
+    source.add_argument("--framework", metavar="NAME", default="", help="whose kernel it has to launch (default: any)")
     add_common(source)
 
 
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 def _source(source: bytes, args: argparse.Namespace) -> int:
     from kopt_kb.tuning.source_lint import lint_source
 
-    found = lint_source(source)
+    found = lint_source(source, framework=args.framework)
     if args.json:
         print_json({"file": args.file, "findings": [{"line": one.line, "message": one.what} for one in found]})
     else:

@@ -138,7 +138,7 @@ def bench_kernel(
         fix = "`kb tune run` measures it by the project's own benchmark"
         raise BadInput("the kernel is files of a project", where=str(workspace.layout.root), fix=fix)
     plan = bench_plan(workspace, options)
-    findings = lint_source(plan.source)
+    findings = lint_source(plan.source, framework=str(workspace.state().task.get("framework", "")))
     if findings:
         text = "; ".join(f"line {one.line} {one.what}" for one in findings[:3])
         raise WrongKernelError(text, where=_kernel_name(plan), fix="a kernel of its own is measured, not a library")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from kopt_kb.analysis.frameworks import framework_named, missing
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
@@ -15,7 +14,7 @@ from kopt_kb.tuning.policy import Gate
 from kopt_kb.tuning.source_lint import lint_source
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["GateContext", "Ran", "floor_s", "judge"]
+__all__ = ["GateContext", "Ran", "cache_bytes", "floor_s", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,9 @@ class GateContext:
         times: The candidate's times once timing ran: shape → seconds a repeat.
         evidence: Reads and keeps the answer of a profiling run.
         resources: Judges a source against sourced limits without a GPU; None: no compiler.
-        framework: Framework of which the source has to launch a kernel; empty: any.
+        framework: Framework of which the source has to launch a kernel; empty, or one whose kernels can't be
+            recognised: any.
+        cold: Whether caches are flushed before each timed run.
         lint: Judges a source that is no single kernel file; None: the lint of kernel files does.
     """
 
@@ -59,6 +60,7 @@ class GateContext:
     evidence: Callable[[Mapping[str, Any]], GateResult]
     resources: Callable[[bytes], GateResult] | None = None
     framework: str = ""
+    cold: bool = True
     lint: Callable[[bytes], GateResult] | None = None
 
 
@@ -77,11 +79,7 @@ _Word = tuple[GateResult, tuple[str, ...]]
 def _lint(context: GateContext) -> _Word:
     if context.lint is not None:
         return context.lint(context.source), ()
-    found = lint_source(context.source)
-    framework = framework_named(context.framework)
-    lacks = missing(context.source, framework) if framework is not None else ""
-    if lacks:
-        return GateResult("lint", "fail", lacks), ()
+    found = lint_source(context.source, framework=context.framework)
     if found:
         text = "; ".join(f"line {one.line} {one.what}" for one in found[:5])
         return GateResult("lint", "fail", text), ()
@@ -121,7 +119,7 @@ def _timing(context: GateContext) -> _Word:
 def _roofline(context: GateContext) -> _Word:
     if context.simulated:
         return GateResult("roofline", "pass", "simulated: nothing is compared with a roof"), ()
-    floors = floor_s(context.workspace)
+    floors = floor_s(context.workspace, cold=context.cold)
     if not floors:
         return GateResult("roofline", "unavailable", "no documented roof is known"), ()
     for shape, times in context.times().items():
@@ -141,13 +139,17 @@ def _evidence(context: GateContext) -> _Word:
     return context.evidence(ran.result), (ran.run,)
 
 
-def floor_s(workspace: WorkspaceState) -> dict[str, float]:
+def floor_s(workspace: WorkspaceState, *, cold: bool) -> dict[str, float]:
     """Return shape → least possible seconds under documented roofs; shapes without a known roof are left out.
 
-    The larger of useful operations over the documented peak, and compulsory bytes less the last cache's
-    capacity over the documented bandwidth: what a kernel wrote may still lie in the cache when it ends.
+    The larger of useful operations over the documented peak, and compulsory bytes over the documented bandwidth, less
+    what the last cache may keep: of what a kernel wrote, and of what it read where caches were warm.
+
+    Args:
+        workspace: Rooflines and specs.
+        cold: Whether caches were flushed before each run, so that everything that is read comes from memory.
     """
-    cache = _cache_bytes(workspace)
+    cache = cache_bytes(workspace)
     found = {}
     for one in workspace.rooflines:
         roofs = {c["name"]: _si(c["documented"]) for c in one["ceilings"]}
@@ -158,14 +160,21 @@ def floor_s(workspace: WorkspaceState) -> dict[str, float]:
             if (roof := roofs.get(f"{flop['dtype']} {flop['engine']}"))
         ]
         if roof := roofs.get("dram"):
-            moved = sum(each["compulsory"]["value"] for each in work["bytes"] if each["level"] == "dram")
-            times.append(max(Fraction(moved) - cache, Fraction(0)) / roof)
+            read, written = (_moved(work, direction) for direction in ("read", "write"))
+            least = read + max(written - cache, Fraction(0)) if cold else max(read + written - cache, Fraction(0))
+            times.append(least / roof)
         if times:
             found[format_shape(tuple(work["shape"]))] = float(max(times))
     return found
 
 
-def _cache_bytes(workspace: WorkspaceState) -> Fraction:
+def _moved(work: Mapping[str, Any], direction: str) -> Fraction:
+    found = (one for one in work["bytes"] if one["level"] == "dram" and one["direction"] == direction)
+    return Fraction(sum(one["compulsory"]["value"] for one in found))
+
+
+def cache_bytes(workspace: WorkspaceState) -> Fraction:
+    """Return the capacity of the last cache, in bytes; 0 when it is unknown."""
     caches = ("llc_capacity", "l2_capacity")
     rows = [row for key, row in workspace.specs.items() if key.partition("[")[0] in caches]
     return max((Fraction(row.si) for row in rows if row.si is not None), default=Fraction(0))

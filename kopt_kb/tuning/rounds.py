@@ -15,7 +15,7 @@ from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.evidence import read_evidence
-from kopt_kb.tuning.gates import GateContext, Ran, judge
+from kopt_kb.tuning.gates import GateContext, Ran, cache_bytes, judge
 from kopt_kb.tuning.jobs import Sources, job_of
 from kopt_kb.tuning.machine import ProductOf
 from kopt_kb.tuning.policy import GATES, Policy
@@ -166,11 +166,13 @@ class RoundWork:
             return word
 
         times = partial(found.times, found.name)
-        framework = str(state.workspace.task.get("framework", "")) if state.route == "pytorch" else ""
+        framework = str(state.workspace.task.get("framework", ""))
         aids = self.aids
         lint = partial(aids.project.lint, self.desk.store.get(state.rounds[0].incumbent)) if aids.project else None
+        flush = self.settings.flush_bytes
+        cold = aids.project is None and (not flush or flush >= cache_bytes(state.workspace))
         return GateContext(
-            source, state.workspace, state.simulated, run, times, evidence, aids.resources, framework, lint
+            source, state.workspace, state.simulated, run, times, evidence, aids.resources, framework, cold, lint
         )
 
     def _job(

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kopt_kb.analysis.frameworks import FRAMEWORKS, aliases, dotted_name
+from kopt_kb.analysis.frameworks import FRAMEWORKS, aliases, dotted_name, framework_named, missing
 
 __all__ = ["LintFinding", "lint_source"]
 
@@ -16,18 +16,25 @@ _LIBRARIES = {
     "flashinfer", "flash_attn", "xformers", "vllm", "aiter", "liger_kernel", "apex", "transformer_engine", "cupy",
     "cudnn", "deep_gemm", "torch_npu", "tensorrt", "tensorrt_llm",
 }  # fmt: skip
-_MODULES = {"torch.nn.functional", "torch.ops", "torch.linalg", "torch.fft", "torch.utils.cpp_extension"}
+_MODULES = {
+    "torch.nn.functional", "torch.ops", "torch.linalg", "torch.fft", "torch.sparse", "torch.utils.cpp_extension",
+    "torch.jit", "torch.compiler", "torch.cuda.graph", "torch.cuda.graphs", "torch.cuda.make_graphed_callables",
+    "torch._C", "torch._ops", "torch._dynamo", "torch._inductor",
+}  # fmt: skip
 _FUNCTIONS = {
     "mm", "bmm", "matmul", "addmm", "baddbmm", "einsum", "linear", "conv1d", "conv2d", "conv3d", "softmax",
     "log_softmax", "layer_norm", "rms_norm", "native_layer_norm", "cross_entropy", "nll_loss",
     "multi_head_attention_forward",
     "scaled_dot_product_attention", "chain_matmul", "tensordot", "inner", "outer", "dot", "mv", "vdot", "compile",
-    "cumsum", "logsumexp",
+    "cumsum", "cumprod", "logsumexp", "logcumsumexp", "addmv", "addbmm", "addr", "ger", "cdist", "int_mm", "scaled_mm",
+    "grouped_mm", "scaled_grouped_mm", "addmm_activation", "group_norm", "instance_norm", "batch_norm", "bilinear",
 }  # fmt: skip
+"""Names without the underscores around them: `addmm_` and `_softmax` are the same libraries' work."""
+_PREFIXES = ("scaled_dot_product", "conv", "native_", "fused_", "cudnn", "miopen", "flash_attention", "efficient_")
 _LAYERS = {"RMSNorm", "LayerNorm", "Softmax", "Linear", "MultiheadAttention", "CrossEntropyLoss", "CUDAGraph"}
-_METHODS = {"mm", "bmm", "matmul", "addmm", "softmax", "log_softmax", "logsumexp"}
-_DYNAMIC = {"exec", "eval", "compile", "__import__"}
-_MARKS = {one.mark for one in FRAMEWORKS.values()}
+_METHODS = _FUNCTIONS - {"compile", "linear"}
+_DYNAMIC = {"exec", "eval", "compile", "__import__", "vars", "globals", "locals"}
+_MARKS = {one.mark for one in FRAMEWORKS.values()} | {"cutlass.cute.jit"}
 _KEYS = {"id", "data_ptr"}
 _NEIGHBOUR = "imports a neighbouring file: the kernel must stand alone"
 _CACHES = {"lru_cache", "cache", "WeakKeyDictionary", "WeakValueDictionary"}
@@ -41,12 +48,15 @@ class LintFinding:
     what: str
 
 
-def lint_source(source: bytes, *, standalone: bool = True) -> tuple[LintFinding, ...]:
+def lint_source(source: bytes, *, standalone: bool = True, framework: str = "") -> tuple[LintFinding, ...]:
     """Return what is wrong with a kernel file, by line; the file is parsed and never run.
 
     Args:
         source: The file.
-        standalone: Whether it must do without neighbouring files; a file of a project may import them.
+        standalone: Whether it must be a kernel that does without neighbouring files; a file of a project may import
+            them, and need not launch a kernel.
+        framework: Framework whose kernel it has to launch, as users call it; one whose kernels can't be recognised is
+            not judged; empty: any that can.
     """
     try:
         tree = ast.parse(source)
@@ -58,6 +68,8 @@ def lint_source(source: bytes, *, standalone: bool = True) -> tuple[LintFinding,
     for node in _timed(tree, kernels):
         found.update(_node(node, names))
     found.update(_dead(tree, kernels))
+    if standalone and (lacks := _lacks_kernel(source, framework)):
+        found.add(LintFinding(1, lacks))
     return tuple(sorted(found, key=lambda one: (one.line, one.what)))
 
 
@@ -75,7 +87,7 @@ def _aliases(tree: ast.Module) -> dict[str, str]:
 def _is_kernel(node: ast.FunctionDef, names: dict[str, str]) -> bool:
     decorators = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
     dotted = [dotted_name(one, names) for one in decorators]
-    return any(one in _MARKS or one.startswith(("triton.", "cutlass.", "cute.", "gluon.")) for one in dotted)
+    return any(one in _MARKS for one in dotted)
 
 
 def _timed(tree: ast.Module, kernels: set[str]) -> Iterator[ast.AST]:
@@ -120,29 +132,48 @@ def _call(node: ast.Call, names: dict[str, str]) -> Iterator[LintFinding]:
         yield LintFinding(node.lineno, "looks a name up that is no literal")
     elif last in _KEYS and (dotted == "id" or last == "data_ptr"):
         yield LintFinding(node.lineno, f"uses {last}() of a tensor, as caches of results do")
-    elif isinstance(node.func, ast.Attribute) and last in _METHODS and not dotted.startswith(("tl.", "triton.")):
+    elif dotted.startswith(("tl.", "triton.")):
+        return
+    elif isinstance(node.func, ast.Attribute) and last.strip("_") in _METHODS:
         yield LintFinding(node.lineno, f"calls {last}: a library operation")
 
 
 def _reference(node: ast.Attribute | ast.Name, names: dict[str, str]) -> Iterator[LintFinding]:
     dotted = dotted_name(node, names)
     first, last = dotted.split(".")[0], dotted.rsplit(".", 1)[-1]
-    if dotted == "reference" and isinstance(node.ctx, ast.Load):
-        yield LintFinding(node.lineno, "uses the reference, which is never timed and may call any library")
+    if dotted in _EXEMPT and isinstance(node.ctx, ast.Load):
+        yield LintFinding(node.lineno, f"uses {dotted}, which is never timed and may call any library")
+    elif last in {"__dict__", "__matmul__"}:
+        yield LintFinding(node.lineno, f"goes around names by {last}")
     elif first == "importlib":
         yield LintFinding(node.lineno, "imports by name at run time")
     elif first in {"functools", "weakref"} and last in _CACHES:
         yield LintFinding(node.lineno, f"memoises with {last}")
     elif first != "torch":
         return
-    elif any(f"{dotted}.".startswith(f"{one}.") for one in _MODULES) or last in _FUNCTIONS | _LAYERS:
+    elif any(f"{dotted}.".startswith(f"{one}.") for one in _MODULES) or _is_library(last):
         yield LintFinding(node.lineno, f"delegates to {dotted}")
     elif last in {"Stream", "stream"}:
         yield LintFinding(node.lineno, "uses a stream of its own: the timer does not see it")
 
 
+def _is_library(name: str) -> bool:
+    plain = name.strip("_")
+    return name in _LAYERS or plain in _FUNCTIONS or plain.startswith(_PREFIXES)
+
+
+def _lacks_kernel(source: bytes, framework: str) -> str:
+    """Return what a file lacks to launch a kernel of its framework, or nothing when it does."""
+    known = framework_named(framework)
+    if known is not None:
+        return missing(source, known)
+    if framework or any(not missing(source, one) for one in FRAMEWORKS.values()):
+        return ""
+    return f"launch starts no kernel of {', '.join(one.name for one in FRAMEWORKS.values())}"
+
+
 def _dead(tree: ast.Module, kernels: set[str]) -> Iterator[LintFinding]:
-    """Yield kernels that nothing else in the file names, and the file that has none."""
+    """Yield kernels that nothing else in the file names."""
     used: set[str] = set()
     for top in tree.body:
         own = getattr(top, "name", "")

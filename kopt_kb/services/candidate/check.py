@@ -12,6 +12,7 @@ import os
 import secrets
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ def cases_of(body: Body) -> Iterator[tuple[int, str, Shape, int]]:
 
 def check(body: Body, folder: Path) -> dict[str, Any]:
     """Return whether the candidate builds on every shape and agrees with the reference on every shape and seed."""
+    # All that judges is in memory before the candidate runs: what it writes to disk comes too late.
     from kopt_kb.kernels.ceilings import require_gpu
     from kopt_kb.kernels.output_file import release_memory
     from kopt_kb.kernels.verification import output_shape
@@ -88,20 +90,20 @@ def check(body: Body, folder: Path) -> dict[str, Any]:
         _raise_out_of_memory(error)
         return {**_NONE, "build_error": f"the reference file fails: {error_line(error)}"}
     release_memory()
-    ran = _run_candidate({**body, "out_shapes": shapes}, folder)
-    for word in ("missing", "oom"):
-        if word in ran:
-            return {word: ran[word]}
-    if ran.get("build_error"):
-        return {**_NONE, "build_error": str(ran["build_error"])}
-    return {"build_error": "", **_compare(body, folder, ran.get("problems", {}))}
+    # A folder of its own, so that the candidate does not find this process's files beside it.
+    with tempfile.TemporaryDirectory(prefix="kb-outputs-", ignore_cleanup_errors=True) as name:
+        ran = _run_candidate({**body, "out_shapes": shapes}, folder, Path(name))
+        for word in ("missing", "oom"):
+            if word in ran:
+                return {word: ran[word]}
+        if ran.get("build_error"):
+            return {**_NONE, "build_error": str(ran["build_error"])}
+        return {"build_error": "", **_compare(judge, body, Path(name), ran.get("problems", {}))}
 
 
-def _run_candidate(body: Body, folder: Path) -> Mapping[str, Any]:
+def _run_candidate(body: Body, folder: Path, inner: Path) -> Mapping[str, Any]:
     """Run the candidate in a child of this process, in the same session, and return its answer."""
     token = secrets.token_hex(16)
-    inner = folder / "outputs"
-    inner.mkdir()
     for name in ("candidate.py", "reference.py"):
         if (folder / name).is_file():
             (inner / name).write_bytes((folder / name).read_bytes())
@@ -117,17 +119,17 @@ def _run_candidate(body: Body, folder: Path) -> Mapping[str, Any]:
     return dict(found["result"])
 
 
-def _compare(body: Body, folder: Path, problems: Mapping[str, str]) -> dict[str, Any]:
+def _compare(reference: Any, body: Body, inner: Path, problems: Mapping[str, str]) -> dict[str, Any]:
     from kopt_kb.kernels.output_file import load_output
     from kopt_kb.kernels.verification import judge
 
-    reference, limits = reference_of(folder), Tolerance.from_json(body["tolerance"])
+    limits = Tolerance.from_json(body["tolerance"])
     failures: list[str] = []
     worst: dict[str, float] = {}
     for place, text, shape, seed in cases_of(body):
         said, out = problems.get(str(place), ""), None
         try:
-            out = None if said else load_output(folder / "outputs" / f"{place}.pt", device_of(body))
+            out = None if said else load_output(inner / f"{place}.pt", device_of(body))
         except Exception as error:  # noqa: BLE001 - whatever the candidate's process left there is the answer
             said = f"left no output: {error_line(error)}"
         if said or out is None:

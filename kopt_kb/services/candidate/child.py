@@ -9,10 +9,12 @@ in this one and could do more if it is out to deceive; the source lint and the r
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -92,33 +94,54 @@ def _environment(_: Body, __: Path) -> dict[str, Any]:
 def _timing(body: Body, folder: Path) -> dict[str, Any]:
     """Time incumbent, candidate and an earlier version if one is given, in turn.
 
-    Caches are cold and each repeat has inputs of another seed.
+    Caches are cold and each repeat has inputs of another seed. Outputs are filled with NaN before each timed run, and
+    what the last run of a repeat left has to be right: a kernel that stops working while it is timed has no time.
     """
+    from kopt_kb.kernels.verification import compare
+
     names = [side for side in ("incumbent", "candidate", "best") if (folder / f"{side}.py").is_file()]
     modules = {side: load_module(str(folder / f"{side}.py")) for side in names}
-    maker = reference_of(folder)
+    maker, tolerance = reference_of(folder), Tolerance.from_json(body["tolerance"])
     shapes: dict[str, dict[str, list[dict[str, float]]]] = {}
     for text, shape in shapes_of(body).items():
         sides: dict[str, list[dict[str, float]]] = {side: [] for side in modules}
         for repeat in range(int(body["repeats"])):
             seed = int(body["seeds"][0]) + repeat
             inputs = maker.make_inputs(shape, body["dtype"], device_of(body), seed)
-            functions = [_launcher(module, inputs) for module in modules.values()]
-            for side, durations in zip(sides, _measure(functions, int(body["samples"]), body), strict=True):
+            launches = [_launch(module, inputs) for module in modules.values()]
+            for side, durations in zip(sides, _measure(launches, int(body["samples"]), body), strict=True):
                 sides[side].append(_summary(durations))
+            wide = maker.reference(*inputs)
+            for side, one in zip(sides, launches, strict=True):
+                if wrong := compare(one.out, wide).failure(tolerance):
+                    return {"shapes": {}, "problem": f"{text}: after timed runs the {side}'s output is wrong: {wrong}"}
         shapes[text] = sides
     return {"shapes": shapes}
 
 
-def _launcher(module: ModuleType, inputs: tuple[Any, ...], **options: Any) -> Callable[[], object]:
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """A kernel on its inputs, again and again into one output."""
+
+    run: Callable[[], object]
+    out: Any
+
+    def spoil(self) -> None:
+        """Fill the output with NaN, so that a run that writes nothing shows."""
+        self.out.fill_(math.nan)
+
+
+def _launch(module: ModuleType, inputs: tuple[Any, ...], **options: Any) -> _Launch:
     out = module.launch(*inputs, **options)
-    return lambda: module.launch(*inputs, out=out, **options)
+    return _Launch(lambda: module.launch(*inputs, out=out, **options), out)
 
 
-def _measure(functions: list[Callable[[], object]], samples: int, body: Body) -> tuple[tuple[float, ...], ...]:
+def _measure(launches: Sequence[_Launch], samples: int, body: Body) -> tuple[tuple[float, ...], ...]:
     from kopt_kb.kernels.timing import measure
 
-    return measure(functions, rounds=samples, warmup=5, flush_bytes=body.get("flush_bytes") or None)
+    runs, before = [one.run for one in launches], [one.spoil for one in launches]
+    flush_bytes = body.get("flush_bytes") or None
+    return measure(runs, rounds=samples, warmup=5, flush_bytes=flush_bytes, before=before)
 
 
 def _summary(durations_s: Sequence[float]) -> dict[str, float]:
@@ -146,9 +169,10 @@ def _search(body: Body, folder: Path) -> dict[str, Any]:
             kept[text] = (inputs, maker.reference(*inputs))
         inputs, reference = kept[text]
         try:
-            launch = _launcher(module, inputs, config=dict(config))
-            out = launch()
-            if compare(out, reference).failure(tolerance):
+            launch = _launch(module, inputs, config=dict(config))
+            launch.spoil()
+            launch.run()
+            if compare(launch.out, reference).failure(tolerance):
                 return float("inf")
             durations = _measure([launch], _SEARCH_SAMPLES, body)[0]
         except MissingTool:

@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,28 +70,34 @@ def _optuna(space: Space, evaluations: int, seed: int) -> Asker:
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False))
-    seen: set[tuple[int, ...]] = set()
+    seen: dict[tuple[int, ...], float] = {}
     for _ in range(4 * evaluations):
         trial = study.ask()
         # Optuna wants plain values: it chooses places in the lists.
         place = tuple(trial.suggest_int(name, 0, len(values) - 1) for name, values in space.items())
         config = {name: values[at] for at, (name, values) in zip(place, space.items(), strict=True)}
         if place in seen:
-            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            _tell(study, trial, seen[place])
             continue
-        seen.add(place)
-        yield config, partial(_tell, study, trial)
+
+        def tell(value: float, trial: Any = trial, place: tuple[int, ...] = place) -> None:
+            seen[place] = value
+            _tell(study, trial, value)
+
+        seen[place] = math.inf  # until it is told
+        yield config, tell
         if len(seen) >= evaluations:
             return
 
 
 def _tell(study: Any, trial: Any, value: float) -> None:
+    """Tell a time; the sampler takes a pruned trial for a bad one, and learns nothing from a failed one."""
     import optuna
 
     if math.isfinite(value):
         study.tell(trial, value)
     else:
-        study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        study.tell(trial, state=optuna.trial.TrialState.PRUNED)
 
 
 def run_search(
@@ -147,8 +152,11 @@ class _Trials:
         return [""] * len(configs) if isinstance(self.pruner, str) else self.pruner.judge(self.shape, configs)
 
     def take(self, config: dict[str, object], word: str | None) -> float:
-        """Return the time of a configuration, infinite for a pruned one; what the shape has is never pruned."""
-        if word and config != self.tried[0][1]:
+        """Return the time of a configuration, infinite for a pruned one; nothing is measured twice."""
+        known = next((value for value, one in self.tried if one == config), None)
+        if known is not None:
+            return known
+        if word:
             self.pruned[word] += 1
             return math.inf
         self.unjudged += word is None

@@ -103,7 +103,8 @@ def test_kernels_of_other_frameworks_are_kernels(module: str, decorator: str) ->
     assert lint_source((kernel + "def launch(x):\n    lang.launch(device, x)\n").encode()) == ()
     outside = lint_source((kernel + "def launch(x):\n    lang.launch(device, x @ x)\n").encode())
     assert [one.line for one in outside] == [6]
-    assert "never launched" in lint_source((kernel + "def launch(x):\n    return x\n").encode())[0].what
+    dead = lint_source((kernel + "def launch(x):\n    return x\n").encode())
+    assert ["starts no kernel" in dead[0].what, "never launched" in dead[1].what] == [True, True]
 
 
 @pytest.mark.parametrize("line", ["return reference(x)", "run = reference\n    return run(x)", "return help_me(x)"])
@@ -115,3 +116,54 @@ def test_the_reference_is_no_kernel(line: str) -> None:
         f"def launch(x):\n    {line}\n"
     )
     assert any("reference" in one.what for one in lint_source(source.encode()))
+
+
+TILE = "import triton\n@triton.jit\ndef device(x):\n    pass\n"
+
+
+@pytest.mark.parametrize("framework", ["", "Triton"])
+def test_a_file_without_a_kernel_is_none(framework: str) -> None:
+    """Plain torch that agrees with the reference is no kernel, whatever its speed."""
+    plain = b"import torch\ndef launch(x, *, out=None):\n    return out.copy_(x * torch.rsqrt(x.mean()))\n"
+    assert "kernel" in lint_source(plain, framework=framework)[0].what
+    assert lint_source((TILE + "def launch(x):\n    device[(1,)](x)\n").encode(), framework=framework) == ()
+    assert lint_source(plain, framework="HIP") == ()  # its kernels can't be recognised in a Python file
+    assert lint_source(plain, standalone=False) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "static_cases(x)",
+        "make_inputs(x)",
+        "x.addmm_(x, x, beta=0)",
+        "x.baddbmm_(x, x)",
+        "x.mv(x)",
+        "x.inner(x)",
+        "x.__matmul__(x)",
+        "torch.addmv(x, x, x)",
+        "torch._int_mm(x, x)",
+        "torch._scaled_mm(x, x)",
+        "torch._softmax(x, -1, False)",
+        "torch._fused_rms_norm(x)",
+        "torch.group_norm(x, 1)",
+        "torch.cdist(x, x)",
+        "torch.__dict__['mm'](x, x)",
+        "vars(torch)['mm'](x, x)",
+        "torch.jit.script(device)",
+        "torch.cuda.graph(x)",
+        "torch.conv_transpose2d(x, x)",
+        "torch._C._nn.linear(x, x)",
+    ],
+)
+def test_ways_around_the_names_of_libraries(line: str) -> None:
+    """Other spellings of the same work, and functions whose bodies are never looked at."""
+    source = f"import torch\n{TILE}def launch(x):\n    device[(1,)](x)\n    {line}\n"
+    assert {one.line for one in lint_source(source.encode())} == {8}
+
+
+def test_a_decorator_of_triton_alone_makes_no_kernel() -> None:
+    """The body of a function that only a testing helper decorates is host code."""
+    source = f"import torch\n{TILE}@triton.testing.perf_report\ndef host(x):\n    torch.mm(x, x)\n"
+    source += "def launch(x):\n    device[(1,)](host(x))\n"
+    assert {one.line for one in lint_source(source.encode())} == {8}

@@ -69,6 +69,21 @@ def test_a_candidate_that_changes_the_judge_fails(tmp_path: Path, lie: str) -> N
 
 
 @pytest.mark.torch
+def test_a_candidate_that_rewrites_the_judges_file_fails(tmp_path: Path) -> None:
+    """The judge is in memory before the candidate runs, and its folder is not beside the candidate's."""
+    rewrite = """
+import pathlib
+for folder in [*pathlib.Path(__file__).resolve().parents[:3], pathlib.Path(FOLDER)]:
+    for file in {*folder.glob("*/reference.py"), *folder.glob("reference.py")}:
+        file.write_text(file.read_text().replace("torch.softmax(x.double(), -1)", "0 * x.double()"))
+"""
+    found = judged(tmp_path, ZEROS + rewrite.replace("FOLDER", repr(str(tmp_path))))
+    assert "0 * x.double()" in (tmp_path / "reference.py").read_text()
+    assert found["passed"] is False
+    assert "error" in str(found["problem"])
+
+
+@pytest.mark.torch
 def test_outputs_of_another_shape_or_missing_are_failures(tmp_path: Path) -> None:
     """What the candidate's process leaves behind is checked as a tensor of the right shape and type."""
     swap = "\nimport torch\n_save = torch.save\ntorch.save = lambda value, path: _save(value[:1], path)\n"

@@ -29,7 +29,7 @@ def test_a_small_space_is_searched_whole() -> None:
     """Eight configurations and the start; the best wins; failed ones are counted."""
     found = run_search(body(), cost)["shapes"]["4x8"]
     assert (found["config"], found["median_s"]) == ({"a": 4, "b": True}, 1.0)
-    assert (found["strategy"], found["evaluated"], found["space"], found["failed"]) == ("exhaustive", 9, 8, 2)
+    assert (found["strategy"], found["evaluated"], found["space"], found["failed"]) == ("exhaustive", 8, 8, 2)
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -55,6 +55,25 @@ def test_a_larger_space_stays_in_its_budget(installed: bool, monkeypatch: pytest
     assert asked() == first
 
 
+def test_the_searcher_learns_from_what_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration that fails is a bad one; one that comes again has the time it had."""
+    optuna = pytest.importorskip("optuna")
+    told: list[tuple[object, object]] = []
+    tell = optuna.Study.tell
+
+    def spy(study, trial, values=None, state=None, **more):
+        told.append((tuple(trial.params.values()), values if state is None else state.name))
+        return tell(study, trial, values, state, **more)
+
+    monkeypatch.setattr(optuna.Study, "tell", spy)
+    _, asker = searcher({"a": [1, 2, 3], "b": [1, 2, 3, 4]}, 11, seed=0)
+    for config, answer in asker:
+        answer(math.inf if config["a"] == 1 else float(config["b"]))  # type: ignore[arg-type]
+    assert len(told) > len({place for place, _ in told}) > 9
+    for place, word in told:
+        assert word == ("PRUNED" if place[0] == 0 else float(place[1] + 1))
+
+
 def test_seconds_end_a_search() -> None:
     """A clock that runs out after the start leaves the start."""
     ticks = iter(range(0, 1000, 40))
@@ -72,4 +91,4 @@ def test_what_a_shape_has_competes() -> None:
 def test_nothing_that_works_is_no_time() -> None:
     """All failed: the median is None and the start stays."""
     found = run_search(body(), lambda *_: math.inf)["shapes"]["4x8"]
-    assert (found["median_s"], found["failed"]) == (None, 9)
+    assert (found["median_s"], found["failed"]) == (None, 8)
