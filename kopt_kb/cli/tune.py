@@ -273,7 +273,9 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     rows = [("round", "category", "decision", "gain", "rule", "claim")]
     for one in report.rounds:
         gain = "" if one.gain_pct is None else f"{one.gain_pct:+.2f} %"
-        rows.append((str(one.number), one.category, one.decision, gain, one.rule, one.claim[:60]))
+        rows.append(
+            (str(one.number), one.category, "refuted" if one.refuted else one.decision, gain, one.rule, one.claim[:60])
+        )
     lines += ["", table(rows, right=(0, 3)), ""]
     if report.conditions is None:
         return "\n".join([*lines, "Stop Conditions: not evaluable"])

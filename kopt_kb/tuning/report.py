@@ -18,7 +18,10 @@ __all__ = ["CampaignReport", "RoundLine", "conditions_text", "report_of"]
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """One round of the report; the gain is against its incumbent, None without times."""
+    """One round of the report; the gain is against its incumbent, None without times.
+
+    `refuted` says that a later round took the accepted one back.
+    """
 
     number: int
     category: str
@@ -28,6 +31,7 @@ class RoundLine:
     reason: str
     gain_pct: float | None
     medians_s: dict[str, float]
+    refuted: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return all fields."""
@@ -137,4 +141,5 @@ def _line(found: Round) -> RoundLine:
         reason=failed,
         gain_pct=gain,
         medians_s=new,
+        refuted=found.refuted,
     )

@@ -61,7 +61,7 @@ def records_of(
     if version is not None and version not in history.attempts:
         known = ", ".join(map(str, history.attempts))
         raise BadInput(f"there is no version {version}", where=where, fix=f"versions: {known}")
-    accepted = [one for one in history.attempts.values() if one.snapshot is not None]
+    accepted = [one for one in history.attempts.values() if one.snapshot is not None and one.refuted_by is None]
     if version is None and not accepted:
         benches = list(history.benches.values())
         return _bench(benches[-1]) if benches and benches[-1].records else None
