@@ -65,6 +65,7 @@ class Attempt:
         mask: Why no reader may see it; empty when readers may.
         is_baseline: Whether it is what all others are compared with: attempt 0, or the first accepted one where the
             kernel has to be implemented first.
+        ended: Sequence number of its decision, or of its last record while there is none.
         refuted_by: The later round that was to confirm it and did not; None: nothing refuted it.
     """
 
@@ -82,6 +83,7 @@ class Attempt:
     snapshot: rounds.SnapshotTaken | None = None
     mask: str = ""
     is_baseline: bool = False
+    ended: int = 0
     refuted_by: int | None = None
 
     @property
@@ -251,13 +253,13 @@ def apply_event(history: History, event: Event) -> None:
         owner.candidates[data.candidate] = Candidate(data.candidate, data)
     elif isinstance(data, rounds.Decided):
         decided = _attempt(history, data.round, event.t)
-        decided.decided, decided.decided_t = data, event.t
+        decided.decided, decided.decided_t, decided.ended = data, event.t, event.seq
         if data.decision in ACCEPTED and history.baseline is None:
             decided.is_baseline = True
         _refute(history, data)
     elif isinstance(data, rounds.SnapshotTaken):
         _attempt(history, data.version, event.t).snapshot = data
-    elif not _apply_evidence(history, data):
+    elif not _apply_evidence(history, data, event.seq):
         _apply_words(history, event)
 
 
@@ -269,11 +271,11 @@ def _refute(history: History, data: rounds.Decided) -> None:
             found.refuted_by = data.round
 
 
-def _apply_evidence(history: History, data: EventData) -> bool:
+def _apply_evidence(history: History, data: EventData, seq: int) -> bool:
     """Take up what machines found; False when the event is something else."""
     now = history.attempts[history.current]
     if isinstance(data, rounds.Measured):
-        _measured(history, now, data)
+        _measured(history, now, data, seq)
     elif isinstance(data, rounds.GateJudged):
         _candidate(history, now, data.candidate).gates.append(data)
     elif isinstance(data, rounds.RunFinished):
@@ -301,12 +303,13 @@ def _candidate(history: History, now: Attempt, name: str) -> Candidate:
     return now.candidates.setdefault(name, Candidate(name))
 
 
-def _measured(history: History, now: Attempt, data: rounds.Measured) -> None:
+def _measured(history: History, now: Attempt, data: rounds.Measured, seq: int) -> None:
     if data.candidate in history.benches:
         history.benches[data.candidate].records.append(data)
         return
     _candidate(history, now, data.candidate)
     now.records.append(data)
+    now.ended = seq
 
 
 def _apply_words(history: History, event: Event) -> None:
