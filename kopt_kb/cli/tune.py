@@ -278,7 +278,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
         )
     lines += ["", table(rows, right=(0, 3)), ""]
     if report.conditions is None:
-        return "\n".join([*lines, "Stop Conditions: not evaluable"])
+        return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}"])
     judged = [("shape", "target", "median us", "achieved/target", "met")]
     for found in report.conditions["conditions"]:
         ratio = "" if found["ratio"] is None else f"{found['ratio']:.3f}"

@@ -9,7 +9,7 @@ from typing import Any
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.states import CampaignState, Round
-from kopt_kb.tuning.stops import evaluation
+from kopt_kb.tuning.stops import evaluation, not_evaluable
 from kopt_kb.workspace.codec import encode
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -55,6 +55,7 @@ class CampaignReport:
         best: Name of that version.
         gain_pct: Change of the score from baseline to best.
         conditions: The Stop Conditions judged; None when not evaluable.
+        why_not: Why they are not; empty when they are judged.
         targets: (Shape or `all`, condition) of the targets in force.
         rooflines: The rooflines they come from, one a shape.
     """
@@ -71,6 +72,7 @@ class CampaignReport:
     best: str
     gain_pct: float | None
     conditions: dict[str, Any] | None
+    why_not: str
     targets: tuple[tuple[str, str], ...]
     rooflines: tuple[dict[str, Any], ...]
 
@@ -82,6 +84,7 @@ class CampaignReport:
             "rounds": [one.to_json() for one in self.rounds], "baseline": self.baseline,
             "baseline_s": self.baseline_s, "best": self.best, "best_s": self.best_s, "gain_pct": self.gain_pct,
             "stop_conditions": self.conditions if self.conditions is not None else "not evaluable",
+            "why_not_evaluable": self.why_not or None,
         }  # fmt: skip
         if self.route == "roofline":
             found["targets"] = [{"shape": shape, "condition": condition} for shape, condition in self.targets]
@@ -110,6 +113,7 @@ def report_of(state: CampaignState, policy: Policy) -> CampaignReport:
         best=best.name if best is not None else "",
         gain_pct=gain,
         conditions=None if judged is None else judged.to_json(),
+        why_not=not_evaluable(state),
         targets=conditions_text(state.workspace),
         rooflines=tuple(encode(tuple(state.workspace.rooflines))),  # type: ignore[arg-type]
     )
