@@ -273,10 +273,12 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     rows = [("round", "category", "decision", "gain", "rule", "claim")]
     for one in report.rounds:
         gain = "" if one.gain_pct is None else f"{one.gain_pct:+.2f} %"
-        rows.append((str(one.number), one.category, one.decision, gain, one.rule, one.claim[:60]))
+        rows.append(
+            (str(one.number), one.category, "refuted" if one.refuted else one.decision, gain, one.rule, one.claim[:60])
+        )
     lines += ["", table(rows, right=(0, 3)), ""]
     if report.conditions is None:
-        return "\n".join([*lines, "Stop Conditions: not evaluable"])
+        return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}"])
     judged = [("shape", "target", "median us", "achieved/target", "met")]
     for found in report.conditions["conditions"]:
         ratio = "" if found["ratio"] is None else f"{found['ratio']:.3f}"

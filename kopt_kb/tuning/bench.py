@@ -14,6 +14,7 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.registry.registry import Registry
 from kopt_kb.services.candidate.job import Executor, Job, JobKind, Outcome
 from kopt_kb.services.devices import product_of
+from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.jobs import Sources, job_of
@@ -23,7 +24,7 @@ from kopt_kb.tuning.source_lint import lint_source
 from kopt_kb.tuning.states import fold_campaign
 from kopt_kb.workspace.attempts import attempts_of, standing
 from kopt_kb.workspace.bench_report import BenchReport, Scope, bench_report
-from kopt_kb.workspace.bench_source import RecordSource, records_of
+from kopt_kb.workspace.bench_source import RecordSource, is_whole, records_of
 from kopt_kb.workspace.disk import read_regular
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.render import render_workspace
@@ -146,9 +147,14 @@ def bench_kernel(
     if not options.record:
         source = _measure(plan, executor, look_up, _Unrecorded(executor), say)
     else:
-        with closing(Desk.open(workspace.layout, executor)) as desk:
-            source = _measure(plan, executor, look_up, _Recorded(desk), say)
-        _render(workspace, say)
+        desk = Desk.open(workspace.layout, executor)
+        try:
+            with closing(desk):
+                for name in finish_benches(desk):
+                    say(f"{name} was cut off: kept the records it had measured")
+                source = _measure(plan, executor, look_up, _Recorded(desk), say)
+        finally:
+            _render(workspace, say)
     return _judge(workspace, source, look_up, plan.scope)
 
 
@@ -166,11 +172,14 @@ def utilization(
     root, events = str(workspace.layout.root), workspace.events()
     state, look_up = fold_campaign(events, ObjectStore(workspace.layout.objects).get), partial(product_of, registry)
     platform = state.workspace.created.platform
-    found = records_of(attempts_of(events), version, lambda machine: look_up(machine.device) == platform, root)
+    history = attempts_of(events)
+    found = records_of(state.workspace, history, version, lambda machine: look_up(machine.device) == platform, root)
     if found is None and not workspace.stop_conditions().conditions:
         raise UnknownData("every target is UNKNOWN", where=root, fix="add the rows to a wiki, then kb workspace set")
     if found is None:
         what = "there are no measurement records" if version is None else f"version {version} has no records"
+        cut = [name for name, one in history.benches.items() if one.records and not is_whole(state.workspace, one)]
+        what += f" but those of {', '.join(cut)}, which was cut off" if cut else ""
         raise FindingError(what, where=root, fix=f"run `kb bench kernel {root}` or `kb tune run {root}`")
     return _judge(workspace, found, look_up, _scope(state.campaign, every_shape=every_shape))
 
@@ -207,11 +216,11 @@ class _Recorded:
         job = _job(kind, plan)
         return self._desk.execute(f"{self.name}.{kind}.1", self.name, 1, job)
 
-    def keep(self, shape: str, at: int, one: Mapping[str, Any]) -> Measured:
-        run = f"{self.name}.timing.1"
-        found = _record(f"{run}:{shape}:{at}", self.name, shape, one, run, self._environment)
-        self._desk.append(found)
-        return found
+    def keep(self, answer: Mapping[str, Any]) -> list[Measured]:
+        records = list(made_records(self.name, timing_run(self.name), self._environment, answer))
+        for one in records:
+            self._desk.append(one)
+        return records
 
 
 class _Unrecorded:
@@ -229,18 +238,13 @@ class _Unrecorded:
         job = _job(kind, plan)
         return self._executor.run(job, lambda *_: None)
 
-    def keep(self, shape: str, _: int, one: Mapping[str, Any]) -> Measured:
-        return _record("", self.name, shape, one, "", 0)
+    def keep(self, answer: Mapping[str, Any]) -> list[Measured]:
+        return list(made_records(self.name, "", 0, answer))
 
 
 def _job(kind: JobKind, plan: BenchPlan) -> Job:
     own = plan.options
     return job_of(kind, plan.problem, own.settings, own.repeats, Sources(plan.source, plan.reference))
-
-
-def _record(name: str, candidate: str, shape: str, one: Mapping[str, Any], run: str, environment: int) -> Measured:
-    spread = {key: float(value) for key, value in one.items() if key not in {"n", "median_s"}}
-    return Measured(name, candidate, shape, one["n"], one["median_s"], spread, run, environment)
 
 
 def _measure(
@@ -258,12 +262,7 @@ def _measure(
     if wrong or checked.get("passed") is not True:
         raise WrongKernelError(str(wrong or "it was not shown to be right"), where=_kernel_name(plan))
     say(f"right on {checked.get('checks')} checks; timing")
-    timed = _answer(keeper.run("timing", plan), plan)
-    records = [
-        keeper.keep(shape, at, one)
-        for shape, sides in timed["shapes"].items()
-        for at, one in enumerate(sides["candidate"], start=1)
-    ]
+    records = keeper.keep(_answer(keeper.run("timing", plan), plan))
     return RecordSource("bench", keeper.name, plan.version, kernel, standing(records), machine)
 
 

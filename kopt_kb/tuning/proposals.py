@@ -40,7 +40,7 @@ class View:
         limiter: Code of the last profile read; empty without one.
         round: Number of the round to come.
         incumbent: Source of the last accepted version.
-        tried: Decided rounds: number, category, claim, decision, rule.
+        tried: Decided rounds: number, category, claim, decision (`refuted` for an accepted one taken back), rule.
         avoid: Categories that stagnated; choose another one.
         project: The project whose files a candidate is made of; None: a candidate is one kernel file.
         framework: Language the kernel has to be in.

@@ -9,7 +9,7 @@ from typing import Any
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.states import CampaignState, Round
-from kopt_kb.tuning.stops import evaluation
+from kopt_kb.tuning.stops import evaluation, not_evaluable
 from kopt_kb.workspace.codec import encode
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -18,7 +18,10 @@ __all__ = ["CampaignReport", "RoundLine", "conditions_text", "report_of"]
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """One round of the report; the gain is against its incumbent, None without times."""
+    """One round of the report; the gain is against its incumbent, None without times.
+
+    `refuted` says that a later round took the accepted one back.
+    """
 
     number: int
     category: str
@@ -28,6 +31,7 @@ class RoundLine:
     reason: str
     gain_pct: float | None
     medians_s: dict[str, float]
+    refuted: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return all fields."""
@@ -51,6 +55,7 @@ class CampaignReport:
         best: Name of that version.
         gain_pct: Change of the score from baseline to best.
         conditions: The Stop Conditions judged; None when not evaluable.
+        why_not: Why they are not; empty when they are judged.
         targets: (Shape or `all`, condition) of the targets in force.
         rooflines: The rooflines they come from, one a shape.
     """
@@ -67,6 +72,7 @@ class CampaignReport:
     best: str
     gain_pct: float | None
     conditions: dict[str, Any] | None
+    why_not: str
     targets: tuple[tuple[str, str], ...]
     rooflines: tuple[dict[str, Any], ...]
 
@@ -78,6 +84,7 @@ class CampaignReport:
             "rounds": [one.to_json() for one in self.rounds], "baseline": self.baseline,
             "baseline_s": self.baseline_s, "best": self.best, "best_s": self.best_s, "gain_pct": self.gain_pct,
             "stop_conditions": self.conditions if self.conditions is not None else "not evaluable",
+            "why_not_evaluable": self.why_not or None,
         }  # fmt: skip
         if self.route == "roofline":
             found["targets"] = [{"shape": shape, "condition": condition} for shape, condition in self.targets]
@@ -106,6 +113,7 @@ def report_of(state: CampaignState, policy: Policy) -> CampaignReport:
         best=best.name if best is not None else "",
         gain_pct=gain,
         conditions=None if judged is None else judged.to_json(),
+        why_not=not_evaluable(state),
         targets=conditions_text(state.workspace),
         rooflines=tuple(encode(tuple(state.workspace.rooflines))),  # type: ignore[arg-type]
     )
@@ -137,4 +145,5 @@ def _line(found: Round) -> RoundLine:
         reason=failed,
         gain_pct=gain,
         medians_s=new,
+        refuted=found.refuted,
     )

@@ -102,7 +102,8 @@ class RoundWork:
         """
         is_given = found.number == 0 and state.route == "kernel"
         if not is_given and found.candidates[found.name].blob == found.incumbent:
-            self.desk.append(Decided(found.number, "rollback", self.policy.name, "unchanged", ()))
+            refuted = _refuted(found)
+            self.desk.append(Decided(found.number, "rollback", self.policy.name, "unchanged", (), refuted))
             return True
         for gate in GATES:
             if gate in found.gates:
@@ -120,7 +121,8 @@ class RoundWork:
         decision = self._decide(state, found)
         records = tuple(found.measured)
         rule = f"{decision.rule} (quick)" if found.level == "quick" else decision.rule
-        self.desk.append(Decided(found.number, decision.decision, self.policy.name, rule, records))
+        refuted = () if decision.accepted else _refuted(found)
+        self.desk.append(Decided(found.number, decision.decision, self.policy.name, rule, records, refuted))
         return True
 
     def _quick(self, state: CampaignState, found: Round) -> bool:
@@ -232,6 +234,11 @@ class RoundWork:
         if lacking:
             return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
         return Decision("accept", "baseline", "the first correct kernel")
+
+
+def _refuted(found: Round) -> tuple[int, ...]:
+    """Return the versions that a round takes back when it is not accepted: those it was to confirm."""
+    return tuple((found.proposal or {}).get("confirms", ()))
 
 
 def _incumbent_name(state: CampaignState, found: Round) -> str:

@@ -238,8 +238,8 @@ class CampaignFold:
             apply_to_workspace(self._state.workspace, event)
             apply_to_history(self._history, event)
             _apply(self._state, event, self._read)
-            if isinstance(event.data, Decided) and self._state.rounds:
-                _refute(self._state)
+            if isinstance(event.data, Decided) and event.data.refutes:
+                _refute(self._state, self._history)
             self._seq = event.seq
         if self._history is not None:
             self._history.attempts = dict(sorted(self._history.attempts.items()))
@@ -303,12 +303,10 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
         _apply_round(state.rounds[-1], event)
 
 
-def _refute(state: CampaignState) -> None:
-    """Take back the rounds that the last one should have confirmed and did not."""
-    last = state.rounds[-1]
-    confirms = (last.proposal or {}).get("confirms", ())
-    if confirms and not last.accepted:
-        state.rounds[:] = [replace(one, refuted=True) if one.number in confirms else one for one in state.rounds]
+def _refute(state: CampaignState, history: History) -> None:
+    """Take back the rounds whose attempts are refuted."""
+    refuted = {one.number for one in history.attempts.values() if one.refuted_by is not None}
+    state.rounds[:] = [replace(one, refuted=True) if one.number in refuted else one for one in state.rounds]
 
 
 def _note(state: CampaignState, event: Event, body: Mapping[str, Any]) -> None:

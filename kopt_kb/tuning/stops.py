@@ -13,7 +13,14 @@ from kopt_kb.workspace.attempts import standing
 from kopt_kb.workspace.conditions import AboveCeilingError, Evaluation, StopConditions
 from kopt_kb.workspace.round_events import Measured
 
-__all__ = ["evaluation", "representative", "rollbacks_in_a_row", "stagnant_categories", "stop_reason"]
+__all__ = [
+    "evaluation",
+    "not_evaluable",
+    "representative",
+    "rollbacks_in_a_row",
+    "stagnant_categories",
+    "stop_reason",
+]
 
 Stop = tuple[StopReason, tuple[int, ...]]
 
@@ -28,12 +35,25 @@ def evaluation(state: CampaignState) -> Evaluation | None:
 
     None when simulated, unmeasured, above a roof, or timed on a device that is not the workspace's product.
     """
-    if state.simulated or state.best is None or not _right_device(state):
+    if state.best is None or not_evaluable(state):
         return None
+    return StopConditions.of(state.workspace).evaluate(representative(state.best))
+
+
+def not_evaluable(state: CampaignState) -> str:
+    """Return why the Stop Conditions can't be judged, one clause; empty when they can."""
+    if state.simulated:
+        return "the times are simulated"
+    if state.best is None:
+        return "no version is accepted and measured yet"
+    if state.environment is not None and not _right_device(state):
+        known, wanted = state.environment.product or "a name no page of the wiki has", state.workspace.created.platform
+        return f"measured on {state.environment.device} ({known}); the conditions are for {wanted}"
     try:
-        return StopConditions.of(state.workspace).evaluate(representative(state.best))
-    except AboveCeilingError:
-        return None
+        StopConditions.of(state.workspace).evaluate(representative(state.best))
+    except AboveCeilingError as error:
+        return f"{error.where}: {error.what}"
+    return ""
 
 
 def _right_device(state: CampaignState) -> bool:

@@ -14,7 +14,7 @@ def view_of(state: CampaignState, incumbent: bytes, avoid: frozenset[str] = froz
     tried = tuple(
         {
             "round": one.number, "category": one.hypothesis.category, "claim": one.hypothesis.claim,
-            "decision": one.decided.decision, "rule": one.decided.rule,
+            "decision": "refuted" if one.refuted else one.decided.decision, "rule": one.decided.rule,
         }
         for one in state.rounds
         if one.hypothesis is not None and one.decided is not None and one.number not in state.masked

@@ -65,6 +65,8 @@ class Attempt:
         mask: Why no reader may see it; empty when readers may.
         is_baseline: Whether it is what all others are compared with: attempt 0, or the first accepted one where the
             kernel has to be implemented first.
+        ended: Sequence number of its decision, or of its last record while there is none.
+        refuted_by: The later round that was to confirm it and did not; None: nothing refuted it.
     """
 
     number: int
@@ -81,10 +83,14 @@ class Attempt:
     snapshot: rounds.SnapshotTaken | None = None
     mask: str = ""
     is_baseline: bool = False
+    ended: int = 0
+    refuted_by: int | None = None
 
     @property
     def status(self) -> str:
-        """`baseline`, a decision, or `open` while there is none."""
+        """`baseline`, a decision, `refuted` for an accepted one taken back, or `open` while there is none."""
+        if self.refuted_by is not None:
+            return "refuted"
         if self.decided is not None and not (self.is_baseline and self.decided.decision in ACCEPTED):
             return self.decided.decision
         done = self.decided is not None or self.snapshot is not None or bool(self.records)
@@ -92,8 +98,8 @@ class Attempt:
 
     @property
     def accepted(self) -> bool:
-        """Whether its kernel became the incumbent."""
-        if self.decided is None:
+        """Whether its kernel became the incumbent and nothing refuted it."""
+        if self.decided is None or self.refuted_by is not None:
             return self.status == "baseline"
         return self.decided.decision in ACCEPTED
 
@@ -247,20 +253,29 @@ def apply_event(history: History, event: Event) -> None:
         owner.candidates[data.candidate] = Candidate(data.candidate, data)
     elif isinstance(data, rounds.Decided):
         decided = _attempt(history, data.round, event.t)
-        decided.decided, decided.decided_t = data, event.t
+        decided.decided, decided.decided_t, decided.ended = data, event.t, event.seq
         if data.decision in ACCEPTED and history.baseline is None:
             decided.is_baseline = True
+        _refute(history, data)
     elif isinstance(data, rounds.SnapshotTaken):
         _attempt(history, data.version, event.t).snapshot = data
-    elif not _apply_evidence(history, data):
+    elif not _apply_evidence(history, data, event.seq):
         _apply_words(history, event)
 
 
-def _apply_evidence(history: History, data: EventData) -> bool:
+def _refute(history: History, data: rounds.Decided) -> None:
+    """Take back the accepted attempts that a decision refutes; never the baseline, which all others rest on."""
+    for number in data.refutes:
+        found = history.attempts.get(number)
+        if found is not None and found.accepted and not found.is_baseline and number != data.round:
+            found.refuted_by = data.round
+
+
+def _apply_evidence(history: History, data: EventData, seq: int) -> bool:
     """Take up what machines found; False when the event is something else."""
     now = history.attempts[history.current]
     if isinstance(data, rounds.Measured):
-        _measured(history, now, data)
+        _measured(history, now, data, seq)
     elif isinstance(data, rounds.GateJudged):
         _candidate(history, now, data.candidate).gates.append(data)
     elif isinstance(data, rounds.RunFinished):
@@ -288,12 +303,13 @@ def _candidate(history: History, now: Attempt, name: str) -> Candidate:
     return now.candidates.setdefault(name, Candidate(name))
 
 
-def _measured(history: History, now: Attempt, data: rounds.Measured) -> None:
+def _measured(history: History, now: Attempt, data: rounds.Measured, seq: int) -> None:
     if data.candidate in history.benches:
         history.benches[data.candidate].records.append(data)
         return
     _candidate(history, now, data.candidate)
     now.records.append(data)
+    now.ended = seq
 
 
 def _apply_words(history: History, event: Event) -> None:

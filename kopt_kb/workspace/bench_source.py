@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from kopt_kb.errors import BadInput
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.workspace.above_roof import above_roof
 from kopt_kb.workspace.attempts import SIMULATOR, Attempt, Bench, History, standing
 from kopt_kb.workspace.round_events import Measured
 from kopt_kb.workspace.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["RecordSource", "records_of"]
+__all__ = ["RecordSource", "is_whole", "records_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,19 @@ class RecordSource:
 
 
 def records_of(
-    history: History, version: int | None, fits: Callable[[EnvironmentRecorded], bool], where: str
+    state: WorkspaceState,
+    history: History,
+    version: int | None,
+    fits: Callable[[EnvironmentRecorded], bool],
+    where: str,
 ) -> RecordSource | None:
     """Return the newest records of a version, or None when it has none.
 
+    A bench stands for a version when it timed the same bytes after the version's round, on every shape, and no record
+    is above a roof. Where nothing else is left a bench above a roof is returned, so that judging it tells.
+
     Args:
+        state: Problem, rooflines and targets.
         history: All attempts and benches.
         version: Its number; None: the last accepted one, or the last bench when nothing is accepted.
         fits: Whether a machine is the product that the workspace is for; benches elsewhere do not stand for a version.
@@ -61,20 +72,35 @@ def records_of(
     if version is not None and version not in history.attempts:
         known = ", ".join(map(str, history.attempts))
         raise BadInput(f"there is no version {version}", where=where, fix=f"versions: {known}")
-    accepted = [one for one in history.attempts.values() if one.snapshot is not None]
+    accepted = [one for one in history.attempts.values() if one.snapshot is not None and one.refuted_by is None]
     if version is None and not accepted:
-        benches = list(history.benches.values())
-        return _bench(benches[-1]) if benches and benches[-1].records else None
+        whole = [bench for bench in history.benches.values() if is_whole(state, bench)]
+        right = [bench for bench in whole if not _is_above(state, bench, fits)]
+        return _bench((right or whole)[-1]) if whole else None
     one = accepted[-1] if version is None else history.attempts[version]
     own = _round(history, one)
     later = [
         bench
         for bench in history.benches.values()
-        if own.kernel and bench.started.kernel == own.kernel and bench.records and fits(bench.started.machine)
+        if own.kernel and bench.started.kernel == own.kernel and (not own.records or bench.seq > one.ended)
     ]
-    if later and not own.simulated:
-        return _bench(later[-1], one.number)
-    return own if own.records else None
+    whole = [bench for bench in later if fits(bench.started.machine) and is_whole(state, bench)]
+    right = [bench for bench in whole if not _is_above(state, bench, fits)]
+    if right and not own.simulated:
+        return _bench(right[-1], one.number)
+    if own.records or not whole:
+        return own if own.records else None
+    return _bench(whole[-1], one.number)
+
+
+def is_whole(state: WorkspaceState, bench: Bench) -> bool:
+    """Whether a bench has all its records: it keeps them shape by shape, and a kill may have come between two."""
+    counts = [sum(one.shape == format_shape(shape) for one in bench.records) for shape in state.problem.shapes]
+    return bool(bench.records) and len(set(counts)) == 1
+
+
+def _is_above(state: WorkspaceState, bench: Bench, fits: Callable[[EnvironmentRecorded], bool]) -> bool:
+    return fits(bench.started.machine) and bool(above_roof(state, standing(bench.records)))
 
 
 def _round(history: History, one: Attempt) -> RecordSource:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from kopt_kb.workspace.above_roof import above_roof
 from kopt_kb.workspace.adopted import adopted_lines
 from kopt_kb.workspace.attempts import Bench, attempts_of, standing
+from kopt_kb.workspace.bench_source import is_whole
 from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.markdown import bullets, figure, table
 from kopt_kb.workspace.memory_words import plain
@@ -17,7 +21,8 @@ _PATH = "logs/bench.md"
 _HEAD = ("Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Target (%)")
 
 
-def _row(one: ShapeRate) -> tuple[str, ...]:
+def _row(one: ShapeRate, above: Mapping[str, str]) -> tuple[str, ...]:
+    target = figure(None if one.target_ratio is None else 100 * one.target_ratio)
     return (
         one.record.shape,
         one.record.id,
@@ -25,7 +30,7 @@ def _row(one: ShapeRate) -> tuple[str, ...]:
         figure(finite(one.record.median_s * 1e6)),
         figure(None if one.flops_per_s is None else one.flops_per_s * 1e-12),
         figure(None if one.bytes_per_s is None else one.bytes_per_s * 1e-9),
-        figure(None if one.target_ratio is None else 100 * one.target_ratio),
+        "above a roof" if one.record.shape in above else target,
     )
 
 
@@ -35,6 +40,9 @@ def _section(state: WorkspaceState, one: Bench) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in sorted(machine.versions.items()))
     name = "kernel.py as it stood" if started.version is None else f"v{started.version}"
     known = machine.product or "no product of the wiki"
+    records = standing(one.records)
+    above = above_roof(state, records) if is_right else {}
+    is_cut = bool(records) and not is_whole(state, one)
     lines = [f"## {started.bench}", ""]
     lines += bullets(
         [
@@ -42,10 +50,19 @@ def _section(state: WorkspaceState, one: Bench) -> list[str]:
             f"kernel: {name}, sha256 {started.kernel}",
             f"machine: {machine.device} ({known}), driver {machine.driver or 'unknown'}, {versions}",
             *([] if is_right else [f"not {state.created.platform}: its conditions are not evaluable here"]),
+            *(f"above a roof, so no measurement of the kernel: {text}" for text in above.values()),
+            *(["cut off: it stands for no version before `kb bench kernel` has kept the rest"] if is_cut else []),
         ]
     )
-    rates = rates_of(state, standing(one.records), judged=is_right)
-    return [*lines, *(table(_HEAD, map(_row, rates)) if rates else ["No record: the kernel was not timed.", ""])]
+    rates = rates_of(state, records, judged=is_right)
+    return [
+        *lines,
+        *(
+            table(_HEAD, [_row(rate, above) for rate in rates])
+            if rates
+            else ["No record: the kernel was not timed.", ""]
+        ),
+    ]
 
 
 def _render(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:

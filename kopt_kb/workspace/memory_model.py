@@ -40,7 +40,7 @@ Version = Annotated[str, StringConstraints(pattern=r"^v(0|[1-9][0-9]*)$")]
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 CommitHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{7,64}$")]
 Words = Annotated[str, StringConstraints(min_length=1)]
-Status = Literal["open", "baseline", "accept", "accept_with_note", "rollback", "unverified"]
+Status = Literal["open", "baseline", "accept", "accept_with_note", "rollback", "unverified", "refuted"]
 Outcome = Literal["PASS", "FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"]
 
 

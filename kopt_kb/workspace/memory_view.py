@@ -144,8 +144,13 @@ def _by_shape(rates: tuple[ShapeRate, ...], value: Callable[[ShapeRate], float |
 
 
 def _previous(history: History, attempt: Attempt) -> Attempt | None:
-    """Return the attempt that was the incumbent when this one began, unless it is masked."""
-    accepted = [one for one in history.attempts.values() if one.accepted and one.number < attempt.number]
+    """Return the attempt that was the incumbent when this one began, unless it is masked.
+
+    It is known by its blob: it may be refuted by now, and a round that confirms starts from an earlier version.
+    """
+    before = [one for one in history.attempts.values() if one.number < attempt.number]
+    own = [one for one in before if one.snapshot is not None and one.snapshot.blob == attempt.incumbent]
+    accepted = own or [one for one in before if one.accepted]
     found = accepted[-1] if accepted else None
     return found if found is not None and found.number not in history.masked else None
 

@@ -25,8 +25,10 @@ __all__ = ["BASELINE_VIEW", "OPTIMIZE_VIEW", "ROUNDS_VIEW"]
 
 _DECISIONS = {
     "open": "OPEN", "baseline": "BASELINE", "accept": "ACCEPTED", "accept_with_note": "ACCEPTED WITH NOTE",
-    "rollback": "ROLLED BACK", "unverified": "UNVERIFIED",
+    "rollback": "ROLLED BACK", "unverified": "UNVERIFIED", "refuted": "ACCEPTED, THEN REFUTED",
 }  # fmt: skip
+
+_FAILED = frozenset({"rollback", "unverified", "refuted"})
 
 _SIMULATED = "SIMULATED: times come from a made-up model; Stop Conditions are not evaluable."
 
@@ -205,8 +207,8 @@ def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: Bl
     lines += bullets(
         f"{one.direction}: {one.rationale}" if one.rationale else one.direction for one in memory.open_directions
     )
-    if memory.status in {"rollback", "unverified"}:
-        lines += ["## Rollback Analysis", "", *_rollback(memory)]
+    if memory.status in _FAILED:
+        lines += ["## Rollback Analysis", "", *_rollback(memory, history)]
     lines += ["## Machine", "", *_environment(history, attempt), "## Notes", "", *_notes(attempt, blob)]
     lines += adopted_lines(history, f"rounds/round-{attempt.number + 1}/summary.md", None, blob)
     return _finish(lines)
@@ -227,7 +229,7 @@ def _attribution(memory: Iteration) -> list[str]:
     return bullets(found, "no profile of this kernel: times say that it changed, not why")
 
 
-def _rollback(memory: Iteration) -> list[str]:
+def _rollback(memory: Iteration, history: History) -> list[str]:
     stated = memory.optimization
     before = memory.performance.comparison_with_previous
     actual = percent(before.throughput_change_pct) if before is not None else "-"
@@ -236,7 +238,7 @@ def _rollback(memory: Iteration) -> list[str]:
             f"change made: {stated.action_description if stated else 'not stated'}",
             f"expected effect: {stated.expected_impact if stated else 'not stated'}",
             f"actual effect on throughput: {actual}",
-            f"root cause: {_code(_cause(memory) or 'not recorded')}",
+            f"root cause: {_code(_cause(memory, history) or 'not recorded')}",
             *(f"lesson: {one.lesson}" for one in memory.pitfalls_and_fixes),
         ]
     )
@@ -270,9 +272,9 @@ def _optimize(events: tuple[Event, ...], blob: BlobReader) -> str:
     lines += ["## Current Best", "", *_current_best(state, history)]
     tried = {one.direction for memory in seen for one in memory.open_directions}
     lines += ["## Directions to Try", "", *bullets(sorted(tried))]
-    failed = [one for one in seen if one.status in {"rollback", "unverified"} and one.optimization is not None]
+    failed = [one for one in seen if one.status in _FAILED and one.optimization is not None]
     lines += ["## Verified Ineffective Directions", ""]
-    lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one) for one in failed))
+    lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, history) for one in failed))
     lines += ["## Totals", "", *_totals(seen)]
     lines += adopted_lines(history, "logs/optimize.md", None, blob)
     return _finish(lines)
@@ -297,13 +299,17 @@ def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _ineffective(one: Iteration) -> tuple[str, str, str]:
+def _ineffective(one: Iteration, history: History) -> tuple[str, str, str]:
     claim = one.optimization.action_description if one.optimization else "-"
-    return claim, one.version, _code(_cause(one))
+    return claim, one.version, _code(_cause(one, history))
 
 
-def _cause(one: Iteration) -> str:
-    """Return why an attempt was not accepted: the gates that stopped it, else the rule."""
+def _cause(one: Iteration, history: History) -> str:
+    """Return why an attempt is not accepted: what refuted it, the gates that stopped it, else the rule."""
+    by = history.attempts[int(one.version[1:])].refuted_by
+    if by is not None:
+        decided = history.attempts[by].decided
+        return f"refuted by round-{by + 1}: {decided.rule if decided is not None else ''}"
     wanted = {"FAIL", "TIMEOUT_FAIL"} if one.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
     gates = [f"{gate.gate}: {gate.reason}" for gate in one.quality_gate.gates if gate.result in wanted]
     return "; ".join(gates) or (one.decision.rule if one.decision else "")
@@ -311,7 +317,7 @@ def _cause(one: Iteration) -> str:
 
 def _totals(seen: list[Iteration]) -> list[str]:
     counts = {status: sum(STATUS[one.status] == status for one in seen) for status in dict.fromkeys(STATUS.values())}
-    return bullets(f"{status}: {count}" for status, count in counts.items())
+    return bullets(f"{status}: {count}" for status, count in counts.items() if count or status != STATUS["refuted"])
 
 
 OPTIMIZE_VIEW = one_file("optimize", "logs/optimize.md", _optimize)

@@ -141,7 +141,16 @@ class Measured(EventData):
 
 @dataclass(frozen=True, slots=True)
 class Decided(EventData):
-    """A round's end: the decision, the policy and rule that took it, the records it rests on."""
+    """A round's end: the decision, the policy and rule that took it, the records it rests on.
+
+    Attributes:
+        round: The round that ends.
+        decision: The word.
+        policy: Who decided.
+        rule: By which rule.
+        measured: Ids of the records it rests on.
+        refutes: Accepted versions that this round was to confirm and did not: they are accepted no more.
+    """
 
     kind: ClassVar[str] = "decided"
     round: Count
@@ -149,6 +158,7 @@ class Decided(EventData):
     policy: Text
     rule: Text
     measured: tuple[Text, ...]
+    refutes: tuple[Count, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ COLUMNS = (
 
 STATUS = {
     "open": "OPEN", "baseline": "BASELINE", "accept": "ACCEPTED", "accept_with_note": "ACCEPTED",
-    "rollback": "ROLLBACK", "unverified": "UNVERIFIED",
+    "rollback": "ROLLBACK", "unverified": "UNVERIFIED", "refuted": "REFUTED",
 }  # fmt: skip
 """Status of an attempt → the word printed."""
 
@@ -68,7 +68,8 @@ def _finding(attempt: Attempt) -> str:
     stops = {"fail", "unavailable"} if attempt.status == "unverified" else {"fail"}
     gates = attempt.chosen.gates if attempt.chosen is not None else []
     found = [f"{one.gate} {one.result}" for one in gates if one.result in stops]
-    return "; ".join([f"{attempt.decided.policy}: {attempt.decided.rule}", *found[-1:]])
+    later = [] if attempt.refuted_by is None else [f"refuted by round-{attempt.refuted_by + 1}"]
+    return "; ".join([f"{attempt.decided.policy}: {attempt.decided.rule}", *found[-1:], *later])
 
 
 def _row(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[str, ...]:

@@ -146,6 +146,39 @@ def test_above_the_roof_is_an_error(workspace: Workspace, registry: Registry) ->
         utilization(workspace, registry)
 
 
+def test_a_bench_above_the_roof_hides_no_other_one(workspace: Workspace, registry: Registry) -> None:
+    """logs/bench.md says what it is, and the bench before it stands."""
+    bench_kernel(workspace, registry, Device(1.9e12), BenchOptions())
+    with pytest.raises(AboveCeilingError):
+        bench_kernel(workspace, registry, Device(9e13), BenchOptions())
+    assert "above a roof, so no measurement" in (workspace.layout.root / "logs" / "bench.md").read_text()
+    assert utilization(workspace, registry).source.name == "bench-1"
+    assert audit(workspace.layout.root, registry).clean
+
+
+def test_a_failed_bench_hides_no_other_one(workspace: Workspace, registry: Registry) -> None:
+    """A wrong kernel is not timed: the bench before it stands, and the views know that it was tried."""
+    bench_kernel(workspace, registry, Device(1.9e12), BenchOptions())
+    with pytest.raises(WrongKernelError):
+        bench_kernel(workspace, registry, Device(check={**RIGHT, "passed": False, "problem": "NaN"}), BenchOptions())
+    assert utilization(workspace, registry).source.name == "bench-1"
+    assert "No record" in (workspace.layout.root / "logs" / "bench.md").read_text()
+    assert audit(workspace.layout.root, registry).clean
+
+
+def test_only_a_cut_bench_is_named(workspace: Workspace, registry: Registry) -> None:
+    """There are records, but they are not all: the error says so."""
+    with Journal.open(workspace.layout.journal) as journal:
+        machine = {"device": "NVIDIA T10 48GB", "uuid": None, "driver": None, "clocks": {}, "versions": {}}
+        machine |= {"harness": "ab" * 32, "product": "T10"}
+        started = {"bench": "bench-1", "kernel": "ab" * 32, "version": None, "machine": machine}
+        seq = journal.append("bench_started", started).seq
+        record = {"id": "m", "candidate": "bench-1", "shape": "8192x4096", "n": 3, "median_s": 1e-4, "spread": {}}
+        journal.append("measured", {**record, "run": "r", "environment": seq})
+    with pytest.raises(FindingError, match="no measurement records but those of bench-1, which was cut off"):
+        utilization(workspace, registry)
+
+
 def test_a_running_campaign_is_not_disturbed(workspace: Workspace, registry: Registry) -> None:
     """The journal's lock is respected before anything is measured."""
     executor = Device()

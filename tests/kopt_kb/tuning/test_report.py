@@ -25,6 +25,8 @@ def test_report_of_a_simulated_campaign(workspace: Workspace, make_campaign) -> 
     assert json.loads(json.dumps(report.to_json()))["simulated"] is True
     assert (report.route, report.baseline) == ("kernel", "v0")
     assert "rooflines" not in report.to_json()
+    assert report.to_json()["stop_conditions"] == "not evaluable"
+    assert report.to_json()["why_not_evaluable"] == report.why_not == "the times are simulated"
 
 
 def test_report_before_anything(workspace: Workspace, make_campaign) -> None:

@@ -8,7 +8,14 @@ import pytest
 
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.states import CampaignState, Round
-from kopt_kb.tuning.stops import evaluation, representative, rollbacks_in_a_row, stagnant_categories, stop_reason
+from kopt_kb.tuning.stops import (
+    evaluation,
+    not_evaluable,
+    representative,
+    rollbacks_in_a_row,
+    stagnant_categories,
+    stop_reason,
+)
 from kopt_kb.workspace.round_events import Decided, HypothesisStated, Measured, SnapshotTaken
 from kopt_kb.workspace.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
@@ -65,12 +72,21 @@ def test_a_simulation_is_never_at_its_target(state: CampaignState) -> None:
     state.rounds.append(done(1, "accept", 1.85e12))
     state.campaign = {"simulated": True}
     assert (evaluation(state), stop_reason(state, POLICY)) == (None, None)
+    assert not_evaluable(state) == "the times are simulated"
+
+
+def test_nothing_accepted_is_not_evaluable(state: CampaignState) -> None:
+    """There is no version to judge; with one there is no reason."""
+    assert (evaluation(state) is not None, not_evaluable(state)) == (True, "")
+    state.rounds = []
+    assert (evaluation(state), not_evaluable(state)) == (None, "no version is accepted and measured yet")
 
 
 def test_above_the_roof_is_never_met(state: CampaignState) -> None:
     """2.1 of 2.0 TB/s is a wrong measurement."""
     state.rounds.append(done(1, "accept", 2.1e12))
     assert (evaluation(state), stop_reason(state, POLICY)) == (None, None)
+    assert not_evaluable(state) == "record v1:8192x4096:1: bandwidth of 8192x4096 is 104.9% of its roof"
 
 
 @pytest.mark.parametrize(("product", "stops"), [(None, True), ("T10", True), ("T10_PRO", False), ("", False)])
@@ -79,6 +95,9 @@ def test_another_device_is_never_at_the_target(state: CampaignState, product: st
     state.rounds.append(done(1, "accept", 1.85e12))
     state.environment = EnvironmentRecorded("a board", None, None, {}, {}, BLOB, product)
     assert (evaluation(state) is not None, stop_reason(state, POLICY) is not None) == (stops, stops)
+    known = {"T10_PRO": "T10_PRO", "": "a name no page of the wiki has"}.get(product or "", "")
+    expected = "" if stops else f"measured on a board ({known}); the conditions are for T10"
+    assert not_evaluable(state) == expected
 
 
 def test_iterations_plateau_and_escalation(state: CampaignState) -> None:

@@ -103,3 +103,32 @@ def test_events_about_the_campaign_are_kept(story, samples):
     assert (found.stopped.reason, found.blocked.needs, len(found.noise)) == ("target", ("a GPU",), 1)
     assert list(found.runs) == ["r1"] and found.adopted[0][2].path == "README.md"
     assert len(found.attempts[0].profiles) == 1
+
+
+def decide(story, number, decision, refutes=()):
+    """Play a decision that takes accepted versions back."""
+    end = {"round": number, "decision": decision, "policy": "p", "rule": "r", "measured": (), "refutes": refutes}
+    story.add("decided", **end)
+
+
+def test_a_refuted_version_is_accepted_no_more(story):
+    """Neither incumbent nor protected, although it is the fastest; it can be masked. The word of its round stays."""
+    story.round(0, "accept", {"1024x512": 2e-5})
+    story.round(1, "accept", {"1024x512": 1e-5})
+    story.round(2, None, {"1024x512": 1e-5})
+    assert history(story).protected() == {0, 1}
+    decide(story, 2, "rollback", (1,))
+    found = history(story)
+    assert [one.status for one in found.attempts.values()] == ["baseline", "refuted", "rollback"]
+    assert (found.attempts[1].refuted_by, found.attempts[1].accepted) == (2, False)
+    assert found.attempts[1].decided.decision == "accept"
+    assert (found.incumbent.number, found.protected()) == (0, {0})
+
+
+def test_only_accepted_versions_after_the_baseline_can_be_refuted(story):
+    """The baseline stands whatever a journal says, a rolled back attempt is one already, and 9 does not exist."""
+    story.round(0, "accept", {"1024x512": 2e-5})
+    story.round(1, "rollback")
+    story.round(2, None)
+    decide(story, 2, "rollback", (0, 1, 2, 9))
+    assert [one.status for one in history(story).attempts.values()] == ["baseline", "rollback", "rollback"]

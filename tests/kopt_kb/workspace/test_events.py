@@ -28,8 +28,8 @@ round_started hypothesis_stated candidate_submitted run_started run_finished gat
 snapshot_taken memory_masked memory_unmasked memory_noted file_adopted resumed blocked stopped
 """
 
-LATER = {("environment_recorded", "product")}
-"""Fields that journals of earlier programs lack."""
+LATER = {("environment_recorded", "product"): None, ("decided", "refutes"): ()}
+"""Fields that journals of earlier programs lack → what they then are."""
 
 
 def envelope(kind, data, /, **changes):
@@ -53,9 +53,10 @@ def test_data_round_trips_through_json_text(sample):
 def test_each_field_is_required_and_no_other_is_taken(sample):
     """Leaving any field out, or adding one, is refused by its name; only fields that came later have a default."""
     kind, raw = sample
-    later = {name for one, name in LATER if one == kind}
-    assert all(getattr(checked_data(kind, {k: v for k, v in raw.items() if k != name}), name) is None for name in later)
-    for name in raw.keys() - later:
+    later = {name: default for (one, name), default in LATER.items() if one == kind}
+    for name, default in later.items():
+        assert getattr(checked_data(kind, {k: v for k, v in raw.items() if k != name}), name) == default
+    for name in raw.keys() - later.keys():
         with pytest.raises(FieldError) as caught:
             checked_data(kind, {k: v for k, v in raw.items() if k != name})
         assert caught.value.where == f"{kind}.{name}"

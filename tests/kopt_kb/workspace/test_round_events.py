@@ -29,3 +29,11 @@ def test_values_outside_the_vocabulary_or_range_are_refused_by_name(samples, kin
     with pytest.raises(FieldError) as caught:
         checked_data(kind, samples[kind])
     assert caught.value.where == f"{kind}.{field}"
+
+
+def test_a_decision_from_before_refutations_still_reads(samples):
+    """The field is missing in old journals and then empty; a version is a number from 0."""
+    old = {name: value for name, value in samples["decided"].items() if name != "refutes"}
+    assert checked_data("decided", old).refutes == ()
+    with pytest.raises(FieldError, match="at least 0"):
+        checked_data("decided", {**old, "refutes": [-1]})

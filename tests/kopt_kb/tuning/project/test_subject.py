@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -16,13 +17,17 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.registry.registry import Registry
 from kopt_kb.services.project.bundle import files_of
+from kopt_kb.tuning.bench import utilization
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.project.patch import ForbiddenPathError
 from kopt_kb.tuning.project.subject import ProjectSubject
 from kopt_kb.tuning.states import CampaignState, fold_campaign
+from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.audit import audit
+from kopt_kb.workspace.memory_edit import mask
 from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.round_events import Blocked, Decided, RunStarted
 from kopt_kb.workspace.workspace import Workspace
 
@@ -139,6 +144,58 @@ def test_a_gain_that_other_shapes_refute_is_taken_back(make_project, project_cam
     assert report.best == "v0" and report.stop[0] == "exhausted"
     assert workspace.layout.kernel.read_text() == SOURCE
     assert audit(workspace.layout.root, Registry.open(wiki_root)).findings == ()
+    assert [one.refuted for one in report.rounds] == [False, True, False]
+
+
+def test_every_view_knows_what_was_refuted(make_project, project_campaign: Make, wiki_root: Path) -> None:
+    """A refuted version is nobody's best: not in the logs, the memory, the masks or the records judged."""
+    workspace = make_project()
+    lopsided = kernel(64, f"{RATE}    return plain_rate(m, n, k) * (0.9 if m in (1024, 4096) else 1.5)\n")
+    finish(project_campaign(workspace, [("lopsided", lopsided)]))
+    root, history = workspace.layout.root, attempts_of(workspace.events())
+    assert history.attempts[1].refuted_by == 2
+    assert [one.status for one in history.attempts.values()] == ["baseline", "refuted", "rollback"]
+    assert (history.incumbent.number, history.protected()) == (0, frozenset({0}))
+    log = (root / "logs/optimize.md").read_text()
+    assert "v0 (round-1)" in log.split("## Current Best")[1].split("## Directions")[0]
+    assert (
+        "| lopsided | v1 | `refuted by round-3: R3 regression` |" in log
+        and "REFUTED: 1" in log
+        and "ACCEPTED: 0" in log
+    )
+    trend = (root / "logs/performance_trend.md").read_text()
+    assert "| round-2 | REFUTED | lopsided |" in trend and "refuted by round-3" in trend
+    summary = (root / "rounds/round-2/summary.md").read_text()
+    assert "ACCEPTED, THEN REFUTED" in summary and "## Rollback Analysis" in summary
+    memory = [json.loads((root / f"memory/v{number}.json").read_text()) for number in range(3)]
+    assert [one["status"] for one in memory] == ["baseline", "refuted", "rollback"]
+    assert [one["experience"]["experiments"][0]["decision"] for one in memory[1:]] == ["revert", "revert"]
+    assert memory[2]["performance"]["comparison_with_previous"]["version"] == "v0"
+    assert memory[2]["performance"]["comparison_with_previous"]["same_round"] is True
+    assert utilization(workspace, Registry.open(wiki_root)).source.version == 0
+    assert audit(root, Registry.open(wiki_root)).findings == ()
+    mask(workspace, (1,), "it did not hold")
+    render_workspace(workspace)
+    assert audit(root, Registry.open(wiki_root)).findings == ()
+
+
+def test_what_came_between_is_refuted_too_and_compared_with_its_own_incumbent(
+    make_project, project_campaign: Make, wiki_root: Path
+) -> None:
+    """Two quick rounds, one on top of the other, fall together; the second was held against the first."""
+    workspace = make_project()
+    answers = [
+        (
+            f"lopsided {fast}",
+            kernel(64, f"{RATE}    return plain_rate(m, n, k) * (0.8 if m in (1024, 4096) else {fast})\n"),
+        )
+        for fast in (1.3, 1.6)
+    ]
+    finish(project_campaign(workspace, answers))
+    history = attempts_of(workspace.events())
+    assert [one.status for one in history.attempts.values()] == ["baseline", "refuted", "refuted", "rollback"]
+    text = (workspace.layout.root / "memory/v2.json").read_text()
+    assert json.loads(text)["performance"]["comparison_with_previous"]["version"] == "v1"
 
 
 def test_high_risk_goes_to_full(make_project, project_campaign: Make) -> None:

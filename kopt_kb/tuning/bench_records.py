@@ -1,0 +1,62 @@
+"""The records of a bench: made from what its timing run answered, at once or after the bench was cut off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.tuning.desk import Desk
+from kopt_kb.workspace.attempts import attempts_of
+from kopt_kb.workspace.round_events import Measured
+
+__all__ = ["finish_benches", "made_records", "timing_run"]
+
+
+def timing_run(bench: str) -> str:
+    """Return the id of the run that times a bench."""
+    return f"{bench}.timing.1"
+
+
+def made_records(bench: str, run: str, environment: int, answer: Mapping[str, Any]) -> Iterator[Measured]:
+    """Return the records of a bench in the order in which they are kept: shape by shape, repeat by repeat.
+
+    Args:
+        bench: Name of the bench.
+        run: Id of its timing run; empty when nothing is kept: then records have no id.
+        environment: Event of the bench.
+        answer: What the timing run answered.
+    """
+    for shape, sides in answer["shapes"].items():
+        for at, one in enumerate(sides["candidate"], start=1):
+            spread = {key: float(value) for key, value in one.items() if key not in {"n", "median_s"}}
+            name = f"{run}:{shape}:{at}" if run else ""
+            yield Measured(name, bench, shape, one["n"], one["median_s"], spread, run, environment)
+
+
+def finish_benches(desk: Desk) -> tuple[str, ...]:
+    """Append the records that benches lack although their timing run finished; returns the names of those benches.
+
+    A bench that was killed between two of its records has all of them in the blob of what its run answered.
+    """
+    history = attempts_of(desk.journal.events)
+    if not history.benches:
+        return ()
+    order = [format_shape(one) for one in desk.state().workspace.problem.shapes]
+    finished = []
+    for name, bench in history.benches.items():
+        run = timing_run(name)
+        ended, kept = history.runs.get(run), {one.id for one in bench.records}
+        if ended is None or ended.outcome != "ok" or ended.output is None:
+            continue
+        answer = json.loads(desk.store.get(ended.output)).get("result") or {}
+        if "shapes" not in answer:
+            continue
+        # The blob's keys are sorted; records keep the problem's order, by which a cut bench is told from a whole one.
+        answer = {"shapes": {shape: answer["shapes"][shape] for shape in order if shape in answer["shapes"]}}
+        lacking = [one for one in made_records(name, run, bench.seq, answer) if one.id not in kept]
+        for one in lacking:
+            desk.append(one)
+        finished += [name] if lacking else []
+    return tuple(finished)

@@ -1,0 +1,24 @@
+"""Only records above a documented roof are named, each with the roof it breaks most."""
+
+from __future__ import annotations
+
+from kopt_kb.workspace.above_roof import above_roof
+from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.workspace import Workspace
+
+
+def record(shape: str, median_s: float) -> Measured:
+    """A record of a shape."""
+    return Measured(f"m:{shape}", "v1", shape, 9, median_s, {}, "r", 4)
+
+
+def test_shapes_above_a_roof_are_named(workspace: Workspace) -> None:
+    """134,225,920 B in 50 us are 134.2 % of 2.0 TB/s; 2,098,176 B in 1.1 us are 95.4 %."""
+    records = {"8192x4096": record("8192x4096", 5e-5), "1024x512": record("1024x512", 1.1e-6)}
+    assert above_roof(workspace.state(), records) == {"8192x4096": "8192x4096 is at 134.2% of its dram roof"}
+
+
+def test_at_the_roof_and_of_no_known_shape_is_not_above(workspace: Workspace) -> None:
+    """Exactly 100 % can be, and a shape without a roofline can't be judged."""
+    records = {"8192x4096": record("8192x4096", 134_225_920 / 2.0e12), "7x7": record("7x7", 1e-30)}
+    assert above_roof(workspace.state(), records) == {}
