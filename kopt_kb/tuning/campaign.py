@@ -11,6 +11,7 @@ from typing import Self
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.services.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.noise import lacks_noise
 from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError
@@ -59,6 +60,7 @@ class Campaign:
         self._aids = aids or Aids()
         self._say = self._aids.say
         self._desk: Desk | None = None
+        self._machine_read = False
 
     def __enter__(self) -> Self:
         self._open()
@@ -206,12 +208,19 @@ class Campaign:
             return
         if not state.environment_seq:
             self._opening(desk).prepare(state.workspace.created.platform)
-        elif not state.tips_seq:
+            self._machine_read = True
+            return
+        if not self._machine_read and not state.simulated:
+            self._opening(desk).go_on(state)  # whoever opened the campaign before may have sat at another machine
+            self._machine_read, state = True, desk.state()
+        if not state.tips_seq:
             self._opening(desk).read_tips(state)
         elif not state.rounds and self._aids.project is not None:
             self._aids.project.begin(desk, state)
         elif not state.rounds and state.route == "kernel":
             desk.append(RoundStarted(0, self._incumbent(desk, state)))
+        elif lacks_noise(state):
+            RoundWork(desk, self._policy, self._settings, self._aids).noise(state)
         elif state.open_round is not None:
             self._work(desk, state, state.open_round)
         else:

@@ -28,7 +28,7 @@ def evaluation(state: CampaignState) -> Evaluation | None:
 
     None when simulated, unmeasured, above a roof, or timed on a device that is not the workspace's product.
     """
-    if state.simulated or state.best is None or not _right_device(state):
+    if state.simulated or state.best is None or not _right_device(state, state.best):
         return None
     try:
         return StopConditions.of(state.workspace).evaluate(representative(state.best))
@@ -36,9 +36,14 @@ def evaluation(state: CampaignState) -> Evaluation | None:
         return None
 
 
-def _right_device(state: CampaignState) -> bool:
-    product = state.environment.product if state.environment is not None else None
-    return product is None or product == state.workspace.created.platform
+def _right_device(state: CampaignState, best: Round) -> bool:
+    """Return whether every machine that timed the version is the workspace's product, as far as names say.
+
+    The machine in force may be another one by now: it says nothing about what was measured before.
+    """
+    seqs = {record.environment for record in best.measured.values() if record.candidate == best.name}
+    machines = [state.environments[seq] for seq in seqs if seq in state.environments]
+    return all(one.product is None or one.product == state.workspace.created.platform for one in machines)
 
 
 def stop_reason(state: CampaignState, policy: Policy) -> Stop | None:
@@ -75,7 +80,7 @@ def _target(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None
 
 def _hardware_limit(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None:
     """All shapes at the policy's share of the measured roof of their limiting level, in every repeat."""
-    if state.simulated or state.best is None or not _right_device(state):
+    if state.simulated or state.best is None or not _right_device(state, state.best):
         return None
     measured_per_s = _measured_roofs(state)
     times = state.best.times(state.best.name)
