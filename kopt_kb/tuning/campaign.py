@@ -24,7 +24,7 @@ from kopt_kb.tuning.transitions import exits
 from kopt_kb.tuning.view import view_of
 from kopt_kb.workspace.disk import read_regular
 from kopt_kb.workspace.render import render_workspace
-from kopt_kb.workspace.round_events import HypothesisStated, RoundStarted, Stopped
+from kopt_kb.workspace.round_events import HypothesisStated, Resumed, RoundStarted, Stopped
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["Campaign"]
@@ -61,6 +61,7 @@ class Campaign:
         self._say = self._aids.say
         self._desk: Desk | None = None
         self._machine_read = False
+        self._rendered_seq = 0
 
     def __enter__(self) -> Self:
         self._open()
@@ -80,6 +81,8 @@ class Campaign:
     def _open(self) -> Desk:
         if self._desk is None:
             self._desk = Desk.open(self._workspace.layout, self._executor, self._aids.project)
+            last = self._desk.journal.events[-1:]
+            self._rendered_seq = last[0].seq if last and last[0].kind != Resumed.kind else 0
         return self._desk
 
     def _opening(self, desk: Desk) -> Opening:
@@ -129,7 +132,7 @@ class Campaign:
                 spent = spent or (limits.rounds is not None and rounds >= limits.rounds)
                 between = state.open_round is None and state.rounds
                 if spent and between and stop_reason(state, self._policy) is None:
-                    if "budget" not in exits(state):
+                    if "budget" not in exits(state, self._policy):
                         self._say(f"the budget is spent at {state.state}: the campaign stays open")
                         break
                     self.stop("budget")
@@ -137,6 +140,8 @@ class Campaign:
                     self.step()
         except KeyboardInterrupt:
             self.stop("user")
+        if desk.journal.head.seq != self._rendered_seq:
+            self._render()  # a new start, or the machine, that no round followed
         return report_of(desk.state(), self._policy)
 
     def stop(self, reason: StopReason) -> None:
@@ -153,7 +158,7 @@ class Campaign:
             self._render()
 
     def _end(self, desk: Desk, state: CampaignState, reason: StopReason, evidence: tuple[int, ...]) -> None:
-        allowed = exits(state)
+        allowed = exits(state, self._policy)
         if reason not in allowed:
             raise BadInput(
                 f"a campaign does not end with {reason} at {state.state}",
@@ -196,6 +201,7 @@ class Campaign:
         The journal is the truth: a view that can't be written is said and stops no campaign.
         """
         try:
+            self._rendered_seq = self._open().journal.head.seq
             conflicts = render_workspace(self._workspace).conflicts
         except (KoptError, ModuleNotFoundError) as error:
             self._say(f"views are not rendered: {error}; kb render writes them")

@@ -76,6 +76,12 @@ def until(workspace: Workspace, executor: Card, kind: str, number: int = 0, roun
             one.step()
 
 
+def endlessly(one: Campaign) -> None:
+    """Step until something is raised."""
+    while True:
+        one.step()
+
+
 def events(workspace: Workspace, kind: str) -> list[Event]:
     """The events of a kind."""
     return [one for one in workspace.events() if one.kind == kind]
@@ -99,7 +105,10 @@ def test_another_machine_between_rounds_is_recorded_with_its_noise(workspace: Wo
     assert [one.data.run for one in events(workspace, "noise_measured")[2:]] == [f"noise-{second.seq}.timing.1"] * 2
     used = {(one.data.run.partition(".")[0], one.data.environment) for one in events(workspace, "measured")}
     assert used == {("v0", first.seq), ("v1", second.seq)}
-    assert (report.rounds[1].decision, report.rounds[1].rule) == ("rollback", "noise floor")  # 11 % under a noise of 20 %
+    assert (report.rounds[1].decision, report.rounds[1].rule) == (
+        "rollback",
+        "noise floor",
+    )  # 11 % under a noise of 20 %
     assert not lacks_noise(state)
 
 
@@ -172,9 +181,10 @@ def test_records_belong_to_the_machine_of_their_run(workspace: Workspace) -> Non
                 raise Killed
             return super().run(job, started)
 
-    with campaign(workspace, Dying()) as one, pytest.raises(Killed):
-        while True:
-            one.step()
+    dying = campaign(workspace, Dying())
+    with pytest.raises(Killed):
+        endlessly(dying)
+    dying.close()
     path = workspace.layout.journal
     lines = path.read_bytes().splitlines(keepends=True)
     ended = max(at for at, line in enumerate(lines) if b'"kind":"run_finished"' in line)
