@@ -58,6 +58,7 @@ class Opening:
                 "kind": "campaign", "policy": self.policy.to_json(), "simulated": simulated,
                 "executor": self.executor.name, "proposers": [one.name for one in self.proposers],
                 "settings": self.settings.to_json(),
+                **({"launch": dict(self.aids.launch)} if self.aids.launch is not None else {}),
             },
         )  # fmt: skip
         if state.route != "roofline":

@@ -47,6 +47,7 @@ class Aids:
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
         project: The project that candidates are files of; None: a candidate is one kernel file.
+        launch: What a later start needs to ask and run the same again; kept with the campaign, read by nobody here.
     """
 
     resources: SourceGate | None = None
@@ -55,6 +56,7 @@ class Aids:
     tips: Path | None = None
     say: Callable[[str], None] = _silent
     project: ProjectSubject | None = None
+    launch: Mapping[str, Any] | None = None
 
 
 @dataclass(slots=True)
