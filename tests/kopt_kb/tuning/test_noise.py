@@ -209,3 +209,20 @@ def test_a_version_that_does_not_run_there_says_so(workspace: Workspace) -> None
             one.run()
     runs = [one.data.run for one in events(workspace, "run_finished")][-2:]
     assert [one.partition(".")[2] for one in runs] == ["timing.1", "timing.2"]
+
+
+def test_a_project_goes_on_on_another_host(make_project, project_campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own benchmark measures the noise there, on all shapes."""
+    workspace = make_project()
+    with project_campaign(workspace) as one:
+        while not events(workspace, "snapshot_taken"):
+            one.step()
+    machine = {"device": "host other", "uuid": None, "driver": None, "clocks": {}, "versions": {}}
+    monkeypatch.setattr("kopt_kb.tuning.project.executor.host_environment", lambda: machine)
+    with project_campaign(workspace) as one:
+        one.run()
+        state = one.state()
+    assert [one.data.device for one in events(workspace, "environment_recorded")][1:] == ["host other"]
+    assert len(state.noise) == 5 and {one.run for one in state.noise.values()} == {
+        f"noise-{state.environment_seq}.timing.1"
+    }  # fmt: skip
