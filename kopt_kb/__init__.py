@@ -39,7 +39,7 @@ _HOME = {
     "CampaignReport": "tuning.report",
     "Citation": "registry.citation",
     "Evaluation": "workspace.conditions",
-    "Executor": "services.candidate_job",
+    "Executor": "services.candidate.job",
     "KernelProfile": "analysis.profile",
     "KoptError": "errors",
     "Occupancy": "analysis.occupancy",
