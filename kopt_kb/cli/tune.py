@@ -4,6 +4,7 @@ kb tune run kernel_opt_norm --policy gpu-wiki --yes
 kb tune run kernel_opt_norm --simulate --yes        a declared simulator; nothing is measured
 kb tune step kernel_opt_norm --plan plan.json       one state further, with your own hypothesis
 kb tune status|report kernel_opt_norm
+kb tune stop kernel_opt_norm                        end the open campaign; run starts another on the same versions
 kb tune patch kernel_opt_norm                       what the best version changes, for git apply
 """
 
@@ -12,11 +13,14 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
+from kopt_kb.cli.tune_confirmed import DEVICE, as_confirmed, launch_of, settings_of
 from kopt_kb.cli.tune_project import (
     device_names,
     print_patch,
@@ -39,7 +43,7 @@ from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.report import CampaignReport, conditions_text, report_of
 from kopt_kb.tuning.resource_gate import ResourceGate
 from kopt_kb.tuning.rounds import Aids
-from kopt_kb.tuning.settings import Budget, Settings
+from kopt_kb.tuning.settings import Budget
 from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.stage_one import PackagedProposer
 from kopt_kb.tuning.states import CampaignState, fold_campaign
@@ -48,8 +52,6 @@ from kopt_kb.workspace.readme import render_blocks
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["add_arguments", "run"]
-
-_SIZES = Settings()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     printed = {
         "status": "where the campaign stands",
         "report": "rounds, times and Stop Conditions",
+        "stop": "end the open campaign; rounds and versions stay",
         "patch": "the difference between the baseline and the best version",
     }
     for name, text in printed.items():
@@ -77,26 +80,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_campaign(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--policy", choices=sorted(POLICIES), default="gpu-wiki", help="default gpu-wiki")
+    one.add_argument("--policy", choices=sorted(POLICIES), help="default gpu-wiki")
     one.add_argument("--core-shape", metavar="MxN", action="append", help="the regression limit protects only these")
     one.add_argument("--max-rounds", metavar="N", type=int, help="rounds after the baseline")
     one.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met")
     one.add_argument("--no-stop", metavar="REASON", action="append", default=[], help="go on past this stop reason")
     one.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
     one.add_argument("--budget-rounds", metavar="N", type=int, help="rounds of this call")
-    one.add_argument("--samples", metavar="N", type=int, default=_SIZES.samples, help="timed runs of each side")
-    one.add_argument("--evaluations", metavar="N", type=int, default=_SIZES.evaluations, help="of a search and shape")
-    one.add_argument("--search-s", metavar="S", type=float, default=_SIZES.search_s, help="seconds of one search")
-    one.add_argument("--prune-s", metavar="S", type=float, default=_SIZES.prune_s, help="of these, to compile ahead")
-    one.add_argument("--run-s", metavar="S", type=float, default=_SIZES.run_s, help="seconds one child may take")
-    one.add_argument("--memory-bytes", metavar="N", type=int, default=0, help="host memory one child may hold")
-    one.add_argument("--flush-bytes", metavar="N", type=int, default=0, help="written before each timed run")
-    one.add_argument("--seed", metavar="N", type=int, default=0, help="of searches and inputs")
+    one.add_argument("--samples", metavar="N", type=int, help="timed runs of each side")
+    one.add_argument("--evaluations", metavar="N", type=int, help="of a search and shape")
+    one.add_argument("--search-s", metavar="S", type=float, help="seconds of one search")
+    one.add_argument("--prune-s", metavar="S", type=float, help="of these, to compile ahead")
+    one.add_argument("--run-s", metavar="S", type=float, help="seconds one child may take")
+    one.add_argument("--memory-bytes", metavar="N", type=int, help="host memory one child may hold")
+    one.add_argument("--flush-bytes", metavar="N", type=int, help="written before each timed run")
+    one.add_argument("--seed", metavar="N", type=int, help="of searches and inputs")
     one.add_argument("--proposer", metavar="CMD", action="append", default=[], help="ask this command first")
     one.add_argument("--plan", metavar="FILE", help="hypothesis to try, as JSON")
     one.add_argument("--tips", metavar="FILE", help="earlier experience")
     one.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
-    one.add_argument("--device", default="cuda", help="device of the candidates (default cuda)")
+    one.add_argument("--device", help="device of the candidates (default cuda)")
     one.add_argument("--simulate", action="store_true", help="compute times from a made-up model; every record says so")
     one.add_argument("--yes", action="store_true", help="start without asking")
     one.add_argument("--dry-run", action="store_true", help="print what would be done and write nothing")
@@ -108,15 +111,16 @@ def run(args: argparse.Namespace) -> int:
     state = fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
     if args.action == "patch":
         return print_patch(args, workspace, state)
-    if args.action in {"status", "report"}:
+    if args.action in {"status", "report"} or (state.route == "roofline" and state.stopped is not None):
         return _print(report_of(state, _policy_of(state, None)), args, state)
-    if state.route == "roofline" and state.stopped is not None:
-        return _print(report_of(state, _policy_of(state, None)), args, state)
+    if args.action == "stop":
+        return _stop(args, workspace, state)
     _check_budget(args)
     if args.action == "resume" and state.campaign is None:
         raise BadInput("there is no campaign to resume", where=args.workspace, fix="start one with kb tune run")
     if args.action in {"resume", "step"} and state.stopped is not None:
         return _print(report_of(state, _policy_of(state, None)), args, state)
+    args = as_confirmed(args, _opened(state))
     project = project_of(workspace, state)
     policy = _policy_of(state, args, project)
     parameters = _parameters(args, state, policy, project)
@@ -135,6 +139,20 @@ def run(args: argparse.Namespace) -> int:
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
 
 
+def _opened(state: CampaignState) -> Mapping[str, Any] | None:
+    """Return what the open campaign was confirmed with, or None."""
+    return state.campaign if state.stopped is None else None
+
+
+def _stop(args: argparse.Namespace, workspace: Workspace, state: CampaignState) -> int:
+    if state.campaign is None:
+        raise BadInput("there is no campaign to stop", where=args.workspace, fix="start one with kb tune run")
+    policy = _policy_of(state, None)
+    with Campaign(workspace, policy, (), SimulatorExecutor(), aids=Aids(say=_say)) as campaign:  # nothing is run
+        campaign.stop("user")
+        return _print(campaign.report(), args, state)
+
+
 def _check_budget(args: argparse.Namespace) -> None:
     for name, value in (("--budget-s", args.budget_s), ("--budget-rounds", args.budget_rounds)):
         if value is not None and not value >= 0:
@@ -150,8 +168,9 @@ def _policy_of(state: CampaignState, args: argparse.Namespace | None, project: P
     core = tuple(args.core_shape) if args.core_shape else None
     scope = "every_shape" if args.every_shape else ""
     found = policy_named(
-        args.policy, core_shapes=core, max_rounds=args.max_rounds, stop_scope=scope, without_stops=args.no_stop
-    )
+        args.policy or "gpu-wiki", core_shapes=core, max_rounds=args.max_rounds, stop_scope=scope,
+        without_stops=args.no_stop,
+    )  # fmt: skip
     return found if project is None else project.policy(found)
 
 
@@ -163,18 +182,13 @@ def _campaign(
     project: ProjectSubject | None,
 ) -> Campaign:
     simulate = args.simulate or (args.action == "resume" and state.simulated)
-    asked = Settings(
-        samples=args.samples, evaluations=args.evaluations, search_s=args.search_s, prune_s=args.prune_s,
-        run_s=args.run_s, resident_bytes=args.memory_bytes, flush_bytes=args.flush_bytes, seed=args.seed,
-    )  # fmt: skip
-    opened = state.campaign is not None and state.stopped is None
-    settings = Settings(**state.campaign["settings"]) if opened and state.campaign is not None else asked
+    settings, tips = settings_of(args, _opened(state)), Path(args.tips) if args.tips else None
+    aids = Aids(tips=tips, say=_say, launch=launch_of(args))
     if project is not None:
         known = device_names(open_registry(args))
-        aids = Aids(product_of=known, tips=Path(args.tips) if args.tips else None, say=_say, project=project)
+        aids = replace(aids, product_of=known, project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, aids=aids)
     problem = state.workspace.problem
-    aids = Aids(tips=Path(args.tips) if args.tips else None, say=_say)
     if not simulate and state.route != "roofline":
         registry = open_registry(args)
         platform = registry.platform(state.workspace.created.platform)
@@ -187,7 +201,8 @@ def _campaign(
     if simulate:
         return Campaign(workspace, policy, _proposers(args), SimulatorExecutor(), settings=settings, aids=aids)
     command = tuple(shlex.split(args.executor_command)) if args.executor_command else ()
-    executor = CommandExecutor(command, device=args.device) if command else ChildProcessExecutor(args.device)
+    device = args.device or DEVICE
+    executor = CommandExecutor(command, device=device) if command else ChildProcessExecutor(device)
     return Campaign(workspace, policy, _proposers(args), executor, settings=settings, aids=aids)
 
 

@@ -26,6 +26,7 @@ from kopt_kb.workspace.attempts import attempts_of, standing
 from kopt_kb.workspace.bench_report import BenchReport, Scope, bench_report
 from kopt_kb.workspace.bench_source import RecordSource, is_whole, records_of
 from kopt_kb.workspace.disk import read_regular
+from kopt_kb.workspace.journal import Journal
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.round_events import Measured
@@ -145,7 +146,8 @@ def bench_kernel(
         raise WrongKernelError(text, where=_kernel_name(plan), fix="a kernel of its own is measured, not a library")
     look_up = partial(product_of, registry)
     if not options.record:
-        source = _measure(plan, executor, look_up, _Unrecorded(executor), say)
+        with Journal.hold(workspace.layout.journal):  # two that measure on one device spoil each other's times
+            source = _measure(plan, executor, look_up, _Unrecorded(executor), say)
     else:
         desk = Desk.open(workspace.layout, executor)
         try:

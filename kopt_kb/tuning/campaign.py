@@ -11,6 +11,7 @@ from typing import Self
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.services.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.noise import lacks_noise
 from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError
@@ -23,7 +24,7 @@ from kopt_kb.tuning.transitions import exits
 from kopt_kb.tuning.view import view_of
 from kopt_kb.workspace.disk import read_regular
 from kopt_kb.workspace.render import render_workspace
-from kopt_kb.workspace.round_events import HypothesisStated, RoundStarted, Stopped
+from kopt_kb.workspace.round_events import HypothesisStated, Resumed, RoundStarted, Stopped
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["Campaign"]
@@ -59,6 +60,8 @@ class Campaign:
         self._aids = aids or Aids()
         self._say = self._aids.say
         self._desk: Desk | None = None
+        self._machine_read = False
+        self._rendered_seq = 0
 
     def __enter__(self) -> Self:
         self._open()
@@ -78,6 +81,8 @@ class Campaign:
     def _open(self) -> Desk:
         if self._desk is None:
             self._desk = Desk.open(self._workspace.layout, self._executor, self._aids.project)
+            last = self._desk.journal.events[-1:]
+            self._rendered_seq = last[0].seq if last and last[0].kind != Resumed.kind else 0
         return self._desk
 
     def _opening(self, desk: Desk) -> Opening:
@@ -127,7 +132,7 @@ class Campaign:
                 spent = spent or (limits.rounds is not None and rounds >= limits.rounds)
                 between = state.open_round is None and state.rounds
                 if spent and between and stop_reason(state, self._policy) is None:
-                    if "budget" not in exits(state):
+                    if "budget" not in exits(state, self._policy):
                         self._say(f"the budget is spent at {state.state}: the campaign stays open")
                         break
                     self.stop("budget")
@@ -135,6 +140,8 @@ class Campaign:
                     self.step()
         except KeyboardInterrupt:
             self.stop("user")
+        if desk.journal.head.seq != self._rendered_seq:
+            self._render()  # a new start, or the machine, that no round followed
         return report_of(desk.state(), self._policy)
 
     def stop(self, reason: StopReason) -> None:
@@ -151,7 +158,7 @@ class Campaign:
             self._render()
 
     def _end(self, desk: Desk, state: CampaignState, reason: StopReason, evidence: tuple[int, ...]) -> None:
-        allowed = exits(state)
+        allowed = exits(state, self._policy)
         if reason not in allowed:
             raise BadInput(
                 f"a campaign does not end with {reason} at {state.state}",
@@ -194,6 +201,7 @@ class Campaign:
         The journal is the truth: a view that can't be written is said and stops no campaign.
         """
         try:
+            self._rendered_seq = self._open().journal.head.seq
             conflicts = render_workspace(self._workspace).conflicts
         except (KoptError, ModuleNotFoundError) as error:
             self._say(f"views are not rendered: {error}; kb render writes them")
@@ -206,12 +214,19 @@ class Campaign:
             return
         if not state.environment_seq:
             self._opening(desk).prepare(state.workspace.created.platform)
-        elif not state.tips_seq:
+            self._machine_read = True
+            return
+        if not self._machine_read and not state.simulated:
+            self._opening(desk).go_on(state)  # whoever opened the campaign before may have sat at another machine
+            self._machine_read, state = True, desk.state()
+        if not state.tips_seq:
             self._opening(desk).read_tips(state)
         elif not state.rounds and self._aids.project is not None:
             self._aids.project.begin(desk, state)
         elif not state.rounds and state.route == "kernel":
             desk.append(RoundStarted(0, self._incumbent(desk, state)))
+        elif lacks_noise(state):
+            RoundWork(desk, self._policy, self._settings, self._aids).noise(state)
         elif state.open_round is not None:
             self._work(desk, state, state.open_round)
         else:

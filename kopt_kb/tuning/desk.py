@@ -128,14 +128,20 @@ class Desk:
     def run_once(self, found: Round, candidate: str, job: Job, attempt_limit: int = _MAX_ATTEMPTS) -> Ran:
         """Return the finished run of this job kind on a candidate; run it if it never finished.
 
-        A run that was abandoned is tried again, up to a limit; then it counts as lost.
+        A run that was abandoned is tried again, up to a limit; then it counts as lost. One that found no GPU or tool
+        says nothing of the candidate: the next start tries again, as often as it takes.
+
+        Raises:
+            MissingTool: What the run needs is absent where the executor runs.
         """
         attempts = found.attempts(candidate, job.kind)
-        done = next((one for one in attempts if one.finished is not None), None)
-        if done is not None and done.finished is not None:
-            return self._recall(done.finished)
-        if len(attempts) >= attempt_limit:
-            return Ran("lost", {}, attempts[-1].started.run, f"{len(attempts)} runs were abandoned")
+        finished = [self._recall(one.finished) for one in attempts if one.finished is not None]
+        done = next((one for one in finished if "missing" not in one.result), None)
+        if done is not None:
+            return done
+        abandoned = len(attempts) - len(finished)
+        if abandoned >= attempt_limit:
+            return Ran("lost", {}, attempts[-1].started.run, f"{abandoned} runs were abandoned")
         run = f"{'sim-' if self.executor.simulated else ''}{candidate}.{job.kind}.{len(attempts) + 1}"
         outcome = self.execute(run, candidate, len(attempts) + 1, job)
         if outcome.result is not None and "missing" in outcome.result:

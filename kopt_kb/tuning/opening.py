@@ -12,8 +12,9 @@ from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.states import CampaignState
+from kopt_kb.tuning.states import CampaignState, machine_of
 from kopt_kb.workspace.round_events import Blocked
+from kopt_kb.workspace.setup_events import EnvironmentRecorded
 
 __all__ = ["Opening"]
 
@@ -57,6 +58,7 @@ class Opening:
                 "kind": "campaign", "policy": self.policy.to_json(), "simulated": simulated,
                 "executor": self.executor.name, "proposers": [one.name for one in self.proposers],
                 "settings": self.settings.to_json(),
+                **({"launch": dict(self.aids.launch)} if self.aids.launch is not None else {}),
             },
         )  # fmt: skip
         if state.route != "roofline":
@@ -69,6 +71,34 @@ class Opening:
             MissingTool: There is no GPU.
             BadInput: It is another product, or gave no answer.
         """
+        machine = self._machine(platform)
+        self.desk.append(machine)
+        self.aids.say(f"device {machine.device}")
+        if machine.product == "":
+            self.aids.say(
+                f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable"
+            )
+
+    def go_on(self, state: CampaignState) -> None:
+        """Look at the machine of an open campaign again; record it when it is another one.
+
+        Raises:
+            MissingTool: There is no GPU.
+            BadInput: It is another product, gave no answer, or the open round was measured on the machine before.
+        """
+        machine = self._machine(state.workspace.created.platform)
+        before, found = state.environment, state.open_round
+        if before is None or machine_of(machine) == machine_of(before):
+            return
+        if found is not None and found.decided is None and found.runs:
+            wrong = f"round {found.number} was begun on {_named(before)}, and this is {_named(machine)}"
+            self.desk.append(Blocked((wrong,)))
+            fix = "finish the round there, or end the campaign with kb tune stop and start another with kb tune run"
+            raise BadInput(wrong, where=self.root, fix=fix, code="KB404")
+        self.desk.append(machine)
+        self.aids.say(f"the machine changed from {_named(before)} to {_named(machine)}")
+
+    def _machine(self, platform: str) -> EnvironmentRecorded:
         try:
             of_project = self.aids.project is not None
             machine = read_machine(self.executor, self.settings.run_s, self.aids.product_of, of_project=of_project)
@@ -82,12 +112,7 @@ class Opening:
             self.desk.append(Blocked((wrong,)))
             fix = f"make a workspace for it: kb init --platform {machine.product}"
             raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB404")
-        self.desk.append(machine)
-        self.aids.say(f"device {machine.device}")
-        if machine.product == "":
-            self.aids.say(
-                f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable"
-            )
+        return machine
 
     def read_tips(self, state: CampaignState) -> None:
         """Record what the file of earlier experience says; a simulated campaign reads none.
@@ -130,6 +155,11 @@ class Opening:
                 fix="resume it as it is, or stop it and start another",
                 code="KB404",
             )
+
+
+def _named(machine: EnvironmentRecorded) -> str:
+    more = ", ".join(filter(None, (machine.uuid, machine.driver and f"driver {machine.driver}")))
+    return f"{machine.device} ({more})" if more else machine.device
 
 
 def _needs(state: CampaignState) -> tuple[str, ...]:

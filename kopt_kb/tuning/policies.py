@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kopt_kb.errors import BadInput
-from kopt_kb.tuning.policy import Gate, Policy
+from kopt_kb.tuning.policy import ALWAYS, Gate, Policy
 from kopt_kb.workspace.codec import decode
 
 __all__ = ["POLICIES", "policy_from_json", "policy_named"]
@@ -97,8 +97,13 @@ def policy_named(
         found = replace(found, stop_scope="every_shape")
     strange = set(without_stops) - set(found.stop_reasons)
     if strange:
-        known = ", ".join(found.stop_reasons)
+        known = f"one of {', '.join(one for one in found.stop_reasons if one not in ALWAYS)}"
         raise BadInput(f"no stop reason {', '.join(sorted(strange))}", where=f"policy {name}", fix=known, code="KB400")
+    fixed = set(without_stops) & ALWAYS
+    if fixed:
+        known = f"one of {', '.join(one for one in found.stop_reasons if one not in ALWAYS)}"
+        what = f"no campaign goes on past {', '.join(sorted(fixed))}"
+        raise BadInput(what, where=f"policy {name}", fix=known, code="KB400")
     if without_stops:
         found = replace(found, stop_reasons=tuple(one for one in found.stop_reasons if one not in without_stops))
     return found

@@ -7,12 +7,15 @@ from typing import Any, Literal, get_args
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["GATES", "Gate", "Policy", "StopReason"]
+__all__ = ["ALWAYS", "GATES", "Gate", "Policy", "StopReason"]
 
 StopReason = Literal[
     "target", "hardware_limit", "iterations", "budget", "user", "plateau", "exhausted", "escalated", "aborted"
 ]
 """Why a campaign ends; the words of the journal."""
+
+ALWAYS: frozenset[StopReason] = frozenset({"budget", "user", "exhausted", "aborted"})
+"""Reasons that end every campaign: nothing is left to spend, to wait for, to try or to measure."""
 
 Gate = Literal["lint", "limits", "build", "correctness", "timing", "roofline", "evidence"]
 GATES: tuple[Gate, ...] = get_args(Gate)
@@ -40,7 +43,7 @@ class Policy:
         core_shapes: Shapes the regression limit protects; None: all shapes.
         repeats: Repeats that the engine measures.
         required_gates: Gates whose absence leaves a round unverified.
-        stop_reasons: Reasons that may end a campaign.
+        stop_reasons: Reasons that may end a campaign, besides those that end every one.
         stop_scope: Which Stop Condition ends it: the aggregate, or every shape's.
         max_rounds: Rounds after the baseline; None: no limit.
         plateau_rounds: Decided rounds in a row without `plateau_gain_pct` in all; used by reason plateau.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +17,7 @@ from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, cache_bytes, judge
 from kopt_kb.tuning.jobs import Sources, job_of
 from kopt_kb.tuning.machine import ProductOf
+from kopt_kb.tuning.noise import measure_noise, noise_of
 from kopt_kb.tuning.policy import GATES, Policy
 from kopt_kb.tuning.project.quick import quick_level
 from kopt_kb.tuning.project.subject import ProjectSubject
@@ -26,7 +26,6 @@ from kopt_kb.tuning.source_config import configs_of, with_configs
 from kopt_kb.tuning.stage_one import unmet
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.workspace.round_events import CandidateSubmitted, Decided, GateJudged, Measured
-from kopt_kb.workspace.setup_events import NoiseMeasured
 
 __all__ = ["Aids", "RoundWork", "SourceGate"]
 
@@ -48,6 +47,7 @@ class Aids:
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
         project: The project that candidates are files of; None: a candidate is one kernel file.
+        launch: What a later start needs to ask and run the same again; kept with the campaign, read by nobody here.
     """
 
     resources: SourceGate | None = None
@@ -56,6 +56,7 @@ class Aids:
     tips: Path | None = None
     say: Callable[[str], None] = _silent
     project: ProjectSubject | None = None
+    launch: Mapping[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -186,6 +187,10 @@ class RoundWork:
         job = job_of(kind, problem, self.settings, repeats, sources, more)
         return job if self.aids.project is None else self.aids.project.job(self.desk, state, job)
 
+    def noise(self, state: CampaignState) -> None:
+        """Measure the noise of the machine in force on the best version."""
+        measure_noise(self.desk, state, lambda source: self._job("timing", state, source, source, {"level": "full"}))
+
     def _record(self, state: CampaignState, found: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""
         versions = {"incumbent": _incumbent_name(state, found), "candidate": found.name}
@@ -195,8 +200,9 @@ class RoundWork:
         for shape, sides in ran.result["shapes"].items():
             if state.baseline is None:
                 versions = {"candidate": found.name}
-                if shape not in state.noise or state.noise[shape].run != ran.run:
-                    self.desk.append(_noise(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
+                known = state.noise_of(_environment(state, found, ran.run)).get(shape)
+                if known is None or known.run != ran.run:
+                    self.desk.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
             for side, name in versions.items():
                 for at, one in enumerate(sides.get(side, ()), start=1):
                     self._append_record(state, found, ran.run, name, shape, at, one)
@@ -207,13 +213,15 @@ class RoundWork:
         record = f"{run}:{name}:{shape}:{at}"
         if record not in found.measured:
             spread = {key: float(value) for key, value in one.items() if key not in {"n", "median_s"}}
-            data = Measured(record, name, shape, one["n"], one["median_s"], spread, run, state.environment_seq)
+            where = _environment(state, found, run)
+            data = Measured(record, name, shape, one["n"], one["median_s"], spread, run, where)
             self.desk.append(data)
             found.measured[record] = data
 
     def _decide(self, state: CampaignState, found: Round) -> Decision:
         gates = [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
-        noise = max((one.floor_pct for one in state.noise.values()), default=0.0)
+        timed = next((one.environment for one in found.measured.values()), state.environment_seq)
+        noise = max((one.floor_pct for one in state.noise_of(timed).values()), default=0.0)
         new = found.times(found.name)
         if state.baseline is None:
             return judge_gates(self.policy, gates) or self._first(state, found)
@@ -241,6 +249,12 @@ def _refuted(found: Round) -> tuple[int, ...]:
     return tuple((found.proposal or {}).get("confirms", ()))
 
 
+def _environment(state: CampaignState, found: Round, run: str) -> int:
+    """Return the environment of a run: the one in force when it started, which a remembered run may have outlived."""
+    earlier = found.runs.get(run)
+    return earlier.environment if earlier is not None else state.environment_seq
+
+
 def _incumbent_name(state: CampaignState, found: Round) -> str:
     """Return the name of the version a round started from."""
     accepted = [one for one in state.rounds if one.number < found.number and one.snapshot is not None]
@@ -257,12 +271,3 @@ def _winner(source: bytes, ran: Ran) -> tuple[bytes, dict[str, Any]]:
         if one["median_s"] is not None:
             configs[shape] = one["config"]
     return with_configs(source, configs), {"configs": configs, "search": dict(ran.result["shapes"])}
-
-
-def _noise(shape: str, records: list[Mapping[str, Any]], run: str) -> NoiseMeasured:
-    """Return the noise of repeats of one kernel: the largest deviation of a median from their median."""
-    medians = [float(one["median_s"]) for one in records]
-    centre = statistics.median(medians)
-    deviations = [abs(one - centre) for one in medians]
-    floor_pct = 100 * max(deviations) / centre
-    return NoiseMeasured(shape, len(medians), centre, statistics.median(deviations), floor_pct, run)

@@ -30,7 +30,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.state import apply_event as apply_to_workspace
 from kopt_kb.workspace.state import new_state as new_workspace_state
 
-__all__ = ["BY", "CampaignFold", "CampaignState", "Round", "Run", "State", "fold_campaign"]
+__all__ = ["BY", "CampaignFold", "CampaignState", "Machine", "Round", "Run", "State", "fold_campaign", "machine_of"]
 
 BY = "kb tune"
 """Author of the notes that belong to the loop."""
@@ -62,10 +62,14 @@ _AFTER = {
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One child process; `finished` is None while it runs, or for ever when it was abandoned."""
+    """One child process; `finished` is None while it runs, or for ever when it was abandoned.
+
+    `environment` is the sequence number of the machine in force when it started.
+    """
 
     started: RunStarted
     finished: RunFinished | None = None
+    environment: int = 0
 
 
 @dataclass(slots=True)
@@ -122,6 +126,15 @@ class Round:
         return found
 
 
+Machine = tuple[str | None, ...]
+"""What tells one machine from another: device, uuid and driver; nothing for no machine."""
+
+
+def machine_of(environment: EnvironmentRecorded | None) -> Machine:
+    """Return what tells this machine from another; the same device under another driver is another one."""
+    return () if environment is None else (environment.device, environment.uuid, environment.driver)
+
+
 @dataclass(slots=True)
 class CampaignState:
     """What the events say about the campaign.
@@ -131,7 +144,8 @@ class CampaignState:
         campaign: What was asked for: policy, executor, proposers; None before DEFINE_TARGET is done.
         environment_seq: Event of the environment in force; 0 before PREPARE_ENVIRONMENT is done.
         tips_seq: Event of the tips that were read; 0 before that.
-        noise: Shape → noise record.
+        environments: Sequence number → machine, of all that were recorded.
+        noises: Machine → shape → its noise record.
         rounds: All rounds in order.
         masked: Versions that no proposer may see.
         benches: Names of benches: their runs and records are no round's.
@@ -147,7 +161,8 @@ class CampaignState:
     environment: EnvironmentRecorded | None = None
     environment_seq: int = 0
     tips_seq: int = 0
-    noise: dict[str, NoiseMeasured] = field(default_factory=dict)
+    environments: dict[int, EnvironmentRecorded] = field(default_factory=dict)
+    noises: dict[Machine, dict[str, NoiseMeasured]] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     masked: set[int] = field(default_factory=set)
     benches: set[str] = field(default_factory=set)
@@ -156,6 +171,15 @@ class CampaignState:
     stopped_seq: int = 0
     project: Mapping[str, Any] | None = None
     frozen: Mapping[str, Any] | None = None
+
+    @property
+    def noise(self) -> Mapping[str, NoiseMeasured]:
+        """Shape → noise of the machine in force; what another machine's repeats varied by says nothing here."""
+        return self.noises.get(machine_of(self.environment), {})
+
+    def noise_of(self, environment: int) -> Mapping[str, NoiseMeasured]:
+        """Return shape → noise of the machine of this environment's sequence number."""
+        return self.noises.get(machine_of(self.environments.get(environment)), {})
 
     @property
     def open_round(self) -> Round | None:
@@ -256,7 +280,8 @@ class CampaignFold:
         return replace(
             self._state,
             rounds=rounds,
-            noise=dict(self._state.noise),
+            environments=dict(self._state.environments),
+            noises={machine: dict(one) for machine, one in self._state.noises.items()},
             masked=set(self.history.masked),
             benches=set(self._state.benches),
         )
@@ -285,10 +310,10 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
     data = event.data
     if isinstance(data, NoteAdded) and data.by.startswith(BY):
         _note(state, event, json.loads(read(data.text)))
-    elif isinstance(data, EnvironmentRecorded) and state.campaign is not None:
-        state.environment, state.environment_seq = data, event.seq
+    elif isinstance(data, EnvironmentRecorded):
+        _environment(state, event.seq, data)
     elif isinstance(data, NoiseMeasured):
-        state.noise[data.shape] = data
+        _noise(state, data)
     elif isinstance(data, ProfileRead):
         state.limiter = data.code
         if state.rounds:
@@ -300,7 +325,20 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
     elif isinstance(data, BenchStarted):
         state.benches.add(data.bench)
     elif state.rounds and getattr(data, "candidate", None) not in state.benches:
-        _apply_round(state.rounds[-1], event)
+        _apply_round(state, state.rounds[-1], event)
+
+
+def _environment(state: CampaignState, seq: int, data: EnvironmentRecorded) -> None:
+    state.environments[seq] = data
+    if state.campaign is not None:
+        state.environment, state.environment_seq = data, seq
+
+
+def _noise(state: CampaignState, data: NoiseMeasured) -> None:
+    """Book noise under the machine of its run, else under the one in force."""
+    run = state.rounds[-1].runs.get(data.run) if state.rounds else None
+    machine = state.environments.get(run.environment) if run is not None else state.environment
+    state.noises.setdefault(machine_of(machine), {})[data.shape] = data
 
 
 def _refute(state: CampaignState, history: History) -> None:
@@ -326,14 +364,14 @@ def _note(state: CampaignState, event: Event, body: Mapping[str, Any]) -> None:
         state.rounds[-1].level, state.rounds[-1].level_reason = body["level"], body["reason"]
 
 
-def _apply_round(last: Round, event: Event) -> None:
+def _apply_round(state: CampaignState, last: Round, event: Event) -> None:
     data = event.data
     if isinstance(data, HypothesisStated):
         last.hypothesis = data
     elif isinstance(data, CandidateSubmitted):
         last.candidates[data.candidate] = data
     elif isinstance(data, RunStarted):
-        last.runs[data.run] = Run(data)
+        last.runs[data.run] = Run(data, environment=state.environment_seq)
     elif isinstance(data, RunFinished) and data.run in last.runs:
         last.runs[data.run] = replace(last.runs[data.run], finished=data)
     elif isinstance(data, GateJudged):

@@ -12,6 +12,7 @@ from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.workspace.attempts import standing
 from kopt_kb.workspace.conditions import AboveCeilingError, Evaluation, StopConditions
 from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.setup_events import EnvironmentRecorded
 
 __all__ = [
     "evaluation",
@@ -46,9 +47,10 @@ def not_evaluable(state: CampaignState) -> str:
         return "the times are simulated"
     if state.best is None:
         return "no version is accepted and measured yet"
-    if state.environment is not None and not _right_device(state):
-        known, wanted = state.environment.product or "a name no page of the wiki has", state.workspace.created.platform
-        return f"measured on {state.environment.device} ({known}); the conditions are for {wanted}"
+    other = _other_machine(state, state.best)
+    if other is not None:
+        known, wanted = other.product or "a name no page of the wiki has", state.workspace.created.platform
+        return f"measured on {other.device} ({known}); the conditions are for {wanted}"
     try:
         StopConditions.of(state.workspace).evaluate(representative(state.best))
     except AboveCeilingError as error:
@@ -56,9 +58,15 @@ def not_evaluable(state: CampaignState) -> str:
     return ""
 
 
-def _right_device(state: CampaignState) -> bool:
-    product = state.environment.product if state.environment is not None else None
-    return product is None or product == state.workspace.created.platform
+def _other_machine(state: CampaignState, best: Round) -> EnvironmentRecorded | None:
+    """Return a machine that timed the version and is not the workspace's product, as far as names say.
+
+    The machine in force may be another one by now: it says nothing about what was measured before.
+    """
+    seqs = {record.environment for record in best.measured.values() if record.candidate == best.name}
+    machines = [state.environments[seq] for seq in sorted(seqs) if seq in state.environments]
+    wanted = state.workspace.created.platform
+    return next((one for one in machines if one.product is not None and one.product != wanted), None)
 
 
 def stop_reason(state: CampaignState, policy: Policy) -> Stop | None:
@@ -95,7 +103,7 @@ def _target(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None
 
 def _hardware_limit(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None:
     """All shapes at the policy's share of the measured roof of their limiting level, in every repeat."""
-    if state.simulated or state.best is None or not _right_device(state):
+    if state.simulated or state.best is None or _other_machine(state, state.best) is not None:
         return None
     measured_per_s = _measured_roofs(state)
     times = state.best.times(state.best.name)
@@ -128,7 +136,7 @@ def _plateau(_: CampaignState, policy: Policy, rounds: list[Round]) -> Stop | No
         return None
     growth = 1.0
     for one in last:
-        if one.accepted:
+        if one.accepted and not one.refuted:
             growth *= 1 + _gain_pct(one) / 100
     flat = 100 * (growth - 1) < policy.plateau_gain_pct
     return ("plateau", tuple(one.decided_seq for one in last)) if flat else None
@@ -150,7 +158,7 @@ def rollbacks_in_a_row(rounds: list[Round]) -> int:
     """Return how many of the last decided rounds were not accepted."""
     count = 0
     for one in reversed(rounds):
-        if one.decided is None or one.accepted:
+        if one.decided is None or (one.accepted and not one.refuted):
             break
         count += 1
     return count

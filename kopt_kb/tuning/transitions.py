@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
-from kopt_kb.tuning.policy import StopReason
+from kopt_kb.tuning.policy import ALWAYS, Policy, StopReason
 from kopt_kb.tuning.states import CampaignState, State
 from kopt_kb.workspace.route import Route
 
@@ -46,17 +46,17 @@ EXITS: Mapping[State, frozenset[StopReason]] = {
     State.ROLLBACK: _ALL,
     State.REPORT: frozenset(),
 }
-"""State → reasons that lead from it to REPORT; `exits` narrows them straight after the baseline."""
+"""State → reasons that lead from it to REPORT; `exits` narrows to the policy's, and straight after the baseline."""
 
 _STRAIGHT_AFTER_BASELINE: frozenset[StopReason] = frozenset({"user", "exhausted"})
 
 
-def exits(state: CampaignState) -> frozenset[StopReason]:
-    """Return the reasons for which a campaign may end where it stands.
+def exits(state: CampaignState, policy: Policy) -> frozenset[StopReason]:
+    """Return the reasons of the policy for which a campaign may end where it stands.
 
     Straight after the baseline only the user ends it, or that nobody has a hypothesis: then there is no round to do.
     """
-    found = EXITS[state.state]
+    found = EXITS[state.state] & (ALWAYS | set(policy.stop_reasons))
     straight = [one.accepted for one in state.rounds] == [False] * (len(state.rounds) - 1) + [True]
     return found & _STRAIGHT_AFTER_BASELINE if straight else found
 

@@ -99,6 +99,20 @@ class Journal:
         return journal
 
     @classmethod
+    def hold(cls, path: Path | str, *, files: Files | None = None) -> Self:
+        """The lock of an existing journal and nothing else: no event is read, and the file stays as it is.
+
+        For work that must not run beside a writer's and records nothing; it can't append.
+
+        Raises:
+            JournalBusyError: Somebody else holds the lock.
+            JournalError: No such file.
+        """
+        journal = cls._start(Path(path), os.O_RDONLY | os.O_CLOEXEC, utc_now, files or Files())
+        journal._broken = "opened for its lock only"
+        return journal
+
+    @classmethod
     def _start(cls, path: Path, flags: int, clock: Clock, files: Files) -> Self:
         try:
             fd = files.open(path, flags)

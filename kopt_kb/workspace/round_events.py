@@ -69,7 +69,7 @@ class RunStarted(EventData):
         run: Id of the run.
         candidate: Candidate it judges.
         gate: Gate it serves.
-        attempt: 1 for the first try, one more after an abandoned run.
+        attempt: 1 for the first try, one more after each run that was abandoned or found no GPU or tool.
         argv: Command line.
         limits: Limits by name, unit in each name.
         pid: Process id.

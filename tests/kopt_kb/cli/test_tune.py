@@ -177,3 +177,30 @@ def test_a_roofline_with_an_unknown_input_is_unknown(
     capsys.readouterr()
     assert main(["tune", "run", str(tmp_path / "kernel_opt_gap")]) == 4
     assert "UNKNOWN" in capsys.readouterr().out
+
+
+def test_a_new_start_without_a_round_leaves_no_view_behind(
+    workspace: str, wiki_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--budget-rounds 0` after a stop appends what was confirmed; the views know it."""
+    assert main(["tune", "run", workspace, *SMALL, "--yes"]) == 0
+    assert main(["tune", "run", workspace, *SMALL, "--yes", "--budget-rounds", "0"]) == 0
+    capsys.readouterr()
+    assert main(["audit", workspace, "--wiki", str(wiki_root), "--json"]) == 0, capsys.readouterr().out
+
+
+def test_stop_ends_the_open_campaign(workspace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the user's reason, also inside a round; a second stop changes nothing, and run starts another."""
+    assert main(["tune", "stop", workspace]) == 2
+    assert "no campaign to stop" in capsys.readouterr().err
+    assert main(["tune", "run", workspace, *SMALL, "--yes", "--budget-rounds", "0"]) == 0
+    for _ in range(2):
+        assert main(["tune", "step", workspace, *SMALL]) == 0
+    for _ in range(2):
+        capsys.readouterr()
+        assert main(["tune", "stop", workspace, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["stop"]["reason"] == "user"
+        events = Path(workspace, "journal.jsonl").read_text().count('"kind":"stopped"')
+        assert events == 1
+    assert main(["tune", "run", workspace, *SMALL, "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["stop"]["reason"] == "iterations"

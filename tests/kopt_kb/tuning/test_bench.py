@@ -179,11 +179,12 @@ def test_only_a_cut_bench_is_named(workspace: Workspace, registry: Registry) -> 
         utilization(workspace, registry)
 
 
-def test_a_running_campaign_is_not_disturbed(workspace: Workspace, registry: Registry) -> None:
-    """The journal's lock is respected before anything is measured."""
+@pytest.mark.parametrize("record", [True, False])
+def test_a_running_campaign_is_not_disturbed(workspace: Workspace, registry: Registry, record: bool) -> None:
+    """The journal's lock is respected before anything is measured, whether records are kept or not."""
     executor = Device()
     with Journal.open(workspace.layout.journal), pytest.raises(JournalBusyError):
-        bench_kernel(workspace, registry, executor, BenchOptions())
+        bench_kernel(workspace, registry, executor, BenchOptions(record=record))
     assert not executor.jobs
 
 

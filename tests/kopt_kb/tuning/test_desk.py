@@ -68,6 +68,21 @@ def test_a_missing_tool_is_an_error_with_a_remedy(workspace: Workspace) -> None:
     desk.close()
 
 
+def test_a_run_that_found_no_gpu_is_tried_again(workspace: Workspace) -> None:
+    """Its answer is about the machine: no later start decides the candidate from it, and it uses up no attempt."""
+    executor = Counting({"missing": "no GPU is visible"})
+    for _ in range(4):
+        desk = opened(workspace, executor)
+        with pytest.raises(MissingTool, match="no GPU"):
+            desk.run_once(desk.state().rounds[0], "v0", Job("check"))
+        desk.close()
+    executor.result = {"passed": True}
+    desk = opened(workspace, executor)
+    found = desk.run_once(desk.state().rounds[0], "v0", Job("check"))
+    desk.close()
+    assert (found.outcome, dict(found.result), found.run) == ("ok", {"passed": True}, "v0.check.5")
+
+
 def test_each_event_is_read_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A step looks at the events since the last one only, however long the journal is."""
     taken: list[int] = []

@@ -21,6 +21,13 @@ def test_overlays() -> None:
     assert policy_named("gpu-wiki").max_rounds is None
 
 
+@pytest.mark.parametrize("reason", ["budget", "user", "exhausted", "aborted"])
+def test_what_ends_every_campaign_can_not_be_left_out(reason: str) -> None:
+    """Going on past it would change nothing; the words that can be left out are named."""
+    with pytest.raises(BadInput, match=f"past {reason}.*one of target, hardware_limit, iterations, plateau, escalated"):
+        policy_named("gpu-wiki", without_stops=("target", reason))
+
+
 def test_unknown_names_and_too_many_rounds_are_refused() -> None:
     """The campaign's limit stays below 120 rounds where the original says so."""
     with pytest.raises(BadInput, match="gpu-wiki, primus"):

@@ -93,11 +93,21 @@ def test_above_the_roof_is_never_met(state: CampaignState) -> None:
 def test_another_device_is_never_at_the_target(state: CampaignState, product: str | None, stops: bool) -> None:
     """Times of another product, or of one nobody knows, say nothing about this product's conditions."""
     state.rounds.append(done(1, "accept", 1.85e12))
-    state.environment = EnvironmentRecorded("a board", None, None, {}, {}, BLOB, product)
+    state.environments[4] = EnvironmentRecorded("a board", None, None, {}, {}, BLOB, product)
+    state.environments[3] = state.environments[9] = EnvironmentRecorded("card", None, None, {}, {}, BLOB, "T10")
+    state.environment = state.environments[9]  # the machine in force timed nothing of this version
     assert (evaluation(state) is not None, stop_reason(state, POLICY) is not None) == (stops, stops)
     known = {"T10_PRO": "T10_PRO", "": "a name no page of the wiki has"}.get(product or "", "")
     expected = "" if stops else f"measured on a board ({known}); the conditions are for T10"
     assert not_evaluable(state) == expected
+
+
+def test_the_machine_in_force_is_not_held_against_earlier_records(state: CampaignState) -> None:
+    """The version was timed on the right product."""
+    state.rounds.append(done(1, "accept", 1.85e12))
+    state.environments[4] = EnvironmentRecorded("card", None, None, {}, {}, BLOB, "T10")
+    state.environments[9] = state.environment = EnvironmentRecorded("a board", None, None, {}, {}, BLOB, "")
+    assert evaluation(state) is not None
 
 
 def test_iterations_plateau_and_escalation(state: CampaignState) -> None:

@@ -9,14 +9,20 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.policies import policy_from_json, policy_named
+from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.simulator import SimulatorExecutor
-from kopt_kb.tuning.states import State, fold_campaign
+from kopt_kb.tuning.states import CampaignState, State, fold_campaign
 from kopt_kb.tuning.transitions import EXITS, NEXT, exits, may_follow
 from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.round_events import Stopped
 from kopt_kb.workspace.workspace import Workspace
+
+
+def policy_of(state: CampaignState) -> Policy:
+    """The policy a campaign was opened with; before that no policy matters."""
+    return policy_named("gpu-wiki") if state.campaign is None else policy_from_json(state.campaign["policy"])
 
 
 def walked(workspace: Workspace) -> list[tuple[State, State]]:
@@ -28,7 +34,7 @@ def walked(workspace: Workspace) -> list[tuple[State, State]]:
         last = events[end - 1].data
         after = fold_campaign(events[:end], read)
         if isinstance(last, Stopped):
-            assert last.reason in exits(before), (end, before.state)
+            assert last.reason in exits(before, policy_of(before)), (end, before.state)
         assert may_follow(after.route, before.state, after.state), (end, before.state, after.state)
         if after.state is not before.state:
             seen.append((before.state, after.state))
@@ -90,7 +96,9 @@ def test_random_steps_stops_kills_and_starts_walk_the_table(
         elif action == "stop":
             count = len(where.events())
             reason = chance.choice(["user", "budget", "plateau", "target"])
-            allowed = campaign.state().stopped is None and reason in exits(campaign.state())
+            allowed = campaign.state().stopped is None and reason in exits(
+                campaign.state(), policy_of(campaign.state())
+            )
             try:
                 campaign.stop(reason)
             except BadInput:
@@ -98,6 +106,18 @@ def test_random_steps_stops_kills_and_starts_walk_the_table(
             assert len(where.events()) == count + allowed
     campaign.close()
     walked(where)
+
+
+def test_a_policy_without_a_reason_does_not_end_by_it(workspace: Workspace, make_campaign) -> None:
+    """primus knows no plateau; what ends every campaign ends this one too."""
+    with make_campaign(workspace, "primus") as campaign:
+        while campaign.state().state not in {State.ACCEPT, State.ROLLBACK} or len(campaign.state().rounds) < 2:
+            campaign.step()
+        state = campaign.state()
+        assert "plateau" not in exits(state, policy_of(state))
+        assert {"user", "budget", "exhausted", "aborted", "target"} <= exits(state, policy_of(state))
+        with pytest.raises(BadInput, match="does not end with plateau"):
+            campaign.stop("plateau")
 
 
 def straight_after_baseline(campaign: Campaign) -> None:

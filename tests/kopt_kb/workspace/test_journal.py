@@ -374,3 +374,20 @@ def test_events_are_read_by_number(tmp_path):
         assert journal.event(2) is journal.events[1]
         assert journal.events_after(1) == journal.events[1:]
         assert (journal.events_after(0), journal.events_after(3)) == (journal.events, ())
+
+
+def test_a_journal_can_be_held_without_being_touched(tmp_path):
+    """A torn end stays as it is; nobody else writes meanwhile, and the holder can't either."""
+    path = tmp_path / "journal.jsonl"
+    Journal.create(path).close()
+    path.write_bytes(b'{"torn')
+    with Journal.hold(path) as held:
+        for other in (Journal.open, Journal.hold):
+            with pytest.raises(JournalBusyError):
+                other(path)
+        with pytest.raises(JournalError, match="lock only"):
+            held.append("blocked", {"needs": ["x"]})
+    assert path.read_bytes() == b'{"torn'
+    Journal.hold(path).close()
+    with pytest.raises(JournalError, match="no journal here"):
+        Journal.hold(tmp_path / "absent")
