@@ -41,6 +41,6 @@ def _machine() -> str:
     """Return what process ids are unique in: one start of a machine, and one pid namespace; empty when unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")[:8]
-        return f"{boot}{os.stat('/proc/self/ns/pid').st_ino}"
+        return f"{boot}{Path('/proc/self/ns/pid').stat().st_ino}"
     except OSError:
         return ""

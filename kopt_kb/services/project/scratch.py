@@ -64,6 +64,11 @@ class Scratch:
         gone = [path for path, sha in self.hashes.items() if sha and path not in now]  # its folder may be a link now
         return tuple(dict.fromkeys([*changed_files(self.folder, self.hashes), *gone, *foreign, *changed]))
 
+    def verb(self, path: str) -> str:
+        """Return what was done to a file that `disturbed` names."""
+        new = (self.folder / path).exists() and path not in self.hashes and path not in self._others
+        return "added" if new else "changed"
+
     def meddled(self) -> tuple[str, ...]:
         """Return every file that is new, gone or written since `settle`: no command of this copy ran since then."""
         now = self._stamps()
@@ -102,7 +107,8 @@ class Scratch:
             return True
         if matches(self.project.exclude, path):
             return False
-        protected = matches(self.project.protected, path) or self.named.covers(path)
+        named = self.named.covers(path) and not matches(self.project.editable, path)
+        protected = named or path in self.named.files or matches(self.project.protected, path)
         return protected or changes_harness(path) or (not building and name.endswith(_CODE))
 
     def _differs(self, path: str, now: Stamp | None) -> bool:
@@ -139,9 +145,7 @@ def make_scratch(
         _copy(root, root / path, folder / path)
     for path, text in files.items():
         _write(folder / path, path, text)
-    made = Scratch(
-        project, root, named_by_commands(project, root), folder, {**protected, **hash_files(folder, files)}
-    )
+    made = Scratch(project, root, named_by_commands(project, root), folder, {**protected, **hash_files(folder, files)})
     made.settle()
     made._others = {
         path: (stamp, _hash(folder / path)) for path, stamp in made._seen.items() if path not in made.hashes
@@ -178,16 +182,16 @@ def _copy(root: Path, source: Path, target: Path) -> None:
 def _stamps(folder: Path) -> Iterator[tuple[str, Stamp]]:
     """Yield path and stamp of every file and link of a copy; links are not followed, caches are left out."""
     for here, folders, files in os.walk(folder):
-        links = [one for one in folders if Path(here, one).is_symlink()]
+        links = {one for one in folders if Path(here, one).is_symlink()}
         folders[:] = [one for one in folders if one not in links and one not in RUBBISH]
+        inside = Path(here).relative_to(folder).as_posix()
+        prefix = "" if inside == "." else f"{inside}/"
         for name in (*files, *links):
-            own = Path(here, name)
             try:
-                found = own.lstat()
+                found = os.lstat(f"{here}/{name}")
             except OSError:  # it ended its life meanwhile
                 continue
-            stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-            yield own.relative_to(folder).as_posix(), stamp
+            yield f"{prefix}{name}", (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _hash(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from importlib.machinery import PathFinder, all_suffixes
+from importlib.machinery import PathFinder
 from pathlib import Path, PurePosixPath
 
 from kopt_kb.services.project.named import Named
@@ -19,6 +19,8 @@ _HARNESS = frozenset(
 """Names that change how tests run wherever they stand: a candidate may not add one."""
 STARTUP = frozenset({"sitecustomize.py", "usercustomize.py"})
 """Names that Python runs by itself when it starts."""
+_MODULES = frozenset({".py", ".pyc", ".so", ".pyd"})
+"""Last suffixes of what Python imports."""
 
 
 def changes_harness(path: str) -> bool:
@@ -39,7 +41,7 @@ def shadow_fault(named: Named, root: Path, path: str, *, installed: bool = True)
     module = _module(path)
     if module is None:
         return ""
-    if path.endswith("__init__.py") and (root / f"{module}.py").is_file():
+    if PurePosixPath(path).name.startswith("__init__.") and (root / f"{module}.py").is_file():
         return f"would stand in front of {module}.py"
     base, _, name = module.rpartition("/")
     if (base or ".") not in named.looked_in or _is_module(root / module):
@@ -52,12 +54,12 @@ def shadow_fault(named: Named, root: Path, path: str, *, installed: bool = True)
 
 
 def _module(path: str) -> str | None:
-    """Return the path without what makes it a module: `a/b` for `a/b.py`, `a/b.so` and `a/b/__init__.py`."""
-    for suffix in (*all_suffixes(), ".so", ".pyd"):
-        if path.endswith(suffix):
-            plain = path[: -len(suffix)]
-            return plain.removesuffix("/__init__") if plain.endswith("/__init__") else plain
-    return None
+    """Return the path without what makes it a module: `a/b` for `a/b.py`, `a/b.abi3.so` and `a/b/__init__.py`."""
+    place = PurePosixPath(path)
+    if place.suffix not in _MODULES:
+        return None
+    plain = place.with_name(place.name.removesuffix(".py") if place.suffix == ".py" else place.name.partition(".")[0])
+    return str(plain.parent if plain.name == "__init__" else plain)
 
 
 def _is_module(place: Path) -> bool:

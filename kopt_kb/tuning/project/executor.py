@@ -20,9 +20,9 @@ from kopt_kb.services.candidate.job import Ending, Job, Outcome, RunLimits, Star
 from kopt_kb.services.project.bundle import files_of
 from kopt_kb.services.project.command import Command
 from kopt_kb.services.project.file import ProjectFile
+from kopt_kb.services.project.folders import owner_prefix, remove_orphans
 from kopt_kb.services.project.host import host_environment
 from kopt_kb.services.project.results_csv import CsvProblemError, Rows, read_rows, read_shapes
-from kopt_kb.services.project.folders import owner_prefix, remove_orphans
 from kopt_kb.services.project.scratch import Scratch, UnwritableFilesError, make_scratch
 from kopt_kb.tuning.child_process import watch
 
@@ -284,20 +284,21 @@ class ProjectExecutor:
         changed = copy.disturbed(building=building) or self._meddled(copy)
         copy.settle(building=building)
         if changed:
-            fix = "outputs of commands belong outside the project or into [project] exclude"
-            return f"{changed[0]} was changed or added while the {command.name} ran ({fix})"
+            own = job.body.get("probe", True) and changed[0] not in copy.hashes  # no candidate ran yet
+            hint = "; if that is meant, name it in [project] exclude" if own else ""
+            return f"{changed[0]} was {copy.verb(changed[0])} while the {command.name} ran{hint}"
         return _failure(command, ended.code, session.printed())
 
     def _check_disturbed(self, copy: Scratch, when: str) -> None:
         changed = copy.disturbed() or self._meddled(copy)
         if changed:
-            raise _CommandFailedError(f"{changed[0]} was changed or added {when}; the score is 0")
+            raise _CommandFailedError(f"{changed[0]} was {copy.verb(changed[0])} {when}; the score is 0")
 
     def _meddled(self, copy: Scratch) -> tuple[str, ...]:
         """Return what changed in the copies of other versions, none of which had a command running; drop them."""
         found = {sha: one.meddled() for sha, one in self._copies.items() if one is not copy}
         self._drop({sha for sha, paths in found.items() if paths})
-        return tuple(f"{path} in another version's copy" for paths in found.values() for path in paths)
+        return tuple(f"{path} of another version's copy" for paths in found.values() for path in paths)
 
     def _variables(self, copy: Scratch, command: Command) -> dict[str, str]:
         """Return the environment: the copy's Python folders first, and no way back to the project itself."""
