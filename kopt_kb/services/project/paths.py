@@ -175,7 +175,7 @@ def link_place(root: Path, link: Path) -> Path:
     """Return where a link of a project leads: relative to the root for what is inside, else absolute."""
     real = root.resolve()
     place = Path(os.path.normpath(link.parent.resolve() / link.readlink()))
-    for one in (place, place.resolve()):
+    for one in (place, Path(os.path.realpath(place))):  # Path.resolve raises on loops before Python 3.13
         if one.is_relative_to(real):
             return one.relative_to(real)
     return place
@@ -191,7 +191,7 @@ def hash_files(root: Path, paths: Iterable[str]) -> dict[str, str]:
         try:
             own = root / path
             found[path] = _hash_link(root, own) if own.is_symlink() else hashlib.sha256(own.read_bytes()).hexdigest()
-        except (OSError, RuntimeError):  # a loop of links is a RuntimeError before Python 3.13
+        except OSError:
             found[path] = ""
     return found
 

@@ -137,3 +137,12 @@ def test_files_no_folder_can_hold(read: Read, project_root: Path, tmp_path: Path
     for at, path in enumerate(("ops/gemm.py/x.py", f"ops/{'x' * 300}.py", "ops")):
         with pytest.raises(UnwritableFilesError, match="can't be written"):
             make_scratch(read(), project_root, tmp_path / f"copy{at}", {"ops/gemm.py": "", path: ""}, {})
+
+
+def test_a_link_to_itself_is_copied_as_it_is(read: Read, project_root: Path, tmp_path: Path) -> None:
+    """No loop ends the program."""
+    (project_root / "tests" / "loop").symlink_to("loop")
+    project = read()
+    protected = hash_files(project_root, select(project, project_root).protected)
+    made = make_scratch(project, project_root, tmp_path / "copy", {"ops/gemm.py": ""}, protected)
+    assert made.disturbed() == () and (made.folder / "tests" / "loop").readlink() == Path("loop")
