@@ -14,6 +14,7 @@ from typing import IO
 
 from kopt_kb.errors import BadInput
 from kopt_kb.services.candidate.job import Ending, RunLimits, Started
+from kopt_kb.services.process_start import start_ticks
 
 __all__ = ["Ended", "watch"]
 
@@ -67,7 +68,7 @@ def watch(
         what = f"can't be started: {error.strerror or error}"
         raise BadInput(what, where=argv[0], fix="name a command that can be run here") from error
     try:
-        started(tuple(argv), child.pid, _start_ticks(child.pid))
+        started(tuple(argv), child.pid, start_ticks(child.pid))
         ending = _wait(child, begin + limits.wall_s, limits.resident_bytes)
     finally:
         _kill_session(child)
@@ -106,11 +107,3 @@ def _resident_bytes(session: int) -> int:
             except (OSError, ValueError, IndexError):  # it ended meanwhile
                 continue
     return total
-
-
-def _start_ticks(pid: int) -> int | None:
-    """Return when the kernel says the process started, in clock ticks since boot; None where it can't be read."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return None

@@ -11,24 +11,27 @@ from functools import cache
 from pathlib import Path
 
 from kopt_kb.services.project.file import ProjectFile
+from kopt_kb.services.project.named import named_by_commands
+from kopt_kb.services.project.shadows import changes_harness, shadow_fault
 from kopt_kb.services.project.strict_toml import ProjectFileError
 
-__all__ = ["Selection", "changed_files", "hash_files", "matches", "path_fault", "select", "walk"]
+__all__ = [
+    "RUBBISH", "Selection", "changed_files", "hash_files", "link_place", "matches", "path_fault", "protected_files",
+    "select", "walk",
+]  # fmt: skip
 
-_RUBBISH = frozenset(
+_NAME_BYTES = 255
+"""Longest name of a file in the file systems in use."""
+_PATH_CHARACTERS = 1000
+"""Longest path inside a project: a copy's own folder comes before it, and 4096 bytes are the limit of Linux."""
+
+RUBBISH = frozenset(
     {
         ".git", ".hg", ".svn", "__pycache__", ".venv", "venv", "node_modules", ".pytest_cache", ".mypy_cache",
         ".ruff_cache", ".tox", ".cache",
     }
 )  # fmt: skip
 """Folders no copy needs."""
-_HARNESS = frozenset(
-    {
-        "conftest.py", "sitecustomize.py", "usercustomize.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py",
-        "pyproject.toml",
-    }
-)  # fmt: skip
-"""Names that change how tests run wherever they stand: a candidate may not add one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def walk(root: Path, exclude: Iterable[str] = ()) -> Iterator[str]:
     for folder, folders, files in os.walk(root):
         here = Path(folder).relative_to(root).as_posix()
         prefix = "" if here == "." else f"{here}/"
-        kept = [one for one in sorted(folders) if one not in _RUBBISH and not _is_workspace(Path(folder, one))]
+        kept = [one for one in sorted(folders) if one not in RUBBISH and not _is_workspace(Path(folder, one))]
         links = [one for one in kept if Path(folder, one).is_symlink()]
         folders[:] = [one for one in kept if one not in links and not matches(left_out, f"{prefix}{one}")]
         for name in sorted((*files, *links)):
@@ -72,7 +75,7 @@ def _is_workspace(folder: Path) -> bool:
 
 
 def select(project: ProjectFile, root: Path) -> Selection:
-    """Return the files a candidate may and may not change; files that commands name are protected too.
+    """Return the files a candidate may and may not change; see `protected_files` for what is protected.
 
     Raises:
         ProjectFileError: The root or a file is missing, a glob fits nothing, both sides claim a file, or an editable
@@ -86,12 +89,12 @@ def select(project: ProjectFile, root: Path) -> Selection:
         if empty is not None:
             raise ProjectFileError(f"[project] {key}: {empty} fits no file of {root}", where=project.where)
     editable = tuple(path for path in files if matches(project.editable, path))
-    named = _named(project, root)
-    protected = tuple(path for path in files if matches(project.protected, path) or path in named)
+    protected = protected_files(project, root)
     both = sorted(set(editable) & set(protected))
     if both:
+        how = "" if matches(project.protected, both[0]) else " (a command or a protected link names it)"
         fix = "what tests and benchmarks rest on can't be edited: narrow the globs"
-        raise ProjectFileError(f"{both[0]} is both editable and protected", where=project.where, fix=fix)
+        raise ProjectFileError(f"{both[0]} is both editable and protected{how}", where=project.where, fix=fix)
     if project.kernel_source not in editable:
         what = "is not editable" if (root / project.kernel_source).is_file() else "does not exist"
         raise ProjectFileError(f"[project] kernel_source: {project.kernel_source} {what}", where=project.where)
@@ -100,11 +103,22 @@ def select(project: ProjectFile, root: Path) -> Selection:
     return Selection(editable, protected)
 
 
-def _named(project: ProjectFile, root: Path) -> frozenset[str]:
-    """Return the files that the words of commands name, without what follows `::`."""
-    commands = (one for name, one in project.commands.items() if name != "build")
-    words = {os.path.normpath(word.split("::")[0]) for one in commands for word in one.words}
-    return frozenset(word for word in words if not word.startswith(("/", "..", "-")) and (root / word).is_file())
+def protected_files(project: ProjectFile, root: Path) -> tuple[str, ...]:
+    """Return the files that nothing may change, sorted as `walk` does.
+
+    They fit a protected glob, are named by a command, lie below a folder that a command names and are not editable, or
+    are what a protected link inside the project leads to.
+    """
+    files, named = tuple(walk(root, project.exclude)), named_by_commands(project, root)
+    found = {path for path in files if matches(project.protected, path) or path in named.files}
+    found |= {path for path in files if named.covers(path) and not matches(project.editable, path)}
+    new = found
+    while new:
+        places = [link_place(root, root / path) for path in new if (root / path).is_symlink()]
+        inside = [one.as_posix() for one in places if not one.is_absolute()]
+        new = {path for path in files if any(path == one or path.startswith(f"{one}/") for one in inside)} - found
+        found |= new
+    return tuple(path for path in files if path in found)
 
 
 def _check_text(path: Path, shown: str, where: str) -> None:
@@ -124,34 +138,75 @@ def path_fault(project: ProjectFile, path: str, known: Iterable[str], root: Path
     Args:
         project: Says which files are editable.
         path: Relative to the project's root.
-        known: Editable files there are; any other is new.
-        root: The project's folder, in which links on the way are looked for; None: not looked for.
+        known: Files of the candidate and its incumbent; any other is new.
+        root: The project's folder, in which links, files on the way and modules are looked for; None: not looked for.
     """
-    parts = path.split("/")
+    parts, known = path.split("/"), set(known)
     if path.startswith("/") or "\\" in path or any(ord(one) < 32 for one in path) or {"", ".", ".."} & set(parts):
         return "is no plain path inside the project"
-    if not matches(project.editable, path) or matches(project.exclude, path) or _RUBBISH & set(parts):
+    if any(len(one.encode(errors="replace")) > _NAME_BYTES for one in parts) or len(path) > _PATH_CHARACTERS:
+        return "is too long for a file system"
+    if not matches(project.editable, path) or matches(project.exclude, path) or RUBBISH & set(parts):
         return f"is outside the editable paths ({', '.join(project.editable)})"
     if matches(project.protected, path):
         return "is protected"
-    if path not in known and parts[-1] in _HARNESS:
-        return "would change how tests run"
-    if root is not None and any((root / "/".join(parts[:at])).is_symlink() for at in range(1, len(parts) + 1)):
+    above = ["/".join(parts[:at]) for at in range(1, len(parts))]
+    if known & set(above) or (root is not None and any((root / one).is_file() for one in above)):
+        return "lies below a file"
+    if any(one.startswith(f"{path}/") for one in known) or (root is not None and (root / path).is_dir()):
+        return "is a folder"
+    if root is not None and any((root / one).is_symlink() for one in (*above, path)):
         return "goes through a link"
-    return ""
+    return "" if path in known else _fault_of_new(project, path, root)
+
+
+def _fault_of_new(project: ProjectFile, path: str, root: Path | None) -> str:
+    if changes_harness(path):
+        return "would change how tests run"
+    if root is None:
+        return ""
+    named = named_by_commands(project, root)
+    if path in named.files:
+        return "would be what a command runs"
+    return shadow_fault(named, root, path)
+
+
+def link_place(root: Path, link: Path) -> Path:
+    """Return where a link of a project leads: relative to the root for what is inside, else absolute."""
+    real = root.resolve()
+    place = Path(os.path.normpath(link.parent.resolve() / link.readlink()))
+    for one in (place, Path(os.path.realpath(place))):  # Path.resolve raises on loops before Python 3.13
+        if one.is_relative_to(real):
+            return one.relative_to(real)
+    return place
 
 
 def hash_files(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Return path → sha256 of its bytes, or of the place it links to; empty when nothing can be read there."""
+    """Return path → sha256 of its bytes; empty when nothing can be read there.
+
+    A link is hashed by the place it leads to, and by the bytes there too when that is outside the root.
+    """
     found = {}
     for path in paths:
         try:
             own = root / path
-            data = b"link:" + bytes(own.readlink()) if own.is_symlink() else own.read_bytes()
-            found[path] = hashlib.sha256(data).hexdigest()
+            found[path] = _hash_link(root, own) if own.is_symlink() else hashlib.sha256(own.read_bytes()).hexdigest()
         except OSError:
             found[path] = ""
     return found
+
+
+def _hash_link(root: Path, link: Path) -> str:
+    """Hash where a link leads; a copy's link that leads to the same file of the copy has the same hash."""
+    place = link_place(root, link)
+    found = hashlib.sha256(f"link:{place}".encode(errors="surrogateescape"))
+    if place.is_absolute():
+        inner = walk(place) if place.is_dir() else [""] if place.is_file() else []
+        for path in inner:
+            own = place / path
+            data = bytes(own.readlink()) if path and own.is_symlink() else own.read_bytes() if own.is_file() else b""
+            found.update(f"\0{path}\0{hashlib.sha256(data).hexdigest()}".encode(errors="surrogateescape"))
+    return found.hexdigest()
 
 
 def changed_files(root: Path, hashes: Mapping[str, str]) -> tuple[str, ...]:

@@ -20,9 +20,10 @@ from kopt_kb.services.candidate.job import Ending, Job, Outcome, RunLimits, Star
 from kopt_kb.services.project.bundle import files_of
 from kopt_kb.services.project.command import Command
 from kopt_kb.services.project.file import ProjectFile
+from kopt_kb.services.project.folders import owner_prefix, remove_orphans
 from kopt_kb.services.project.host import host_environment
 from kopt_kb.services.project.results_csv import CsvProblemError, Rows, read_rows, read_shapes
-from kopt_kb.services.project.scratch import Scratch, make_scratch
+from kopt_kb.services.project.scratch import Scratch, UnwritableFilesError, make_scratch
 from kopt_kb.tuning.child_process import watch
 
 __all__ = ["ProjectExecutor"]
@@ -94,8 +95,9 @@ class ProjectExecutor:
     root: Path
     name: str = "project commands"
     simulated: bool = False
-    _base: Path | None = None
+    _folders: set[Path] = field(default_factory=set)
     _copies: dict[str, Scratch] = field(default_factory=dict)
+    _ended: Callable[[], object] | None = None
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Return how the job ended; what a command does wrong is an answer or an outcome, never an exception.
@@ -110,7 +112,7 @@ class ProjectExecutor:
         if job.kind not in answers:
             started(("kb", job.kind), os.getpid(), None)
             return Outcome("ok", 0, None, 0.0, "", {"unavailable": f"a project has no {job.kind}"})
-        with tempfile.TemporaryDirectory(prefix="kb-run-", ignore_cleanup_errors=True) as name:
+        with tempfile.TemporaryDirectory(prefix=owner_prefix("kb-run-"), ignore_cleanup_errors=True) as name:
             session = _Session(job, Path(name), started)
             try:
                 result = answers[job.kind](session)
@@ -123,9 +125,7 @@ class ProjectExecutor:
     def close(self) -> None:
         """Remove all copies."""
         self._copies.clear()
-        if self._base is not None:
-            shutil.rmtree(self._base, ignore_errors=True)
-            self._base = None
+        _remove(self._folders)
 
     # ---- jobs ------------------------------------------------------------------------------------
 
@@ -135,7 +135,10 @@ class ProjectExecutor:
     def _check(self, session: _Session) -> dict[str, Any]:
         """Build, then test; for the baseline also prove that the test and the benchmark read the copy's kernel."""
         job = session.job
-        copy = self._copy(job, job.candidate)
+        try:
+            copy = self._copy(job, job.candidate)
+        except _CommandFailedError as error:
+            return {"build_error": error.what, "passed": False, "problem": ""}
         reason = self._build(session, copy)
         if reason:
             return {"build_error": reason, "passed": False, "problem": ""}
@@ -187,7 +190,7 @@ class ProjectExecutor:
         Raises:
             BadInput: It does not run, or its CSV is not as the project file says.
         """
-        with tempfile.TemporaryDirectory(prefix="kb-run-", ignore_cleanup_errors=True) as name:
+        with tempfile.TemporaryDirectory(prefix=owner_prefix("kb-run-"), ignore_cleanup_errors=True) as name:
             job = Job("timing", source, source, {"protected": dict(protected)})
             session = _Session(job, Path(name), lambda *_: None)
             try:
@@ -237,8 +240,7 @@ class ProjectExecutor:
         """Return why the commands don't seem to use the copy: they pass although its kernel is broken."""
         job = session.job
         files = {**files_of(job.candidate), self.project.kernel_source: _BROKEN[self.project.is_python]}
-        base = Path(tempfile.mkdtemp(prefix="broken-", dir=self._folder()))
-        copy = make_scratch(self.project, self.root, base / "project", files, job.body["protected"])
+        copy = make_scratch(self.project, self.root, self._folder(), files, job.body["protected"])
         source = self.project.kernel_source
         try:
             self._build(session, copy)
@@ -253,7 +255,7 @@ class ProjectExecutor:
                         "(an installed package, or tests that are skipped?); docs/projects.md says what to do"
                     )
         finally:
-            shutil.rmtree(base, ignore_errors=True)
+            self._remove(copy)
         session.say(f"test and benchmark fail, as they should, when {source} is broken")
         return ""
 
@@ -264,7 +266,8 @@ class ProjectExecutor:
             _CommandFailedError: It ran past a limit.
         """
         self._check_disturbed(copy, f"before the {command.name}")
-        job = session.job
+        copy.forget_caches()
+        job, building = session.job, command.name == "build"
         argv = command.argv(csv=str(report or ""), shapes=tuple(job.body.get("shapes") or ()))
         line = (sys.executable, "-I", lifeline.__file__, str(os.getpid()), "--", *argv)
         session.say(f"{command.name}: {command.shown()}")
@@ -278,15 +281,24 @@ class ProjectExecutor:
         if ended.ending is not None:
             what = f"ran past {command.limit_s:g} s" if ended.ending == "hang" else "held too much memory"
             raise _CommandFailedError(f"the {command.name} {what} and was ended; the score is 0", ended.ending)
-        changed = copy.disturbed()
+        changed = copy.disturbed(building=building) or self._meddled(copy)
+        copy.settle(building=building)
         if changed:
-            return f"{changed[0]} was changed while the {command.name} ran"
+            own = job.body.get("probe", True) and changed[0] not in copy.hashes  # no candidate ran yet
+            hint = "; if that is meant, name it in [project] exclude" if own else ""
+            return f"{changed[0]} was {copy.verb(changed[0])} while the {command.name} ran{hint}"
         return _failure(command, ended.code, session.printed())
 
     def _check_disturbed(self, copy: Scratch, when: str) -> None:
-        changed = copy.disturbed()
+        changed = copy.disturbed() or self._meddled(copy)
         if changed:
-            raise _CommandFailedError(f"{changed[0]} was changed {when}; the score is 0")
+            raise _CommandFailedError(f"{changed[0]} was {copy.verb(changed[0])} {when}; the score is 0")
+
+    def _meddled(self, copy: Scratch) -> tuple[str, ...]:
+        """Return what changed in the copies of other versions, none of which had a command running; drop them."""
+        found = {sha: one.meddled() for sha, one in self._copies.items() if one is not copy}
+        self._drop({sha for sha, paths in found.items() if paths})
+        return tuple(f"{path} of another version's copy" for paths in found.values() for path in paths)
 
     def _variables(self, copy: Scratch, command: Command) -> dict[str, str]:
         """Return the environment: the copy's Python folders first, and no way back to the project itself."""
@@ -301,21 +313,32 @@ class ProjectExecutor:
     # ---- copies ----------------------------------------------------------------------------------
 
     def _folder(self) -> Path:
-        if self._base is None:
-            self._base = Path(tempfile.mkdtemp(prefix="kb-project-"))
-            weakref.finalize(self, shutil.rmtree, self._base, ignore_errors=True)
-        return self._base
+        """Return a folder to make for one copy, with nothing of any other copy beside it."""
+        if self._ended is None:
+            remove_orphans()
+            self._ended = weakref.finalize(self, _remove, self._folders)
+        made = Path(tempfile.mkdtemp(prefix=owner_prefix("kb-project-")))
+        self._folders.add(made)
+        return made / "project"
 
     def _copy(self, job: Job, source: bytes) -> Scratch:
-        """Return the copy that holds these files; it is made once and used until something disturbed it."""
+        """Return the copy that holds these files; it is made once and used until something disturbed it.
+
+        Raises:
+            _CommandFailedError: No file system takes these files.
+            BadInput: The project can't be copied, or is not what it was.
+        """
         sha, protected = _sha(source), job.body["protected"]
         known = self._copies.get(sha)
-        if known is not None and not known.disturbed():
+        if known is not None and not known.disturbed() and not known.meddled():
             return known
         self._drop({sha})
-        folder = self._folder() / sha[:16]
+        folder = self._folder()
         try:
             made = make_scratch(self.project, self.root, folder, files_of(source), protected)
+        except UnwritableFilesError as error:
+            _remove({folder.parent})
+            raise _CommandFailedError(str(error)) from error
         except OSError as error:
             raise BadInput(f"the project can't be copied: {error}", where=str(self.root), code="KB411") from error
         changed = made.disturbed()
@@ -329,7 +352,17 @@ class ProjectExecutor:
 
     def _drop(self, names: set[str]) -> None:
         for name in names & self._copies.keys():
-            shutil.rmtree(self._copies.pop(name).folder, ignore_errors=True)
+            self._remove(self._copies.pop(name))
+
+    def _remove(self, copy: Scratch) -> None:
+        _remove({copy.folder.parent})
+        self._folders.discard(copy.folder.parent)
+
+
+def _remove(folders: set[Path]) -> None:
+    """Remove folders, and what the set holds."""
+    while folders:
+        shutil.rmtree(folders.pop(), ignore_errors=True)
 
 
 def _sha(data: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ _FORBIDDEN = {
     "GIT binary patch": "is binary",
     "Binary files": "is binary",
 }
+_SHOWN = 120
 _PLAIN_MODE = "new file mode 100644"
 
 
@@ -60,14 +61,16 @@ def patched_files(
     else:
         changed = _apply(project, root, files, str(answer["patch"]), name)
     for path in changed:
-        _check(project, root, files, path, name)
+        others = changed.keys() - {path}
+        _check(project, root, {*files, *others}, path, name)
     return {**files, **changed}
 
 
-def _check(project: ProjectFile, root: Path, files: Mapping[str, str], path: str, name: str) -> None:
-    fault = path_fault(project, path, files, root)
+def _check(project: ProjectFile, root: Path, known: Iterable[str], path: str, name: str) -> None:
+    fault = path_fault(project, path, known, root)
     if fault:
-        raise ForbiddenPathError(f"{path!r} {fault}; nothing was built", where=name, fix="change editable files only")
+        shown = repr(path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…")
+        raise ForbiddenPathError(f"{shown} {fault}; nothing was built", where=name, fix="change editable files only")
 
 
 def _apply(project: ProjectFile, root: Path, files: Mapping[str, str], patch: str, name: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate.job import Job, JobKind, RunLimits
 from kopt_kb.services.project.bundle import bundle, bundle_of, files_of
 from kopt_kb.services.project.file import ProjectFile, read_project
-from kopt_kb.services.project.paths import changed_files, hash_files, select
+from kopt_kb.services.project.paths import changed_files, hash_files, protected_files, select
 from kopt_kb.services.project.results_csv import amounts_of
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import Policy
@@ -80,18 +80,22 @@ class ProjectSubject:
         path = Path(self.project.where)
         same = path.is_file() and path.read_bytes() == self.data
         hashes = (state.project or {}).get("protected", {})
-        changed = () if same else (path,)
-        changed = (*changed, *(self.root / one for one in changed_files(self.root, hashes)))
+        since = "the baseline" if hashes and same else "the workspace was made"
+        changed = [] if same else [(path, "changed")]
+        changed += [(self.root / one, "changed") for one in changed_files(self.root, hashes)]
+        present = protected_files(self.project, self.root) if hashes else ()
+        changed += [(self.root / one, "is new") for one in present if one not in hashes]
         if not changed:
             return
-        since = "the baseline" if hashes and same else "the workspace was made"
-        need = f"{changed[0]} changed since {since}"
+        first, how = changed[0]
+        need = f"{first} {how} since {since}"
         last = desk.journal.events[-1].data
         if not (isinstance(last, Blocked) and last.needs == (need,)):
             desk.append(Blocked((need,)))
         raise BadInput(
-            f"changed since {since}, and every round rests on it", where=str(changed[0]),
-            fix="restore it, or make another workspace with kb init", code="KB414",
+            f"{how} since {since}, and every round rests on it", where=str(first),
+            fix=f"{'remove' if how == 'is new' else 'restore'} it, or make another workspace with kb init",
+            code="KB414",
         )  # fmt: skip
 
     def freeze(self, desk: Desk, state: CampaignState) -> bool:

@@ -59,6 +59,8 @@ def test_selection(read: Read, project_root: Path) -> None:
         ('"tests/**"', '"test/**"', "protected: test/\\*\\* fits no file"),
         ('"ops/*.py"', '"**/*.py"', "is both editable and protected"),
         ('kernel_source = "ops/gemm.py"', 'kernel_source = "ops/absent.py"', "does not exist"),
+        ("{python} tests/check_gemm.py", "{python} -m ops.config", "config.py is both .*a command or"),
+        ("{python} tests/check_gemm.py", "{python} x.py --with=ops/config.py", "config.py is both .*a command or"),
         ('kernel_source = "ops/gemm.py"', 'kernel_source = "ops/notes.txt"', "is not editable"),
     ],
 )
@@ -81,6 +83,35 @@ def test_editable_files_are_plain_text(read: Read, project_root: Path) -> None:
         select(read(), project_root / "absent")
 
 
+def test_everything_below_a_named_folder_is_protected(read: Read, project_root: Path) -> None:
+    """Except what is editable: kernels may lie beside their tests."""
+    (project_root / "ops" / "data").mkdir()
+    (project_root / "ops" / "data" / "golden.bin").write_text("x")
+    found = select(read(("{python} tests/check_gemm.py", "pytest ops")), project_root)
+    assert found.editable == ("ops/config.py", "ops/gemm.py")
+    assert {"ops/data/golden.bin", "ops/notes.txt"} <= set(found.protected)
+
+
+def test_what_a_protected_link_leads_to_is_protected(read: Read, project_root: Path, tmp_path: Path) -> None:
+    """Files of the project by themselves; bytes outside are in the link's hash; an editable target is refused."""
+    outside = tmp_path / "golden"
+    outside.mkdir()
+    (outside / "c.bin").write_text("right")
+    (project_root / "data").mkdir()
+    (project_root / "data" / "b.bin").write_text("x")
+    (project_root / "tests" / "data").symlink_to("../data")
+    (project_root / "tests" / "golden").symlink_to("../../golden")
+    found = select(read(), project_root).protected
+    assert {"data/b.bin", "tests/data", "tests/golden"} <= set(found)
+    hashes = hash_files(project_root, found)
+    assert changed_files(project_root, hashes) == ()
+    (outside / "c.bin").write_text("wrong")
+    assert changed_files(project_root, hashes) == ("tests/golden",)
+    (project_root / "tests" / "kernel").symlink_to(project_root / "ops" / "gemm.py")
+    with pytest.raises(ProjectFileError, match=r"ops/gemm.py is both editable and protected .* protected link"):
+        select(read(), project_root)
+
+
 @pytest.mark.parametrize(
     ("path", "words"),
     [
@@ -96,12 +127,22 @@ def test_editable_files_are_plain_text(read: Read, project_root: Path) -> None:
         (".git/hooks/x.py", "outside the editable paths"),
         ("ops/conftest.py", "how tests run"),
         ("linked/gemm.py", "through a link"),
+        ("ops/gemm.py/x.py", "lies below a file"),
+        ("ops/notes.txt/x.py", "lies below a file"),
+        ("ops/deep.py", "is a folder"),
+        (f"ops/{'x' * 260}.py", "too long"),
+        (f"ops/{'é' * 130}.py", "too long"),
+        ("ops/" + "x/" * 600 + "x.py", "too long"),
+        ("ops/csv.py", "standard library's csv"),
+        ("ops/run.py", "what a command runs"),
     ],
 )
 def test_paths_a_candidate_may_not_write(read: Read, project_root: Path, path: str, words: str) -> None:
     """Nothing outside, nothing that climbs, no link on the way, nothing that changes how tests run."""
     (project_root / "linked").symlink_to(project_root / "ops")
-    project = read(('"ops/*.py"]', '"ops/*.py", "linked/*.py"]'))
+    (project_root / "ops" / "deep.py").mkdir()
+    test = ("{python} tests/check_gemm.py", "PYTHONPATH=ops {python} -m run")
+    project = read(('"ops/*.py"]', '"ops/**", "linked/*.py"]'), test)
     found = path_fault(project, path, ("ops/gemm.py",), project_root)
     assert (words in found) if words else not found
 

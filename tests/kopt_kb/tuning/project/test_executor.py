@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -114,9 +115,8 @@ def test_timing_in_turn(bench: Bench) -> None:
     copies = {sha: one.folder for sha, one in bench.executor._copies.items()}
     bench.run("timing", faster)
     assert {sha: one.folder for sha, one in bench.executor._copies.items()} == copies
-    base = next(iter(copies.values())).parent
     bench.executor.close()
-    assert not base.exists()
+    assert not any(one.parent.exists() for one in copies.values())
 
 
 def test_an_incumbent_that_fails_is_not_the_candidates_fault(bench: Bench) -> None:
@@ -209,3 +209,86 @@ def test_the_project_is_no_way_back(bench: Bench, project_root: Path, monkeypatc
     copy = bench.executor._copy(Job("check", body={"protected": bench.protected}), bench.baseline)
     variables = bench.executor._variables(copy, bench.project.commands["test"])
     assert variables["PYTHONPATH"].split(":") == [str(copy.folder), str(copy.folder / "ops"), "/elsewhere"]
+
+
+FAKE = "import time\ntime.perf_counter = lambda: 0.0\n"
+
+
+@pytest.mark.parametrize("name", ["sitecustomize.py", "tests/conftest.py", "benchmark/time.py", "new.pth"])
+def test_a_new_file_that_would_fake_the_timer(bench: Bench, name: str) -> None:
+    """Written while the test runs, it would be there when the benchmark runs: the test fails, the copy is made anew."""
+    write = f"TILE = 64\nfrom pathlib import Path\nPath({name!r}).write_text({FAKE!r})"
+    cheat = bench.with_kernel("TILE = 64", write)
+    found = bench.run("check", cheat)
+    assert found.result is not None and found.result["passed"] is False
+    assert found.result["problem"].startswith(f"{name} was added while the test ran")
+    found = bench.run("timing", cheat)
+    assert found.result is not None and f"{name} was added while the benchmark" in found.result["problem"]
+
+
+def test_a_poisoned_cache_is_not_run(bench: Bench, project_root: Path) -> None:
+    """A compiled file with the time and size of a protected module would be run in its place."""
+    (project_root / "benchmark" / "rates.py").write_text("def scale(rate):\n    return rate\n")
+    file = project_root / "benchmark" / "bench_gemm.py"
+    file.write_text(file.read_text().replace("from ops import gemm", "import rates\nfrom ops import gemm"))
+    poison = (
+        "import importlib.util, marshal, os, struct\n"
+        "PLACE = os.path.join(os.getcwd(), 'benchmark', 'rates.py')\n"
+        "CODE = compile('raise SystemExit(77)', PLACE, 'exec')\n"
+        "CACHE = importlib.util.cache_from_source(PLACE)\n"
+        "os.makedirs(os.path.dirname(CACHE), exist_ok=True)\n"
+        "HEAD = struct.pack('<II', int(os.stat(PLACE).st_mtime), os.stat(PLACE).st_size)\n"
+        "open(CACHE, 'wb').write(importlib.util.MAGIC_NUMBER + bytes(4) + HEAD + marshal.dumps(CODE))\n"
+    )
+    other = Bench(project_root)
+    cheat = other.with_kernel("TILE = 64", f"TILE = 64\n{poison}")
+    found = other.run("timing", cheat)
+    other.executor.close()
+    assert found.result is not None and "problem" not in found.result
+
+
+def test_copies_of_other_versions_are_out_of_reach(bench: Bench, project_root: Path) -> None:
+    """Nothing lies beside a copy; what is found all the same may not be written."""
+    bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 128"))
+    assert [list(one.folder.parent.iterdir()) for one in bench.executor._copies.values()] == [
+        [one.folder] for one in bench.executor._copies.values()
+    ]
+    incumbent = bench.executor._copies[sha256(bench.baseline).hexdigest()].folder
+    spoil = f"TILE = 64\nopen({str(incumbent / 'slow.flag')!r}, 'w').close()"
+    found = bench.run("timing", bench.with_kernel("TILE = 64", spoil))
+    assert found.result is not None
+    assert found.result["problem"].startswith("slow.flag of another version's copy was changed while the bench")
+    found = bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 128"))
+    assert found.result is not None and "shapes" in found.result
+
+
+def test_files_that_no_folder_holds_are_a_build_failure(bench: Bench) -> None:
+    """The candidate is to blame, and the project is not."""
+    strange = bundle({**files_of(bench.baseline), "ops/gemm.py/x.py": ""})
+    found = bench.run("check", strange)
+    assert found.result is not None and found.result["build_error"].startswith("'ops/gemm.py/x.py' can't be written")
+    assert bench.run("timing", strange).outcome == "crash"
+
+
+def test_a_build_that_fails_for_the_broken_kernel(project_root: Path) -> None:
+    """Files it left half made are no reason to end the probe."""
+    (project_root / "build.sh").write_text("echo 'x = 1' > made.py; grep -q TILE ops/gemm.py\n")
+    bench = Bench(project_root, ("[commands]\n", '[commands]\nbuild = "sh build.sh"\n'))
+    found = bench.run("check", bench.baseline, probe=True)
+    bench.executor.close()
+    assert found.result == {"build_error": "", "passed": True, "problem": ""}
+
+
+def test_a_project_that_writes_beside_its_tests_is_told_what_to_do(project_root: Path) -> None:
+    """No candidate ran yet: the place belongs into the project file, and then it is free."""
+    test = project_root / "tests" / "check_gemm.py"
+    test.write_text(f"{test.read_text()}open('tests/log.txt', 'w').close()\n")
+    bench = Bench(project_root)
+    found = bench.run("check", bench.baseline, probe=True)
+    bench.executor.close()
+    said = "tests/log.txt was added while the test ran; if that is meant, name it in [project] exclude"
+    assert found.result is not None and found.result["problem"] == said
+    bench = Bench(project_root, ("[project]", '[project]\nexclude = ["tests/*.txt"]'))
+    found = bench.run("check", bench.baseline, probe=True)
+    bench.executor.close()
+    assert found.result is not None and found.result["passed"]

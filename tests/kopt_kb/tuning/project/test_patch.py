@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,14 @@ def test_files_outside_and_through_links(project: ProjectFile, project_root: Pat
     (project_root / "ops" / "out.py").symlink_to("/etc/hostname")
     with pytest.raises(ForbiddenPathError, match="through a link"):
         patched(project, project_root, files={"ops/out.py": ""})
+
+
+def test_files_of_one_answer_that_are_in_each_others_way(project: ProjectFile, project_root: Path) -> None:
+    """A new file can't be the folder of another new file."""
+    wide = replace(project, editable=("ops/**",))
+    for new in ({"ops/a.py": "", "ops/a.py/b.py": ""}, {"ops/gemm.py/b.py": ""}):
+        with pytest.raises(ForbiddenPathError, match="lies below a file|is a folder"):
+            patched(wide, project_root, files=new)
 
 
 @pytest.mark.parametrize(

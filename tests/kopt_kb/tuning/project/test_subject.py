@@ -247,6 +247,22 @@ def test_a_changed_test_blocks_and_is_no_candidates_fault(
     assert decisions(workspace)[1] == (1, "accept", "R3 improved (quick)")
 
 
+def test_a_new_protected_file_blocks(make_project, project_campaign: Make, project_root: Path) -> None:
+    """A conftest.py beside the tests changes them as much as an edit does."""
+    workspace = make_project()
+    with project_campaign(workspace) as campaign:
+        while not state_of(workspace).frozen:
+            campaign.step()
+    new = project_root / "tests" / "conftest.py"
+    new.write_text("")
+    with project_campaign(workspace) as campaign, pytest.raises(BadInput, match="conftest.py: is new since the base"):
+        campaign.run()
+    blocked = [e.data.needs for e in workspace.events() if isinstance(e.data, Blocked)]
+    assert blocked == [(f"{new} is new since the baseline",)]
+    new.unlink()
+    assert finish(project_campaign(workspace)).stop[0] == "exhausted"
+
+
 def test_a_changed_project_file_blocks(make_project, project_campaign: Make, project_root: Path) -> None:
     """The commands of an open campaign can't be edited under it."""
     workspace = make_project()
