@@ -105,6 +105,8 @@ def _build(context: GateContext) -> _Word:
 
 def _correctness(context: GateContext) -> _Word:
     ran = context.run("check")
+    if ran.outcome == "lost":
+        return GateResult("correctness", "unavailable", ran.failure()), (ran.run,)
     reason = ran.failure() or str(ran.result.get("problem", ""))
     passed = ran.result.get("passed") is True and not reason
     return GateResult("correctness", "pass" if passed else "fail", reason), (ran.run,)

@@ -304,10 +304,10 @@ def _apply(state: CampaignState, event: Event, read: Callable[[str], bytes]) -> 
 
 
 def _refute(state: CampaignState) -> None:
-    """Take back the rounds that the last one should have confirmed and did not."""
+    """Take back the rounds that the last one should have confirmed and did not; unverified refutes nothing."""
     last = state.rounds[-1]
     confirms = (last.proposal or {}).get("confirms", ())
-    if confirms and not last.accepted:
+    if confirms and last.decided is not None and last.decided.decision == "rollback":
         state.rounds[:] = [replace(one, refuted=True) if one.number in confirms else one for one in state.rounds]
 
 

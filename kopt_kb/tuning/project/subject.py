@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ProjectSubject"]
 
+_MAX_CONFIRMATIONS = 2
+"""How often a campaign asks for the same confirmation when it could not be measured, before it ends."""
+
 CHECKED_OUT = "project"
 """Folder of a workspace that shows the best version's editable files besides the kernel source."""
 
@@ -196,7 +199,8 @@ class ProjectSubject:
 
         None when nothing the best version rests on is open: it, and every version between it and the baseline, was
         held against another one on all shapes. The claim is a hypothesis like any other: when it fails, the campaign
-        is back at the last version without open ones.
+        is back at the last version without open ones. A round that could not be measured says nothing: it is asked
+        again, at most `_MAX_CONFIRMATIONS` times before the campaign ends, and as often when it goes on.
         """
         accepted = [one for one in state.rounds if one.snapshot is not None and not one.refuted]
         whole: dict[str, Round] = {}
@@ -207,9 +211,14 @@ class ProjectSubject:
         if not accepted or accepted[-1] in whole.values():
             return None
         best, (sha, base) = accepted[-1], list(whole.items())[-1]
+        claim = f"{best.name} holds on every shape against {base.name}"
+        asked = [one for one in state.rounds if (one.proposal or {}).get("claim", "").partition(", again")[0] == claim]
+        if sum(1 for one in asked if one.seq > state.campaign_seq) >= _MAX_CONFIRMATIONS:
+            return None
+        again = ("", ", again")[len(asked)] if len(asked) < 2 else f", again ({len(asked) + 1})"
         made = Proposal(
             "validation",
-            f"{best.name} holds on every shape against {base.name}",
+            f"{claim}{again}",
             "the gain is there on all shapes, not only on the representative ones",
             "kb tune",
             desk.store.get(best.snapshot.blob) if best.snapshot is not None else b"",

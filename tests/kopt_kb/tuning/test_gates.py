@@ -37,6 +37,7 @@ def context(
         ("correctness", Ran("ok", {**OK, "problem": "NaN"}, "r"), "fail"),
         ("correctness", Ran("ok", {}, "r"), "fail"),
         ("correctness", Ran("hang", {}, "r"), "fail"),
+        ("correctness", Ran("lost", {}, "r"), "unavailable"),
         ("timing", Ran("ok", {"shapes": {}}, "r"), "pass"),
         ("timing", Ran("oom", {}, "r"), "fail"),
         ("timing", Ran("lost", {}, "r"), "unavailable"),

@@ -377,3 +377,31 @@ def test_a_kernel_in_another_language(make_project, project_campaign: Make, proj
     ]
     assert reason(workspace, 2).startswith("the build ended with 127")
     assert "TILE=128" in workspace.layout.kernel.read_text()
+
+
+def test_a_confirmation_that_could_not_be_measured_is_asked_again(
+    make_project, project_campaign: Make, project_root: Path, tmp_path: Path
+) -> None:
+    """It refutes nothing: the best stays, a bounded number of further rounds ask, and the next run asks once more."""
+    marker, bench = tmp_path / "broken", project_root / "benchmark" / "bench_gemm.py"
+    broken = f"if gemm.TILE == 64 and Path({str(marker)!r}).exists():\n        raise SystemExit('no device')\n    parser ="
+    bench.write_text(bench.read_text().replace("parser =", broken, 1))
+    workspace = make_project()
+
+    def say(line: str) -> None:
+        if "[validation]" in line:
+            marker.touch()
+
+    answers = [("double the tile", kernel(128))]
+    report = finish(project_campaign(workspace, answers, say=say))
+    rounds = state_of(workspace).rounds
+    claim = "v1 holds on every shape against v0"
+    assert [one.hypothesis.claim for one in rounds[2:]] == [claim, f"{claim}, again"]
+    assert [one.decided.decision for one in rounds[1:]] == ["accept", "unverified", "unverified"]
+    assert not rounds[1].refuted and report.best == "v1" and report.stop[0] == "exhausted"
+    marker.unlink()
+    with project_campaign(workspace, answers) as campaign:
+        campaign.restart()
+        report = campaign.run()
+    rounds = state_of(workspace).rounds
+    assert rounds[4].hypothesis.claim == f"{claim}, again (3)" and report.best == "v4" and len(rounds) == 5
