@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +17,7 @@ from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, judge
 from kopt_kb.tuning.jobs import Sources, job_of
 from kopt_kb.tuning.machine import ProductOf
+from kopt_kb.tuning.noise import noise_floor_pct, noise_of
 from kopt_kb.tuning.policy import GATES, Policy
 from kopt_kb.tuning.project.quick import quick_level
 from kopt_kb.tuning.project.subject import ProjectSubject
@@ -26,7 +26,6 @@ from kopt_kb.tuning.source_config import configs_of, with_configs
 from kopt_kb.tuning.stage_one import unmet
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.workspace.round_events import CandidateSubmitted, Decided, GateJudged, Measured
-from kopt_kb.workspace.setup_events import NoiseMeasured
 
 __all__ = ["Aids", "RoundWork", "SourceGate"]
 
@@ -192,7 +191,7 @@ class RoundWork:
             if state.baseline is None:
                 versions = {"candidate": found.name}
                 if shape not in state.noise or state.noise[shape].run != ran.run:
-                    self.desk.append(_noise(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
+                    self.desk.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
             for side, name in versions.items():
                 for at, one in enumerate(sides.get(side, ()), start=1):
                     self._append_record(state, found, ran.run, name, shape, at, one)
@@ -209,7 +208,7 @@ class RoundWork:
 
     def _decide(self, state: CampaignState, found: Round) -> Decision:
         gates = [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
-        noise = max((one.floor_pct for one in state.noise.values()), default=0.0)
+        noise = noise_floor_pct(state.noise, (one.spread for one in found.measured.values()))
         new = found.times(found.name)
         if state.baseline is None:
             return judge_gates(self.policy, gates) or self._first(state, found)
@@ -248,12 +247,3 @@ def _winner(source: bytes, ran: Ran) -> tuple[bytes, dict[str, Any]]:
         if one["median_s"] is not None:
             configs[shape] = one["config"]
     return with_configs(source, configs), {"configs": configs, "search": dict(ran.result["shapes"])}
-
-
-def _noise(shape: str, records: list[Mapping[str, Any]], run: str) -> NoiseMeasured:
-    """Return the noise of repeats of one kernel: the largest deviation of a median from their median."""
-    medians = [float(one["median_s"]) for one in records]
-    centre = statistics.median(medians)
-    deviations = [abs(one - centre) for one in medians]
-    floor_pct = 100 * max(deviations) / centre
-    return NoiseMeasured(shape, len(medians), centre, statistics.median(deviations), floor_pct, run)

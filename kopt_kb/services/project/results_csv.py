@@ -39,10 +39,17 @@ class CsvProblemError(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A CSV that was read: its header, and shape → seconds in the order of its rows."""
+    """A CSV that was read.
+
+    Attributes:
+        header: Its column names.
+        times_s: Shape → seconds, in the order of the rows.
+        steps_pct: Shape → step between two times the column can print, in percent of the time.
+    """
 
     header: tuple[str, ...]
     times_s: dict[str, float]
+    steps_pct: dict[str, float]
 
 
 def amounts_of(problem: Problem) -> dict[str, Amounts]:
@@ -96,14 +103,15 @@ def read_rows(
     first, rows = _table(path, form, header)
     at = {name: first.index(name) for name in form.columns}
     times: dict[str, float] = {}
+    steps: dict[str, float] = {}
     for number, shape, cells in rows:
         if shapes is not None and shape not in shapes:
             raise _wrong(path, number, "", f"has shape {shape}, which was not asked for")
-        times[shape] = _seconds(path, number, form, cells, at, amounts.get(shape, {}), combined)
+        times[shape], steps[shape] = _seconds(path, number, form, cells, at, amounts.get(shape, {}), combined)
     missing = [one for one in shapes or () if one not in times]
     if missing or not times:
         raise _wrong(path, 0, "", f"has no row of {', '.join(missing) or 'any shape'}")
-    return Rows(first, times)
+    return Rows(first, times, steps)
 
 
 def read_shapes(path: Path, form: CsvFormat) -> tuple[str, ...]:
@@ -178,16 +186,18 @@ def _seconds(
     at: Mapping[str, int],
     amounts: Amounts,
     combined: bool,
-) -> float:
-    total = Fraction(0)
+) -> tuple[float, float]:
+    """Return the seconds of a row, and the step of what it prints in percent of them."""
+    total = steps = Fraction(0)
     passes = {"forward": form.forward, **({"backward": form.backward} if combined and form.backward else {})}
     for name, column in passes.items():
-        total += _time(path, number, column, cells[at[column.name]].strip(), amounts.get(name, {}))
-    return float(total)
+        seconds, step = _time(path, number, column, cells[at[column.name]].strip(), amounts.get(name, {}))
+        total, steps = total + seconds, steps + seconds * step
+    return float(total), float(100 * steps / total)
 
 
-def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[str, int]) -> Fraction:
-    """Return one pass's seconds, exact; a rate divides the operation's own count."""
+def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[str, int]) -> tuple[Fraction, Fraction]:
+    """Return one pass's seconds, exact, and the printed step as a share; a rate divides the operation's own count."""
     if not _NUMBER.fullmatch(cell) or not math.isfinite(float(cell)) or not Fraction(cell) > 0:
         raise _wrong(path, number, column.name, f"is {cell!r}, no number above zero")
     value = Fraction(cell)
@@ -201,11 +211,11 @@ def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[s
         )  # fmt: skip
     scale = unit(column.unit)
     if scale.dimension == "s":
-        return value * scale.factor
+        return value * scale.factor, step / value
     amount = amounts.get({"op/s": "op", "B/s": "B"}[scale.dimension])
     if not amount:
         raise _wrong(path, number, column.name, f"is a rate in {column.unit}, and the operation counts no such work")
-    return amount / (value * scale.factor)
+    return amount / (value * scale.factor), step / value
 
 
 def _wrong(path: Path, number: int, column: str, what: str) -> CsvProblemError:

@@ -24,6 +24,7 @@ from kopt_kb.services.project.host import host_environment
 from kopt_kb.services.project.results_csv import CsvProblemError, Rows, read_rows, read_shapes
 from kopt_kb.services.project.scratch import Scratch, make_scratch
 from kopt_kb.tuning.child_process import watch
+from kopt_kb.tuning.noise import STEP
 
 __all__ = ["ProjectExecutor"]
 
@@ -167,7 +168,7 @@ class ProjectExecutor:
                     return {"problem": f"{reason}; the score is 0"}
                 header = header or rows.header
                 for shape, seconds in rows.times_s.items():
-                    one = {"n": 1, "median_s": seconds}
+                    one = {"n": 1, "median_s": seconds, STEP: rows.steps_pct[shape]}
                     shapes.setdefault(shape, {name: [] for name in copies})[side].append(one)
         return {"shapes": shapes, "header": list(header or ())}
 

@@ -140,3 +140,12 @@ def test_shapes_alone(tmp_path: Path, read: Read) -> None:
         read_shapes(path, read().csv)
     path.write_text("label,shape,Check,Forward TFLOPS\nx,8x8x8,PASS,3.25\n")
     assert read_shapes(path, read(('["M", "N", "K"]', '"shape"')).csv) == ("8x8x8",)
+
+
+def test_the_step_of_a_printed_number(tmp_path: Path, read: Read) -> None:
+    """In percent of the time; of two passes each counts by its share of the time."""
+    text = GOOD.replace("320.5,160.25", "200,400")
+    assert rows(tmp_path, read(), text).steps_pct == {"64x64x64": 0.5, "128x64x32": pytest.approx(0.8)}
+    project = read(BACKWARD, ('metric = "forward"', 'metric = "combined"'))
+    found = rows(tmp_path, project, text, combined=True)
+    assert found.steps_pct["64x64x64"] == pytest.approx((0.5 * 2 / 200 + 0.25 * 4 / 400) / (2 / 200 + 4 / 400))

@@ -405,3 +405,16 @@ def test_a_confirmation_that_could_not_be_measured_is_asked_again(
         report = campaign.run()
     rounds = state_of(workspace).rounds
     assert rounds[4].hypothesis.claim == f"{claim}, again (3)" and report.best == "v4" and len(rounds) == 5
+
+
+def test_a_step_of_rounding_is_no_gain(make_project, project_campaign: Make, project_root: Path) -> None:
+    """100.49 and 100.51 TFLOPS printed without decimals look like one percent, with no noise at all."""
+    bench = project_root / "benchmark" / "bench_gemm.py"
+    bench.write_text(bench.read_text().replace('f"{rate:.6f}"', 'f"{rate:.0f}"'))
+    gemm = project_root / "ops" / "gemm.py"
+    gemm.write_text(SOURCE + f"{RATE}    return 100.49\n")
+    workspace = make_project()
+    finish(project_campaign(workspace, [("rounds up", {"source": SOURCE + f"{RATE}    return 100.51\n"})]))
+    state = state_of(workspace)
+    assert {one.floor_pct for one in state.noise.values()} == {1.0}
+    assert decisions(workspace)[1] == (1, "rollback", "noise floor (quick)")

@@ -1,0 +1,37 @@
+"""The noise floor: what a kernel seems to gain over itself, and what the last printed digit of its times can hide."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kopt_kb.workspace.setup_events import NoiseMeasured
+
+__all__ = ["STEP", "noise_floor_pct", "noise_of"]
+
+STEP = "step_pct"
+"""Key of a record: step between two times that its benchmark can print, in percent of the time; absent: no step."""
+
+_ABOVE_ROUNDING = 1 + 1e-6  # a gain of exactly one step is computed in floats, and may come out just above it
+
+
+def noise_of(shape: str, records: list[Mapping[str, Any]], run: str) -> NoiseMeasured:
+    """Return the noise of repeats of one kernel: the largest deviation of a median from their median.
+
+    Times that a benchmark prints rounded may repeat exactly: the noise is no less than one printed step.
+    """
+    medians = [float(one["median_s"]) for one in records]
+    centre = statistics.median(medians)
+    deviations = [abs(one - centre) for one in medians]
+    floor_pct = max(100 * max(deviations) / centre, _step_pct(records))
+    return NoiseMeasured(shape, len(medians), centre, statistics.median(deviations), floor_pct, run)
+
+
+def noise_floor_pct(noise: Mapping[str, NoiseMeasured], records: Iterable[Mapping[str, Any]]) -> float:
+    """Return the gain in percent that is no gain: the largest noise of any shape, or step of these records."""
+    return max([*(one.floor_pct for one in noise.values()), _step_pct(records) * _ABOVE_ROUNDING])
+
+
+def _step_pct(records: Iterable[Mapping[str, Any]]) -> float:
+    return max((float(one.get(STEP, 0.0)) for one in records), default=0.0)
