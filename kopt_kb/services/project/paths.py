@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kopt_kb.services.project.bounded_read import open_regular
 from kopt_kb.services.project.file import ProjectFile
 from kopt_kb.services.project.strict_toml import ProjectFileError
 
@@ -142,13 +143,16 @@ def path_fault(project: ProjectFile, path: str, known: Iterable[str], root: Path
 
 
 def hash_files(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Return path → sha256 of its bytes, or of the place it links to; empty when nothing can be read there."""
+    """Return path → sha256 of its bytes, or of the place it links to; empty when no regular file can be read there."""
     found = {}
     for path in paths:
         try:
             own = root / path
-            data = b"link:" + bytes(own.readlink()) if own.is_symlink() else own.read_bytes()
-            found[path] = hashlib.sha256(data).hexdigest()
+            if own.is_symlink():
+                found[path] = hashlib.sha256(b"link:" + bytes(own.readlink())).hexdigest()
+                continue
+            with open_regular(own) as file:  # a command may have put a pipe there
+                found[path] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             found[path] = ""
     return found

@@ -15,6 +15,7 @@ from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape, parse_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.registry.units import unit
+from kopt_kb.services.project.bounded_read import UnreadableError, read_bounded
 from kopt_kb.services.project.file import Column, CsvFormat
 
 __all__ = ["MAX_STEP", "Amounts", "CsvProblemError", "Rows", "amounts_of", "read_rows", "read_shapes"]
@@ -146,13 +147,13 @@ def _table(
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _wrong(path, 0, "", f"is larger than {MAX_BYTES} bytes")
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_bounded(path, MAX_BYTES).decode("utf-8-sig")
         reader = csv.reader(text.splitlines(keepends=True), strict=True)
         return [(reader.line_num, cells) for cells in reader if any(one.strip() for one in cells)]
     except FileNotFoundError as error:
         raise _wrong(path, 0, "", "was not written") from error
+    except UnreadableError as error:
+        raise _wrong(path, 0, "", str(error)) from error
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise _wrong(path, 0, "", f"can't be read: {error}") from error
 

@@ -17,11 +17,12 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.services import lifeline
 from kopt_kb.services.candidate.job import Ending, Job, Outcome, RunLimits, Started
+from kopt_kb.services.project.bounded_read import read_bounded
 from kopt_kb.services.project.bundle import files_of
 from kopt_kb.services.project.command import Command
 from kopt_kb.services.project.file import ProjectFile
 from kopt_kb.services.project.host import host_environment
-from kopt_kb.services.project.results_csv import CsvProblemError, Rows, read_rows, read_shapes
+from kopt_kb.services.project.results_csv import MAX_BYTES, CsvProblemError, Rows, read_rows, read_shapes
 from kopt_kb.services.project.scratch import Scratch, make_scratch
 from kopt_kb.tuning.child_process import watch
 from kopt_kb.tuning.noise import STEP
@@ -178,9 +179,15 @@ class ProjectExecutor:
             return {"unavailable": "the project names no profile command"}
         copy, report = self._copy(session.job, session.job.candidate), session.next_csv("profile")
         reason = self._build(session, copy) or self._ran(session, copy, command, report)
-        if reason or not report.is_file():
-            return {"unavailable": reason or "the profile command wrote no {csv}"}
-        return {"csv": report.read_text(encoding="utf-8", errors="replace"), "shape": "all"}
+        if reason:
+            return {"unavailable": reason}
+        try:
+            text = read_bounded(report, MAX_BYTES).decode(errors="replace")
+        except FileNotFoundError:
+            return {"unavailable": "the profile command wrote no {csv}"}
+        except OSError as error:
+            return {"unavailable": f"the {{csv}} of the profile command {error}"}
+        return {"csv": text, "shape": "all"}
 
     def shapes(self, source: bytes, protected: Mapping[str, str]) -> tuple[str, ...]:
         """Return the shapes the benchmark prints, after one build and one run of it.

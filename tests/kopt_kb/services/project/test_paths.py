@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,3 +118,12 @@ def test_hashes_find_changes(project_root: Path) -> None:
     (project_root / "ops" / "notes.txt").rename(copy)
     (project_root / "ops" / "notes.txt").symlink_to(copy)
     assert changed_files(project_root, hashes) == paths[:3]
+
+
+def test_a_pipe_in_place_of_a_file_has_changed(tmp_path: Path) -> None:
+    """Nobody waits for its writer."""
+    (tmp_path / "a.py").write_text("x")
+    hashes = hash_files(tmp_path, ["a.py"])
+    (tmp_path / "a.py").unlink()
+    os.mkfifo(tmp_path / "a.py")
+    assert changed_files(tmp_path, hashes) == ("a.py",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,3 +150,13 @@ def test_the_step_of_a_printed_number(tmp_path: Path, read: Read) -> None:
     project = read(BACKWARD, ('metric = "forward"', 'metric = "combined"'))
     found = rows(tmp_path, project, text, combined=True)
     assert found.steps_pct["64x64x64"] == pytest.approx((0.5 * 2 / 200 + 0.25 * 4 / 400) / (2 / 200 + 4 / 400))
+
+
+def test_a_pipe_or_a_link_is_no_csv(tmp_path: Path, read: Read) -> None:
+    """Nothing waits for a writer, and no link is followed."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "link.csv").symlink_to("/dev/zero")
+    with pytest.raises(CsvProblemError, match=r"pipe.csv is no regular file"):
+        read_shapes(tmp_path / "pipe.csv", read().csv)
+    with pytest.raises(CsvProblemError, match=r"link.csv is a link"):
+        read_shapes(tmp_path / "link.csv", read().csv)

@@ -201,6 +201,11 @@ def test_a_profile_command_gives_evidence(project_root: Path) -> None:
     found = bench.run("evidence", bench.baseline)
     assert found.result is not None and found.result["csv"].startswith("[project]")
     bench.executor.close()
+    for odd, words in (("mkfifo", "is no regular file"), ("ln -s /dev/zero", "is a link"), ("true", "wrote no {csv}")):
+        bench = Bench(project_root, ("[commands]\n", f'[commands]\nprofile = "{odd} {{csv}}"\n'))
+        found = bench.run("evidence", bench.baseline)
+        assert found.result is not None and words in found.result["unavailable"]
+        bench.executor.close()
 
 
 def test_the_project_is_no_way_back(bench: Bench, project_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
