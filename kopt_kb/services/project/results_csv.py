@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,11 @@ MAX_BYTES = 16 << 20
 Amounts = Mapping[str, Mapping[str, int]]
 """`forward` and `backward` → dimension (`op`, `B`) → operations or bytes of one shape."""
 
-_NUMBER = re.compile(r"[+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]+))?")
+_MAX_CELL = 64
+_MAX_EXPONENT = 30
+_TIMES_S = (Fraction(1, 10**12), Fraction(10**6))
+_MAX_REASON = 400
 
 
 class CsvProblemError(BadInput):
@@ -173,6 +176,8 @@ def _check_header(path: Path, first: tuple[str, ...], form: CsvFormat, frozen: S
 
 
 def _shape(path: Path, number: int, cells: list[str], form: CsvFormat) -> str:
+    if any(len(one) > _MAX_CELL for one in cells):
+        raise _wrong(path, number, ", ".join(form.shape), f"is no shape: it has more than {_MAX_CELL} characters")
     try:
         return format_shape(parse_shape("x".join(one.strip() for one in cells)))
     except BadInput as error:
@@ -199,9 +204,16 @@ def _seconds(
 
 def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[str, int]) -> tuple[Fraction, Fraction]:
     """Return one pass's seconds, exact, and the printed step as a share; a rate divides the operation's own count."""
-    if not _NUMBER.fullmatch(cell) or not math.isfinite(float(cell)) or not Fraction(cell) > 0:
+    found = _NUMBER.fullmatch(cell) if len(cell) <= _MAX_CELL else None
+    if len(cell) > _MAX_CELL:
+        raise _wrong(path, number, column.name, f"has {len(cell)} characters; a number has at most {_MAX_CELL}")
+    if found is None:
         raise _wrong(path, number, column.name, f"is {cell!r}, no number above zero")
+    if abs(int(found[3] or 0)) > _MAX_EXPONENT:  # before Fraction, which would write all the zeros
+        raise _wrong(path, number, column.name, f"is {cell!r}; exponents go from -{_MAX_EXPONENT} to {_MAX_EXPONENT}")
     value = Fraction(cell)
+    if not value:
+        raise _wrong(path, number, column.name, f"is {cell!r}, no number above zero")
     mantissa, _, exponent = cell.lower().partition("e")
     step = Fraction(10) ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
     if step > MAX_STEP * value:
@@ -212,13 +224,24 @@ def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[s
         )  # fmt: skip
     scale = unit(column.unit)
     if scale.dimension == "s":
-        return value * scale.factor, step / value
+        return _checked_s(path, number, column, cell, value * scale.factor), step / value
     amount = amounts.get({"op/s": "op", "B/s": "B"}[scale.dimension])
     if not amount:
         raise _wrong(path, number, column.name, f"is a rate in {column.unit}, and the operation counts no such work")
-    return amount / (value * scale.factor), step / value
+    return _checked_s(path, number, column, cell, amount / (value * scale.factor)), step / value
+
+
+def _checked_s(path: Path, number: int, column: Column, cell: str, seconds: Fraction) -> Fraction:
+    """Return a time that a kernel can take; any other is a mistake of the benchmark."""
+    least, most = _TIMES_S
+    if not least <= seconds <= most:
+        what = f"is {cell!r}: that is {float(seconds):.3g} s, outside {float(least):g} s to {float(most):g} s"
+        raise _wrong(path, number, column.name, what)
+    return seconds
 
 
 def _wrong(path: Path, number: int, column: str, what: str) -> CsvProblemError:
     row = f" row {number}" if number else ""
+    what = " ".join(what.split())  # a quoted cell may hold newlines
+    what = what if len(what) <= _MAX_REASON else f"{what[:_MAX_REASON]}…"
     return CsvProblemError(f"{path.name}{row}{f', column {column}' if column else ''} {what}")
