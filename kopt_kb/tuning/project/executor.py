@@ -24,12 +24,11 @@ from kopt_kb.services.project.file import ProjectFile
 from kopt_kb.services.project.host import host_environment
 from kopt_kb.services.project.results_csv import MAX_BYTES, CsvProblemError, Rows, read_rows, read_shapes
 from kopt_kb.services.project.scratch import Scratch, make_scratch
-from kopt_kb.tuning.child_process import watch
+from kopt_kb.tuning.child_process import TOO_MUCH_PRINTED, read_tail, watch
 from kopt_kb.tuning.noise import STEP
 
 __all__ = ["ProjectExecutor"]
 
-_PRINTED_BYTES = 64_000
 _BROKEN = {
     True: 'raise RuntimeError("kb: this kernel is broken on purpose")\n',
     False: "#error kb: broken on purpose\n)]}\n",
@@ -75,7 +74,7 @@ class _Session:
 
     def printed(self) -> str:
         """Return the end of the log."""
-        return self.log.read_bytes()[-_PRINTED_BYTES:].decode(errors="replace") if self.log.is_file() else ""
+        return read_tail(self.log)
 
     def next_csv(self, side: str) -> Path:
         """Return a file that no benchmark has written yet."""
@@ -284,7 +283,8 @@ class ProjectExecutor:
             )  # fmt: skip
         session.wall_s += ended.wall_s
         if ended.ending is not None:
-            what = f"ran past {command.limit_s:g} s" if ended.ending == "hang" else "held too much memory"
+            whats = {"hang": f"ran past {command.limit_s:g} s", "limit": TOO_MUCH_PRINTED}
+            what = whats.get(ended.ending, "held too much memory")
             raise _CommandFailedError(f"the {command.name} {what} and was ended; the score is 0", ended.ending)
         changed = copy.disturbed()
         if changed:

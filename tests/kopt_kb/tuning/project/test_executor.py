@@ -214,3 +214,14 @@ def test_the_project_is_no_way_back(bench: Bench, project_root: Path, monkeypatc
     copy = bench.executor._copy(Job("check", body={"protected": bench.protected}), bench.baseline)
     variables = bench.executor._variables(copy, bench.project.commands["test"])
     assert variables["PYTHONPATH"].split(":") == [str(copy.folder), str(copy.folder / "ops"), "/elsewhere"]
+
+
+def test_a_candidate_that_prints_without_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is ended, and the reason says so; each command may print as much as any other."""
+    monkeypatch.setattr("kopt_kb.tuning.child_process.MAX_PRINTED_BYTES", 100_000)
+    found = bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 64\nprint('x' * 60_000)"))
+    assert found.result is not None and "shapes" in found.result
+    loud = "import sys\nif 'bench' in sys.argv[0]:\n    while True:\n        print('x' * 5000)"
+    found = bench.run("timing", bench.with_kernel("TILE = 64", f"TILE = 64\n{loud}"))
+    assert found.outcome == "limit" and found.result is None
+    assert found.printed.endswith("kb: the benchmark printed more than 64 MiB and was ended; the score is 0\n")
