@@ -37,12 +37,13 @@ _BROKEN = {
 
 
 class _CommandFailedError(Exception):
-    """A command did not do what it should: what, in words, and how it ended."""
+    """A command did not do what it should: what, in words, how it ended, and what the job knows nevertheless."""
 
     def __init__(self, reason: str, ending: Ending | None = None) -> None:
         super().__init__(reason)
         self.what = reason
         self.ending = ending
+        self.answer: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -117,7 +118,8 @@ class ProjectExecutor:
                 result = answers[job.kind](session)
             except _CommandFailedError as error:
                 session.say(error.what)
-                return Outcome(error.ending or "crash", None, None, session.wall_s, session.printed())
+                told = (session.wall_s, session.printed(), error.answer)
+                return Outcome(error.ending or "crash", None, None, *told)
             session.tell(("kb", job.kind), os.getpid(), None)
             return Outcome("ok", 0, None, session.wall_s, session.printed(), result)
 
@@ -140,9 +142,13 @@ class ProjectExecutor:
         reason = self._build(session, copy)
         if reason:
             return {"build_error": reason, "passed": False, "problem": ""}
-        reason = self._ran(session, copy, self.project.commands["test"])
-        if not reason and job.body.get("probe"):
-            reason = self._probe(session)
+        try:
+            reason = self._ran(session, copy, self.project.commands["test"])
+            if not reason and job.body.get("probe"):
+                reason = self._probe(session)
+        except _CommandFailedError as error:  # it was built: its test is what failed
+            error.answer = {"build_error": "", "passed": False, "problem": error.what}
+            raise
         return {"build_error": "", "passed": not reason, "problem": reason}
 
     def _timing(self, session: _Session) -> dict[str, Any]:

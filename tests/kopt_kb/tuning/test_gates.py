@@ -32,6 +32,8 @@ def context(
         ("build", Ran("ok", {**OK, "build_error": "x"}, "r"), "fail"),
         ("build", Ran("crash", {}, "r"), "fail"),
         ("build", Ran("lost", {}, "r"), "unavailable"),
+        ("build", Ran("hang", {"build_error": "", "passed": False, "problem": "x"}, "r"), "pass"),
+        ("correctness", Ran("hang", {"build_error": "", "passed": False, "problem": "x"}, "r"), "fail"),
         ("correctness", Ran("ok", OK, "r"), "pass"),
         ("correctness", Ran("ok", {**OK, "passed": False}, "r"), "fail"),
         ("correctness", Ran("ok", {**OK, "problem": "NaN"}, "r"), "fail"),
