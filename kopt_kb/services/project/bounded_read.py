@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
 
 __all__ = ["UnreadableError", "open_regular", "read_bounded"]
 
@@ -14,7 +14,7 @@ class UnreadableError(OSError):
     """A path holds no file that may be read; its text continues a sentence that begins with the path."""
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> io.BufferedReader:
     """Return an open regular file.
 
     A pipe without a writer would block for ever, a device may have no end, and a link leads anywhere.

@@ -130,7 +130,12 @@ def _git_apply(base: Path, patch: str, name: str) -> None:
     except OSError as error:
         raise BadInput(f"git is needed to apply a patch: {error}", where=name, code="KB405") from error
     if done.returncode:
-        raise BadInput(f"the patch does not apply: {first_line(done.stderr)}", where=name, fix="make it of the incumbent", code="KB405")
+        raise BadInput(
+            f"the patch does not apply: {first_line(done.stderr)}",
+            where=name,
+            fix="make it of the incumbent",
+            code="KB405",
+        )
 
 
 def _changed(base: Path, files: Mapping[str, str], name: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from kopt_kb.services.project.paths import changed_files, hash_files, select
 from kopt_kb.services.project.results_csv import amounts_of
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.project.confirmed import confirmed_rounds
 from kopt_kb.tuning.project.levels import representative_shapes
 from kopt_kb.tuning.project.lint import lint_files
 from kopt_kb.tuning.project.patch import patched_files
@@ -25,7 +26,7 @@ from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.desk import Desk
-    from kopt_kb.tuning.states import CampaignState, Round
+    from kopt_kb.tuning.states import CampaignState
 
 __all__ = ["ProjectSubject"]
 
@@ -203,11 +204,7 @@ class ProjectSubject:
         again, at most `_MAX_CONFIRMATIONS` times before the campaign ends, and as often when it goes on.
         """
         accepted = [one for one in state.rounds if one.snapshot is not None and not one.refuted]
-        whole: dict[str, Round] = {}
-        for one in accepted:
-            if one.snapshot is not None and (not one.number or (one.level != "quick" and one.incumbent in whole)):
-                whole.pop(one.snapshot.blob, None)  # the same files again: the later version is the one to name
-                whole[one.snapshot.blob] = one
+        whole = confirmed_rounds(accepted)
         if not accepted or accepted[-1] in whole.values():
             return None
         best, (sha, base) = accepted[-1], list(whole.items())[-1]

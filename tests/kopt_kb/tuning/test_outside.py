@@ -117,7 +117,7 @@ def test_one_line_of_git(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     """An answer in another encoding is refused, and so is a command line that is none."""
     script = tmp_path / "p.py"
-    script.write_text("import sys\nsys.stdout.buffer.write(b'{\"claim\": \"\\xff\"}')\n")
+    script.write_text('import sys\nsys.stdout.buffer.write(b\'{"claim": "\\xff"}\')\n')
     with pytest.raises(BadInput, match="not UTF-8"):
         CommandProposer(f"{sys.executable} {script}").propose(VIEW)
     for command in ("'open", "", "a\0b"):

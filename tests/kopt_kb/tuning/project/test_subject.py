@@ -384,7 +384,9 @@ def test_a_confirmation_that_could_not_be_measured_is_asked_again(
 ) -> None:
     """It refutes nothing: the best stays, a bounded number of further rounds ask, and the next run asks once more."""
     marker, bench = tmp_path / "broken", project_root / "benchmark" / "bench_gemm.py"
-    broken = f"if gemm.TILE == 64 and Path({str(marker)!r}).exists():\n        raise SystemExit('no device')\n    parser ="
+    broken = (
+        f"if gemm.TILE == 64 and Path({str(marker)!r}).exists():\n        raise SystemExit('no device')\n    parser ="
+    )
     bench.write_text(bench.read_text().replace("parser =", broken, 1))
     workspace = make_project()
 
