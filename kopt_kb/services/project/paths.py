@@ -30,6 +30,7 @@ _HARNESS = frozenset(
     }
 )  # fmt: skip
 """Names that change how tests run wherever they stand: a candidate may not add one."""
+_MAX_PATH, _MAX_NAME = 2000, 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,13 @@ def path_fault(project: ProjectFile, path: str, known: Iterable[str], root: Path
     parts = path.split("/")
     if path.startswith("/") or "\\" in path or any(ord(one) < 32 for one in path) or {"", ".", ".."} & set(parts):
         return "is no plain path inside the project"
+    if len(path) > _MAX_PATH or any(len(part.encode()) > _MAX_NAME for part in parts):
+        return "is too long for a file"
+    names = {*known}
+    if {"/".join(parts[:at]) for at in range(1, len(parts))} & names or any(
+        one.startswith(f"{path}/") for one in names
+    ):
+        return "is a folder and a file at once"
     if not matches(project.editable, path) or matches(project.exclude, path) or _RUBBISH & set(parts):
         return f"is outside the editable paths ({', '.join(project.editable)})"
     if matches(project.protected, path):

@@ -62,6 +62,9 @@ def patched_files(
         changed = _apply(project, root, files, str(answer["patch"]), name)
     for path in changed:
         _check(project, root, files, path, name)
+    both = next((one for one in changed if any(other.startswith(f"{one}/") for other in changed)), None)
+    if both is not None:
+        raise ForbiddenPathError(f"{both!r} is a folder and a file at once; nothing was built", where=name)
     return {**files, **changed}
 
 

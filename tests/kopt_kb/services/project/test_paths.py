@@ -127,3 +127,20 @@ def test_a_pipe_in_place_of_a_file_has_changed(tmp_path: Path) -> None:
     (tmp_path / "a.py").unlink()
     os.mkfifo(tmp_path / "a.py")
     assert changed_files(tmp_path, hashes) == ("a.py",)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (f"ops/{256 * 'a'}.py", "too long"),
+        (f"ops/{'é' * 130}.py", "too long"),
+        (f"ops/{'a/' * 1000}x.py", "too long"),
+        ("ops/gemm.py/x.py", "a folder and a file at once"),
+        ("ops/deep", "a folder and a file at once"),
+    ],
+)
+def test_paths_that_no_copy_can_hold(read: Read, path: str, words: str) -> None:
+    """They would fail only once the round has begun."""
+    project = read(('["ops/*.py"]', '["ops/**"]'))
+    assert words in path_fault(project, path, ["ops/gemm.py", "ops/deep/a.py"])
+    assert path_fault(project, "ops/deep/b.py", ["ops/gemm.py", "ops/deep/a.py"]) == ""
