@@ -9,7 +9,7 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.services.project.bundle import bundle_of
-from kopt_kb.services.project.file import ProjectFile, read_project
+from kopt_kb.services.project.file import ProjectFile, line_of, read_project
 from kopt_kb.services.project.paths import Selection, hash_files, select
 from kopt_kb.services.project.strict_toml import ProjectFileError
 from kopt_kb.workspace.performance_target import parse_performance_target
@@ -35,7 +35,9 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
         names = ", ".join(f"--{one}" for one in missing)
         raise BadInput(f"missing {names}", where="kb init", fix="nothing was created; give them and run again")
     aim = args.performance_target if args.performance_target is not None else project.scoring.performance_target
-    parse_performance_target(aim, f"{file} [scoring] performance_target")
+    own = args.performance_target is None
+    place = line_of(data, str(file), "scoring", "performance_target") if own else "--performance-target"
+    parse_performance_target(aim, place)
     shapes = tuple(args.shape) or project.shapes or _printed(project, root, chosen)
     problem = _problem(args, project, shapes, options)
     return Task(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from kopt_kb.cli.output import print_json
@@ -15,6 +16,7 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import ProductOf
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.project.confirmed import is_confirmed
 from kopt_kb.tuning.project.executor import ProjectExecutor
 from kopt_kb.tuning.project.subject import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
@@ -103,10 +105,15 @@ def print_patch(args: argparse.Namespace, workspace: Workspace, state: CampaignS
     else:
         old, new = (files_of(one) for one in blobs)
     patch = unified_diff(old, new)
+    if best.level and not is_confirmed(state.rounds, best):
+        words = "was measured on the representative shapes only (quick); kb tune run confirms it on all shapes"
+        print(f"kb: the best version {best.name} {words}", file=sys.stderr)
     if args.json:
         changed = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
         body = {"baseline": state.rounds[0].name, "best": best.name, "level": best.level or "full", "files": changed}
         print_json({**body, "patch": patch})
     else:
-        print(patch, end="")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(patch.encode())  # the files' own bytes, whatever the terminal speaks
+        sys.stdout.buffer.flush()
     return ExitCode.OK

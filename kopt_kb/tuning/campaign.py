@@ -11,7 +11,7 @@ from typing import Self
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.services.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.noise import lacks_noise
+from kopt_kb.tuning.noise_run import lacks_noise
 from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError
@@ -316,7 +316,8 @@ class Campaign:
             texts = (one["category"], one["claim"], one["expected"])
             desk.append(HypothesisStated(found.number, *texts, (one["seq"],), one["proposer"]))
             return
-        before = CampaignState(state.workspace, rounds=state.rounds[:-1], masked=state.masked, limiter=state.limiter)
+        before = replace(CampaignState(state.workspace), rounds=state.rounds[:-1], masked=state.masked)
+        before.limiter, before.campaign_seq = state.limiter, state.campaign_seq
         project = self._aids.project
         last = project.confirmation(desk, before) if project is not None else None
         if last is not None and found.incumbent == last[1]:

@@ -16,9 +16,15 @@ from kopt_kb.errors import BadInput
 from kopt_kb.services.candidate.job import Ending, RunLimits, Started
 from kopt_kb.services.process_start import start_ticks
 
-__all__ = ["Ended", "watch"]
+__all__ = ["MAX_PRINTED_BYTES", "TOO_MUCH_PRINTED", "Ended", "read_tail", "watch"]
+
+MAX_PRINTED_BYTES = 64 << 20
+"""A child that prints more is ended: nobody reads it, and it would fill the disk."""
+
+TOO_MUCH_PRINTED = f"printed more than {MAX_PRINTED_BYTES >> 20} MiB"
 
 _POLL_S = 0.05
+_TAIL_BYTES = 64_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ class Ended:
 
     Attributes:
         code: Exit status; negative: the signal that ended it.
-        ending: Why this program ended it (`hang`, `oom`); None when it ended by itself.
+        ending: Why this program ended it (`hang`, `oom`, `limit`: it printed too much); None when it ended by itself.
         wall_s: Seconds it took.
     """
 
@@ -49,7 +55,7 @@ def watch(
 
     Args:
         argv: Command line.
-        printed: Gets stdout and stderr.
+        printed: Gets stdout and stderr, at most `MAX_PRINTED_BYTES` and what comes until the next look.
         env: The whole environment.
         limits: Wall time, and memory that all processes of the session may hold.
         started: Called with command line, process id and its start ticks once the child runs.
@@ -69,14 +75,15 @@ def watch(
         raise BadInput(what, where=argv[0], fix="name a command that can be run here") from error
     try:
         started(tuple(argv), child.pid, start_ticks(child.pid))
-        ending = _wait(child, begin + limits.wall_s, limits.resident_bytes)
+        ending = _wait(child, begin + limits.wall_s, limits.resident_bytes, printed)
     finally:
         _kill_session(child)
     return Ended(child.returncode, ending, time.monotonic() - begin)
 
 
-def _wait(child: subprocess.Popen[bytes], end: float, resident_bytes: int) -> Ending | None:
+def _wait(child: subprocess.Popen[bytes], end: float, resident_bytes: int, printed: IO[bytes]) -> Ending | None:
     """Wait until the child ends; return why it was ended, or None when it ended by itself."""
+    most = printed.tell() + MAX_PRINTED_BYTES
     while True:
         try:
             child.wait(_POLL_S)
@@ -85,8 +92,20 @@ def _wait(child: subprocess.Popen[bytes], end: float, resident_bytes: int) -> En
                 return "hang"
             if resident_bytes and _resident_bytes(child.pid) > resident_bytes:
                 return "oom"
+            if os.fstat(printed.fileno()).st_size > most:
+                return "limit"
         else:
-            return None
+            return "limit" if os.fstat(printed.fileno()).st_size > most else None
+
+
+def read_tail(path: Path) -> str:
+    """Return the end of what a child printed, at most 64 kB; empty when there is no such file."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            return file.read(_TAIL_BYTES).decode(errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def _kill_session(child: subprocess.Popen[bytes]) -> None:

@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.services.candidate.job import Ending, Job, Outcome, Started
-from kopt_kb.tuning.child_process import watch
+from kopt_kb.tuning.child_process import TOO_MUCH_PRINTED, read_tail, watch
 
 __all__ = ["ChildProcessExecutor", "CommandExecutor"]
-
-_PRINTED_BYTES = 64_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,9 @@ def _environment(more: Mapping[str, str]) -> dict[str, str]:
 
 
 def _outcome(folder: Path, token: str, code: int, ending: Ending | None, wall_s: float) -> Outcome:
-    printed = (folder / "printed.txt").read_bytes()[-_PRINTED_BYTES:].decode(errors="replace")
+    printed = read_tail(folder / "printed.txt")
+    if ending == "limit":
+        printed += f"\nkb: it {TOO_MUCH_PRINTED} and was ended\n"
     status, number = (code, None) if code >= 0 else (None, -code)
     result = None if ending is not None else _result(folder, token)
     if ending is None:

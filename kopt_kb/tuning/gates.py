@@ -97,12 +97,15 @@ def _build(context: GateContext) -> _Word:
     ran = context.run("check")
     if ran.outcome == "lost":
         return GateResult("build", "unavailable", ran.failure()), (ran.run,)
-    reason = ran.failure() or str(ran.result.get("build_error", ""))
+    built = ran.result.get("build_error")  # there too when the run ended later, in its test
+    reason = ran.failure() if built is None else str(built)
     return GateResult("build", "fail" if reason else "pass", reason), (ran.run,)
 
 
 def _correctness(context: GateContext) -> _Word:
     ran = context.run("check")
+    if ran.outcome == "lost":
+        return GateResult("correctness", "unavailable", ran.failure()), (ran.run,)
     reason = ran.failure() or str(ran.result.get("problem", ""))
     passed = ran.result.get("passed") is True and not reason
     return GateResult("correctness", "pass" if passed else "fail", reason), (ran.run,)

@@ -1,71 +1,37 @@
-"""How much one kernel's repeats vary on a machine: of the baseline's own run, or measured anew on another machine."""
+"""The noise floor: what a kernel seems to gain over itself, and what the last printed digit of its times can hide."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate.job import Job
-from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.gates import Ran
-from kopt_kb.tuning.states import CampaignState
-from kopt_kb.workspace.round_events import Blocked
 from kopt_kb.workspace.setup_events import NoiseMeasured
 
-__all__ = ["lacks_noise", "measure_noise", "noise_of"]
+__all__ = ["STEP", "noise_floor_pct", "noise_of"]
+
+STEP = "step_pct"
+"""Key of a record: step between two times that its benchmark can print, in percent of the time; absent: no step."""
+
+_ABOVE_ROUNDING = 1 + 1e-6  # a gain of exactly one step is computed in floats, and may come out just above it
 
 
-def noise_of(shape: str, records: Sequence[Mapping[str, Any]], run: str) -> NoiseMeasured:
+def noise_of(shape: str, records: list[Mapping[str, Any]], run: str) -> NoiseMeasured:
     """Return the noise of repeats of one kernel: the largest deviation of a median from their median.
 
-    Args:
-        shape: The shape they were timed on.
-        records: One with `median_s` a repeat.
-        run: The run that timed them.
+    Times that a benchmark prints rounded may repeat exactly: the noise is no less than one printed step.
     """
     medians = [float(one["median_s"]) for one in records]
     centre = statistics.median(medians)
     deviations = [abs(one - centre) for one in medians]
-    floor_pct = 100 * max(deviations) / centre
+    floor_pct = max(100 * max(deviations) / centre, _step_pct(records))
     return NoiseMeasured(shape, len(medians), centre, statistics.median(deviations), floor_pct, run)
 
 
-def lacks_noise(state: CampaignState) -> bool:
-    """Return whether rounds after the baseline would be decided without the noise of the machine in force."""
-    shapes = {format_shape(one) for one in state.workspace.problem.shapes}
-    return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
+def noise_floor_pct(noise: Mapping[str, NoiseMeasured], records: Iterable[Mapping[str, Any]]) -> float:
+    """Return the gain in percent that is no gain: the largest noise of any shape, or step of these records."""
+    return max([*(one.floor_pct for one in noise.values()), _step_pct(records) * _ABOVE_ROUNDING])
 
 
-def measure_noise(desk: Desk, state: CampaignState, job: Callable[[bytes], Job]) -> None:
-    """Time the best version against itself and append the noise of each shape.
-
-    Args:
-        desk: Where events are appended.
-        state: Has a best version.
-        job: Makes the timing of a source against itself.
-
-    Raises:
-        MissingTool: No GPU where the executor runs.
-        BadInput: The version that was accepted can't be timed on this machine.
-    """
-    best = state.best
-    if best is None or best.snapshot is None:
-        return
-    name = f"noise-{state.environment_seq}"
-    attempt = 1 + sum(len(one.attempts(name, "timing")) for one in state.rounds)
-    run = f"{name}.timing.{attempt}"
-    outcome = desk.execute(run, name, attempt, job(desk.store.get(best.snapshot.blob)))
-    found = outcome.result or {}
-    if "missing" in found:
-        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU, or use --simulate")
-    if "shapes" not in found:
-        failed = Ran(outcome.outcome, found, run, outcome.printed).failure()
-        reason = failed or str(found.get("problem") or found.get("unavailable") or "no times")
-        wrong = f"{best.name} can't be timed on this machine: {reason}"
-        desk.append(Blocked((wrong,)))
-        raise BadInput(wrong, where=run, fix="go on where it was accepted, or make another workspace", code="KB404")
-    for shape, sides in found["shapes"].items():
-        desk.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], run))
+def _step_pct(records: Iterable[Mapping[str, Any]]) -> float:
+    return max((float(one.get(STEP, 0.0)) for one in records), default=0.0)

@@ -15,7 +15,7 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.proposals import Proposal, View
 
-__all__ = ["CommandProposer", "PlanProposer", "apply_patch", "proposal_from_json"]
+__all__ = ["CommandProposer", "PlanProposer", "apply_patch", "first_line", "proposal_from_json"]
 
 _TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
 _EDITABLE = "kernel.py"
@@ -31,7 +31,7 @@ class CommandProposer:
     @property
     def name(self) -> str:
         """How records name it."""
-        return f"command {shlex.split(self.command)[0]}"
+        return f"command {_words(self.command)[0]}"
 
     def propose(self, view: View) -> Proposal | None:
         """Return the command's hypothesis.
@@ -41,17 +41,21 @@ class CommandProposer:
         """
         try:
             done = subprocess.run(
-                shlex.split(self.command), input=json.dumps(view.to_json()), capture_output=True, text=True,
+                _words(self.command), input=json.dumps(view.to_json()).encode(), capture_output=True,
                 timeout=self.limit_s, check=False,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
             raise _refused(f"the proposer did not answer: {error}", self.name) from error
         if done.returncode:
-            last = done.stderr.strip().splitlines()[-1:] or [""]
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
             raise _refused(f"the proposer ended with {done.returncode}: {last[0][:200]}", self.name)
         if not done.stdout.strip():
             return None
-        return proposal_from_json(done.stdout, view, self.name)
+        try:
+            text = done.stdout.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise _refused(f"the answer is not UTF-8: {error.reason} at byte {error.start}", self.name) from error
+        return proposal_from_json(text, view, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
     """
     try:
         data = json.loads(text)
+    except RecursionError as error:
+        raise _refused("the answer is nested too deeply", name) from error
     except ValueError as error:
         raise _refused(f"the answer is not JSON: {error}", name) from error
     fields = _fields(data, name, of_project=view.project is not None)
@@ -93,8 +99,8 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
         source = apply_patch(view.incumbent, fields["patch"], name)
     if source == view.incumbent:
         raise _refused("the proposal changes nothing", name)
-    risk = str(fields.get("risk", ""))
-    return Proposal(fields["category"], fields["claim"], fields["expected"], name, source, risk=risk)
+    category, claim, expected = (_one_line(fields, one, name) for one in ("category", "claim", "expected"))
+    return Proposal(category, claim, expected, name, source, risk=fields.get("risk", ""))
 
 
 def _fields(data: object, name: str, *, of_project: bool) -> Mapping[str, Any]:
@@ -107,9 +113,40 @@ def _fields(data: object, name: str, *, of_project: bool) -> Mapping[str, Any]:
     if not texts or not mapping or len(given) != 1 or fields.keys() - needed - bodies - {"risk"}:
         either = "source, patch or files" if of_project else "source or patch"
         raise _refused(f"the answer needs category, claim, expected, and either {either}, as texts", name)
-    if fields.get("risk", "") not in {"", "low", "medium", "high"}:
-        raise _refused(f"the risk is {fields['risk']!r}, not low, medium or high", name)
+    if fields.get("risk", "") not in ("", "low", "medium", "high"):
+        raise _refused(f"the risk is {str(fields['risk'])[:80]!r}, not low, medium or high", name)
+    for key, value in fields.items():
+        _check_unicode(key, value, name)
     return fields
+
+
+def _check_unicode(key: str, value: object, name: str) -> None:
+    """Refuse halves of surrogate pairs: JSON can write them, and no file and no journal can hold them."""
+    texts = [*value.keys(), *value.values()] if isinstance(value, dict) else [value]
+    for text in texts:
+        try:
+            str(text).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise _refused(f"{key} holds a character that is no Unicode text (at {error.start})", name) from error
+
+
+def _one_line(fields: Mapping[str, Any], key: str, name: str) -> str:
+    """Return a text with single spaces in place of line ends: it becomes a line of reports and a commit's subject."""
+    text = " ".join(str(fields[key]).split())
+    if any(ord(one) < 32 or 127 <= ord(one) < 160 for one in text):
+        raise _refused(f"{key} holds a control character", name)
+    return text
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command line; raises `BadInput` for one that can't be split."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise _refused(f"{command!r} is no command line: {error}", "--proposer") from error
+    if not words or "\0" in command:
+        raise _refused(f"{command!r} names no program", "--proposer")
+    return words
 
 
 def _is_text(value: object) -> bool:
@@ -140,8 +177,13 @@ def apply_patch(source: bytes, patch: str, name: str) -> bytes:
         except OSError as error:
             raise _refused(f"git is needed to apply a patch: {error}", name) from error
         if done.returncode:
-            raise _refused(f"the patch does not apply: {done.stderr.decode(errors='replace').strip()[:200]}", name)
+            raise _refused(f"the patch does not apply: {first_line(done.stderr)}", name)
         return path.read_bytes()
+
+
+def first_line(printed: bytes) -> str:
+    """Return the first line of what git said: it names the cause, the others follow from it."""
+    return next(iter(printed.decode(errors="replace").strip().splitlines()), "")[:200]
 
 
 def _refused(what: str, where: str) -> BadInput:

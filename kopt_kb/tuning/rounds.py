@@ -17,7 +17,8 @@ from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, cache_bytes, judge
 from kopt_kb.tuning.jobs import Sources, job_of
 from kopt_kb.tuning.machine import ProductOf
-from kopt_kb.tuning.noise import measure_noise, noise_of
+from kopt_kb.tuning.noise import noise_floor_pct, noise_of
+from kopt_kb.tuning.noise_run import measure_noise
 from kopt_kb.tuning.policy import GATES, Policy
 from kopt_kb.tuning.project.quick import quick_level
 from kopt_kb.tuning.project.subject import ProjectSubject
@@ -122,7 +123,8 @@ class RoundWork:
         decision = self._decide(state, found)
         records = tuple(found.measured)
         rule = f"{decision.rule} (quick)" if found.level == "quick" else decision.rule
-        refuted = () if decision.accepted else _refuted(found)
+        # What could not be measured refutes nothing.
+        refuted = _refuted(found) if decision.decision == "rollback" else ()
         self.desk.append(Decided(found.number, decision.decision, self.policy.name, rule, records, refuted))
         return True
 
@@ -221,7 +223,7 @@ class RoundWork:
     def _decide(self, state: CampaignState, found: Round) -> Decision:
         gates = [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
         timed = next((one.environment for one in found.measured.values()), state.environment_seq)
-        noise = max((one.floor_pct for one in state.noise_of(timed).values()), default=0.0)
+        noise = noise_floor_pct(state.noise_of(timed), (one.spread for one in found.measured.values()))
         new = found.times(found.name)
         if state.baseline is None:
             return judge_gates(self.policy, gates) or self._first(state, found)
@@ -245,7 +247,7 @@ class RoundWork:
 
 
 def _refuted(found: Round) -> tuple[int, ...]:
-    """Return the versions that a round takes back when it is not accepted: those it was to confirm."""
+    """Return the versions that a round takes back when it is rolled back: those it was to confirm."""
     return tuple((found.proposal or {}).get("confirms", ()))
 
 

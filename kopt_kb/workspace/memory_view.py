@@ -199,7 +199,7 @@ def _profile(one: Any) -> dict[str, Any]:
 
 def _timed_out(history: History, judged: GateJudged) -> bool:
     ends = [history.runs[run] for run in judged.runs if run in history.runs]
-    return any(one.outcome in {"hang", "limit"} for one in ends)
+    return any(one.outcome == "hang" for one in ends)
 
 
 def _outcome(history: History, judged: GateJudged) -> str:

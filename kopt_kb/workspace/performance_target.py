@@ -15,7 +15,8 @@ from kopt_kb.registry.units import UNITS, format_exact
 
 __all__ = ["PerformanceTarget", "TargetAboveRoofError", "aimed", "parse_performance_target"]
 
-_TEXT = re.compile(r"(?:>=?|≥)?\s*(\d+(?:\.\d+)?)\s*(%|[A-Za-z]+(?:/s)?)\s*(.*)")
+_TEXT = re.compile(r"(?:>=?|≥)?\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(%|[A-Za-z]+(?:/s)?)\s*(.*)")
+_SHOWN = 80
 _SHARE_WORDS = {"", "peak", "of peak", "peak efficiency", "of peak efficiency", "efficiency"}
 _PRINTED = {"compute": "TFLOPS", "bandwidth": "TB/s"}
 _FIX = 'write "> 500 TFLOPS", ">= 3 TB/s", "> 60% peak efficiency", or "null" for none'
@@ -55,7 +56,8 @@ def parse_performance_target(text: str, where: str = "--performance-target") -> 
         return None
     found = _TEXT.fullmatch(plain)
     if found is None:
-        raise BadInput(f"{text!r} is no performance target", where=where, fix=_FIX)
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        raise BadInput(f"{shown!r} is no performance target", where=where, fix=_FIX)
     number, name, rest = Fraction(found[1]), found[2], found[3].casefold()
     if name == "%":
         if rest not in _SHARE_WORDS or not 0 < number <= 100:

@@ -54,12 +54,12 @@ class Outcome:
     """How a child ended.
 
     Attributes:
-        outcome: The journal's word; only `ok` carries a result.
+        outcome: The journal's word; only `ok` carries a whole result.
         exit: Exit status, None after a signal.
         signal: Signal that ended it.
         wall_s: Seconds it took.
         printed: What it printed to stdout and stderr, its end if it was long.
-        result: What it answered through its own channel.
+        result: What it answered through its own channel; of a check that ended in its test, what was known by then.
     """
 
     outcome: Ending

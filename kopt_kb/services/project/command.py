@@ -15,6 +15,9 @@ __all__ = ["PLACEHOLDERS", "Command", "command_of"]
 PLACEHOLDERS = ("csv", "shapes", "python")
 """{csv}: file to write; {shapes}: shapes to run, with commas between them; {python}: the Python that runs kb."""
 
+MAX_LIMIT_S = 1e7
+"""No command needs longer, in seconds: about four months."""
+
 LIMIT_S = 600.0
 """Wall limit of a command that names none, in seconds."""
 
@@ -77,8 +80,8 @@ def command_of(table: Table, name: str, needed: tuple[str, ...]) -> Command:
             if key not in {"run", "limit_s"}:
                 raise table.refuse(name, f"has the key {key!r}", "known keys: run, limit_s")
         line, limit = inner.values.get("run"), inner.values.get("limit_s", LIMIT_S)
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit < float("inf"):
-            raise table.refuse(name, f"has the limit {limit!r}", "seconds, above zero")
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= MAX_LIMIT_S:
+            raise table.refuse(name, f"has the limit {limit!r}", f"seconds, above zero and up to {MAX_LIMIT_S:g}")
         limit_s = float(limit)
     if not isinstance(line, str) or not line.strip():
         raise table.refuse(name, f"is {line!r}, not a command line", f'write {name} = "…"')

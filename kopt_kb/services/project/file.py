@@ -10,12 +10,13 @@ from typing import Any
 from kopt_kb.services.project.command import Command, command_of
 from kopt_kb.services.project.strict_toml import Table, read_tables
 
-__all__ = ["COLUMN_UNITS", "Column", "CsvFormat", "ProjectFile", "Scoring", "read_project"]
+__all__ = ["COLUMN_UNITS", "Column", "CsvFormat", "ProjectFile", "Scoring", "line_of", "read_project"]
 
 COLUMN_UNITS = ("GFLOPS", "TFLOPS", "GB/s", "TB/s", "s", "ms", "us", "ns")
 """Units a metric column may have: rates of the operation's own counts, or times."""
 
 ALL = "all"
+_MAX_PATH, _MAX_NAME = 2000, 255
 _TABLES = ("project", "commands", "csv", "scoring")
 _PROJECT = (
     "op", "dtype", "shapes", "options", "kernel_source", "editable", "protected", "exclude", "python_path", "root",
@@ -146,7 +147,7 @@ def read_project(data: bytes, where: str) -> ProjectFile:
             raise tables["scoring"].refuse(key, f"names {min(strange)}", f"the shapes are {', '.join(shapes)}")
     return ProjectFile(
         where=where,
-        root=own.text("root", "."),
+        root=_short(own, "root", own.text("root", ".")),
         op=own.text("op"),
         dtype=own.text("dtype"),
         options=_options(own),
@@ -160,6 +161,11 @@ def read_project(data: bytes, where: str) -> ProjectFile:
         csv=csv,
         scoring=scoring,
     )
+
+
+def line_of(data: bytes, where: str, table: str, key: str) -> str:
+    """Return `file:line` of a key, for errors that only show once more than the file is known."""
+    return f"{where}:{read_tables(data, where, _TABLES)[table].line(key)}"
 
 
 def _options(own: Table) -> Mapping[str, Any]:
@@ -181,7 +187,15 @@ def _shapes(own: Table, commands: Mapping[str, Command]) -> tuple[str, ...]:
     return ()
 
 
+def _short(own: Table, key: str, text: str) -> str:
+    """Return a path that file systems can hold."""
+    if len(text) > _MAX_PATH or any(len(part.encode()) > _MAX_NAME for part in text.split("/")):
+        raise own.refuse(key, f"holds a path of {len(text)} characters, too long for a file", "write a shorter one")
+    return text
+
+
 def _path(own: Table, key: str, text: str) -> str:
+    _short(own, key, text)
     plain = os.path.normpath(text).replace(os.sep, "/")
     if text.startswith("/") or plain == ".." or plain.startswith("../") or "\\" in text:
         raise own.refuse(key, f"holds {text!r}, a path outside the project", "write it relative to the project's root")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kopt_kb.services.project.bounded_read import open_regular
 from kopt_kb.services.project.file import ProjectFile
 from kopt_kb.services.project.named import named_by_commands
 from kopt_kb.services.project.shadows import changes_harness, shadow_fault
@@ -182,7 +183,7 @@ def link_place(root: Path, link: Path) -> Path:
 
 
 def hash_files(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Return path → sha256 of its bytes; empty when nothing can be read there.
+    """Return path → sha256 of its bytes; empty when no regular file can be read there.
 
     A link is hashed by the place it leads to, and by the bytes there too when that is outside the root.
     """
@@ -190,7 +191,11 @@ def hash_files(root: Path, paths: Iterable[str]) -> dict[str, str]:
     for path in paths:
         try:
             own = root / path
-            found[path] = _hash_link(root, own) if own.is_symlink() else hashlib.sha256(own.read_bytes()).hexdigest()
+            if own.is_symlink():
+                found[path] = _hash_link(root, own)
+                continue
+            with open_regular(own) as file:  # a command may have put a pipe there
+                found[path] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             found[path] = ""
     return found

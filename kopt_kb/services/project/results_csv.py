@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape, parse_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.registry.units import unit
+from kopt_kb.services.project.bounded_read import UnreadableError, read_bounded
 from kopt_kb.services.project.file import Column, CsvFormat
 
 __all__ = ["MAX_STEP", "Amounts", "CsvProblemError", "Rows", "amounts_of", "read_rows", "read_shapes"]
@@ -28,7 +28,11 @@ MAX_BYTES = 16 << 20
 Amounts = Mapping[str, Mapping[str, int]]
 """`forward` and `backward` → dimension (`op`, `B`) → operations or bytes of one shape."""
 
-_NUMBER = re.compile(r"[+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]+))?")
+_MAX_CELL = 64
+_MAX_EXPONENT = 30
+_TIMES_S = (Fraction(1, 10**12), Fraction(10**6))
+_MAX_REASON = 400
 
 
 class CsvProblemError(BadInput):
@@ -39,10 +43,17 @@ class CsvProblemError(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A CSV that was read: its header, and shape → seconds in the order of its rows."""
+    """A CSV that was read.
+
+    Attributes:
+        header: Its column names.
+        times_s: Shape → seconds, in the order of the rows.
+        steps_pct: Shape → step between two times the column can print, in percent of the time.
+    """
 
     header: tuple[str, ...]
     times_s: dict[str, float]
+    steps_pct: dict[str, float]
 
 
 def amounts_of(problem: Problem) -> dict[str, Amounts]:
@@ -96,14 +107,15 @@ def read_rows(
     first, rows = _table(path, form, header)
     at = {name: first.index(name) for name in form.columns}
     times: dict[str, float] = {}
+    steps: dict[str, float] = {}
     for number, shape, cells in rows:
         if shapes is not None and shape not in shapes:
             raise _wrong(path, number, "", f"has shape {shape}, which was not asked for")
-        times[shape] = _seconds(path, number, form, cells, at, amounts.get(shape, {}), combined)
+        times[shape], steps[shape] = _seconds(path, number, form, cells, at, amounts.get(shape, {}), combined)
     missing = [one for one in shapes or () if one not in times]
     if missing or not times:
         raise _wrong(path, 0, "", f"has no row of {', '.join(missing) or 'any shape'}")
-    return Rows(first, times)
+    return Rows(first, times, steps)
 
 
 def read_shapes(path: Path, form: CsvFormat) -> tuple[str, ...]:
@@ -138,13 +150,13 @@ def _table(
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _wrong(path, 0, "", f"is larger than {MAX_BYTES} bytes")
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_bounded(path, MAX_BYTES).decode("utf-8-sig")
         reader = csv.reader(text.splitlines(keepends=True), strict=True)
         return [(reader.line_num, cells) for cells in reader if any(one.strip() for one in cells)]
     except FileNotFoundError as error:
         raise _wrong(path, 0, "", "was not written") from error
+    except UnreadableError as error:
+        raise _wrong(path, 0, "", str(error)) from error
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise _wrong(path, 0, "", f"can't be read: {error}") from error
 
@@ -164,6 +176,8 @@ def _check_header(path: Path, first: tuple[str, ...], form: CsvFormat, frozen: S
 
 
 def _shape(path: Path, number: int, cells: list[str], form: CsvFormat) -> str:
+    if any(len(one) > _MAX_CELL for one in cells):
+        raise _wrong(path, number, ", ".join(form.shape), f"is no shape: it has more than {_MAX_CELL} characters")
     try:
         return format_shape(parse_shape("x".join(one.strip() for one in cells)))
     except BadInput as error:
@@ -178,19 +192,28 @@ def _seconds(
     at: Mapping[str, int],
     amounts: Amounts,
     combined: bool,
-) -> float:
-    total = Fraction(0)
+) -> tuple[float, float]:
+    """Return the seconds of a row, and the step of what it prints in percent of them."""
+    total = steps = Fraction(0)
     passes = {"forward": form.forward, **({"backward": form.backward} if combined and form.backward else {})}
     for name, column in passes.items():
-        total += _time(path, number, column, cells[at[column.name]].strip(), amounts.get(name, {}))
-    return float(total)
+        seconds, step = _time(path, number, column, cells[at[column.name]].strip(), amounts.get(name, {}))
+        total, steps = total + seconds, steps + seconds * step
+    return float(total), float(100 * steps / total)
 
 
-def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[str, int]) -> Fraction:
-    """Return one pass's seconds, exact; a rate divides the operation's own count."""
-    if not _NUMBER.fullmatch(cell) or not math.isfinite(float(cell)) or not Fraction(cell) > 0:
+def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[str, int]) -> tuple[Fraction, Fraction]:
+    """Return one pass's seconds, exact, and the printed step as a share; a rate divides the operation's own count."""
+    found = _NUMBER.fullmatch(cell) if len(cell) <= _MAX_CELL else None
+    if len(cell) > _MAX_CELL:
+        raise _wrong(path, number, column.name, f"has {len(cell)} characters; a number has at most {_MAX_CELL}")
+    if found is None:
         raise _wrong(path, number, column.name, f"is {cell!r}, no number above zero")
+    if abs(int(found[3] or 0)) > _MAX_EXPONENT:  # before Fraction, which would write all the zeros
+        raise _wrong(path, number, column.name, f"is {cell!r}; exponents go from -{_MAX_EXPONENT} to {_MAX_EXPONENT}")
     value = Fraction(cell)
+    if not value:
+        raise _wrong(path, number, column.name, f"is {cell!r}, no number above zero")
     mantissa, _, exponent = cell.lower().partition("e")
     step = Fraction(10) ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
     if step > MAX_STEP * value:
@@ -201,13 +224,24 @@ def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[s
         )  # fmt: skip
     scale = unit(column.unit)
     if scale.dimension == "s":
-        return value * scale.factor
+        return _checked_s(path, number, column, cell, value * scale.factor), step / value
     amount = amounts.get({"op/s": "op", "B/s": "B"}[scale.dimension])
     if not amount:
         raise _wrong(path, number, column.name, f"is a rate in {column.unit}, and the operation counts no such work")
-    return amount / (value * scale.factor)
+    return _checked_s(path, number, column, cell, amount / (value * scale.factor)), step / value
+
+
+def _checked_s(path: Path, number: int, column: Column, cell: str, seconds: Fraction) -> Fraction:
+    """Return a time that a kernel can take; any other is a mistake of the benchmark."""
+    least, most = _TIMES_S
+    if not least <= seconds <= most:
+        what = f"is {cell!r}: that is {float(seconds):.3g} s, outside {float(least):g} s to {float(most):g} s"
+        raise _wrong(path, number, column.name, what)
+    return seconds
 
 
 def _wrong(path: Path, number: int, column: str, what: str) -> CsvProblemError:
     row = f" row {number}" if number else ""
+    what = " ".join(what.split())  # a quoted cell may hold newlines
+    what = what if len(what) <= _MAX_REASON else f"{what[:_MAX_REASON]}…"
     return CsvProblemError(f"{path.name}{row}{f', column {column}' if column else ''} {what}")

@@ -13,6 +13,10 @@ from kopt_kb.errors import BadInput
 __all__ = ["ProjectFileError", "Table", "read_tables"]
 
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_MAX_BYTES = 1 << 20
+_MAX_NESTING = 100
+_DIGITS = re.compile(r"[0-9_]+")
+_INTEGERS = range(-(1 << 63), 1 << 63)  # those of TOML
 
 
 class ProjectFileError(BadInput):
@@ -45,7 +49,7 @@ class Table:
     def line(self, key: str) -> int:
         """Return the line of a key, of its table when it is absent, or 1."""
         inside, found = False, 1
-        pattern = re.compile(rf"\s*(?:\"{re.escape(key)}\"|{re.escape(key)})\s*=") if key else None
+        pattern = re.compile(rf"\s*(?:\"{re.escape(key)}\"|{re.escape(key)})\s*[=.]") if key else None
         for number, text in enumerate(self.source.split("\n"), 1):
             bare = text.split("#")[0].strip()
             if bare.startswith("["):
@@ -108,20 +112,65 @@ def read_tables(data: bytes, where: str, known: Collection[str]) -> dict[str, Ta
     """Return the tables of a TOML file by name; a known one that is absent is empty.
 
     Raises:
-        ProjectFileError: It is no UTF-8 or no TOML, or has a table or key at its top that is not known.
+        ProjectFileError: It is no UTF-8 or no TOML, has a table or key at its top that is not known, or holds what no
+            command line, path or number can: a NUL, an integer beyond 64 bits, brackets without end.
     """
-    try:
-        source = data.decode("utf-8")
-        found = tomllib.loads(source)
-    except UnicodeDecodeError as error:
-        raise ProjectFileError(f"is not UTF-8: {error.reason} at byte {error.start}", where=where) from error
-    except tomllib.TOMLDecodeError as error:
-        at = _AT_LINE.search(str(error))
-        place = f"{where}:{at.group(1)}" if at else where
-        raise ProjectFileError(f"is not TOML: {error}", where=place, fix="correct the line") from error
+    source, found = _parsed(data, where)
     for name, value in found.items():
         if name not in known or not isinstance(value, dict):
             line = Table(name, {}, where, source).line("")
             fix = f"tables: {', '.join(f'[{one}]' for one in known)}"
             raise ProjectFileError(f"{name!r} is no table of a project file", where=f"{where}:{line}", fix=fix)
-    return {name: Table(name, found.get(name, {}), where, source) for name in known}
+    tables = {name: Table(name, found.get(name, {}), where, source) for name in known}
+    for table in tables.values():
+        for key, value in table.values.items():
+            _check_values(table, key, value)
+    return tables
+
+
+def _parsed(data: bytes, where: str) -> tuple[str, dict[str, Any]]:
+    """Return the text and what it says; what the parser can't bear is refused before it."""
+    if len(data) > _MAX_BYTES:
+        raise ProjectFileError(f"is larger than {_MAX_BYTES} bytes", where=where, fix="name a project file")
+    try:
+        source = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ProjectFileError(f"is not UTF-8: {error.reason} at byte {error.start}", where=where) from error
+    try:
+        return source, tomllib.loads(source)
+    except RecursionError as error:
+        what = "is nested too deeply"
+        raise ProjectFileError(what, where=f"{where}:{_deepest(source)}", fix="correct the brackets") from error
+    except tomllib.TOMLDecodeError as error:
+        at = _AT_LINE.search(str(error))
+        place = f"{where}:{at.group(1)}" if at else where
+        raise ProjectFileError(f"is not TOML: {error}", where=place, fix="correct the line") from error
+    except ValueError as error:  # a number of thousands of digits, which the parser does not place
+        longest = max(enumerate(source.split("\n"), 1), key=lambda at: max(map(len, _DIGITS.findall(at[1])), default=0))
+        what = "holds a number that can't be read"
+        raise ProjectFileError(what, where=f"{where}:{longest[0]}", fix="correct the number") from error
+
+
+def _deepest(source: str) -> int:
+    """Return the line on which brackets get deeper than any file needs, or the one that opens most of them."""
+    depth, lines = 0, source.split("\n")
+    for number, line in enumerate(lines, 1):
+        depth += sum(map(line.count, "[{")) - sum(map(line.count, "]}"))
+        if depth > _MAX_NESTING:
+            return number
+    return max(range(1, len(lines) + 1), key=lambda at: sum(map(lines[at - 1].count, "[{")))
+
+
+def _check_values(table: Table, key: str, value: object) -> None:
+    """Refuse a value, or one inside it, that nothing after this could use; dotted keys can nest without a bracket."""
+    level = [value]
+    for _ in range(_MAX_NESTING):
+        for one in level:
+            if isinstance(one, str) and "\0" in one:
+                raise table.refuse(key, "holds a NUL character", "no path and no command line can have one")
+            if isinstance(one, int) and one not in _INTEGERS:
+                raise table.refuse(key, "holds an integer of more than 64 bits", "TOML has none")
+        inner = [[*one, *one.values()] if isinstance(one, dict) else one for one in level]
+        level = [each for one in inner if isinstance(one, list) for each in one]
+    if level:
+        raise table.refuse(key, "is nested too deeply", "write it flat")

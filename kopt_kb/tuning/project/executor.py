@@ -17,18 +17,19 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.services import lifeline
 from kopt_kb.services.candidate.job import Ending, Job, Outcome, RunLimits, Started
+from kopt_kb.services.project.bounded_read import read_bounded
 from kopt_kb.services.project.bundle import files_of
 from kopt_kb.services.project.command import Command
 from kopt_kb.services.project.file import ProjectFile
 from kopt_kb.services.project.folders import owner_prefix, remove_orphans
 from kopt_kb.services.project.host import host_environment
-from kopt_kb.services.project.results_csv import CsvProblemError, Rows, read_rows, read_shapes
+from kopt_kb.services.project.results_csv import MAX_BYTES, CsvProblemError, Rows, read_rows, read_shapes
 from kopt_kb.services.project.scratch import Scratch, UnwritableFilesError, make_scratch
-from kopt_kb.tuning.child_process import watch
+from kopt_kb.tuning.child_process import TOO_MUCH_PRINTED, read_tail, watch
+from kopt_kb.tuning.noise import STEP
 
 __all__ = ["ProjectExecutor"]
 
-_PRINTED_BYTES = 64_000
 _BROKEN = {
     True: 'raise RuntimeError("kb: this kernel is broken on purpose")\n',
     False: "#error kb: broken on purpose\n)]}\n",
@@ -37,12 +38,13 @@ _BROKEN = {
 
 
 class _CommandFailedError(Exception):
-    """A command did not do what it should: what, in words, and how it ended."""
+    """A command did not do what it should: what, in words, how it ended, and what the job knows nevertheless."""
 
     def __init__(self, reason: str, ending: Ending | None = None) -> None:
         super().__init__(reason)
         self.what = reason
         self.ending = ending
+        self.answer: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -74,7 +76,7 @@ class _Session:
 
     def printed(self) -> str:
         """Return the end of the log."""
-        return self.log.read_bytes()[-_PRINTED_BYTES:].decode(errors="replace") if self.log.is_file() else ""
+        return read_tail(self.log)
 
     def next_csv(self, side: str) -> Path:
         """Return a file that no benchmark has written yet."""
@@ -118,7 +120,8 @@ class ProjectExecutor:
                 result = answers[job.kind](session)
             except _CommandFailedError as error:
                 session.say(error.what)
-                return Outcome(error.ending or "crash", None, None, session.wall_s, session.printed())
+                told = (session.wall_s, session.printed(), error.answer)
+                return Outcome(error.ending or "crash", None, None, *told)
             session.tell(("kb", job.kind), os.getpid(), None)
             return Outcome("ok", 0, None, session.wall_s, session.printed(), result)
 
@@ -142,9 +145,13 @@ class ProjectExecutor:
         reason = self._build(session, copy)
         if reason:
             return {"build_error": reason, "passed": False, "problem": ""}
-        reason = self._ran(session, copy, self.project.commands["test"])
-        if not reason and job.body.get("probe"):
-            reason = self._probe(session)
+        try:
+            reason = self._ran(session, copy, self.project.commands["test"])
+            if not reason and job.body.get("probe"):
+                reason = self._probe(session)
+        except _CommandFailedError as error:  # it was built: its test is what failed
+            error.answer = {"build_error": "", "passed": False, "problem": error.what}
+            raise
         return {"build_error": "", "passed": not reason, "problem": reason}
 
     def _timing(self, session: _Session) -> dict[str, Any]:
@@ -170,7 +177,7 @@ class ProjectExecutor:
                     return {"problem": f"{reason}; the score is 0"}
                 header = header or rows.header
                 for shape, seconds in rows.times_s.items():
-                    one = {"n": 1, "median_s": seconds}
+                    one = {"n": 1, "median_s": seconds, STEP: rows.steps_pct[shape]}
                     shapes.setdefault(shape, {name: [] for name in copies})[side].append(one)
         return {"shapes": shapes, "header": list(header or ())}
 
@@ -180,9 +187,15 @@ class ProjectExecutor:
             return {"unavailable": "the project names no profile command"}
         copy, report = self._copy(session.job, session.job.candidate), session.next_csv("profile")
         reason = self._build(session, copy) or self._ran(session, copy, command, report)
-        if reason or not report.is_file():
-            return {"unavailable": reason or "the profile command wrote no {csv}"}
-        return {"csv": report.read_text(encoding="utf-8", errors="replace"), "shape": "all"}
+        if reason:
+            return {"unavailable": reason}
+        try:
+            text = read_bounded(report, MAX_BYTES).decode(errors="replace")
+        except FileNotFoundError:
+            return {"unavailable": "the profile command wrote no {csv}"}
+        except OSError as error:
+            return {"unavailable": f"the {{csv}} of the profile command {error}"}
+        return {"csv": text, "shape": "all"}
 
     def shapes(self, source: bytes, protected: Mapping[str, str]) -> tuple[str, ...]:
         """Return the shapes the benchmark prints, after one build and one run of it.
@@ -279,7 +292,8 @@ class ProjectExecutor:
             )  # fmt: skip
         session.wall_s += ended.wall_s
         if ended.ending is not None:
-            what = f"ran past {command.limit_s:g} s" if ended.ending == "hang" else "held too much memory"
+            whats = {"hang": f"ran past {command.limit_s:g} s", "limit": TOO_MUCH_PRINTED}
+            what = whats.get(ended.ending, "held too much memory")
             raise _CommandFailedError(f"the {command.name} {what} and was ended; the score is 0", ended.ending)
         changed = copy.disturbed(building=building) or self._meddled(copy)
         copy.settle(building=building)

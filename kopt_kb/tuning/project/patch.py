@@ -12,6 +12,7 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.services.project.file import ProjectFile
 from kopt_kb.services.project.paths import path_fault
+from kopt_kb.tuning.outside import first_line
 
 __all__ = ["ForbiddenPathError", "patched_files"]
 
@@ -132,8 +133,12 @@ def _git_apply(base: Path, patch: str, name: str) -> None:
     except OSError as error:
         raise BadInput(f"git is needed to apply a patch: {error}", where=name, code="KB405") from error
     if done.returncode:
-        last = done.stderr.decode(errors="replace").strip()[:200]
-        raise BadInput(f"the patch does not apply: {last}", where=name, fix="make it of the incumbent", code="KB405")
+        raise BadInput(
+            f"the patch does not apply: {first_line(done.stderr)}",
+            where=name,
+            fix="make it of the incumbent",
+            code="KB405",
+        )
 
 
 def _changed(base: Path, files: Mapping[str, str], name: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from kopt_kb.services.candidate.job import JobKind
 from kopt_kb.tuning.decision import Decision, GateResult, decide
 from kopt_kb.tuning.gates import Ran
+from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.project.levels import Level, choose_level, met_on
 from kopt_kb.tuning.states import CampaignState, Round
@@ -37,7 +38,7 @@ def quick_level(policy: Policy, state: CampaignState, found: Round, run: Callabl
         {shape: [float(one["median_s"]) for one in each[side]] for shape, each in sides.items()}
         for side in ("incumbent", "candidate")
     )
-    noise = max((one.floor_pct for one in state.noise.values()), default=0.0)
+    noise = noise_floor_pct(state.noise, (one for each in sides.values() for side in each.values() for one in side))
     gates = [GateResult(gate, "pass") for gate in policy.required_gates]  # they are judged right after
     decision: Decision = decide(policy, old, new, gates, noise_pct=noise)
     medians = {shape: statistics.median(times) for shape, times in new.items()}

@@ -16,6 +16,7 @@ from kopt_kb.services.project.paths import changed_files, hash_files, protected_
 from kopt_kb.services.project.results_csv import amounts_of
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.project.confirmed import confirmed_rounds
 from kopt_kb.tuning.project.levels import representative_shapes
 from kopt_kb.tuning.project.lint import lint_files
 from kopt_kb.tuning.project.patch import patched_files
@@ -25,9 +26,12 @@ from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.desk import Desk
-    from kopt_kb.tuning.states import CampaignState, Round
+    from kopt_kb.tuning.states import CampaignState
 
 __all__ = ["ProjectSubject"]
+
+_MAX_CONFIRMATIONS = 2
+"""How often a campaign asks for the same confirmation when it could not be measured, before it ends."""
 
 CHECKED_OUT = "project"
 """Folder of a workspace that shows the best version's editable files besides the kernel source."""
@@ -200,20 +204,22 @@ class ProjectSubject:
 
         None when nothing the best version rests on is open: it, and every version between it and the baseline, was
         held against another one on all shapes. The claim is a hypothesis like any other: when it fails, the campaign
-        is back at the last version without open ones.
+        is back at the last version without open ones. A round that could not be measured says nothing: it is asked
+        again, at most `_MAX_CONFIRMATIONS` times before the campaign ends, and as often when it goes on.
         """
         accepted = [one for one in state.rounds if one.snapshot is not None and not one.refuted]
-        whole: dict[str, Round] = {}
-        for one in accepted:
-            if one.snapshot is not None and (not one.number or (one.level != "quick" and one.incumbent in whole)):
-                whole.pop(one.snapshot.blob, None)  # the same files again: the later version is the one to name
-                whole[one.snapshot.blob] = one
+        whole = confirmed_rounds(accepted)
         if not accepted or accepted[-1] in whole.values():
             return None
         best, (sha, base) = accepted[-1], list(whole.items())[-1]
+        claim = f"{best.name} holds on every shape against {base.name}"
+        asked = [one for one in state.rounds if (one.proposal or {}).get("claim", "").partition(", again")[0] == claim]
+        if sum(1 for one in asked if one.seq > state.campaign_seq) >= _MAX_CONFIRMATIONS:
+            return None
+        again = ("", ", again")[len(asked)] if len(asked) < 2 else f", again ({len(asked) + 1})"
         made = Proposal(
             "validation",
-            f"{best.name} holds on every shape against {base.name}",
+            f"{claim}{again}",
             "the gain is there on all shapes, not only on the representative ones",
             "kb tune",
             desk.store.get(best.snapshot.blob) if best.snapshot is not None else b"",

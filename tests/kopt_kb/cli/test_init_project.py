@@ -81,7 +81,7 @@ def test_the_combined_metric_counts_a_whole_step(init) -> None:
         ((), ('op = "gemm"', 'op = "softmax"'), "MxN"),
         ((), ("[csv]", "[cvs]"), "'cvs' is no table"),
         ((), ('"ops/*.py"', '"nothing/*.py"'), "nothing/*.py fits no file"),
-        ((), ("> 30 TFLOPS", "> 30 TFLOP"), "is no rate of operations"),
+        ((), ("> 30 TFLOPS", "> 30 TFLOP"), "project.toml:23: '> 30 TFLOP' is no rate of operations"),
         ((), ("> 30 TFLOPS", "> 300 TFLOPS"), "300 TFLOPS is above the 102.4 TFLOPS"),
         (
             (),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,18 @@ def test_a_campaign_and_its_patch(
     assert main(["audit", workspace, "--wiki", str(wiki_root)]) == 0, capsys.readouterr().out
 
 
+def test_a_patch_keeps_the_files_own_bytes(workspace: str, tmp_path: Path, project: Path) -> None:
+    """Also where the terminal speaks another encoding."""
+    source = (project / "ops" / "gemm.py").read_text().replace("TILE = 64", "TILE = 256  # größer")
+    words = ["--plan", plan(tmp_path, source=source), "--budget-rounds", "1", "--yes"]
+    assert main(["tune", "run", workspace, *words]) in {0, 1}
+    command = [sys.executable, "-m", "kopt_kb", "tune", "patch", workspace]
+    done = subprocess.run(
+        command, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    )
+    assert "+TILE = 256  # größer\n".encode() in done.stdout and done.stderr == b""
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -133,3 +147,24 @@ def test_device_names(wiki_root: Path) -> None:
     """A GPU's name is looked up; a host's name says nothing of where the commands run."""
     find = device_names(Registry.open(wiki_root))
     assert (find("NVIDIA T10 48GB"), find("NVIDIA X"), find("host AMD EPYC")) == ("T10", "", None)
+
+
+def test_a_patch_of_a_version_that_is_not_confirmed(
+    project: Path, wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A budget ended the campaign before its last round: people are told."""
+    words = ["init", "demo", "--project", str(project / "project.toml"), "--platform", "T10", "--framework", "Python"]
+    shapes = [f"--shape={one}" for one in ("512x512x512", "1024x1024x1024", "2048x2048x2048", "8192x8192x8192")]
+    file = project / "project.toml"
+    file.write_text(file.read_text().replace('"> 30 TFLOPS"', '"> 90 TFLOPS"'))
+    bench = project / "benchmark" / "bench_gemm.py"
+    bench.write_text(bench.read_text().replace(', "4096x4096x4096"', ""))
+    assert main([*words, *shapes, "--parent", str(tmp_path), "--wiki", str(wiki_root)]) == 0
+    workspace = str(tmp_path / "kernel_opt_demo")
+    source = (project / "ops" / "gemm.py").read_text().replace("TILE = 64", "TILE = 128")
+    chosen = ["--plan", plan(tmp_path, source=source), "--budget-rounds", "1", "--yes"]
+    assert main(["tune", "run", workspace, *chosen]) in {0, 1}
+    capsys.readouterr()
+    assert main(["tune", "patch", workspace]) == 0
+    found = capsys.readouterr()
+    assert found.out.startswith("diff --git a/ops/gemm.py") and "v1 was measured on the representative" in found.err

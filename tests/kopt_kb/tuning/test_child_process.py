@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.services.candidate.job import RunLimits
-from kopt_kb.tuning.child_process import Ended, watch
+from kopt_kb.tuning.child_process import Ended, read_tail, watch
 
 
 def run(tmp_path: Path, script: str, limits: RunLimits) -> tuple[Ended, str, list[int]]:
@@ -56,3 +56,23 @@ def _runs(stat: Path) -> bool:
         return stat.read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.parametrize("script", ["yes", "head -c 300000 /dev/zero"])
+def test_printing_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """While it prints, and also when it was faster than the next look."""
+    monkeypatch.setattr("kopt_kb.tuning.child_process.MAX_PRINTED_BYTES", 200_000)
+    ended, _, _ = run(tmp_path, script, RunLimits(60.0))
+    assert ended.ending == "limit" and ended.wall_s < 30
+
+
+def test_only_the_end_of_a_log_is_read(tmp_path: Path) -> None:
+    """A log of gigabytes costs no memory; an absent one is empty."""
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        file.truncate(1 << 33)
+        file.seek(0, os.SEEK_END)
+        file.write(b"the end")
+    found = read_tail(log)
+    assert found.endswith("the end") and len(found) == 64_000
+    assert read_tail(tmp_path / "none") == ""

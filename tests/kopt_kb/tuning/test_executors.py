@@ -122,6 +122,15 @@ def test_too_much_memory_is_ended() -> None:
     assert outcome.outcome == "oom"
 
 
+@pytest.mark.torch
+def test_printing_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log says why, and only its end is kept."""
+    monkeypatch.setattr("kopt_kb.tuning.child_process.MAX_PRINTED_BYTES", 1 << 20)
+    outcome, _ = run("while True: print('x' * 5000)", RunLimits(60.0))
+    assert outcome.outcome == "limit" and outcome.printed.endswith("kb: it printed more than 64 MiB and was ended\n")
+    assert len(outcome.printed) < 70_000
+
+
 def _alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}

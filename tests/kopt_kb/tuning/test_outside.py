@@ -74,3 +74,52 @@ def test_a_plan_file(tmp_path: Path) -> None:
     assert found is not None and found.proposer == "plan plan.json"
     with pytest.raises(BadInput, match="can't be read"):
         PlanProposer(tmp_path / "none.json").propose(VIEW)
+
+
+HALF = "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({**WORDS, "source": f"x = '{HALF}'"}, "source holds"),
+        ({**WORDS, "claim": f"a {HALF}", "source": "x"}, "claim holds"),
+        ({**WORDS, "category": HALF, "source": "x"}, "category holds"),
+        ({**WORDS, "patch": PATCH + HALF}, "patch holds"),
+        ({**WORDS, "claim": "a \0", "source": "x"}, "claim holds a control character"),
+        ({**WORDS, "source": "x", "risk": ["high"]}, "the risk is"),
+        ({**WORDS, "source": "x", "risk": {}}, "the risk is"),
+        ("[" * 100_000, "nested too deeply"),
+        ("1" * 5000, "is not JSON"),
+    ],
+)
+def test_answers_that_nothing_can_keep(answer: dict[str, object] | str, words: str) -> None:
+    """Halves of surrogate pairs, control characters, lists for words, no end of brackets."""
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    with pytest.raises(BadInput, match=words) as caught:
+        proposal_from_json(text, VIEW, "x")
+    assert caught.value.error_code == "KB405"
+
+
+def test_words_become_one_line() -> None:
+    """They are lines of reports."""
+    found = proposal_from_json(json.dumps({**WORDS, "claim": " b\n is\t\r\n3 ", "source": "b = 3"}), VIEW, "x")
+    assert found.claim == "b is 3"
+
+
+def test_one_line_of_git(tmp_path: Path) -> None:
+    """The first says which hunk, the second only that it failed."""
+    with pytest.raises(BadInput) as caught:
+        apply_patch(VIEW.incumbent, PATCH.replace("b = 2", "b = 9"), "x")
+    assert "patch failed: kernel.py:1" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    """An answer in another encoding is refused, and so is a command line that is none."""
+    script = tmp_path / "p.py"
+    script.write_text('import sys\nsys.stdout.buffer.write(b\'{"claim": "\\xff"}\')\n')
+    with pytest.raises(BadInput, match="not UTF-8"):
+        CommandProposer(f"{sys.executable} {script}").propose(VIEW)
+    for command in ("'open", "", "a\0b"):
+        with pytest.raises(BadInput, match=r"no command line|names no program"):
+            CommandProposer(command).propose(VIEW)

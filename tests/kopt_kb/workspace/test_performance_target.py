@@ -58,6 +58,9 @@ def test_none(text: str) -> None:
         "5 TFLOP",
         "5 TFLOPS please",
         "1e3 TFLOPS",
+        "3" * 5000 + " TFLOPS",
+        "0." + "3" * 5000 + "%",
+        "٣ TFLOPS",
     ],
 )
 def test_what_is_no_target(text: str) -> None:

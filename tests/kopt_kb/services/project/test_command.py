@@ -47,6 +47,9 @@ def test_words_variables_and_limit() -> None:
         ('{ run = "bench {csv}", limit = 3 }', "has the key 'limit'"),
         ('{ run = "bench {csv}", limit_s = 0 }', "has the limit 0"),
         ('{ run = "bench {csv}", limit_s = true }', "has the limit True"),
+        ('{ run = "bench {csv}", limit_s = 1e8 }', "has the limit 100000000.0"),
+        ('{ run = "bench {csv}", limit_s = 1' + 400 * "0" + " }", "integer of more than 64 bits"),
+        ('"A=\\u0000 bench {csv}"', "holds a NUL"),
     ],
 )
 def test_what_is_no_command_is_refused(value: str, words: str) -> None:

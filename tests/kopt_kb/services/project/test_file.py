@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kopt_kb.services.project.file import Column, ProjectFile
+from kopt_kb.services.project.file import Column, ProjectFile, line_of
 from kopt_kb.services.project.strict_toml import ProjectFileError
 
 Read = Callable[..., ProjectFile]
@@ -51,6 +51,8 @@ def test_a_benchmark_that_takes_shapes_is_its_own_quick_command(read: Read) -> N
         ('metric = "forward"', 'metric = "backward"', "one of forward, combined"),
         ('metric = "forward"', 'metric = "combined"', "no backward column"),
         ('metric = "forward"', 'aggregate = "mean"', "one of geomean"),
+        ("[project]\n", f'[project]\nroot = "{300 * "a"}"\n', "too long for a file"),
+        ('"ops/gemm.py"', f'"ops/{300 * "é"}.py"', "too long for a file"),
         ('performance_target = "> 30 TFLOPS"', "performance_target = 30", "is 30"),
         ('--csv {csv}", limit_s = 60', '--csv {csv} --shapes {shapes}", limit_s = 60', "asks for {shapes}"),
     ],
@@ -67,3 +69,8 @@ def test_core_and_representative_shapes_have_to_be_shapes(read: Read) -> None:
     shapes = ('shapes = "all"', 'shapes = ["64x64x64"]')
     with pytest.raises(ProjectFileError, match="core_shapes names 32x32x32"):
         read(shapes, ('metric = "forward"', 'core_shapes = ["32x32x32"]'))
+
+
+def test_the_line_of_a_key() -> None:
+    """For errors that only show once more than the file is known."""
+    assert line_of(b'[scoring]\n\nmetric = "forward"\n', "p.toml", "scoring", "metric") == "p.toml:3"

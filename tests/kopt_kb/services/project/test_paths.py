@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,3 +159,29 @@ def test_hashes_find_changes(project_root: Path) -> None:
     (project_root / "ops" / "notes.txt").rename(copy)
     (project_root / "ops" / "notes.txt").symlink_to(copy)
     assert changed_files(project_root, hashes) == paths[:3]
+
+
+def test_a_pipe_in_place_of_a_file_has_changed(tmp_path: Path) -> None:
+    """Nobody waits for its writer."""
+    (tmp_path / "a.py").write_text("x")
+    hashes = hash_files(tmp_path, ["a.py"])
+    (tmp_path / "a.py").unlink()
+    os.mkfifo(tmp_path / "a.py")
+    assert changed_files(tmp_path, hashes) == ("a.py",)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (f"ops/{256 * 'a'}.py", "too long"),
+        (f"ops/{'é' * 130}.py", "too long"),
+        (f"ops/{'a/' * 1000}x.py", "too long"),
+        ("ops/gemm.py/x.py", "a folder and a file at once"),
+        ("ops/deep", "a folder and a file at once"),
+    ],
+)
+def test_paths_that_no_copy_can_hold(read: Read, path: str, words: str) -> None:
+    """They would fail only once the round has begun."""
+    project = read(('["ops/*.py"]', '["ops/**"]'))
+    assert words in path_fault(project, path, ["ops/gemm.py", "ops/deep/a.py"])
+    assert path_fault(project, "ops/deep/b.py", ["ops/gemm.py", "ops/deep/a.py"]) == ""

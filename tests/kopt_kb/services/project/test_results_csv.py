@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,7 +76,15 @@ def test_a_whole_step_is_both_passes(tmp_path: Path, read: Read) -> None:
         ("320.5", "inf", "is 'inf'"),
         ("320.5", "0.00", "is '0.00'"),
         ("320.5", "-3.25", "is '-3.25'"),
-        ("320.5", "1e999", "is '1e999'"),
+        ("320.5", "1e999", "is '1e999'; exponents go from -30 to 30"),
+        ("320.5", "1e-400", "row 2, column Forward TFLOPS is '1e-400'; exponents go from -30 to 30"),
+        ("320.5", "1.0e-99999999", "exponents go from"),
+        ("320.5", "3" * 5000, "row 2, column Forward TFLOPS has 5000 characters"),
+        ("320.5", "٣٢٠.٥", "is '٣٢٠.٥', no number above zero"),
+        ("320.5", "3.205e20", "outside 1e-12 s to 1e+06 s"),
+        ("320.5", "3.205e-17", "outside 1e-12 s to 1e+06 s"),
+        ("b,128,64,32", f"b,{'1' * 5000},64,32", "row 3, column M, N, K is no shape"),
+        ("PASS,320.5", f"{'x' * 9999},320.5", "xxx…"),
         ("320.5", "", "is ''"),
         ("320.5", "0x1f4", "is '0x1f4'"),
         ("320.5", "3.2", "steps of 3 %"),
@@ -140,3 +149,22 @@ def test_shapes_alone(tmp_path: Path, read: Read) -> None:
         read_shapes(path, read().csv)
     path.write_text("label,shape,Check,Forward TFLOPS\nx,8x8x8,PASS,3.25\n")
     assert read_shapes(path, read(('["M", "N", "K"]', '"shape"')).csv) == ("8x8x8",)
+
+
+def test_the_step_of_a_printed_number(tmp_path: Path, read: Read) -> None:
+    """In percent of the time; of two passes each counts by its share of the time."""
+    text = GOOD.replace("320.5,160.25", "200,400")
+    assert rows(tmp_path, read(), text).steps_pct == {"64x64x64": 0.5, "128x64x32": pytest.approx(0.8)}
+    project = read(BACKWARD, ('metric = "forward"', 'metric = "combined"'))
+    found = rows(tmp_path, project, text, combined=True)
+    assert found.steps_pct["64x64x64"] == pytest.approx((0.5 * 2 / 200 + 0.25 * 4 / 400) / (2 / 200 + 4 / 400))
+
+
+def test_a_pipe_or_a_link_is_no_csv(tmp_path: Path, read: Read) -> None:
+    """Nothing waits for a writer, and no link is followed."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "link.csv").symlink_to("/dev/zero")
+    with pytest.raises(CsvProblemError, match=r"pipe.csv is no regular file"):
+        read_shapes(tmp_path / "pipe.csv", read().csv)
+    with pytest.raises(CsvProblemError, match=r"link.csv is a link"):
+        read_shapes(tmp_path / "link.csv", read().csv)

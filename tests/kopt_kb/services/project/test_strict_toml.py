@@ -24,6 +24,15 @@ def test_tables_are_read_and_absent_ones_are_empty() -> None:
         (b"[one]\nx = \n", "p.toml:2", "is not TOML"),
         (b"[one]\n[four]\n", "p.toml:2", "'four' is no table"),
         (b"x = 1\n", "p.toml:1", "'x' is no table"),
+        (b"[one]\n\nx = " + b"9" * 5000, "p.toml:3", "a number that can't be read"),
+        (b"[one]\nx = " + b"9" * 400, "p.toml:2", "x holds an integer of more than 64 bits"),
+        (b"[one]\nx = [{ y = 0x" + b"f" * 5000 + b" }]", "p.toml:2", "x holds an integer of more than 64 bits"),
+        (b"[one]\n\nx = " + b"[" * 5000 + b"]" * 5000, "p.toml:3", "nested too deeply"),
+        (b"[one]\nx = " + b"[\n" * 5000 + b"]\n" * 5000, "p.toml:102", "nested too deeply"),
+        (b"[one]\nx." + b".".join([b"y"] * 5000) + b" = 1\n", "p.toml:2", "x is nested too deeply"),
+        (b'[one]\nz = ""\nx = ["a", "\\u0000"]\n', "p.toml:3", "x holds a NUL"),
+        (b'[one]\nx = { "\\u0000" = 1 }\n', "p.toml:2", "x holds a NUL"),
+        (b"#" * (1 << 20) + b"\n", "p.toml", "is larger than"),
     ],
 )
 def test_what_is_no_project_file_is_refused(data: bytes, where: str, words: str) -> None:

@@ -18,6 +18,7 @@ from kopt_kb.services.project.bundle import bundle, bundle_of, files_of
 from kopt_kb.services.project.file import read_project
 from kopt_kb.services.project.paths import hash_files, select
 from kopt_kb.services.project.results_csv import amounts_of
+from kopt_kb.tuning.gates import GateContext, Ran, judge
 from kopt_kb.tuning.project.executor import ProjectExecutor
 
 SHAPES = ["512x512x512", "2048x2048x2048"]
@@ -201,6 +202,11 @@ def test_a_profile_command_gives_evidence(project_root: Path) -> None:
     found = bench.run("evidence", bench.baseline)
     assert found.result is not None and found.result["csv"].startswith("[project]")
     bench.executor.close()
+    for odd, words in (("mkfifo", "is no regular file"), ("ln -s /dev/zero", "is a link"), ("true", "wrote no {csv}")):
+        bench = Bench(project_root, ("[commands]\n", f'[commands]\nprofile = "{odd} {{csv}}"\n'))
+        found = bench.run("evidence", bench.baseline)
+        assert found.result is not None and words in found.result["unavailable"]
+        bench.executor.close()
 
 
 def test_the_project_is_no_way_back(bench: Bench, project_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,3 +298,34 @@ def test_a_project_that_writes_beside_its_tests_is_told_what_to_do(project_root:
     found = bench.run("check", bench.baseline, probe=True)
     bench.executor.close()
     assert found.result is not None and found.result["passed"]
+
+
+def test_a_candidate_that_prints_without_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is ended, and the reason says so; each command may print as much as any other."""
+    monkeypatch.setattr("kopt_kb.tuning.child_process.MAX_PRINTED_BYTES", 100_000)
+    found = bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 64\nprint('x' * 60_000)"))
+    assert found.result is not None and "shapes" in found.result
+    loud = "import sys\nif 'bench' in sys.argv[0]:\n    while True:\n        print('x' * 5000)"
+    found = bench.run("timing", bench.with_kernel("TILE = 64", f"TILE = 64\n{loud}"))
+    assert found.outcome == "limit" and found.result is None
+    assert found.printed.endswith("kb: the benchmark printed more than 64 MiB and was ended; the score is 0\n")
+
+
+@pytest.mark.parametrize(("gate", "line"), [("build", "sleep 60"), ("correctness", "exit 0")])
+def test_a_hang_counts_where_it_happens(project_root: Path, gate: str, line: str) -> None:
+    """A build that hangs is no build; a test that hangs says nothing against the build, or that there is none."""
+    (project_root / "build.sh").write_text(f"{line}\n")
+    limit = 'test = { run = "{python} tests/check_gemm.py", limit_s = '
+    build = '[commands]\nbuild = { run = "sh build.sh", limit_s = 1 }\n'
+    bench = Bench(project_root, ("[commands]\n", build), (f"{limit}60", f"{limit}1"))
+    found = bench.run("check", bench.with_kernel("TILE = 64", "TILE = 64\nimport time; time.sleep(60)"))
+    bench.executor.close()
+    assert found.outcome == "hang"
+    ran = Ran(found.outcome, found.result or {}, "r", found.printed)
+    words = {}
+    for one in ("build", "correctness"):
+        context = GateContext(b"", None, False, lambda _: ran, dict, lambda _: None)  # type: ignore[arg-type,return-value]
+        words[one] = judge(one, context)[0]  # type: ignore[arg-type]
+    assert words[gate].result == "fail"
+    assert f"the {'build' if gate == 'build' else 'test'} ran past 1 s" in words[gate].reason
+    assert gate == "build" or words["build"].result == "pass"

@@ -104,3 +104,11 @@ def test_a_patch_that_does_not_apply(project: ProjectFile, project_root: Path, p
     """Said in one line."""
     with pytest.raises(BadInput, match="names no file|does not apply"):
         patched(project, project_root, patch=patch)
+
+
+def test_new_files_that_exclude_each_other(project_root: Path) -> None:
+    """A path can't be a file and a folder."""
+    text = (project_root / "project.toml").read_text().replace('["ops/*.py"]', '["ops/**"]')
+    deep = read_project(text.encode(), "project.toml")
+    with pytest.raises(ForbiddenPathError, match="'ops/new' is a folder and a file at once"):
+        patched(deep, project_root, files={"ops/new": "x", "ops/new/x.py": "x"})

@@ -450,3 +450,46 @@ def test_a_kernel_in_another_language(make_project, project_campaign: Make, proj
     ]
     assert reason(workspace, 2).startswith("the build ended with 127")
     assert "TILE=128" in workspace.layout.kernel.read_text()
+
+
+def test_a_confirmation_that_could_not_be_measured_is_asked_again(
+    make_project, project_campaign: Make, project_root: Path, tmp_path: Path
+) -> None:
+    """It refutes nothing: the best stays, a bounded number of further rounds ask, and the next run asks once more."""
+    marker, bench = tmp_path / "broken", project_root / "benchmark" / "bench_gemm.py"
+    broken = (
+        f"if gemm.TILE == 64 and Path({str(marker)!r}).exists():\n        raise SystemExit('no device')\n    parser ="
+    )
+    bench.write_text(bench.read_text().replace("parser =", broken, 1))
+    workspace = make_project()
+
+    def say(line: str) -> None:
+        if "[validation]" in line:
+            marker.touch()
+
+    answers = [("double the tile", kernel(128))]
+    report = finish(project_campaign(workspace, answers, say=say))
+    rounds = state_of(workspace).rounds
+    claim = "v1 holds on every shape against v0"
+    assert [one.hypothesis.claim for one in rounds[2:]] == [claim, f"{claim}, again"]
+    assert [one.decided.decision for one in rounds[1:]] == ["accept", "unverified", "unverified"]
+    assert not rounds[1].refuted and report.best == "v1" and report.stop[0] == "exhausted"
+    marker.unlink()
+    with project_campaign(workspace, answers) as campaign:
+        campaign.restart()
+        report = campaign.run()
+    rounds = state_of(workspace).rounds
+    assert rounds[4].hypothesis.claim == f"{claim}, again (3)" and report.best == "v4" and len(rounds) == 5
+
+
+def test_a_step_of_rounding_is_no_gain(make_project, project_campaign: Make, project_root: Path) -> None:
+    """100.49 and 100.51 TFLOPS printed without decimals look like one percent, with no noise at all."""
+    bench = project_root / "benchmark" / "bench_gemm.py"
+    bench.write_text(bench.read_text().replace('f"{rate:.6f}"', 'f"{rate:.0f}"'))
+    gemm = project_root / "ops" / "gemm.py"
+    gemm.write_text(SOURCE + f"{RATE}    return 100.49\n")
+    workspace = make_project()
+    finish(project_campaign(workspace, [("rounds up", {"source": SOURCE + f"{RATE}    return 100.51\n"})]))
+    state = state_of(workspace)
+    assert {one.floor_pct for one in state.noise.values()} == {1.0}
+    assert decisions(workspace)[1] == (1, "rollback", "noise floor (quick)")

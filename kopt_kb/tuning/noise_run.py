@@ -1,0 +1,54 @@
+"""Noise measured anew when a campaign goes on on another machine: the best version timed against itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.services.candidate.job import Job
+from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.gates import Ran
+from kopt_kb.tuning.noise import noise_of
+from kopt_kb.tuning.states import CampaignState
+from kopt_kb.workspace.round_events import Blocked
+
+__all__ = ["lacks_noise", "measure_noise"]
+
+
+def lacks_noise(state: CampaignState) -> bool:
+    """Return whether rounds after the baseline would be decided without the noise of the machine in force."""
+    shapes = {format_shape(one) for one in state.workspace.problem.shapes}
+    return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
+
+
+def measure_noise(desk: Desk, state: CampaignState, job: Callable[[bytes], Job]) -> None:
+    """Time the best version against itself and append the noise of each shape.
+
+    Args:
+        desk: Where events are appended.
+        state: Has a best version.
+        job: Makes the timing of a source against itself.
+
+    Raises:
+        MissingTool: No GPU where the executor runs.
+        BadInput: The version that was accepted can't be timed on this machine.
+    """
+    best = state.best
+    if best is None or best.snapshot is None:
+        return
+    name = f"noise-{state.environment_seq}"
+    attempt = 1 + sum(len(one.attempts(name, "timing")) for one in state.rounds)
+    run = f"{name}.timing.{attempt}"
+    outcome = desk.execute(run, name, attempt, job(desk.store.get(best.snapshot.blob)))
+    found = outcome.result or {}
+    if "missing" in found:
+        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU, or use --simulate")
+    if "shapes" not in found:
+        failed = Ran(outcome.outcome, found, run, outcome.printed).failure()
+        reason = failed or str(found.get("problem") or found.get("unavailable") or "no times")
+        wrong = f"{best.name} can't be timed on this machine: {reason}"
+        desk.append(Blocked((wrong,)))
+        raise BadInput(wrong, where=run, fix="go on where it was accepted, or make another workspace", code="KB404")
+    for shape, sides in found["shapes"].items():
+        desk.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], run))
