@@ -176,8 +176,8 @@ def test_a_pipe_in_place_of_a_file_has_changed(tmp_path: Path) -> None:
         (f"ops/{256 * 'a'}.py", "too long"),
         (f"ops/{'é' * 130}.py", "too long"),
         (f"ops/{'a/' * 1000}x.py", "too long"),
-        ("ops/gemm.py/x.py", "a folder and a file at once"),
-        ("ops/deep", "a folder and a file at once"),
+        ("ops/gemm.py/x.py", "lies below a file"),
+        ("ops/deep", "is a folder"),
     ],
 )
 def test_paths_that_no_copy_can_hold(read: Read, path: str, words: str) -> None:
