@@ -41,7 +41,8 @@ class ChildProcessExecutor:
     def run(self, job: Job, started: Started) -> Outcome:
         """Return how the job ended; a hang, a crash, or memory run out is an outcome, never an exception."""
         with tempfile.TemporaryDirectory(prefix="kb-run-", ignore_cleanup_errors=True) as name:
-            folder, token = Path(name), secrets.token_hex(16)
+            folder, token = Path(name) / "job", secrets.token_hex(16)
+            folder.mkdir()
             _fill(folder, job, token, self.device)
             with (folder / "printed.txt").open("wb") as printed:
                 return self._watch(job, folder, token, printed, started)

@@ -90,8 +90,8 @@ def check(body: Body, folder: Path) -> dict[str, Any]:
         _raise_out_of_memory(error)
         return {**_NONE, "build_error": f"the reference file fails: {error_line(error)}"}
     release_memory()
-    # A folder of its own, so that the candidate does not find this process's files beside it.
-    with tempfile.TemporaryDirectory(prefix="kb-outputs-", ignore_cleanup_errors=True) as name:
+    # Beside the job's folder and not in it; whoever made that one removes both when this process is killed.
+    with tempfile.TemporaryDirectory(prefix="outputs-", dir=folder.parent, ignore_cleanup_errors=True) as name:
         ran = _run_candidate({**body, "out_shapes": shapes}, folder, Path(name))
         for word in ("missing", "oom"):
             if word in ran:

@@ -105,14 +105,17 @@ def test_leaving_without_an_answer_is_a_crash() -> None:
 
 
 @pytest.mark.torch
-def test_a_hang_is_ended_with_all_it_started() -> None:
-    """The limit ends the session: the grandchild is gone too."""
+def test_a_hang_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit ends the session: the grandchild is gone too, and so are the files of all of them."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     line = "import subprocess, time; p = subprocess.Popen(['sleep', '60']); print('CHILD', p.pid, flush=True); time.sleep(60)"
     outcome, (_, pid, _) = run(line, RunLimits(15.0))
     assert outcome.outcome == "hang"
     grandchild = int(outcome.printed.split("CHILD ")[1].split()[0])
     for one in (pid, grandchild):
         assert not _alive(one)
+    assert [one.name for one in tmp_path.iterdir() if "kb-run" in one.name or "outputs" in one.name] == []
 
 
 @pytest.mark.torch
