@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.services.candidate.job import Executor, Job, Outcome
 from kopt_kb.tuning.gates import Ran
+from kopt_kb.tuning.machine import NO_GPU_FIX
 from kopt_kb.tuning.states import BY, CampaignFold, CampaignState, Round
 from kopt_kb.workspace.disk import read_regular, replace_file
 from kopt_kb.workspace.events import EventData, abandoned_runs, canonical_json
@@ -145,7 +146,7 @@ class Desk:
         run = f"{'sim-' if self.executor.simulated else ''}{candidate}.{job.kind}.{len(attempts) + 1}"
         outcome = self.execute(run, candidate, len(attempts) + 1, job)
         if outcome.result is not None and "missing" in outcome.result:
-            raise MissingTool(str(outcome.result["missing"]), fix="run on a machine with a GPU, or use --simulate")
+            raise MissingTool(str(outcome.result["missing"]), fix=NO_GPU_FIX)
         return Ran(outcome.outcome, outcome.result or {}, run, outcome.printed)
 
     def recall(self, found: Round, run: str) -> Ran:

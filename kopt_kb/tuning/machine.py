@@ -10,7 +10,10 @@ from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.services.candidate.job import Executor, Job, RunLimits
 from kopt_kb.workspace.setup_events import EnvironmentRecorded
 
-__all__ = ["ProductOf", "harness_digest", "read_machine"]
+__all__ = ["NO_GPU_FIX", "ProductOf", "harness_digest", "read_machine"]
+
+NO_GPU_FIX = "run on a machine with a GPU; --simulate needs another workspace, made with kb init"
+"""What to do where nothing can be measured: simulated and measured rounds never share a workspace."""
 
 ProductOf = Callable[[str], str | None]
 """Device name → platform id of the product, empty for a name that no page has, None where names say nothing."""

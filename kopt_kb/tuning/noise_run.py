@@ -9,6 +9,7 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.services.candidate.job import Job
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.gates import Ran
+from kopt_kb.tuning.machine import NO_GPU_FIX
 from kopt_kb.tuning.noise import noise_of
 from kopt_kb.tuning.states import CampaignState
 from kopt_kb.workspace.round_events import Blocked
@@ -43,7 +44,7 @@ def measure_noise(desk: Desk, state: CampaignState, job: Callable[[bytes], Job])
     outcome = desk.execute(run, name, attempt, job(desk.store.get(best.snapshot.blob)))
     found = outcome.result or {}
     if "missing" in found:
-        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU, or use --simulate")
+        raise MissingTool(str(found["missing"]), fix=NO_GPU_FIX)
     if "shapes" not in found:
         failed = Ran(outcome.outcome, found, run, outcome.printed).failure()
         reason = failed or str(found.get("problem") or found.get("unavailable") or "no times")

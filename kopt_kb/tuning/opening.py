@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kopt_kb.errors import BadInput, KoptError, MissingTool
 from kopt_kb.services.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.machine import read_machine
+from kopt_kb.tuning.machine import NO_GPU_FIX, read_machine
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.rounds import Aids
@@ -104,9 +104,8 @@ class Opening:
             machine = read_machine(self.executor, self.settings.run_s, self.aids.product_of, of_project=of_project)
         except KoptError as error:
             self.desk.append(Blocked((error.what,)))
-            fix = "run on a machine with a GPU, or use --simulate"
             kind = MissingTool if isinstance(error, MissingTool) else BadInput
-            raise kind(error.what, where="PREPARE_ENVIRONMENT", fix=fix, code="KB404") from error
+            raise kind(error.what, where="PREPARE_ENVIRONMENT", fix=NO_GPU_FIX, code="KB404") from error
         if machine.product and machine.product != platform:
             wrong = f"the device {machine.device} is {machine.product}, this workspace is for {platform}"
             self.desk.append(Blocked((wrong,)))
