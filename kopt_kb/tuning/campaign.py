@@ -316,8 +316,7 @@ class Campaign:
             texts = (one["category"], one["claim"], one["expected"])
             desk.append(HypothesisStated(found.number, *texts, (one["seq"],), one["proposer"]))
             return
-        before = replace(CampaignState(state.workspace), rounds=state.rounds[:-1], masked=state.masked)
-        before.limiter, before.campaign_seq = state.limiter, state.campaign_seq
+        before = replace(state, rounds=state.rounds[:-1])
         project = self._aids.project
         last = project.confirmation(desk, before) if project is not None else None
         if last is not None and found.incumbent == last[1]:
