@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator
 
 from kopt_kb.tuning.states import CampaignFold, fold_campaign
-from kopt_kb.workspace.events import Event, EventData, canonical_json
-from kopt_kb.workspace.round_events import (
+from kopt_kb.workspace.journal.events import Event, EventData, canonical_json
+from kopt_kb.workspace.journal.round_events import (
     CandidateSubmitted,
     Decided,
     GateJudged,
@@ -27,7 +27,7 @@ from kopt_kb.workspace.round_events import (
     RunStarted,
     SnapshotTaken,
 )
-from kopt_kb.workspace.setup_events import EnvironmentRecorded, NoteAdded, WikiState, WorkspaceCreated
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded, NoteAdded, WikiState, WorkspaceCreated
 
 BLOB = "ab" * 32
 _EVERY = 25

@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from kopt_kb.workspace.disk import Files
-from kopt_kb.workspace.journal import Journal, read_journal
+from kopt_kb.workspace.journal.disk import Files
+from kopt_kb.workspace.journal.journal import Journal, read_journal
 
 NOTE = {"topic": "tip", "text": "ab" * 32, "by": "benchmark"}
 

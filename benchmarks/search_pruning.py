@@ -17,9 +17,9 @@ from collections import Counter
 from pathlib import Path
 
 from kopt_kb.kernels.declared import read_declared
-from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate.search_pruning import SearchPruner, pruner_of, pruning_rules
-from kopt_kb.services.pruning import configurations
+from kopt_kb.runners.candidate.search_pruning import SearchPruner, pruner_of, pruning_rules
+from kopt_kb.static.pruning import configurations
+from kopt_kb.wiki.registry import Registry
 
 KERNEL = Path(__file__).resolve().parent.parent / "kernels" / "matmul.py"
 SHAPE = "8192x8192x8192"

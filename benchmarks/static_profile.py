@@ -16,8 +16,8 @@ from pathlib import Path
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import OpCase
 from kopt_kb.kernels.compile.target import TARGETS
-from kopt_kb.services.pruning import PruneOptions, op_cases, prune
-from kopt_kb.services.static_profile import compile_kernel
+from kopt_kb.static.pruning import PruneOptions, op_cases, prune
+from kopt_kb.static.static_profile import compile_kernel
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "kernels"

@@ -9,61 +9,61 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kopt_kb.analysis.occupancy import Occupancy, occupancy
-    from kopt_kb.analysis.occupancy_limits import Resources
+    from kopt_kb.analysis.occupancy.limits import Resources
+    from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
     from kopt_kb.analysis.profile import KernelProfile
     from kopt_kb.analysis.readers import read_profiles
-    from kopt_kb.analysis.roofline import Roofline, roofline
+    from kopt_kb.analysis.roofline.roofline import Roofline, roofline
     from kopt_kb.analysis.rules import Verdict, classify
     from kopt_kb.errors import KoptError
     from kopt_kb.problem.problem import Problem
     from kopt_kb.problem.work import Work, work
-    from kopt_kb.registry.citation import Citation
-    from kopt_kb.registry.quantity import Absent, Quantity, Unknown
-    from kopt_kb.registry.registry import Platform, PlatformId, Registry
-    from kopt_kb.services.candidate.job import Executor
-    from kopt_kb.services.limits import limits_of
+    from kopt_kb.quantity.citation import Citation
+    from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
+    from kopt_kb.runners.candidate.job import Executor
+    from kopt_kb.static.limits import limits_of
     from kopt_kb.tuning.campaign import Campaign
     from kopt_kb.tuning.proposals import Proposer
     from kopt_kb.tuning.report import CampaignReport
     from kopt_kb.tuning.states import State
-    from kopt_kb.workspace.audit import AuditReport, audit
+    from kopt_kb.wiki.registry import Platform, PlatformId, Registry
+    from kopt_kb.workspace.audit.audit import AuditReport, audit
     from kopt_kb.workspace.conditions import Evaluation, StopConditions
     from kopt_kb.workspace.task import Task
     from kopt_kb.workspace.workspace import Workspace
 
 _HOME = {
-    "Absent": "registry.quantity",
-    "AuditReport": "workspace.audit",
+    "Absent": "quantity.quantity",
+    "AuditReport": "workspace.audit.audit",
     "Campaign": "tuning.campaign",
     "CampaignReport": "tuning.report",
-    "Citation": "registry.citation",
+    "Citation": "quantity.citation",
     "Evaluation": "workspace.conditions",
-    "Executor": "services.candidate.job",
+    "Executor": "runners.candidate.job",
     "KernelProfile": "analysis.profile",
     "KoptError": "errors",
-    "Occupancy": "analysis.occupancy",
-    "Platform": "registry.registry",
-    "PlatformId": "registry.registry",
+    "Occupancy": "analysis.occupancy.occupancy",
+    "Platform": "wiki.registry",
+    "PlatformId": "wiki.registry",
     "Problem": "problem.problem",
     "Proposer": "tuning.proposals",
-    "Quantity": "registry.quantity",
-    "Registry": "registry.registry",
-    "Resources": "analysis.occupancy_limits",
-    "Roofline": "analysis.roofline",
+    "Quantity": "quantity.quantity",
+    "Registry": "wiki.registry",
+    "Resources": "analysis.occupancy.limits",
+    "Roofline": "analysis.roofline.roofline",
     "State": "tuning.states",
     "StopConditions": "workspace.conditions",
     "Task": "workspace.task",
-    "Unknown": "registry.quantity",
+    "Unknown": "quantity.quantity",
     "Verdict": "analysis.rules",
     "Work": "problem.work",
     "Workspace": "workspace.workspace",
-    "audit": "workspace.audit",
+    "audit": "workspace.audit.audit",
     "classify": "analysis.rules",
-    "limits_of": "services.limits",
-    "occupancy": "analysis.occupancy",
+    "limits_of": "static.limits",
+    "occupancy": "analysis.occupancy.occupancy",
     "read_profiles": "analysis.readers",
-    "roofline": "analysis.roofline",
+    "roofline": "analysis.roofline.roofline",
     "work": "problem.work",
 }
 

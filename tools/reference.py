@@ -71,9 +71,9 @@ def _classes() -> Iterator[tuple[str, str, str, str]]:
 
 def errors() -> str:
     """Return the page of error, fault, rule and finding codes."""
-    from kopt_kb.registry.faults import FAULT_CODES
-    from kopt_kb.registry.physics import RULES
-    from kopt_kb.workspace.audit import AUDIT_CODES
+    from kopt_kb.wiki.faults import FAULT_CODES
+    from kopt_kb.wiki.physics import RULES
+    from kopt_kb.workspace.audit.audit import AUDIT_CODES
 
     lines = [
         "# Codes",
@@ -101,7 +101,7 @@ def errors() -> str:
 
 def metrics() -> str:
     """Return the page of the closed vocabulary."""
-    from kopt_kb.registry.vocabulary import ALIASES, AXES, METRICS
+    from kopt_kb.wiki.vocabulary import ALIASES, AXES, METRICS
 
     lines = [
         "# Metrics",

@@ -15,11 +15,11 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from kopt_kb.errors import BadInput, KoptError  # noqa: E402
-from kopt_kb.registry.page import Page, read_page  # noqa: E402
-from kopt_kb.registry.quotes import quote_supports  # noqa: E402
-from kopt_kb.registry.row import Row  # noqa: E402
-from kopt_kb.registry.units import UNITS, parse_number, unit  # noqa: E402
-from kopt_kb.registry.vocabulary import METRICS  # noqa: E402
+from kopt_kb.quantity.units import UNITS, parse_number, unit  # noqa: E402
+from kopt_kb.wiki.page import Page, read_page  # noqa: E402
+from kopt_kb.wiki.quotes import quote_supports  # noqa: E402
+from kopt_kb.wiki.row import Row  # noqa: E402
+from kopt_kb.wiki.vocabulary import METRICS  # noqa: E402
 
 __all__ = ["compare", "draw", "load", "main", "read_answers", "verdict"]
 

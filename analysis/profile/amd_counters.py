@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kopt_kb.analysis.profile.formulas import Formula, load_formulas
-from kopt_kb.registry.quantity import Exactness
+from kopt_kb.quantity.quantity import Exactness
 
 __all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd"]
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from kopt_kb.analysis.profile.expression import Expression, ExpressionError, parse_expression
 from kopt_kb.analysis.profile.vocabulary import METRICS
 from kopt_kb.errors import BadInput
-from kopt_kb.registry.footnotes import Footnote, read_footnotes
-from kopt_kb.registry.quantity import Exactness
-from kopt_kb.registry.wiki import default_root
+from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.wiki import default_root
 
 __all__ = ["HEADER", "PARAMETERS", "TAGS", "Formula", "FormulaFault", "load_formulas", "read_formulas"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from kopt_kb.analysis.profile.families import Vendor
-from kopt_kb.registry.quantity import Exactness
+from kopt_kb.quantity.quantity import Exactness
 
 __all__ = ["Dim3", "HotSpot", "Launch", "Place", "RawMetric", "RuleKind", "Source", "StoredRule"]
 

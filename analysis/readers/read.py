@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.readers.base import Head, Reader
-from kopt_kb.analysis.readers.errors import NoKernelMatches, ReportError
+from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.errors import NoKernelMatches, ReportError
 from kopt_kb.analysis.readers.table import READERS
 
 __all__ = ["read_profiles", "reader_of"]

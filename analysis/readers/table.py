@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.readers.att import ATT
-from kopt_kb.analysis.readers.base import Reader
-from kopt_kb.analysis.readers.ncu_csv import NCU_CSV, NCU_OTHER_PAGE
-from kopt_kb.analysis.readers.ncu_rep import NCU_REP
-from kopt_kb.analysis.readers.ncu_text import NCU_TEXT
-from kopt_kb.analysis.readers.rocpd import ROCPD
-from kopt_kb.analysis.readers.rocprof_compute import ROCPROF_COMPUTE
-from kopt_kb.analysis.readers.rocprof_compute_db import ROCPROF_COMPUTE_DB
-from kopt_kb.analysis.readers.rocprof_v1 import ROCPROF_V1, ROCPROF_V1_DB
-from kopt_kb.analysis.readers.rocprofv3_csv import ROCPROFV3_CSV
-from kopt_kb.analysis.readers.rocprofv3_json import ROCPROFV3_JSON
+from kopt_kb.analysis.readers.amd.att import ATT
+from kopt_kb.analysis.readers.amd.rocpd import ROCPD
+from kopt_kb.analysis.readers.amd.rocprof_compute import ROCPROF_COMPUTE
+from kopt_kb.analysis.readers.amd.rocprof_compute_db import ROCPROF_COMPUTE_DB
+from kopt_kb.analysis.readers.amd.rocprof_v1 import ROCPROF_V1, ROCPROF_V1_DB
+from kopt_kb.analysis.readers.amd.rocprofv3_csv import ROCPROFV3_CSV
+from kopt_kb.analysis.readers.amd.rocprofv3_json import ROCPROFV3_JSON
+from kopt_kb.analysis.readers.common.base import Reader
+from kopt_kb.analysis.readers.nvidia.ncu_csv import NCU_CSV, NCU_OTHER_PAGE
+from kopt_kb.analysis.readers.nvidia.ncu_rep import NCU_REP
+from kopt_kb.analysis.readers.nvidia.ncu_text import NCU_TEXT
 
 __all__ = ["READERS"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.derived import Kernel
 from kopt_kb.analysis.rules.table import BottleneckClass, class_of
 from kopt_kb.analysis.rules.thresholds import Threshold
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.rules.base import Evidence, Finding
-from kopt_kb.analysis.rules.kernel import COMPUTE_PIPES, Kernel, ratio_pct
+from kopt_kb.analysis.rules.derived import COMPUTE_PIPES, Kernel, ratio_pct
 
 __all__ = ["find_balanced", "find_divergence", "find_memory_level", "find_pipe"]
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kopt_kb.analysis.ceilings import memory_ceiling
 from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.roofline.ceilings import memory_ceiling
 from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.base import Finding
+from kopt_kb.analysis.rules.derived import Kernel
 from kopt_kb.analysis.rules.headroom import headroom_of
-from kopt_kb.analysis.rules.kernel import Kernel
 from kopt_kb.analysis.rules.ordered import RULES
 from kopt_kb.analysis.rules.thresholds import load_thresholds
 from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.problem.work import Work
-from kopt_kb.registry.quantity import Quantity
-from kopt_kb.registry.registry import Platform
+from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.wiki.registry import Platform
 
 __all__ = ["classify"]
 

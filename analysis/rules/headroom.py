@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kopt_kb.analysis.ceilings import Ceiling, compute_ceiling, memory_ceiling, traffic_pattern
 from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.roofline.ceilings import Ceiling, compute_ceiling, memory_ceiling, traffic_pattern
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.work import Work
-from kopt_kb.registry.json import number_json
-from kopt_kb.registry.quantity import Quantity
-from kopt_kb.registry.registry import Platform
+from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.wiki.json import number_json
+from kopt_kb.wiki.registry import Platform
 
 __all__ = ["Headroom", "headroom_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kopt_kb.analysis.rules.base import Evidence, Finding
-from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.derived import Kernel
 
 __all__ = ["find_imbalance", "find_launch_overhead", "find_small_grid", "find_tail"]
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
-from kopt_kb.registry.footnotes import Footnote, read_footnotes
-from kopt_kb.registry.wiki import default_root
+from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.wiki import default_root
 
 __all__ = ["HEADER", "OWN_SOURCE", "Threshold", "ThresholdFault", "Thresholds", "load_thresholds", "read_thresholds"]
 

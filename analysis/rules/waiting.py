@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.rules.base import Evidence, Finding
-from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.derived import Kernel
 
 __all__ = ["find_barrier", "find_dependency", "find_occupancy"]
 

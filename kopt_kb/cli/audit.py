@@ -11,8 +11,8 @@ from pathlib import Path
 
 from kopt_kb.cli.output import add_wiki, print_json
 from kopt_kb.errors import ExitCode, KoptError
-from kopt_kb.registry.registry import Registry
-from kopt_kb.workspace.audit import AuditReport, audit
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.audit.audit import AuditReport, audit
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["add_arguments", "run"]

@@ -93,7 +93,7 @@ def _row(one: dict[str, Any], rate: str) -> tuple[str, str, str, str]:
 
 
 def _page(args: argparse.Namespace) -> int:
-    from kopt_kb.services.ceilings import write_measured_page
+    from kopt_kb.runners.ceilings import write_measured_page
 
     try:
         record = json.loads(Path(args.record).read_text(encoding="utf-8"))

@@ -10,9 +10,9 @@ import argparse
 
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.registry.compare import Comparison, Line, compare_platforms
-from kopt_kb.registry.registry import Registry
-from kopt_kb.registry.vocabulary import UnknownMetric, metric
+from kopt_kb.wiki.compare import Comparison, Line, compare_platforms
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.vocabulary import UnknownMetric, metric
 
 __all__ = ["add_arguments", "run"]
 

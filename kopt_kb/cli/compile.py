@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.analysis.occupancy import occupancy
+from kopt_kb.analysis.occupancy.occupancy import occupancy
 from kopt_kb.cli.case_arguments import add_case, cases_from
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
-from kopt_kb.services.limits import limits_of
-from kopt_kb.services.static_profile import CompiledKernel, compile_kernel
+from kopt_kb.static.limits import limits_of
+from kopt_kb.static.static_profile import CompiledKernel, compile_kernel
 
 __all__ = ["add_arguments", "run"]
 

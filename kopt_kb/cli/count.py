@@ -14,7 +14,7 @@ from kopt_kb.cli.case_arguments import add_case, cases_from, grid_from
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
-from kopt_kb.services.counting import CountedKernel, count_case
+from kopt_kb.static.counting import CountedKernel, count_case
 
 __all__ = ["add_arguments", "run"]
 

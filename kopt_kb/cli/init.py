@@ -16,7 +16,7 @@ from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
-from kopt_kb.workspace.codec import encode
+from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.route import ROUTES, route_text
 from kopt_kb.workspace.task import Task, declared_op, read_demo
 from kopt_kb.workspace.workspace import Workspace

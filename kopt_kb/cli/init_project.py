@@ -8,10 +8,10 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.services.project.bundle import bundle_of
-from kopt_kb.services.project.file import ProjectFile, line_of, read_project
-from kopt_kb.services.project.paths import Selection, hash_files, select
-from kopt_kb.services.project.strict_toml import ProjectFileError
+from kopt_kb.runners.project.bundle import bundle_of
+from kopt_kb.runners.project.file import ProjectFile, line_of, read_project
+from kopt_kb.runners.project.paths import Selection, hash_files, select
+from kopt_kb.runners.project.strict_toml import ProjectFileError
 from kopt_kb.workspace.performance_target import parse_performance_target
 from kopt_kb.workspace.task import ProjectCapture, Task
 
@@ -66,7 +66,7 @@ def _read(file: Path) -> bytes:
 
 def _printed(project: ProjectFile, root: Path, chosen: Selection) -> tuple[str, ...]:
     """Return the shapes the benchmark prints, by running it once on a copy of the project."""
-    from kopt_kb.tuning.project.executor import ProjectExecutor
+    from kopt_kb.runners.project.executor import ProjectExecutor
 
     command = project.commands["benchmark"]
     print(f"kb: running the benchmark once for its shapes: {command.shown()}", file=sys.stderr, flush=True)

@@ -12,7 +12,7 @@ from kopt_kb.analysis.isa.model import IsaScan
 from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.services.isa_file import scan_file
+from kopt_kb.static.isa_file import scan_file
 
 __all__ = ["add_arguments", "render", "run"]
 

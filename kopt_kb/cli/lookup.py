@@ -11,9 +11,9 @@ import argparse
 
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
 from kopt_kb.errors import ExitCode
-from kopt_kb.registry.conflicts import sheet_conflicts
-from kopt_kb.registry.lookup import Lookup, lookup
-from kopt_kb.registry.row import Row
+from kopt_kb.wiki.conflicts import sheet_conflicts
+from kopt_kb.wiki.lookup import Lookup, lookup
+from kopt_kb.wiki.row import Row
 
 __all__ = ["add_arguments", "run"]
 

@@ -88,7 +88,7 @@ def _dispatch(words: Sequence[str]) -> int:
 
 
 def _report(error: KoptError, as_json: bool) -> int:
-    from kopt_kb.registry.faults import WikiFaults
+    from kopt_kb.wiki.faults import WikiFaults
 
     if isinstance(error, WikiFaults):
         for fault in error.faults:

@@ -22,7 +22,7 @@ from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.workspace import memory_edit as edit
 from kopt_kb.workspace.memory import Memory, field_of, parse_version, read_memory
-from kopt_kb.workspace.render import render_workspace
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["add_arguments", "run"]

@@ -11,11 +11,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.occupancy import Occupancy, occupancy
-from kopt_kb.analysis.occupancy_limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
+from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
+from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
 from kopt_kb.cli.output import add_wiki, open_registry, print_json
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.services.limits import limits_of
+from kopt_kb.static.limits import limits_of
 
 __all__ = ["add_arguments", "render", "run"]
 

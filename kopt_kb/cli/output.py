@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from kopt_kb.errors import BadInput
-from kopt_kb.registry.registry import Registry
+from kopt_kb.wiki.registry import Registry
 
 __all__ = ["add_common", "add_wiki", "conditions", "open_registry", "print_json", "table"]
 

@@ -10,7 +10,7 @@ from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules import Verdict, classify
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.registry.registry import Platform
+from kopt_kb.wiki.registry import Platform
 
 __all__ = ["Judged", "add_arguments", "judge", "print_judged", "run"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.cli.profile_read import judge, print_judged
 from kopt_kb.errors import ExitCode
-from kopt_kb.services.profiling import SETS, STEPS, TOOLS, Options, Plan, Step, choose_tool, execute, plan
+from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, choose_tool, execute, plan
 
 __all__ = ["add_arguments", "run"]
 

@@ -10,7 +10,7 @@ import argparse
 
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.errors import ExitCode
-from kopt_kb.workspace.render import RenderReport, render_workspace
+from kopt_kb.workspace.views.render import RenderReport, render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["add_arguments", "run", "show"]

@@ -10,16 +10,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.roofline import Roofline, roofline
+from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.registry.quantity import Unknown
-from kopt_kb.registry.registry import Platform
-from kopt_kb.registry.units import format_exact
+from kopt_kb.quantity.quantity import Unknown
+from kopt_kb.quantity.units import format_exact
+from kopt_kb.wiki.registry import Platform
 
 if TYPE_CHECKING:
-    from kopt_kb.services.kernel_roofline import KernelRoofline
+    from kopt_kb.static.kernel_roofline import KernelRoofline
 
 __all__ = ["add_arguments", "run"]
 
@@ -66,7 +66,7 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
     from kopt_kb.analysis.readers.read import read_profiles
     from kopt_kb.kernels.compile.request import OpCase
     from kopt_kb.problem.shapes import parse_shape
-    from kopt_kb.services.kernel_roofline import kernel_rooflines
+    from kopt_kb.static.kernel_roofline import kernel_rooflines
 
     if args.op or args.flops or args.bytes:
         raise BadInput("a kernel file and other work were given", fix="give the file with --shape and --dtype alone")
@@ -108,7 +108,7 @@ def _render_kernel(one: KernelRoofline) -> str:
 
 def _time_table(found: list[KernelRoofline]) -> str:
     """Return the time-based view of several kernels: least time, measured time, share of the whole."""
-    from kopt_kb.analysis.time_view import time_view
+    from kopt_kb.analysis.roofline.time_view import time_view
 
     names = [f"{one.roofline.platform} {one.name} {at}" for at, one in enumerate(found, 1)]
     measured = {name: one.measured_s for name, one in zip(names, found, strict=True) if one.measured_s is not None}
@@ -129,7 +129,7 @@ def _draw(
 ) -> None:
     if not (args.plot or args.picture):
         return
-    from kopt_kb.services.picture import picture_of, terminal, write_picture
+    from kopt_kb.static.picture import picture_of, terminal, write_picture
 
     names = ", ".join(platform.id for platform in platforms)
     drawn = picture_of(f"Roofline: {found[0].work.op} on {names}", platforms, found, measured_s)

@@ -10,7 +10,7 @@ import argparse
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.cli.search import add_filters, filters
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.registry.route import ReadingList, reading_list
+from kopt_kb.wiki.route import ReadingList, reading_list
 
 __all__ = ["add_arguments", "run"]
 

@@ -10,8 +10,8 @@ import argparse
 
 from kopt_kb.cli.output import add_wiki, open_registry, print_json
 from kopt_kb.errors import ExitCode
-from kopt_kb.registry.search import SearchResult, search
-from kopt_kb.registry.search_filters import SEARCH_KINDS, Filters
+from kopt_kb.wiki.search import SearchResult, search
+from kopt_kb.wiki.search_filters import SEARCH_KINDS, Filters
 
 __all__ = ["add_arguments", "add_filters", "filters", "run"]
 

@@ -30,25 +30,25 @@ from kopt_kb.cli.tune_project import (
     project_proposers,
 )
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.services.candidate.search_pruning import pruning_rules
-from kopt_kb.services.devices import product_of
+from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
+from kopt_kb.runners.candidate.search_pruning import pruning_rules
+from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.executors import ChildProcessExecutor, CommandExecutor
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policies import POLICIES, policy_from_json, policy_named
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.project.subject import ProjectSubject
+from kopt_kb.tuning.project import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.report import CampaignReport, conditions_text, report_of
 from kopt_kb.tuning.resource_gate import ResourceGate
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget
-from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.stage_one import PackagedProposer
 from kopt_kb.tuning.states import CampaignState, fold_campaign
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.readme import render_blocks
+from kopt_kb.wiki.devices import product_of
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["add_arguments", "run"]

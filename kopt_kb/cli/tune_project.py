@@ -8,22 +8,22 @@ from pathlib import Path
 
 from kopt_kb.cli.output import print_json
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.registry.registry import Registry
-from kopt_kb.services.devices import product_of
-from kopt_kb.services.project.bundle import files_of, unified_diff
-from kopt_kb.services.project.host import HOST
+from kopt_kb.runners.project.bundle import files_of, unified_diff
+from kopt_kb.runners.project.executor import ProjectExecutor
+from kopt_kb.runners.project.host import HOST
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.machine import ProductOf
+from kopt_kb.tuning.confirmed import is_confirmed
+from kopt_kb.tuning.environment import ProductOf
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.project.confirmed import is_confirmed
-from kopt_kb.tuning.project.executor import ProjectExecutor
-from kopt_kb.tuning.project.subject import ProjectSubject
+from kopt_kb.tuning.project import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.states import CampaignState
-from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.wiki.devices import product_of
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.retarget import aim_in_force
 from kopt_kb.workspace.workspace import Workspace
 

@@ -62,8 +62,8 @@ def _source(source: bytes, args: argparse.Namespace) -> int:
 
 
 def _kernel(source: bytes, args: argparse.Namespace) -> int:
-    from kopt_kb.services.candidate.job import Job, RunLimits
-    from kopt_kb.tuning.executors import ChildProcessExecutor
+    from kopt_kb.runners.candidate.executor import ChildProcessExecutor
+    from kopt_kb.runners.candidate.job import Job, RunLimits
     from kopt_kb.workspace.task import declared_op
 
     op = args.op or declared_op(source, Path(args.file))

@@ -16,9 +16,9 @@ from pathlib import Path
 from kopt_kb.cli import wiki_tables
 from kopt_kb.cli.output import add_common, add_wiki, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.registry.check import INDEX, WikiReport, check_wiki, render_index
-from kopt_kb.registry.shape import describe_folder, is_wiki
-from kopt_kb.registry.wiki import Wiki, default_root
+from kopt_kb.wiki.check import INDEX, WikiReport, check_wiki, render_index
+from kopt_kb.wiki.shape import describe_folder, is_wiki
+from kopt_kb.wiki.wiki import Wiki, default_root
 
 __all__ = ["add_arguments", "run"]
 

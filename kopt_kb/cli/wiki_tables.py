@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.registry.conflicts import Conflict, wiki_conflicts
-from kopt_kb.registry.row import Row
+from kopt_kb.wiki.conflicts import Conflict, wiki_conflicts
+from kopt_kb.wiki.row import Row
 
 if TYPE_CHECKING:
-    from kopt_kb.registry.differences import Difference
+    from kopt_kb.wiki.differences import Difference
 
 __all__ = ["add_diff_arguments", "run_conflicts", "run_diff"]
 
@@ -69,9 +69,9 @@ def _names(words: list[str]) -> dict[str, str]:
 
 def run_diff(args: argparse.Namespace) -> int:
     """Print each disagreement with its error classes; exit 1 when there is one."""
-    from kopt_kb.registry.differences import diff
-    from kopt_kb.registry.foreign import read_foreign
-    from kopt_kb.registry.foreign_readers import PACKAGES
+    from kopt_kb.wiki.differences import diff
+    from kopt_kb.wiki.foreign import read_foreign
+    from kopt_kb.wiki.foreign_readers import PACKAGES
 
     registry, names = open_registry(args), _names(args.names)
     for platform in names.values():

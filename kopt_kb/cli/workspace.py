@@ -15,8 +15,8 @@ from kopt_kb.cli.output import add_common, add_wiki, print_json
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.workspace.memory_edit import add_note
-from kopt_kb.workspace.render import render_workspace
 from kopt_kb.workspace.retarget import parse_factor, registry_of, set_targets
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["add_arguments", "run"]

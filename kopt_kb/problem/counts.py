@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import Engine
-from kopt_kb.registry.quantity import Exactness
+from kopt_kb.quantity.quantity import Exactness
 
 __all__ = [
     "ByteCount",

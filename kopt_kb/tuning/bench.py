@@ -11,26 +11,26 @@ from typing import Any
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool, UnknownData
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate.job import Executor, Job, JobKind, Outcome
-from kopt_kb.services.devices import product_of
+from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
 from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.environment import ProductOf, read_machine
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.jobs import Sources, job_of
-from kopt_kb.tuning.machine import ProductOf, read_machine
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.source_lint import lint_source
 from kopt_kb.tuning.states import fold_campaign
+from kopt_kb.wiki.devices import product_of
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.attempts import attempts_of, standing
 from kopt_kb.workspace.bench_report import BenchReport, Scope, bench_report
 from kopt_kb.workspace.bench_source import RecordSource, is_whole, records_of
-from kopt_kb.workspace.disk import read_regular
-from kopt_kb.workspace.journal import Journal
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.render import render_workspace
-from kopt_kb.workspace.round_events import Measured
-from kopt_kb.workspace.setup_events import BenchStarted, EnvironmentRecorded
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.disk import read_regular
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.journal.setup_events import BenchStarted, EnvironmentRecorded
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["BenchOptions", "BenchPlan", "WrongKernelError", "bench_kernel", "bench_plan", "utilization"]

@@ -9,7 +9,7 @@ from typing import Any
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.workspace.attempts import attempts_of
-from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.journal.round_events import Measured
 
 __all__ = ["finish_benches", "made_records", "timing_run"]
 

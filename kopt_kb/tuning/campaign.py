@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.services.candidate.job import Executor
+from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.noise_run import lacks_noise
 from kopt_kb.tuning.opening import Opening
@@ -22,9 +22,9 @@ from kopt_kb.tuning.states import CampaignState, Round, State
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
 from kopt_kb.tuning.transitions import exits
 from kopt_kb.tuning.view import view_of
-from kopt_kb.workspace.disk import read_regular
-from kopt_kb.workspace.render import render_workspace
-from kopt_kb.workspace.round_events import HypothesisStated, Resumed, RoundStarted, Stopped
+from kopt_kb.workspace.journal.disk import read_regular
+from kopt_kb.workspace.journal.round_events import HypothesisStated, Resumed, RoundStarted, Stopped
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["Campaign"]

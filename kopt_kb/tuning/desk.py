@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.services.candidate.job import Executor, Job, Outcome
+from kopt_kb.runners.candidate.job import Executor, Job, Outcome
+from kopt_kb.tuning.environment import NO_GPU_FIX
 from kopt_kb.tuning.gates import Ran
-from kopt_kb.tuning.machine import NO_GPU_FIX
 from kopt_kb.tuning.states import BY, CampaignFold, CampaignState, Round
-from kopt_kb.workspace.disk import read_regular, replace_file
-from kopt_kb.workspace.events import EventData, abandoned_runs, canonical_json
 from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.gitview import commit_event
-from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.disk import read_regular, replace_file
+from kopt_kb.workspace.journal.events import EventData, abandoned_runs, canonical_json
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Resumed, RunFinished, RunStarted, SnapshotTaken
+from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, NoteAdded, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.round_events import CandidateSubmitted, Resumed, RunFinished, RunStarted, SnapshotTaken
-from kopt_kb.workspace.setup_events import BenchStarted, FileAdopted, NoteAdded, WorkspaceCreated
 
 if TYPE_CHECKING:
-    from kopt_kb.tuning.project.subject import ProjectSubject
+    from kopt_kb.tuning.project import ProjectSubject
 
 __all__ = ["Desk"]
 

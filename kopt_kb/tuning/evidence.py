@@ -11,7 +11,7 @@ from kopt_kb.analysis.profile.sol import sol_class
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.errors import KoptError
 from kopt_kb.tuning.decision import GateResult
-from kopt_kb.workspace.setup_events import ProfileRead
+from kopt_kb.workspace.journal.setup_events import ProfileRead
 
 __all__ = ["read_evidence"]
 

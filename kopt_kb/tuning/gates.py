@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate.job import JobKind
+from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.tuning.source_lint import lint_source

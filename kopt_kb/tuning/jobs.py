@@ -9,7 +9,7 @@ from typing import Any
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate.job import Job, JobKind, RunLimits
+from kopt_kb.runners.candidate.job import Job, JobKind, RunLimits
 from kopt_kb.tuning.settings import Settings
 
 __all__ = ["Sources", "job_of"]

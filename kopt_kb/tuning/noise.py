@@ -6,12 +6,10 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kopt_kb.workspace.setup_events import NoiseMeasured
+from kopt_kb.runners.project.results_csv import STEP
+from kopt_kb.workspace.journal.setup_events import NoiseMeasured
 
-__all__ = ["STEP", "noise_floor_pct", "noise_of"]
-
-STEP = "step_pct"
-"""Key of a record: step between two times that its benchmark can print, in percent of the time; absent: no step."""
+__all__ = ["noise_floor_pct", "noise_of"]
 
 _ABOVE_ROUNDING = 1 + 1e-6  # a gain of exactly one step is computed in floats, and may come out just above it
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate.job import Job
+from kopt_kb.runners.candidate.job import Job
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.environment import NO_GPU_FIX
 from kopt_kb.tuning.gates import Ran
-from kopt_kb.tuning.machine import NO_GPU_FIX
 from kopt_kb.tuning.noise import noise_of
 from kopt_kb.tuning.states import CampaignState
-from kopt_kb.workspace.round_events import Blocked
+from kopt_kb.workspace.journal.round_events import Blocked
 
 __all__ = ["lacks_noise", "measure_noise"]
 

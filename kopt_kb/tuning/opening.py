@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.services.candidate.job import Executor
+from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.machine import NO_GPU_FIX, read_machine
+from kopt_kb.tuning.environment import NO_GPU_FIX, read_machine
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.states import CampaignState, machine_of
-from kopt_kb.workspace.round_events import Blocked
-from kopt_kb.workspace.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.journal.round_events import Blocked
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 
 __all__ = ["Opening"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.policy import ALWAYS, Gate, Policy
-from kopt_kb.workspace.codec import decode
+from kopt_kb.workspace.journal.codec import decode
 
 __all__ = ["POLICIES", "policy_from_json", "policy_named"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, read_declared
 from kopt_kb.problem.shapes import parse_shape
+from kopt_kb.runners.source_config import configs_of, structure_of
 from kopt_kb.tuning.proposals import Proposal, View
-from kopt_kb.tuning.source_config import configs_of, structure_of
 
 __all__ = ["KnobsProposer", "VariantsProposer", "declared_of", "packaged_kernel"]
 

@@ -10,7 +10,7 @@ from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.tuning.stops import evaluation, not_evaluable
-from kopt_kb.workspace.codec import encode
+from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["CampaignReport", "RoundLine", "conditions_text", "report_of"]

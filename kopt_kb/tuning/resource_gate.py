@@ -9,9 +9,9 @@ from pathlib import Path
 
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.problem.shapes import Shape, format_shape
-from kopt_kb.registry.registry import Platform
-from kopt_kb.services.pruning import Removed
+from kopt_kb.static.pruning import Removed
 from kopt_kb.tuning.decision import GateResult
+from kopt_kb.wiki.registry import Platform
 
 __all__ = ["ResourceGate"]
 
@@ -27,8 +27,8 @@ class ResourceGate:
     def __call__(self, source: bytes) -> GateResult:
         """Return pass, fail with the number and the limit it breaks, or unavailable."""
         from kopt_kb.kernels.compile.request import OpCase
-        from kopt_kb.services.limits import limits_of
-        from kopt_kb.services.pruning import PruneOptions, prune
+        from kopt_kb.static.limits import limits_of
+        from kopt_kb.static.pruning import PruneOptions, prune
 
         shapes = {format_shape(one): one for one in self.shapes}
         with tempfile.TemporaryDirectory(prefix="kb-limits-") as folder:

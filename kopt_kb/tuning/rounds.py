@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.services.candidate.job import Job, JobKind
+from kopt_kb.runners.candidate.job import Job, JobKind
+from kopt_kb.runners.source_config import configs_of, with_configs
 from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.environment import ProductOf
 from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, cache_bytes, judge
 from kopt_kb.tuning.jobs import Sources, job_of
-from kopt_kb.tuning.machine import ProductOf
 from kopt_kb.tuning.noise import noise_floor_pct, noise_of
 from kopt_kb.tuning.noise_run import measure_noise
 from kopt_kb.tuning.policy import GATES, Policy
-from kopt_kb.tuning.project.quick import quick_level
-from kopt_kb.tuning.project.subject import ProjectSubject
+from kopt_kb.tuning.project import ProjectSubject
+from kopt_kb.tuning.quick import quick_level
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.source_config import configs_of, with_configs
 from kopt_kb.tuning.stage_one import unmet
 from kopt_kb.tuning.states import CampaignState, Round
-from kopt_kb.workspace.round_events import CandidateSubmitted, Decided, GateJudged, Measured
+from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured
 
 __all__ = ["Aids", "RoundWork", "SourceGate"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.attempts import History, attempts_of, new_history
 from kopt_kb.workspace.attempts import apply_event as apply_to_history
-from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.round_events import (
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.round_events import (
     CandidateSubmitted,
     Decided,
     GateJudged,
@@ -24,8 +24,14 @@ from kopt_kb.workspace.round_events import (
     SnapshotTaken,
     Stopped,
 )
+from kopt_kb.workspace.journal.setup_events import (
+    BenchStarted,
+    EnvironmentRecorded,
+    NoiseMeasured,
+    NoteAdded,
+    ProfileRead,
+)
 from kopt_kb.workspace.route import Route
-from kopt_kb.workspace.setup_events import BenchStarted, EnvironmentRecorded, NoiseMeasured, NoteAdded, ProfileRead
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.state import apply_event as apply_to_workspace
 from kopt_kb.workspace.state import new_state as new_workspace_state

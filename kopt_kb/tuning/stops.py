@@ -11,8 +11,8 @@ from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.workspace.attempts import standing
 from kopt_kb.workspace.conditions import AboveCeilingError, Evaluation, StopConditions
-from kopt_kb.workspace.round_events import Measured
-from kopt_kb.workspace.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 
 __all__ = [
     "evaluation",

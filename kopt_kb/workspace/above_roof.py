@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.workspace.conditions import AboveCeilingError, StopConditions
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.roof_use import roof_uses
-from kopt_kb.workspace.round_events import Measured
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["above_roof"]

@@ -13,18 +13,18 @@ from typing import Any
 
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.workspace.attempts import attempts_of
-from kopt_kb.workspace.blocks import Block, parse_blocks
-from kopt_kb.workspace.disk import read_regular
-from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.disk import read_regular
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.journal.round_events import MemoryMasked, MemoryUnmasked
+from kopt_kb.workspace.journal.setup_events import EventData, FileAdopted
 from kopt_kb.workspace.layout import LayoutError
 from kopt_kb.workspace.memory import is_version_file
 from kopt_kb.workspace.memory_edit import FREE_TEXT, check_maskable, note_data, refuse_field
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.render import RenderReport, Texts, render_texts, render_workspace
-from kopt_kb.workspace.round_events import MemoryMasked, MemoryUnmasked
-from kopt_kb.workspace.setup_events import EventData, FileAdopted
-from kopt_kb.workspace.view_header import RenderedFile, split_view
+from kopt_kb.workspace.views.blocks import Block, parse_blocks
+from kopt_kb.workspace.views.header import RenderedFile, split_view
+from kopt_kb.workspace.views.render import RenderReport, Texts, render_texts, render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["FIXED_BLOCKS", "AdoptRefusedError", "Adoption", "adopt_file", "find_workspace"]
@@ -219,7 +219,7 @@ def _checked(lines: Sequence[str], relative: str, first: int) -> Sequence[str]:
 def _memory(
     workspace: Workspace, relative: str, data: bytes, base: str, events: tuple[Event, ...], by: str
 ) -> Iterator[EventData]:
-    from kopt_kb.workspace.memory_model import MemoryFileError, read_iteration
+    from kopt_kb.workspace.views.memory_model import MemoryFileError, read_iteration
 
     new = read_iteration(data, relative).model_dump()
     old = read_iteration(base.encode(), relative).model_dump()

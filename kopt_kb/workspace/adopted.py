@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kopt_kb.workspace.attempts import History, attempts_of
-from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.memory_words import blob_text, plain
-from kopt_kb.workspace.readme import render_blocks
+from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.state import fold
-from kopt_kb.workspace.views import BlobReader, View
+from kopt_kb.workspace.views.memory_words import blob_text, plain
+from kopt_kb.workspace.views.readme import render_blocks
+from kopt_kb.workspace.views.views import BlobReader, View
 
 __all__ = ["ADDED_HEADING", "README_VIEW", "adopted_lines"]
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kopt_kb.workspace import round_events as rounds
-from kopt_kb.workspace import setup_events as setup
-from kopt_kb.workspace.events import Event, EventData
+from kopt_kb.workspace.journal import round_events as rounds
+from kopt_kb.workspace.journal import setup_events as setup
+from kopt_kb.workspace.journal.events import Event, EventData
 from kopt_kb.workspace.route import Route, route_of
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.workspace.bench_source import RecordSource
 from kopt_kb.workspace.conditions import AboveCeilingError, Evaluation, StopConditions
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.roof_use import RoofUse, roof_uses
-from kopt_kb.workspace.round_events import Measured
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["BenchReport", "Scope", "ShapeUse", "Verdict", "bench_report", "why_not_judged"]

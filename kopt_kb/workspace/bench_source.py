@@ -10,8 +10,8 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.workspace.above_roof import above_roof
 from kopt_kb.workspace.attempts import SIMULATOR, Attempt, Bench, History, standing
-from kopt_kb.workspace.round_events import Measured
-from kopt_kb.workspace.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["RecordSource", "is_whole", "records_of"]

@@ -10,11 +10,11 @@ from typing import Any
 
 from kopt_kb.errors import FindingError
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.registry.units import format_exact, unit
+from kopt_kb.quantity.units import format_exact, unit
+from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.journal.setup_events import Target
 from kopt_kb.workspace.registration import AGGREGATE
 from kopt_kb.workspace.roof_use import roof_amount
-from kopt_kb.workspace.round_events import Measured
-from kopt_kb.workspace.setup_events import Target
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["AboveCeilingError", "Condition", "Evaluation", "Judged", "StopConditions"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
-from kopt_kb.workspace.chain import Head
-from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.gitrun import Git, GitError
+from kopt_kb.workspace.journal.chain import Head
+from kopt_kb.workspace.journal.events import Event
 
 __all__ = ["TRAILER", "Identity", "Repository", "commit_event", "enclosing_repository", "ensure_repository"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
-from kopt_kb.workspace.disk import sync_folder
+from kopt_kb.workspace.journal.disk import sync_folder
 
 __all__ = ["FOLDER_PREFIX", "Layout", "LayoutError", "create_workspace", "find_layout", "folder_name"]
 

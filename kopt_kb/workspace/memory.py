@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.workspace.attempts import History, attempts_of
-from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.layout import Layout
-from kopt_kb.workspace.memory_view import iteration_of
-from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.state import fold
+from kopt_kb.workspace.views.memory import iteration_of
 from kopt_kb.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from kopt_kb.workspace.memory_model import Iteration
+    from kopt_kb.workspace.views.memory_model import Iteration
 
 __all__ = [
     "MaskedVersionError",

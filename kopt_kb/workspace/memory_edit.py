@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.workspace.attempts import History, attempts_of
-from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.journal import Journal
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, MemoryMasked, MemoryUnmasked, RoundStarted
+from kopt_kb.workspace.journal.setup_events import EventData, MemoryNoted, NoteAdded
 from kopt_kb.workspace.memory import hand_masked
-from kopt_kb.workspace.memory_words import LOOP_AUTHOR
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.round_events import Decided, HypothesisStated, MemoryMasked, MemoryUnmasked, RoundStarted
-from kopt_kb.workspace.setup_events import EventData, MemoryNoted, NoteAdded
 from kopt_kb.workspace.state import fold
+from kopt_kb.workspace.views.memory_words import LOOP_AUTHOR
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = [
@@ -95,7 +95,7 @@ def note_data(workspace: Workspace, version: int, field: str, text: str, by: str
         FieldRefusedError: The field is not free text.
         MemoryFileError: The entry has not the field's form.
     """
-    from kopt_kb.workspace.memory_model import read_entry
+    from kopt_kb.workspace.views.memory_model import read_entry
 
     if field not in FREE_TEXT:
         raise refuse_field(field, f"memory/v{version}.json")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from kopt_kb.analysis.roofline import Roofline, Target
+from kopt_kb.analysis.roofline.roofline import Roofline, Target
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.registry.quantity import Quantity, given
-from kopt_kb.registry.units import UNITS, format_exact
+from kopt_kb.quantity.quantity import Quantity, given
+from kopt_kb.quantity.units import UNITS, format_exact
 
 __all__ = ["PerformanceTarget", "TargetAboveRoofError", "aimed", "parse_performance_target"]
 

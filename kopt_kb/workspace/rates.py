@@ -11,9 +11,9 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import check_shape, format_shape, parse_shape
-from kopt_kb.registry.units import UNITS
+from kopt_kb.quantity.units import UNITS
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.roof_use import DRAM, roof_amount
-from kopt_kb.workspace.round_events import Measured
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["ShapeRate", "change_pct", "finite", "geomean", "rates_of", "short"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from kopt_kb.analysis.roofline import Roofline, Target, roofline
+from kopt_kb.analysis.roofline.roofline import Roofline, Target, roofline
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.registry.lookup import Lookup, lookup
-from kopt_kb.registry.quantity import Quantity, Unknown
-from kopt_kb.registry.registry import Platform
-from kopt_kb.registry.row import Row
-from kopt_kb.registry.sheet import row_value
-from kopt_kb.workspace import setup_events as events
+from kopt_kb.quantity.quantity import Quantity, Unknown
+from kopt_kb.wiki.lookup import Lookup, lookup
+from kopt_kb.wiki.registry import Platform
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import row_value
+from kopt_kb.workspace.journal import setup_events as events
 
 __all__ = ["AGGREGATE", "registered_rows", "rooflines", "specs_registered", "target_set"]
 

@@ -9,18 +9,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.roofline import TARGET_FACTOR, Roofline, Target
+from kopt_kb.analysis.roofline.roofline import TARGET_FACTOR, Roofline, Target
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.registry.quantity import Quantity, given
-from kopt_kb.registry.registry import Platform, Registry
-from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.journal import Journal
+from kopt_kb.quantity.quantity import Quantity, given
+from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.journal.setup_events import TargetSet
 from kopt_kb.workspace.performance_target import aimed, parse_performance_target
 from kopt_kb.workspace.registration import AGGREGATE, rooflines, specs_registered, target_set, unknown_needs
-from kopt_kb.workspace.render import RenderReport, render_workspace
-from kopt_kb.workspace.setup_events import TargetSet
 from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.views.render import RenderReport, render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = [

@@ -8,10 +8,10 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.journal.setup_events import SpecRow, SpecsRegistered, TargetSet, UnknownRow, WorkspaceCreated
 from kopt_kb.workspace.route import Route, route_of
-from kopt_kb.workspace.setup_events import SpecRow, SpecsRegistered, TargetSet, UnknownRow, WorkspaceCreated
 
 __all__ = ["WorkspaceState", "apply_event", "fold", "new_state"]
 

@@ -9,23 +9,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.roofline import Roofline
+from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.errors import BadInput
-from kopt_kb.registry.registry import Platform, Registry
+from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.conditions import StopConditions
-from kopt_kb.workspace.events import Event
 from kopt_kb.workspace.gitview import commit_event, ensure_repository
-from kopt_kb.workspace.journal import Journal
-from kopt_kb.workspace.journal_reader import read_journal
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.journal.reader import read_journal
+from kopt_kb.workspace.journal.setup_events import NoteAdded, WikiState, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout, create_workspace, find_layout
-from kopt_kb.workspace.objects import ObjectStore
 from kopt_kb.workspace.performance_target import aimed, parse_performance_target
-from kopt_kb.workspace.readme import new_readme
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.route import Route, choose_route
-from kopt_kb.workspace.setup_events import NoteAdded, WikiState, WorkspaceCreated
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.task import Task, read_demo
+from kopt_kb.workspace.views.readme import new_readme
 
 __all__ = ["GITIGNORE", "Workspace"]
 

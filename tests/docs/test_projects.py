@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
-from kopt_kb.services.project.file import read_project
+from kopt_kb.runners.project.file import read_project
 
 
 def _block(root: Path, language: str) -> str:

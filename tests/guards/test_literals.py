@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.registry.registry import Registry
-from kopt_kb.registry.sheet import row_value
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.sheet import row_value
 
 METRICS = {
     "peak_compute", "memory_bandwidth", "memory_capacity", "sm_clock", "memory_clock", "l2_capacity", "llc_capacity",
@@ -25,7 +25,7 @@ SPECIFIC_SIZE = 1e6
 """… unless they are written out in base units."""
 
 ALLOWED: dict[tuple[str, float], str] = {
-    ("analysis/readers/ncu_children.py", 32_000_000): "bytes of a report that one child reads",
+    ("analysis/readers/nvidia/ncu_children.py", 32_000_000): "bytes of a report that one child reads",
     ("kopt_kb/cli/main.py", 130): "exit code of an interrupted process (POSIX shells: 128 + SIGINT)",
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-MAKERS = {"Cited": "kopt_kb/registry/resolve.py", "Measured": "kopt_kb/workspace/measurements.py"}
+MAKERS = {"Cited": "kopt_kb/wiki/resolve.py", "Measured": "kopt_kb/workspace/measurements.py"}
 
 
 def _trees(root: Path) -> list[tuple[str, ast.Module]]:
@@ -26,7 +26,7 @@ def _origin_names(tree: ast.Module) -> dict[str, str]:
     return {
         alias.asname or alias.name: alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "kopt_kb.registry.quantity"
+        if isinstance(node, ast.ImportFrom) and node.module == "kopt_kb.quantity.quantity"
         for alias in node.names
         if alias.name in MAKERS
     }

@@ -7,10 +7,10 @@ import json
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.profile import Source
-from kopt_kb.analysis.readers.amd_collect import AmdCollector
-from kopt_kb.analysis.readers.amd_devices import Devices
-from kopt_kb.analysis.readers.amd_store import DispatchStore
-from kopt_kb.analysis.readers.rocprofv3_rows import TableReader
+from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
+from kopt_kb.analysis.readers.amd.amd_devices import Devices
+from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
+from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
 
 SOURCE = Source("f", "rocprofv3-csv", "rocprofv3", "amd")
 NAMES = st.sampled_from(["k", "void f<int, 4>(int*)", "naïve"])

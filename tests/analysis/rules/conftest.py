@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb.analysis.profile import DurationStats, KernelProfile, Place, Source
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.derived import Kernel
 from kopt_kb.analysis.rules.thresholds import load_thresholds
 
 ZOO = Path(__file__).resolve().parents[2] / "data" / "zoo"

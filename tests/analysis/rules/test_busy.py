@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kopt_kb.analysis.rules.busy import find_balanced, find_divergence, find_memory_level, find_pipe
-from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.derived import Kernel
 
 Made = Callable[..., Kernel]
 

@@ -7,8 +7,8 @@ import pytest
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.headroom import headroom_of
-from kopt_kb.registry.quantity import Quantity
-from kopt_kb.registry.registry import Registry
+from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.wiki.registry import Registry
 from tests.analysis.rules.conftest import profile_of
 
 

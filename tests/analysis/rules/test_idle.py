@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from kopt_kb.analysis.rules.derived import Kernel
 from kopt_kb.analysis.rules.idle import find_imbalance, find_launch_overhead, find_small_grid, find_tail
-from kopt_kb.analysis.rules.kernel import Kernel
 
 Made = Callable[..., Kernel]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.derived import Kernel
 from kopt_kb.analysis.rules.waiting import find_barrier, find_dependency, find_occupancy
 
 Made = Callable[..., Kernel]

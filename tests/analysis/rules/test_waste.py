@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kopt_kb.analysis.rules.kernel import Kernel
+from kopt_kb.analysis.rules.derived import Kernel
 from kopt_kb.analysis.rules.waste import find_atomics, find_bank_conflict, find_spill, find_uncoalesced
 
 Made = Callable[..., Kernel]

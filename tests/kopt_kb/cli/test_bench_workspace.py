@@ -10,8 +10,8 @@ import pytest
 
 from kopt_kb.cli.bench_workspace import render_conditions
 from kopt_kb.cli.main import main
-from kopt_kb.registry.registry import Registry
 from kopt_kb.tuning.bench import utilization
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.workspace import Workspace
 
 CAMPAIGNS = Path(__file__).parents[3] / "benchmarks" / "campaigns" / "h200_sxm"

@@ -86,7 +86,7 @@ def test_create_is_the_next_number_with_a_whole_hypothesis(folder, capsys):
 
 def decide(folder):
     """End the open round by hand."""
-    from kopt_kb.workspace.journal import Journal
+    from kopt_kb.workspace.journal.journal import Journal
 
     with Journal.open(Path(folder) / "journal.jsonl") as journal:
         number = max(event.data.round for event in journal.events if event.kind == "round_started")

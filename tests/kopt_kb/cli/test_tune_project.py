@@ -13,7 +13,7 @@ import pytest
 
 from kopt_kb.cli.main import main
 from kopt_kb.cli.tune_project import device_names
-from kopt_kb.registry.registry import Registry
+from kopt_kb.wiki.registry import Registry
 
 
 @pytest.fixture

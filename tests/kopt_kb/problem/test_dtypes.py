@@ -6,7 +6,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import ALIASES, DTYPES, dtype_of, matrix_compute, vector_compute
-from kopt_kb.registry.vocabulary import AXES
+from kopt_kb.wiki.vocabulary import AXES
 
 
 def test_every_type_is_an_axis_value_of_the_wiki():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,19 +12,19 @@ from typing import Any
 import pytest
 
 from kopt_kb.problem.problem import Problem
-from kopt_kb.registry.registry import Registry
-from kopt_kb.services.project.file import read_project
+from kopt_kb.runners.project.executor import ProjectExecutor
+from kopt_kb.runners.project.file import read_project
+from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
-from kopt_kb.tuning.project.executor import ProjectExecutor
-from kopt_kb.tuning.project.subject import ProjectSubject
+from kopt_kb.tuning.project import ProjectSubject
 from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.stage_one import PackagedProposer
-from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.task import ProjectCapture, Task
 from kopt_kb.workspace.workspace import Workspace
 
@@ -155,3 +157,10 @@ def project_campaign() -> Callable[..., Campaign]:
         return Campaign(workspace, policy, (Scripted(answers),), executor, aids=Aids(project=subject, say=say))
 
     return make
+
+
+_SPEC = importlib.util.spec_from_file_location("campaign_words", Path(__file__).with_name("campaign_words.py"))
+assert _SPEC is not None and _SPEC.loader is not None
+_MODULE = importlib.util.module_from_spec(_SPEC)
+sys.modules["campaign_words"] = _MODULE
+_SPEC.loader.exec_module(_MODULE)

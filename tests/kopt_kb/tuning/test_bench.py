@@ -10,17 +10,17 @@ import pytest
 
 from kopt_kb.errors import BadInput, FindingError, MissingTool, UnknownData
 from kopt_kb.problem.problem import Problem
-from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, WrongKernelError, bench_kernel, bench_plan, utilization
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.states import fold_campaign
-from kopt_kb.workspace.audit import audit
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.conditions import AboveCeilingError
-from kopt_kb.workspace.journal import Journal, JournalBusyError
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.setup_events import BenchStarted
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
+from kopt_kb.workspace.journal.setup_events import BenchStarted
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 

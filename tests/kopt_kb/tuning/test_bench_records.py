@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, utilization
 from kopt_kb.tuning.bench_records import made_records, timing_run
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.workspace.audit import audit
-from kopt_kb.workspace.journal import Journal
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.workspace import Workspace
 
 AMOUNT = {"8192x4096": 134_225_920, "1024x512": 2_098_176}

@@ -12,21 +12,21 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate.job import Job, Outcome, Started
-from kopt_kb.services.devices import product_of
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, RepeatedHypothesisError, View
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget, Settings
-from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.states import State
-from kopt_kb.workspace.journal_reader import read_journal
+from kopt_kb.wiki.devices import product_of
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.reader import read_journal
+from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, MemoryMasked, RoundStarted, SnapshotTaken
 from kopt_kb.workspace.memory_edit import Hypothesis, create_version
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.render import render_workspace
-from kopt_kb.workspace.round_events import Decided, HypothesisStated, MemoryMasked, RoundStarted, SnapshotTaken
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.services.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.states import CampaignState, fold_campaign
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.round_events import Decided
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.round_events import Decided
 from kopt_kb.workspace.workspace import Workspace
 
 SHAPES = ("8192x4096", "1024x512")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.errors import MissingTool
-from kopt_kb.services.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.states import CampaignFold
-from kopt_kb.workspace.round_events import RoundStarted, RunStarted
+from kopt_kb.workspace.journal.round_events import RoundStarted, RunStarted
 from kopt_kb.workspace.workspace import Workspace
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.services.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.noise_run import lacks_noise
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.workspace.events import Event
+from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.workspace import Workspace
 
 AMOUNT = {"8192x4096": 134_225_920, "1024x512": 2_098_176}
@@ -212,7 +212,7 @@ def test_a_project_goes_on_on_another_host(make_project, project_campaign, monke
         while not events(workspace, "snapshot_taken"):
             one.step()
     machine = {"device": "host other", "uuid": None, "driver": None, "clocks": {}, "versions": {}}
-    monkeypatch.setattr("kopt_kb.tuning.project.executor.host_environment", lambda: machine)
+    monkeypatch.setattr("kopt_kb.runners.project.executor.host_environment", lambda: machine)
     with project_campaign(workspace) as one:
         one.run()
         state = one.state()

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
-from kopt_kb.services.candidate.job import Job, Outcome
+from kopt_kb.runners.candidate.job import Job, Outcome
+from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.simulator import SimulatorExecutor
-from kopt_kb.workspace.round_events import Blocked
-from kopt_kb.workspace.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.journal.round_events import Blocked
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
 
 

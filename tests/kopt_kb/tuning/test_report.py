@@ -10,7 +10,7 @@ import pytest
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.report import conditions_text, report_of
 from kopt_kb.tuning.states import fold_campaign
-from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
 
 

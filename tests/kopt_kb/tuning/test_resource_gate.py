@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.registry.registry import Registry
 from kopt_kb.tuning.resource_gate import ResourceGate
+from kopt_kb.wiki.registry import Registry
 
 
 @pytest.mark.triton

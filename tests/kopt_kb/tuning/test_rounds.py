@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.services.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.runners.source_config import configs_of
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposers import VariantsProposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.simulator import SimulatorExecutor
-from kopt_kb.tuning.source_config import configs_of
 from kopt_kb.tuning.states import fold_campaign
-from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
 
 

@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.registry.registry import Registry
-from kopt_kb.services.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, Proposer, View
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget, Settings
-from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.stage_one import PackagedProposer, unmet
 from kopt_kb.tuning.states import State
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.attempts import attempts_of
-from kopt_kb.workspace.audit import audit
+from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, RoundStarted, SnapshotTaken
 from kopt_kb.workspace.memory_edit import mask
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.render import render_workspace
-from kopt_kb.workspace.round_events import Decided, HypothesisStated, RoundStarted, SnapshotTaken
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 LAZY = b"\n\ndef launch(x, weight, *, config=None, out=None):\n    return reference(x, weight)\n"

@@ -8,9 +8,9 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.states import CampaignFold, CampaignState, State, fold_campaign
-from kopt_kb.workspace.events import Event
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.round_events import MemoryMasked
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.round_events import MemoryMasked
 from kopt_kb.workspace.workspace import Workspace
 
 

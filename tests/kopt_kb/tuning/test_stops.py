@@ -16,8 +16,8 @@ from kopt_kb.tuning.stops import (
     stagnant_categories,
     stop_reason,
 )
-from kopt_kb.workspace.round_events import Decided, HypothesisStated, Measured, SnapshotTaken
-from kopt_kb.workspace.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, Measured, SnapshotTaken
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
 
 AMOUNT = {"8192x4096": 134_225_920, "1024x512": 2_098_176}

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policies import policy_from_json, policy_named
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.settings import Budget, Settings
-from kopt_kb.tuning.simulator import SimulatorExecutor
 from kopt_kb.tuning.states import CampaignState, State, fold_campaign
 from kopt_kb.tuning.transitions import EXITS, NEXT, exits, may_follow
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.round_events import Stopped
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.round_events import Stopped
 from kopt_kb.workspace.workspace import Workspace
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from kopt_kb.problem.problem import Problem
-from kopt_kb.registry.registry import Registry
-from kopt_kb.workspace.journal import Journal
-from kopt_kb.workspace.objects import ObjectStore
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.workspace.above_roof import above_roof
-from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.workspace import Workspace
 
 

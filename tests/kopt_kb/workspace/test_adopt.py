@@ -9,12 +9,12 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.adopt import FIXED_BLOCKS, AdoptRefusedError, adopt_file, find_workspace
-from kopt_kb.workspace.audit import audit
+from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.layout import LayoutError
 from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.memory_edit import FieldRefusedError
-from kopt_kb.workspace.memory_model import MemoryFileError
-from kopt_kb.workspace.render import render_workspace
+from kopt_kb.workspace.views.memory_model import MemoryFileError
+from kopt_kb.workspace.views.render import render_workspace
 
 
 @pytest.fixture

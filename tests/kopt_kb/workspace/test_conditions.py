@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kopt_kb.workspace.conditions import AboveCeilingError, StopConditions
-from kopt_kb.workspace.round_events import Measured
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.workspace import Workspace
 
 

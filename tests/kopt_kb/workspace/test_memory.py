@@ -20,7 +20,7 @@ from kopt_kb.workspace.memory import (
     read_memory,
     visible_claims,
 )
-from kopt_kb.workspace.render import render_workspace
+from kopt_kb.workspace.views.render import render_workspace
 
 
 def mask_by_hand(story, number):

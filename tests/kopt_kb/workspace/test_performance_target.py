@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.analysis.roofline import roofline
+from kopt_kb.analysis.roofline.roofline import roofline
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.work import work
-from kopt_kb.registry.registry import Registry
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.performance_target import (
     PerformanceTarget,
     TargetAboveRoofError,

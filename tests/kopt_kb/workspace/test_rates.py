@@ -7,8 +7,8 @@ import math
 import pytest
 
 from kopt_kb.workspace.attempts import attempts_of
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.rates import change_pct, finite, geomean, rates_of, short
-from kopt_kb.workspace.round_events import Measured
 
 
 def record(shape, median_s):

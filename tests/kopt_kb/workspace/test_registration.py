@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kopt_kb.problem.problem import Problem
-from kopt_kb.registry.registry import Registry
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.registration import (
     AGGREGATE,
     _number,

@@ -8,11 +8,11 @@ from fractions import Fraction
 import pytest
 
 from kopt_kb.errors import BadInput, FindingError
-from kopt_kb.registry.registry import Registry
-from kopt_kb.workspace.audit import audit
-from kopt_kb.workspace.journal import Journal
-from kopt_kb.workspace.render import render_workspace
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, parse_factor, registry_of, set_targets
+from kopt_kb.workspace.views.render import render_workspace
 
 
 def values(workspace):
@@ -51,7 +51,7 @@ def test_a_target_event_that_does_not_follow_from_its_rows_is_found(workspace, r
     """An author and a reason don't make a number right."""
     from dataclasses import replace
 
-    from kopt_kb.workspace.journal import Journal
+    from kopt_kb.workspace.journal.journal import Journal
 
     state = workspace.state()
     wrong = tuple(replace(one, value="1.2") if one.shape else one for one in state.targets.targets)

@@ -8,13 +8,13 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.registry.registry import Registry
-from kopt_kb.workspace.audit import audit
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.memory_edit import Hypothesis, create_version
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.render import render_texts, render_workspace
 from kopt_kb.workspace.route import ROUTES, choose_route, route_of, route_text
 from kopt_kb.workspace.task import Task
+from kopt_kb.workspace.views.render import render_texts, render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 LOGIC = b"def make_inputs(shape, dtype, device, seed):\n    pass\n\ndef reference(x):\n    pass\n"

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.workspace.journal import Journal
-from kopt_kb.workspace.setup_events import UnknownRow
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.journal.setup_events import UnknownRow
 from kopt_kb.workspace.state import fold
 from kopt_kb.workspace.workspace import Workspace
 
@@ -31,7 +31,7 @@ def test_later_registrations_win_and_known_values_are_not_unknown(workspace: Wor
             {"rows": [], "unknown": [{"key": "memory_capacity", "reason": "x", "citation": None, "placeholder": None}]},
         )
         assert isinstance(fold(journal.events).unknown["memory_capacity"], UnknownRow)
-        from kopt_kb.workspace.setup_events import SpecsRegistered
+        from kopt_kb.workspace.journal.setup_events import SpecsRegistered
 
         journal.append("specs_registered", SpecsRegistered((replace(row, value="96"),), ()))
     state = workspace.state()

@@ -10,11 +10,11 @@ import pytest
 
 from kopt_kb.errors import BadInput, UnknownData
 from kopt_kb.problem.problem import Problem
-from kopt_kb.registry.registry import Registry
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.layout import LayoutError
-from kopt_kb.workspace.objects import ObjectStore
-from kopt_kb.workspace.readme import BLOCKS
 from kopt_kb.workspace.task import Task
+from kopt_kb.workspace.views.readme import BLOCKS
 from kopt_kb.workspace.workspace import Workspace
 
 

@@ -1,0 +1,1 @@
+"""Occupancy from resources and sourced limits, by the vendors' own rules."""

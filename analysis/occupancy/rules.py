@@ -1,0 +1,55 @@
+"""A residency rule: which limits it reads, when it applies, and how many blocks it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kopt_kb.analysis.occupancy.limits import Limiter, Limits, Resources
+from kopt_kb.errors import UnknownData
+
+__all__ = ["Rule", "known", "warps_per_block"]
+
+
+def known(have: Limits, name: str) -> int:
+    """Return that limit as a number; raises `UnknownData` when it is UNKNOWN."""
+    value: int | None = getattr(have, name)
+    if value is None:
+        raise UnknownData(f"{name} is UNKNOWN", where="occupancy", fix="add the row to the target's wiki page")
+    return value
+
+
+def warps_per_block(use: Resources, have: Limits) -> int:
+    """Return the warps a block takes, the last one possibly partly filled."""
+    return -(-use.threads_per_block // known(have, "warp_size"))
+
+
+def _always(_use: Resources, _have: Limits) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One resource of an SM and the blocks it allows.
+
+    Attributes:
+        limiter: Name of the resource.
+        needs: Limits that must be known; attributes of `Limits`.
+        blocks: Blocks an SM can hold by this resource alone.
+        knob: What to use less of for one more block; empty when nothing helps.
+        used: Whether the kernel touches the resource at all.
+    """
+
+    limiter: Limiter
+    needs: tuple[str, ...]
+    blocks: Callable[[Resources, Limits], int]
+    knob: str = ""
+    used: Callable[[Resources, Limits], bool] = _always
+
+    def missing(self, have: Limits) -> tuple[str, ...]:
+        """Return the names of the limits that are UNKNOWN."""
+        return tuple(name for name in self.needs if getattr(have, name) is None)
+
+    def applies(self, use: Resources, have: Limits) -> bool:
+        """Return whether the kernel uses the resource and every limit is known."""
+        return not self.missing(have) and self.used(use, have)

@@ -1,0 +1,173 @@
+"""Reader of rocprof-compute's analysis database: times of dispatches, and metrics as the tool itself derived them.
+
+The derived metrics stay the tool's own. The columns of its roofline tables are not read: `total_flops` holds a rate and
+the `*_cache_data` columns hold intensities.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.analysis.profile import DurationStats, KernelProfile, Launch, Place, RawMetric, Source
+from kopt_kb.analysis.profile.amd_counters import AmdDevice
+from kopt_kb.analysis.profile.tally import DurationTally
+from kopt_kb.analysis.readers.amd.amd_devices import device_of_sysinfo
+from kopt_kb.analysis.readers.amd.amd_names import plain_name
+from kopt_kb.analysis.readers.amd.amd_sqlite import open_database, text_of
+from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.errors import ReportError
+from kopt_kb.quantity.quantity import Exactness
+
+__all__ = ["ROCPROF_COMPUTE_DB", "read_rocprof_compute_db"]
+
+_FORMAT = "rocprof-compute-db"
+_NS_PER_S = 1e9
+_AVERAGE = "Avg"
+_OWN = "derived metrics are the tool's own: means over dispatches of ratios"
+_SOL = "System Speed-of-Light"
+_MAPPED = {
+    (_SOL, "VALU Utilization"): "pipe_elapsed.valu_pct",
+    (_SOL, "SALU Utilization"): "pipe_elapsed.uniform_pct",
+    (_SOL, "MFMA Utilization"): "pipe_elapsed.tensor_pct",
+    (_SOL, "VMEM Utilization"): "pipe_elapsed.vmem_pct",
+    (_SOL, "Branch Utilization"): "pipe_elapsed.branch_pct",
+    (_SOL, "VALU Active Threads"): "threads_per_instruction",
+    (_SOL, "IPC"): "instructions_per_cycle",
+    (_SOL, "vL1D Cache Hit Rate"): "l1_hit_pct",
+    (_SOL, "L2 Cache Hit Rate"): "l2_hit_pct",
+}
+_OCCUPANCY = (_SOL, "Wavefront Occupancy")
+_FABRIC = ("L2-Fabric Read BW", "L2-Fabric Write BW")
+_SCALES = {
+    "gflop/s": (1e9, "FLOP/s"),
+    "giop/s": (1e9, "FLOP/s"),
+    "gb/s": (1e9, "B/s"),
+    "percent": (1.0, "%"),
+    "pct": (1.0, "%"),
+    "bytes": (1.0, "B"),
+    "cycles": (1.0, "cycle"),
+    "ns": (1e-9, "s"),
+}
+_KERNELS = """SELECT K.kernel_uuid, K.kernel_name, K.workload_id, D.dispatch_id, D.gpu_id,
+    D.end_timestamp - D.start_timestamp FROM compute_kernel K
+    JOIN compute_dispatch D ON D.kernel_uuid = K.kernel_uuid ORDER BY K.kernel_uuid, D.dispatch_id"""
+_METRICS = """SELECT M.kernel_uuid, T.table_name, T.name, T.metric_id, M.value_name, M.value, T.unit
+    FROM compute_kernel_metric_value M JOIN compute_metric_definition T ON T.metric_uuid = M.metric_uuid"""
+
+
+def read_rocprof_compute_db(path: Path) -> Iterator[KernelProfile]:
+    """Yield the profiles of an analysis database; raises `ReportError` for a damaged one or one without dispatches."""
+    with open_database(path) as connection:
+        version = connection.execute("SELECT compute_version FROM compute_metadata").fetchone()
+        source = Source(str(path), _FORMAT, "rocprof-compute", "amd", text_of(version[0]) or None if version else None)
+        devices = _devices(connection)
+        values = _values(connection)
+        kernels: dict[Any, tuple[str, Any, list[tuple[Any, Any]]]] = {}
+        for uuid, name, workload, number, _, span_ns in connection.execute(_KERNELS):
+            kernels.setdefault(uuid, (text_of(name) or "unnamed", workload, []))[2].append((number, span_ns))
+    if not kernels:
+        raise ReportError("the database holds no dispatch", where=path, fix="analyze the workload again")
+    for uuid, (name, workload, dispatches) in kernels.items():
+        device = devices.get(workload, AmdDevice())
+        yield _profile(name, device, dispatches, values.get(uuid, {}), source)
+
+
+def _devices(connection: sqlite3.Connection) -> dict[Any, AmdDevice]:
+    found: dict[Any, AmdDevice] = {}
+    for workload, text in connection.execute("SELECT workload_id, sys_info_extdata FROM compute_workload"):
+        try:
+            info = json.loads(text_of(text) or "{}")
+        except (ValueError, RecursionError):
+            info = {}
+        found[workload] = device_of_sysinfo(info if isinstance(info, dict) else {})
+    return found
+
+
+def _values(connection: sqlite3.Connection) -> dict[Any, dict[tuple[str, str, str, str], tuple[float, str]]]:
+    found: dict[Any, dict[tuple[str, str, str, str], tuple[float, str]]] = {}
+    for uuid, table, name, metric_id, kind, value, unit in connection.execute(_METRICS):
+        if isinstance(value, (int, float)):
+            key = (text_of(table), text_of(name), text_of(metric_id), text_of(kind))
+            found.setdefault(uuid, {})[key] = (float(value), text_of(unit))
+    return found
+
+
+def _profile(
+    name: str,
+    device: AmdDevice,
+    dispatches: list[tuple[Any, Any]],
+    values: dict[tuple[str, str, str, str], tuple[float, str]],
+    source: Source,
+) -> KernelProfile:
+    times = DurationTally()
+    times.add_all([span for _, span in dispatches if isinstance(span, int)])
+    stats = times.stats()
+    place = Place(source.file, f"dispatch {dispatches[0][0]}")
+    metrics = _metrics(values, device, stats)
+    bounds: dict[str, Exactness] = {"dram_bytes_per_s": "upper"} if "dram_bytes_per_s" in metrics else {}
+    raw = {f"{metric_id} {title} {kind}": _raw(*one) for (_, title, metric_id, kind), one in values.items()}
+    first = Launch(
+        id=str(dispatches[0][0]),
+        name=name,
+        place=place,
+        demangled=plain_name(name),
+        device=device.name,
+        target=device.target,
+        metrics=metrics if len(dispatches) == 1 else {},
+        raw=raw,
+    )
+    return KernelProfile(
+        name=name,
+        demangled=plain_name(name),
+        source=source,
+        place=place,
+        launch_count=len(dispatches),
+        metrics=metrics,
+        durations=stats,
+        launches=(first,),
+        bounds=bounds,
+        device=device.name,
+        target=device.target,
+        notes=(_OWN,) if values else (),
+    )
+
+
+def _metrics(
+    values: dict[tuple[str, str, str, str], tuple[float, str]], device: AmdDevice, stats: DurationStats | None
+) -> dict[str, float]:
+    found: dict[str, float] = {}
+    if device.cu_count:
+        found["sm_count"] = device.cu_count
+    if device.wave_threads:
+        found["wave_threads"] = device.wave_threads
+    for (table, title, _, kind), (value, _) in values.items():
+        metric = _MAPPED.get((table, title))
+        if metric is not None and kind == _AVERAGE:
+            found[metric] = value
+        if (table, title, kind) == (*_OCCUPANCY, _AVERAGE) and device.cu_count:
+            found["active_warps_per_sm"] = value / device.cu_count
+            if device.max_waves_per_cu:
+                found["achieved_occupancy_pct"] = 100 * value / (device.max_waves_per_cu * device.cu_count)
+    fabric = [_raw(*one) for key, one in values.items() if key[1] in _FABRIC and (key[0], key[3]) == (_SOL, _AVERAGE)]
+    if len(fabric) == len(_FABRIC):
+        found["dram_bytes_per_s"] = sum(one.value for one in fabric if not isinstance(one.value, str))
+    if stats is not None:
+        found["duration_s"] = stats.median_s
+    return found
+
+
+def _raw(value: float, unit: str) -> RawMetric:
+    """Return a value in base units; the tool prints units in mangled case."""
+    scale, base = _SCALES.get(unit.strip().lower(), (1.0, unit))
+    return RawMetric(value * scale, base)
+
+
+def _is_database(head: Head) -> bool:
+    return {"compute_kernel", "compute_dispatch", "compute_metadata"} <= head.tables
+
+
+ROCPROF_COMPUTE_DB = Reader(_FORMAT, "rocprof-compute analysis database", _is_database, read_rocprof_compute_db)

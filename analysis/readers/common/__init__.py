@@ -1,0 +1,1 @@
+"""What readers of every vendor share: the reader type, errors, numerals, units and JSON streams."""

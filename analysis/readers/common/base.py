@@ -1,0 +1,91 @@
+"""What a reader is: a name, a test on content, and a function from a path to kernel profiles."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.readers.common.errors import ReportError
+
+__all__ = ["SQLITE_MAGIC", "Head", "Reader", "encoding_of"]
+
+SQLITE_MAGIC = b"SQLite format 3\x00"
+_HEAD_BYTES = 1 << 18
+
+
+class Head:
+    """The start of a report, read once and shared by every reader's test.
+
+    Attributes:
+        path: The report: a file or a folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def is_folder(self) -> bool:
+        """Whether the report is a folder of files."""
+        return self.path.is_dir()
+
+    @cached_property
+    def data(self) -> bytes:
+        """The first 256 KiB of a file; empty for a folder."""
+        if self.is_folder:
+            return b""
+        with self.path.open("rb") as stream:
+            return stream.read(_HEAD_BYTES)
+
+    @cached_property
+    def text(self) -> str:
+        """The same decoded: UTF-16 and UTF-8 by their byte order mark, else UTF-8 with replacements."""
+        return self.data.decode(encoding_of(self.data), errors="replace")
+
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """Names of tables and views of an SQLite file; empty for any other file."""
+        if not self.data.startswith(SQLITE_MAGIC):
+            return frozenset()
+        connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            rows = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+        except (sqlite3.Error, UnicodeError) as error:
+            raise ReportError(
+                f"damaged SQLite file: {' '.join(str(error).split())}",
+                where=self.path,
+                fix="copy or record the report again",
+            ) from error
+        finally:
+            connection.close()
+        return frozenset(str(name) for (name,) in rows)
+
+
+def encoding_of(data: bytes) -> str:
+    """Return the codec of text by its first bytes: UTF-16 (marked, or ASCII text without a mark) or UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    if data[1:8:2] == b"\x00" * 4 and b"\x00" not in data[0:8:2]:
+        return "utf-16-le"
+    return "utf-8-sig"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One report format.
+
+    Attributes:
+        id: Stable name, such as `ncu-rep` or `rocpd`; equals `Source.format` or is its prefix.
+        what: The format in a reader's words, for messages.
+        sniff: Whether the content is of this format; never looks at the suffix, raises only `ReportError`
+            (for content that is recognised and can't be used).
+        read: Yields profiles; raises `ReportError` with file and line or offset for damaged content.
+    """
+
+    id: str
+    what: str
+    sniff: Callable[[Head], bool]
+    read: Callable[[Path], Iterator[KernelProfile]]

@@ -1,0 +1,1 @@
+"""Readers of ncu's reports: binary files, CSV pages and console text."""

@@ -1,0 +1,124 @@
+"""Short-lived children that load an `.ncu-rep`: shares of its results, side by side, within time and memory.
+
+`ncu_report` never gives memory back and takes several times the bytes of the results it was asked for, so that a large
+report is read by several children, each of which touches its own share only.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.analysis.readers.common.errors import ReportError
+from kopt_kb.analysis.readers.nvidia import ncu_child
+from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks
+from kopt_kb.errors import MissingTool
+
+__all__ = ["Part", "child_lines", "result_parts"]
+
+_PART_BYTES = 32_000_000
+_TIMEOUT_S = 60.0
+_TIMEOUT_S_PER_BYTE = 1e-6
+_CHILD_BYTES = 2 << 30
+_CHILD_BYTES_PER_BYTE = 16
+_ALL = 1 << 31
+_MISSING_EXIT = 3
+_AGAIN = "copy or record the report again"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A share of a report's results.
+
+    Attributes:
+        start: Index of the first result.
+        stop: Index after the last.
+        announced: Whether the frames of the report tell these numbers.
+    """
+
+    start: int
+    stop: int
+    announced: bool = True
+
+
+def result_parts(path: Path) -> list[Part]:
+    """Return shares of about equal bytes; raises `ReportError` for a truncated or foreign file."""
+    found = blocks(path)
+    if found is None:
+        return [Part(0, _ALL, announced=False)]
+    parts: list[Part] = []
+    start = stop = held_bytes = 0
+    for one in found:
+        stop += one.results
+        held_bytes += one.end - one.start
+        if held_bytes >= _PART_BYTES and stop > start:
+            parts.append(Part(start, stop))
+            start, held_bytes = stop, 0
+    if stop > start or not parts:
+        parts.append(Part(start, stop))
+    return parts
+
+
+def child_lines(path: Path, parts: Sequence[Part]) -> Iterator[list[str]]:
+    """Yield the output lines of one child a part, in order; as many run at once as there are processors.
+
+    Raises:
+        ReportError: A child ends by itself without a result, by a signal, or by the time limit.
+        MissingTool: The package ncu-report is not installed.
+    """
+    workers = min(len(parts), len(os.sched_getaffinity(0)))
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(_run, path, part) for part in parts]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _run(path: Path, part: Part) -> list[str]:
+    size_bytes = path.stat().st_size
+    limit_bytes = _CHILD_BYTES + _CHILD_BYTES_PER_BYTE * size_bytes
+    limit_s = _TIMEOUT_S + _TIMEOUT_S_PER_BYTE * size_bytes
+    numbers = (part.start, part.stop, limit_bytes)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", ncu_child.__file__, str(path), *(str(one) for one in numbers)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="replace",
+            env=_environment(),
+            timeout=limit_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN) from error
+    if done.returncode == _MISSING_EXIT:
+        raise MissingTool(
+            "reading .ncu-rep needs the package ncu-report",
+            where=str(path),
+            fix='pip install "kopt-kb[ncu]", or export with ncu --import FILE --page raw --csv',
+        )
+    if done.returncode != 0:
+        raise ReportError("damaged: ncu_report ended without a result", where=path, fix=_AGAIN)
+    return done.stdout.splitlines()
+
+
+def _environment() -> dict[str, str]:
+    """The parent's environment, with the folder of its ncu_report where the child finds it."""
+    environment = dict(os.environ)
+    spec = importlib.util.find_spec("ncu_report")
+    if spec is not None and spec.origin is not None:
+        folder = Path(spec.origin).parent
+        root = folder.parent if spec.submodule_search_locations else folder
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(root), environment.get("PYTHONPATH"))))
+    return environment

@@ -1,0 +1,144 @@
+"""Reader of `.ncu-rep`: checks the frames, lets a child process load the report, turns its lines into profiles."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from kopt_kb.analysis.profile import Collector, Dim3, KernelProfile, Launch, Place, RawMetric, Source, StoredRule
+from kopt_kb.analysis.profile.launch import RuleKind
+from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.errors import ReportError
+from kopt_kb.analysis.readers.common.units import base_unit
+from kopt_kb.analysis.readers.nvidia.ncu_children import child_lines, result_parts
+from kopt_kb.analysis.readers.nvidia.ncu_frames import MAGIC
+from kopt_kb.analysis.readers.nvidia.ncu_labels import sol_title
+from kopt_kb.analysis.readers.nvidia.ncu_launch import Identity, launch_of
+
+__all__ = ["NCU_REP", "read_ncu_rep"]
+
+_FORMAT = "ncu-rep"
+_KERNEL_WORKLOAD = 0
+_Table = list[tuple[str, str, int, int]]
+_KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
+_SCOPES = {1: "local", 2: "global"}
+_AGAIN = "copy or record the report again"
+
+
+def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
+    """Yield the profiles of an `.ncu-rep` report.
+
+    Raises:
+        ReportError: The magic is missing, the file is truncated or damaged, it holds no action, or the child
+            fails, runs out of memory or time.
+        MissingTool: The package ncu-report is not installed.
+    """
+    collector = Collector(Source(str(path), _FORMAT, "ncu", "nvidia"))
+    notes: list[str] = []
+    actions = 0
+    for launch, note in _launches(path):
+        collector.add(launch)
+        actions += 1
+        if note and note not in notes:
+            notes.append(note)
+    if actions == 0:
+        raise ReportError("the report holds no kernel", where=path, fix="check the kernel filter of the recording")
+    yield from collector.profiles(*notes)
+
+
+def _is_rep(head: Head) -> bool:
+    return head.data.startswith(MAGIC)
+
+
+NCU_REP = Reader(_FORMAT, "ncu .ncu-rep", _is_rep, read_ncu_rep)
+
+
+def _launches(path: Path) -> Iterator[tuple[Launch, str]]:
+    parts = result_parts(path)
+    read = 0
+    for lines in child_lines(path, parts):
+        tables: dict[int, _Table] = {}
+        ended: int | None = None
+        for text in lines:
+            line = _parsed(text, path)
+            if "failed" in line:
+                raise ReportError("damaged: ncu_report can't load it", where=path, fix=_AGAIN)
+            ended = line.get("end")
+            if ended is None:
+                if "names" in line:
+                    tables[line["table"]] = _table(line)
+                read += 1
+                yield _launch(line, tables[line["table"]], path)
+        if ended is None:
+            raise ReportError("damaged: ncu_report gave up on it", where=path, fix=_AGAIN)
+        if parts[-1].announced and ended != parts[-1].stop:
+            raise ReportError(f"damaged: {parts[-1].stop} results announced, {ended} found", where=path, fix=_AGAIN)
+    if parts[-1].announced and read != parts[-1].stop:
+        raise ReportError(f"damaged: {parts[-1].stop} results announced, {read} read", where=path, fix=_AGAIN)
+
+
+def _table(line: dict[str, Any]) -> _Table:
+    scaled = [base_unit(unit) for unit in line["units"]]
+    return [(name, one.unit, one.times, one.over) for name, one in zip(line["names"], scaled, strict=True)]
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        line = json.loads(text)
+    except ValueError as error:
+        raise ReportError("damaged: ncu_report gave up on it", where=path, fix=_AGAIN) from error
+    if not isinstance(line, dict):
+        raise ReportError("damaged: ncu_report gave up on it", where=path, fix=_AGAIN)
+    return line
+
+
+def _launch(line: dict[str, Any], table: _Table, path: Path) -> tuple[Launch, str]:
+    raw: dict[str, RawMetric] = {}
+    for (name, unit, times, over), value in zip(table, line["values"], strict=True):
+        if isinstance(value, str):
+            raw[name] = RawMetric(value, unit)
+        elif math.isfinite(value):
+            raw[name] = RawMetric(value * times / over, unit)
+    place = Place(str(path), f"range {line['range']} action {line['action']}")
+    if not line["name"]:
+        raise ReportError(f"damaged: the launch at {place.at} has no name", where=path, fix=_AGAIN)
+    note = ""
+    if line["workload"] != _KERNEL_WORKLOAD:
+        raw = {name: metric for name, metric in raw.items() if not name.startswith("launch__")}
+        note = "the report profiles a range or graph: launch shape and occupancy limits are left out"
+    identity = Identity(
+        id=f"{line['range']}/{line['action']}",
+        name=line["name"],
+        demangled=line["demangled"],
+        place=place,
+        device=_text(raw.get("device__attribute_display_name")),
+        target=_target(raw),
+        grid=_extents(raw, "launch__grid_dim_"),
+        block=_extents(raw, "launch__block_dim_"),
+    )
+    return launch_of(identity, raw, tuple(_rule(one) for one in line["rules"]), line["opcodes"]), note
+
+
+def _text(metric: RawMetric | None) -> str:
+    return metric.value if metric is not None and isinstance(metric.value, str) else ""
+
+
+def _target(raw: dict[str, RawMetric]) -> str:
+    parts = [raw.get(f"device__attribute_compute_capability_{one}") for one in ("major", "minor")]
+    numbers = [one.value for one in parts if one is not None and not isinstance(one.value, str)]
+    return f"sm_{numbers[0]:.0f}{numbers[1]:.0f}" if len(numbers) == len(parts) else ""
+
+
+def _extents(raw: dict[str, RawMetric], stem: str) -> Dim3 | None:
+    parts = [raw.get(f"{stem}{axis}") for axis in "xyz"]
+    numbers = [int(one.value) for one in parts if one is not None and not isinstance(one.value, str)]
+    return Dim3(*numbers) if len(numbers) == len(parts) else None
+
+
+def _rule(line: list[Any]) -> StoredRule:
+    rule, section, title, kind, speedup_pct, scope, message = line
+    known = _KINDS[kind] if isinstance(kind, int) and 0 <= kind < len(_KINDS) else "none"
+    return StoredRule(rule, section, title or sol_title(message), known, speedup_pct, _SCOPES.get(scope))  # type: ignore[arg-type]

@@ -1,0 +1,170 @@
+"""Work and peaks out of ncu counters: FLOPs by type and engine, bytes by level, the tool's own peaks.
+
+Formulas are those of ncu's roofline sections: a fused multiply-add counts 2 operations, a packed half one 4; the L1
+path returns 128 bytes a cycle and an L2 port 32; a sector is 32 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from kopt_kb.quantity.quantity import Exactness
+
+__all__ = ["Counted", "count_work"]
+
+Read = Callable[[str], float | None]
+
+_SECTOR_BYTES = 32
+_L2_PORT_BYTES = 32
+_L1_PATH_BYTES = 128
+_WAVEFRONT_BYTES = 128
+_THREADS_PER_WARP = 32
+
+_VECTOR = {
+    "fp64": {"dadd": 1, "dmul": 1, "dfma": 2},
+    "fp32": {"fadd": 1, "fmul": 1, "ffma": 2},
+    "fp16": {"hadd": 2, "hmul": 2, "hfma": 4},
+}
+_FUSED = {"fp64": ("dfma", 2), "fp32": ("ffma", 2), "fp16": ("hfma", 4)}
+_MATRIX_NAME = re.compile(r"sm__ops_path_tensor_(?:op_\w+?_)?src_(?P<src>[a-z0-9]+)\w*?(?P<sparse>_sparsity_on)?\.sum")
+_MATRIX_DTYPES = {
+    "fp64": "fp64", "tf32": "tf32", "fp16": "fp16", "bf16": "bf16", "fp8": "fp8", "e4m3": "fp8", "e5m2": "fp8",
+    "fp6": "fp6", "fp4": "fp8", "int8": "int8", "int4": "int4", "int1": "int1",
+}  # fmt: skip
+_MIXED = re.compile(r"fp4_fp6_fp8|fp8|fp6")
+
+
+@dataclass(slots=True)
+class Counted:
+    """Derived values by vocabulary id, and which of them are bounds."""
+
+    metrics: dict[str, float] = field(default_factory=dict)
+    bounds: dict[str, Exactness] = field(default_factory=dict)
+
+    def put(self, metric: str, value: float | None, bound: Exactness = "exact") -> None:
+        """Store a value that is known."""
+        if value is None:
+            return
+        self.metrics[metric] = value
+        if bound != "exact":
+            self.bounds[metric] = bound
+
+
+def count_work(raw: Mapping[str, float], duration_s: float | None) -> Counted:
+    """Return FLOPs, bytes and run peaks of one launch.
+
+    Args:
+        raw: ncu metrics by verbatim name in base SI units, numbers only.
+        duration_s: Time of the launch, for counters that were stored as rates.
+    """
+    read = _reader(raw, duration_s)
+    found = Counted()
+    _vector_flops(found, raw, read)
+    _matrix_flops(found, raw, duration_s)
+    _bytes(found, read)
+    _peaks(found, raw)
+    return found
+
+
+def _reader(raw: Mapping[str, float], duration_s: float | None) -> Read:
+    """Read a `.sum` directly, else from its rate per second or per cycle."""
+
+    def read(stem: str) -> float | None:
+        if stem in raw:
+            return raw[stem]
+        if duration_s and f"{stem}.per_second" in raw:
+            return raw[f"{stem}.per_second"] * duration_s
+        cycles = raw.get("smsp__cycles_elapsed.avg")
+        if cycles is None and duration_s and "smsp__cycles_elapsed.avg.per_second" in raw:
+            cycles = raw["smsp__cycles_elapsed.avg.per_second"] * duration_s
+        if cycles is not None and f"{stem}.per_cycle_elapsed" in raw:
+            return raw[f"{stem}.per_cycle_elapsed"] * cycles
+        return None
+
+    return read
+
+
+def _vector_flops(found: Counted, raw: Mapping[str, float], read: Read) -> None:
+    for dtype, weights in _VECTOR.items():
+        counts = {op: read(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum") for op in weights}
+        known = {op: count for op, count in counts.items() if count is not None}
+        if known:
+            total = sum(weights[op] * count for op, count in known.items())
+            found.put(f"flops.vector.{dtype}", total, "exact" if len(known) == len(weights) else "lower")
+        op, weight = _FUSED[dtype]
+        width = raw.get(f"sm__sass_thread_inst_executed_op_{op}_pred_on.sum.peak_sustained")
+        found.put(f"run_peak.vector.{dtype}", _times(weight, width, raw.get("sm__cycles_elapsed.avg.per_second")))
+
+
+@lru_cache(maxsize=1 << 16)
+def _matrix_dtype(name: str) -> tuple[str, bool] | None:
+    match = _MATRIX_NAME.match(name)
+    if match is None:
+        return None
+    mixed = _MIXED.search(name)
+    dtype = "fp8" if mixed and "fp8" in mixed[0] else _MATRIX_DTYPES.get(match["src"])
+    return None if dtype is None else (dtype, match["sparse"] is not None)
+
+
+def _matrix_flops(found: Counted, raw: Mapping[str, float], duration_s: float | None) -> None:
+    clock = raw.get("sm__cycles_elapsed.avg.per_second")
+    for name, printed in raw.items():
+        value = printed
+        kind = _matrix_dtype(name)
+        if kind is None:
+            continue
+        dtype, sparse = kind
+        metric, suffix = f"flops.matrix.{dtype}", name.partition(".sum")[2]
+        if suffix == ".per_second" and duration_s and name.removesuffix(suffix) not in raw:
+            value, suffix = value * duration_s, ""
+        if suffix == "":
+            bound: Exactness = "upper" if sparse and value else "exact"
+            found.put(metric, found.metrics.get(metric, 0.0) + value, bound)
+        elif suffix == ".peak_sustained" and clock and not sparse:
+            peak = f"run_peak.matrix.{dtype}"
+            found.put(peak, max(found.metrics.get(peak, 0.0), value * clock))
+
+
+def _bytes(found: Counted, read: Read) -> None:
+    for kind, op in (("read", "read"), ("write", "write")):
+        sectors = read(f"dram__sectors_{op}.sum")
+        direct = read(f"dram__bytes_{op}.sum")
+        found.put(f"dram_{kind}_bytes", direct if direct is not None else _times(_SECTOR_BYTES, sectors))
+    found.put("dram_bytes", read("dram__bytes.sum"))
+    for cycles in ("l1tex__lsu_writeback_active_mem_lgds.sum", "l1tex__lsu_writeback_active_mem_lg.sum"):
+        if "l1_bytes" not in found.metrics:
+            found.put("l1_bytes", _times(_L1_PATH_BYTES, read(cycles)))
+    parts = [read(f"smsp__sass_data_bytes_mem_shared_op_{op}.sum") for op in ("ld", "st")]
+    whole = read("smsp__sass_data_bytes_mem_shared.sum")
+    known = [one for one in parts if one is not None]
+    if whole is not None or len(known) == len(parts):
+        found.put("shared_bytes", whole if whole is not None else sum(known))
+    else:
+        passes = read("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
+        found.put("shared_bytes", _times(_WAVEFRONT_BYTES, passes), "upper")
+    local = [read(f"l1tex__t_sectors_pipe_lsu_mem_local_op_{op}.sum") for op in ("ld", "st")]
+    held = [one for one in local if one is not None]
+    if held:
+        found.put("local_bytes", _SECTOR_BYTES * sum(held), "exact" if len(held) == len(local) else "lower")
+
+
+def _peaks(found: Counted, raw: Mapping[str, float]) -> None:
+    def peak(metric: str, width: str, clock: str, factor: int) -> None:
+        found.put(metric, _times(factor, raw.get(f"{width}.sum.peak_sustained"), raw.get(f"{clock}.avg.per_second")))
+
+    peak("run_peak.dram_bytes_per_s", "dram__bytes", "dram__cycles_elapsed", 1)
+    peak("run_peak.l2_bytes_per_s", "lts__lts2xbar_cycles_active", "lts__cycles_elapsed", _L2_PORT_BYTES)
+    for path in ("l1tex__lsu_writeback_active_mem_lg", "l1tex__lsu_writeback_active_mem_lgds"):
+        peak("run_peak.l1_bytes_per_s", path, "l1tex__cycles_elapsed", _L1_PATH_BYTES)
+
+
+def _times(*factors: float | None) -> float | None:
+    product = 1.0
+    for one in factors:
+        if one is None:
+            return None
+        product *= one
+    return product

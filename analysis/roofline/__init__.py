@@ -1,0 +1,1 @@
+"""The roofline model: ceilings, intensity, bound, targets, waves and the time view."""

@@ -1,0 +1,171 @@
+"""Ceilings of a platform: which row is the roof of a dtype on an engine, and of device memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kopt_kb.quantity.quantity import Absent, Grade, Quantity, Unknown
+from kopt_kb.wiki.registry import Platform
+from kopt_kb.wiki.row import Row
+
+__all__ = ["Ceiling", "best_known", "compute_ceiling", "level_ceiling", "memory_ceiling", "traffic_pattern"]
+
+_ACCUMULATORS = {"fp64": ("fp64",), "int8": ("int32",), "int4": ("int32",), "int32": ("int32",)}
+_READ_MOSTLY = 16  # a work that reads this many times what it writes is compared with a read stream
+_OWN = "measured/"
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """One roof, as documented and as measured by ourselves.
+
+    Attributes:
+        name: `fp32 vector`, `bf16 matrix`, or `dram`.
+        documented: The documented dense peak or bandwidth.
+        measured: Our own measured row of this product, if the wiki has a comparable one.
+        notes: What a reader must know: grades, several rows, measurements below the roof.
+    """
+
+    name: str
+    documented: Quantity | Unknown
+    measured: Quantity | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def basis(self) -> str:
+        """`measured` where our own measurement exists, else `documented`."""
+        return "measured" if self.measured is not None else "documented"
+
+    @property
+    def roof(self) -> Quantity | Unknown:
+        """The value targets are computed from."""
+        return self.measured if self.measured is not None else self.documented
+
+
+def _quantities(platform: Platform, rows: Iterable[Row]) -> list[tuple[Row, Quantity]]:
+    found = []
+    for row in rows:
+        value = platform.quantity(row)
+        if isinstance(value, Quantity):
+            found.append((row, value))
+    return found
+
+
+def _highest(pairs: list[tuple[Row, Quantity]]) -> tuple[Row, Quantity]:
+    """Return the highest: a roof must not be exceeded, so of several documented values the largest is one."""
+    return max(pairs, key=lambda pair: pair[1].si)
+
+
+def _fit_accumulator(rows: tuple[Row, ...], dtype: str) -> list[Row]:
+    """Keep rows with the accumulator kernels use (fp32; fp64 and int32 for their types), else the silent ones."""
+    wanted = _ACCUMULATORS.get(dtype, ("fp32",))
+    for choice in (wanted, ("unstated",)):
+        kept = [row for row in rows if dict(row.axes)["acc"] in choice]
+        if any(row.kind == "value" for row in kept):
+            return kept
+    return list(rows)
+
+
+def _grade_notes(value: Quantity) -> list[str]:
+    grades: set[Grade] = set(value.grades())
+    return ["rests on a secondary source"] if "secondary" in grades else []
+
+
+def best_known(platform: Platform, metric: str, **axes: str) -> Quantity | None:
+    """Return the highest measurement the wiki holds, whoever made it: shown beside a roof, never a basis."""
+    pairs = _quantities(platform, platform.rows(metric, **axes))
+    return _highest(pairs)[1] if pairs else None
+
+
+def _unknown(platform: Platform, rows: Iterable[Row], key: str) -> Unknown:
+    for row in rows:
+        value = platform.quantity(row)
+        if isinstance(value, Unknown):
+            return value
+        if isinstance(value, Absent):
+            raise value.error()
+    return Unknown((f"{platform.id} {key}",), "no row in the wiki", None, key)
+
+
+def compute_ceiling(platform: Platform, dtype: str, engine: str) -> Ceiling:
+    """Return the roof of dense operations of a type on an engine.
+
+    Several documented rows differ in accumulator or clock: rows with the accumulator kernels use are taken (else
+    the silent ones), and of those the highest. Sparse peaks are never taken.
+
+    Raises:
+        BadInput: The part does not have it (a NONE row).
+    """
+    rows = platform.rows("peak_compute", dtype=dtype, engine=engine, sparsity="dense")
+    fitting = _fit_accumulator(rows, dtype)
+    pairs = _quantities(platform, fitting)
+    name = f"{dtype} {engine}"
+    if not pairs:
+        return Ceiling(name, _unknown(platform, rows, f"peak_compute[dtype={dtype};engine={engine};sparsity=dense]"))
+    row, documented = _highest(pairs)
+    notes = _grade_notes(documented)
+    if "acc=unstated" in row.key or "clock=unstated" in row.key:
+        notes.append("the source states no accumulator or clock for it")
+    own = [r for r in platform.rows("measured_compute", dtype=dtype, engine=engine) if r.path.startswith(_OWN)]
+    measured = _highest(_quantities(platform, own))[1] if _quantities(platform, own) else None
+    return Ceiling(name, documented, measured, tuple(notes))
+
+
+def traffic_pattern(read_bytes: int, write_bytes: int) -> str:
+    """Return `read` for work that hardly writes, else `copy`; also when the directions are not known."""
+    return "read" if read_bytes > 0 and write_bytes * _READ_MOSTLY <= read_bytes else "copy"
+
+
+def _comparable(platform: Platform, pattern: str, footprint_bytes: int) -> Quantity | None:
+    """Return our own measurement of that pattern within a factor of two of the footprint, or of the largest one."""
+    rows = [r for r in platform.rows("measured_bandwidth", level="dram", pattern=pattern) if r.path.startswith(_OWN)]
+    sized = [
+        (int(size), pair) for pair in _quantities(platform, rows) if (size := dict(pair[0].axes)["bytes"]).isdigit()
+    ]
+    if not sized:
+        return None
+    largest = max(size for size, _ in sized)
+    wanted = min(footprint_bytes, largest)
+    near = [(size, pair) for size, pair in sized if wanted <= 2 * size and size <= 2 * wanted]
+    return min(near, key=lambda item: abs(item[0] - wanted))[1][1] if near else None
+
+
+def memory_ceiling(platform: Platform, pattern: str, footprint_bytes: int) -> Ceiling:
+    """Return the roof of device memory for a traffic pattern and footprint (bytes read plus bytes written)."""
+    rows = platform.rows("memory_bandwidth")
+    pairs = _quantities(platform, rows)
+    if not pairs:
+        return Ceiling("dram", _unknown(platform, rows, "memory_bandwidth"))
+    documented = _highest(pairs)[1]
+    measured = _comparable(platform, pattern, footprint_bytes)
+    return Ceiling("dram", documented, measured, tuple(_grade_notes(documented)))
+
+
+def level_ceiling(platform: Platform, level: str) -> Ceiling:
+    """Return the roof of an on-chip level: L2 as documented, shared memory as bytes a clock x SMs x clock."""
+    if level in {"l2", "llc"}:
+        metric = f"{level}_bandwidth"
+        rows = platform.rows(metric)
+        pairs = _quantities(platform, rows)
+        return Ceiling(level, _highest(pairs)[1] if pairs else _unknown(platform, rows, metric))
+    width = _product_rows(platform, f"{level}_memory_bandwidth" if level == "shared" else f"{level}_bandwidth")
+    if isinstance(width, Unknown):
+        return Ceiling(level, width)
+    count, clock = platform.get("sm_count"), _fastest_clock(platform)
+    if isinstance(count, Absent) or isinstance(clock, Unknown) or isinstance(count, Unknown):
+        missing = count if isinstance(count, Unknown) else clock
+        return Ceiling(level, missing if isinstance(missing, Unknown) else _unknown(platform, (), "sm_count"))
+    return Ceiling(level, count * (width * clock))
+
+
+def _product_rows(platform: Platform, metric: str) -> Quantity | Unknown:
+    rows = platform.rows(metric, op="read")
+    pairs = _quantities(platform, rows)
+    return _highest(pairs)[1] if pairs else _unknown(platform, rows, f"{metric}[op=read]")
+
+
+def _fastest_clock(platform: Platform) -> Quantity | Unknown:
+    rows = platform.rows("sm_clock")
+    pairs = _quantities(platform, rows)
+    return _highest(pairs)[1] if pairs else _unknown(platform, rows, "sm_clock")

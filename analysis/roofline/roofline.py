@@ -1,0 +1,335 @@
+"""The roofline of a piece of work on a platform: intensity, ridge, bound, attainable rate and 90 % target.
+
+Model: Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for multicore
+architectures", CACM 52(4), 2009. Engines run side by side, so the time of a work is the largest of the time of
+each engine and the time of device memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from kopt_kb.analysis.roofline.ceilings import (
+    Ceiling,
+    best_known,
+    compute_ceiling,
+    level_ceiling,
+    memory_ceiling,
+    traffic_pattern,
+)
+from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.problem.counts import Level
+from kopt_kb.problem.work import Work
+from kopt_kb.quantity.citation import Citation
+from kopt_kb.quantity.quantity import Quantity, Unknown, counted, given
+from kopt_kb.wiki.json import cited_json, number_json, quantity_json
+from kopt_kb.wiki.registry import Platform
+
+__all__ = ["TARGET_FACTOR", "GradeRefused", "Roofline", "Target", "roofline"]
+
+TARGET_FACTOR = Fraction(9, 10)
+"""Share of a roof that a kernel must reach: the seed's rule."""
+
+BALANCED_BAND = Fraction(5, 100)
+"""Work whose intensity is within 5 % of the ridge is balanced: either roof may bind."""
+
+_PRINTED = {"compute": "TFLOPS", "bandwidth": "TB/s"}
+"""Units targets are printed in; integer peaks are printed in TOPS."""
+
+LEVELS: tuple[Level, ...] = ("dram", "llc", "l2", "l1", "shared")
+
+Bound = Literal["compute", "memory", "balanced", "unknown"]
+MIN_GRADES = {"vendor": {"vendor"}, "device": {"vendor", "device"}, "measured": {"vendor", "device", "measured"}}
+
+
+class GradeRefused(FindingError):
+    """A roof rests on a weaker source than was asked for."""
+
+    code = "KB059"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An absolute target.
+
+    Attributes:
+        metric: `compute` (FLOP/s of one dtype and engine) or `bandwidth` (compulsory bytes over time).
+        name: Ceiling it comes from: `bf16 matrix`, `dram`.
+        value: factor x roof; Unknown when the roof is.
+        basis: `measured` or `documented`.
+    """
+
+    metric: Literal["compute", "bandwidth"]
+    name: str
+    value: Quantity | Unknown
+    basis: str
+    factor: Fraction = TARGET_FACTOR
+
+    def line(self) -> str:
+        """Return the seed's line, such as `memory-bound target >= 3.6 TB/s`."""
+        kind = "compute-bound" if self.metric == "compute" else "memory-bound"
+        if isinstance(self.value, Unknown):
+            return f"{kind} target: UNKNOWN (gpu-wiki not found)"
+        return f"{kind} target >= {self.value}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contract's target object, plus name, grades and SI value."""
+        common = {"metric": self.metric, "name": self.name, "basis": self.basis, "factor": float(self.factor)}
+        if isinstance(self.value, Unknown):
+            return {**common, "value": None, "unit": None, "needs": list(self.value.needs)}
+        si = number_json(self.value.si)
+        grades = sorted(self.value.grades())
+        return {**common, "value": float(self.value.number), "unit": self.value.unit, "si_value": si, "grades": grades}
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """Where a work stands under a platform's roofs.
+
+    Attributes:
+        compute: The roof of each (dtype, engine) the work uses.
+        memory: The roof of device memory.
+        levels: Roofs of the on-chip levels the work has byte counts for; an UNKNOWN one is noted and not judged.
+        intensity: Useful operations over compulsory bytes, per roof name; `total` for all engines.
+        bound: What limits the work; `unknown` when a roof is.
+        limiter: Name of the ceiling that binds (`dram`, `bf16 matrix`); empty when unknown.
+        attainable: Highest useful rate under documented and under measured roofs.
+        targets: The compute and the memory target; `target` is the one of the bound.
+    """
+
+    platform: str
+    work: Work
+    compute: tuple[Ceiling, ...]
+    memory: Ceiling
+    intensity: Quantity
+    ridge: Quantity | Unknown
+    bound: Bound
+    limiter: str
+    attainable: dict[str, Quantity | Unknown]
+    targets: tuple[Target, ...]
+    notes: tuple[str, ...] = ()
+    levels: tuple[Ceiling, ...] = ()
+
+    def roofs(self) -> tuple[Ceiling, ...]:
+        """Return all roofs: engines, device memory, on-chip levels."""
+        return (*self.compute, self.memory, *self.levels)
+
+    def times(self, basis: str = "measured") -> dict[str, Quantity | Unknown]:
+        """Return the least time under each roof by its name, measured roofs where there are any."""
+        return _times(self.work, self.compute, (self.memory, *_judged(self.levels)), basis)
+
+    @property
+    def target(self) -> Target:
+        """The target that applies.
+
+        Bandwidth for memory-bound and balanced work, the limiting engine's for compute-bound work; where a roof is
+        missing, the one that can't be computed.
+        """
+        if self.bound == "compute":
+            return next(one for one in self.targets if one.name == self.limiter)
+        if self.bound == "unknown":
+            return next(one for one in self.targets if isinstance(one.value, Unknown))
+        return self.targets[-1]
+
+    def citations(self) -> tuple[Citation, ...]:
+        """Return every row the result rests on, each once."""
+        found: list[Citation] = []
+        for one in self.roofs():
+            for value in (one.documented, one.measured):
+                if isinstance(value, Quantity):
+                    found += value.citations()
+                elif isinstance(value, Unknown) and value.citation is not None:
+                    found.append(value.citation)
+        return tuple(dict.fromkeys(found))
+
+    def unknown(self) -> Unknown | None:
+        """Return what is missing for the target of the bound, or None."""
+        value = self.target.value
+        return value if isinstance(value, Unknown) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the CLI's JSON."""
+        return {
+            "platform": self.platform,
+            "work": self.work.to_json(),
+            "intensity": number_json(self.intensity.si),
+            "ridge": None if isinstance(self.ridge, Unknown) else number_json(self.ridge.si),
+            "bound": self.bound,
+            "limiter": self.limiter,
+            "attainable": {name: quantity_json(value) for name, value in self.attainable.items()},
+            "target": self.target.to_json(),
+            "targets": [one.to_json() for one in self.targets],
+            "ceilings": [_ceiling_json(one) for one in self.roofs()],
+            "citations": [cited_json(one) for one in self.citations()],
+            "notes": list(self.notes),
+        }
+
+
+def _ceiling_json(one: Ceiling) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "basis": one.basis,
+        "documented": quantity_json(one.documented),
+        "measured": quantity_json(one.measured) if one.measured is not None else None,
+        "notes": list(one.notes),
+    }
+
+
+def _judged(levels: tuple[Ceiling, ...]) -> tuple[Ceiling, ...]:
+    """Return the levels whose roof is known: only device memory and engines may make a bound unknown."""
+    return tuple(one for one in levels if isinstance(one.roof, Quantity))
+
+
+def _times(
+    work: Work, compute: tuple[Ceiling, ...], memory: tuple[Ceiling, ...], basis: str
+) -> dict[str, Quantity | Unknown]:
+    """Return the least time of each roof, in seconds, by its name."""
+    found: dict[str, Quantity | Unknown] = {}
+    for roof, flop in zip(compute, work.flops, strict=True):
+        value = _roof(roof, basis)
+        operations = counted(flop.useful.value, "FLOP", "useful operations", flop.useful.exactness)
+        found[roof.name] = operations / value
+    for roof in memory:
+        level = next(one for one in LEVELS if one == roof.name)
+        moved = work.compulsory(level)
+        found[level] = counted(moved.value, "B", f"bytes of {level}", moved.exactness) / _roof(roof, basis)
+    return found
+
+
+def _roof(one: Ceiling, basis: str) -> Quantity | Unknown:
+    return one.measured if basis == "measured" and one.measured is not None else one.documented
+
+
+def _attainable(work: Work, times: dict[str, Quantity | Unknown]) -> Quantity | Unknown:
+    slowest: Quantity | None = None
+    for value in times.values():
+        if isinstance(value, Unknown):
+            return value
+        slowest = value if slowest is None or value > slowest else slowest
+    total = sum(flop.useful.value for flop in work.flops)
+    if slowest is None or slowest.si == 0:
+        raise BadInput("no operations and no bytes: there is nothing to attain", fix="give work that is not empty")
+    return counted(total, "FLOP", "useful operations") / slowest
+
+
+def _limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
+    known: dict[str, Quantity] = {name: value for name, value in times.items() if isinstance(value, Quantity)}
+    if len(known) < len(times):
+        return "unknown", ""
+    levels = {name: value for name, value in known.items() if name in LEVELS}
+    engines = {name: value for name, value in known.items() if name not in LEVELS}
+    level = max(levels, key=lambda name: levels[name].si)
+    slowest = max(engines, key=lambda name: engines[name].si, default=level)
+    computing, moving = known[slowest].si, known[level].si
+    if slowest == level or computing == moving == 0:
+        return "memory", level
+    if abs(computing - moving) <= BALANCED_BAND * moving:
+        return "balanced", level
+    return ("compute", slowest) if computing > moving else ("memory", level)
+
+
+def _target(metric: Literal["compute", "bandwidth"], one: Ceiling) -> Target:
+    factor = given(TARGET_FACTOR, "1", "target factor of the policy", is_policy=True)
+    value = one.roof if isinstance(one.roof, Unknown) else factor * one.roof
+    if isinstance(value, Quantity):
+        value = value.as_ceiling().to(_PRINTED[metric] if value.unit.endswith(("FLOPS", "B/s")) else "TOPS")
+    return Target(metric, one.name, value, one.basis)
+
+
+def _notes(platform: Platform, work: Work, targets: tuple[Target, ...], roofs: tuple[Ceiling, ...]) -> tuple[str, ...]:
+    found = [f"{one.name}: {note}" for one in roofs for note in one.notes]
+    found += [
+        f"{one.name}: its roof is UNKNOWN and was not judged"
+        for one in roofs
+        if one.name in LEVELS[1:] and isinstance(one.roof, Unknown)
+    ]
+    for target in targets:
+        if target.metric == "bandwidth":
+            best = best_known(platform, "measured_bandwidth", level="dram")
+        else:
+            dtype, engine = target.name.split()
+            best = best_known(platform, "measured_compute", dtype=dtype, engine=engine)
+        if best is not None and isinstance(target.value, Quantity) and target.value > best:
+            where = ", ".join(str(c.location) for c in best.citations())
+            found.append(
+                f"{target.name}: the target {target.value} is above the best known measurement {best} ({where})"
+            )
+    if work.exactness() != "exact":
+        found.append(f"the counts of the work are bounds: {work.exactness()}")
+    return tuple(found)
+
+
+def _refuse_weak(roofs: tuple[Ceiling, ...], min_grade: str | None) -> None:
+    if min_grade is None:
+        return
+    if min_grade == "secondary":
+        return
+    if min_grade not in MIN_GRADES:
+        raise BadInput(f"unknown grade {min_grade!r}", fix="vendor, device, measured or secondary")
+    for one in roofs:
+        weak = set(one.roof.grades()) - MIN_GRADES[min_grade] if isinstance(one.roof, Quantity) else set()
+        if weak and isinstance(one.roof, Quantity):
+            where = ", ".join(str(c.location) for c in one.roof.citations())
+            raise GradeRefused(
+                f"{one.name} rests on grade {', '.join(sorted(weak))}",
+                where=where,
+                fix=f"--min-grade {min_grade} refuses it",
+            )
+
+
+def roofline(work: Work, platform: Platform, *, min_grade: str | None = None) -> Roofline:
+    """Return the roofline of a work on a platform.
+
+    Args:
+        work: Useful operations by (dtype, engine) and compulsory bytes.
+        platform: The exact product.
+        min_grade: Refuse roofs that rest on a weaker grade: vendor, device or measured.
+
+    Raises:
+        BadInput: The part lacks the engine or type (a NONE row), or the work is empty.
+        WikiFaults: A row it needs does not load.
+    """
+    compute = tuple(compute_ceiling(platform, flop.dtype, flop.engine) for flop in work.flops)
+    read, written = (sum(b.compulsory.value for b in work.bytes if b.direction == d) for d in ("read", "write"))
+    memory = memory_ceiling(platform, traffic_pattern(read, written), work.compulsory_bytes("dram"))
+    levels = tuple(level_ceiling(platform, level) for level in LEVELS[1:] if any(b.level == level for b in work.bytes))
+    roofs = (*compute, memory)
+    _refuse_weak(roofs, min_grade)
+    judged = (memory, *_judged(levels))
+    times = _times(work, compute, judged, "measured")
+    bound, limiter = _limits(times)
+    targets = (*(_target("compute", one) for one in compute), _target("bandwidth", memory))
+    attainable = {"documented": _attainable(work, _times(work, compute, judged, "documented"))}
+    if any(one.measured is not None for one in roofs):
+        attainable["measured"] = _attainable(work, times)
+    slowest = _limiting_engine(compute, times)
+    return Roofline(
+        platform.id, work, compute, memory, _intensity(work), slowest.roof / memory.roof if slowest else _no_ridge(),
+        bound, limiter, attainable, targets, _notes(platform, work, targets, (*roofs, *levels)), levels,
+    )  # fmt: skip
+
+
+def _limiting_engine(compute: tuple[Ceiling, ...], times: dict[str, Quantity | Unknown]) -> Ceiling | None:
+    """Return the engine that takes longest: its ridge is the one the work is compared with."""
+    known = [(value.si, at) for at, one in enumerate(compute) if isinstance(value := times[one.name], Quantity)]
+    if len(known) < len(compute):
+        unknown = [one for one in compute if isinstance(times[one.name], Unknown)]
+        return unknown[0]
+    return compute[max(known)[1]] if known else None
+
+
+def _no_ridge() -> Unknown:
+    return Unknown(("work without floating-point operations",), "no compute roof applies")
+
+
+def _intensity(work: Work) -> Quantity:
+    moved = work.compulsory("dram")
+    if moved.value == 0:
+        raise BadInput("the work moves no bytes, its intensity is infinite", fix="give the bytes it reads and writes")
+    total = counted(sum(flop.useful.value for flop in work.flops), "FLOP", "useful operations")
+    value = total / counted(moved.value, "B", "compulsory bytes", moved.exactness)
+    if isinstance(value, Unknown):
+        raise value.error()
+    return value

@@ -1,0 +1,332 @@
+"""Quantities that know where they come from: exact value, dimension, printed form and one of five origins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from kopt_kb.errors import BadInput, KoptError, UnknownData
+from kopt_kb.quantity.citation import Citation
+from kopt_kb.quantity.units import format_exact, unit
+
+__all__ = [
+    "Absent",
+    "Cited",
+    "Counted",
+    "Derived",
+    "DimensionError",
+    "Given",
+    "Grade",
+    "Measured",
+    "NotACeiling",
+    "Origin",
+    "Quantity",
+    "Unknown",
+    "counted",
+    "given",
+]
+
+Grade = Literal["vendor", "device", "measured", "threshold", "secondary", "derived"]
+Exactness = Literal["exact", "lower", "upper"]
+
+
+class DimensionError(BadInput):
+    """Two quantities whose dimensions do not fit the operation."""
+
+    code = "KB030"
+
+
+class NotACeiling(KoptError):
+    """A value that may not become a ceiling, floor, limit or target: one of its leaves is not a wiki row."""
+
+    code = "KB031"
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A row of the wiki. Constructed in `registry.resolve` only."""
+
+    key: str
+    grade: Grade
+    citation: Citation
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A stored measurement record. Constructed in `workspace.measurements` only."""
+
+    record: str
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Work counted from shapes, IR or a profile."""
+
+    what: str
+    exactness: Exactness
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A number a person or a policy gave: a flag, or a named factor such as the 90 % of a target."""
+
+    name: str
+    is_policy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """The result of a formula over other quantities."""
+
+    formula: str
+    parents: tuple[Quantity, ...]
+    grade: Grade | None = None
+    citation: Citation | None = None
+    key: str | None = None
+
+
+Origin = Cited | Measured | Counted | Given | Derived
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value nobody publishes, or that no row holds; arithmetic with it stays unknown and keeps what is missing.
+
+    Attributes:
+        needs: Keys of the rows that are missing, `PLATFORM metric[…]`.
+        reason: Why, as the row says; empty when there is no row at all.
+        citation: The UNKNOWN row, if there is one.
+    """
+
+    needs: tuple[str, ...]
+    reason: str = ""
+    citation: Citation | None = None
+    key: str = ""
+    conditions: tuple[tuple[str, str], ...] = ()
+
+    def _join(self, other: object) -> Unknown:
+        if isinstance(other, Unknown):
+            return Unknown(tuple(dict.fromkeys((*self.needs, *other.needs))), self.reason or other.reason)
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _join
+
+    def error(self) -> UnknownData:
+        """Return the refusal that names the rows it needs."""
+        where = str(self.citation.location) if self.citation else ""
+        reason = f": {self.reason}" if self.reason else ""
+        return UnknownData(
+            f"{', '.join(self.needs)} is UNKNOWN{reason}",
+            where=where,
+            fix="add a sourced row to the wiki, or choose a platform that documents it",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """What the part does not have (a NONE row): neither zero nor unknown."""
+
+    key: str
+    reason: str
+    citation: Citation
+    conditions: tuple[tuple[str, str], ...] = ()
+
+    def error(self) -> BadInput:
+        """Return the refusal to compute with something that does not exist."""
+        return BadInput(f"{self.key} is NONE: {self.reason}", where=str(self.citation.location), code="KB032")
+
+
+@dataclass(frozen=True, slots=True, order=False)
+class Quantity:
+    """An exact value with a dimension, a printed form and an origin.
+
+    Attributes:
+        si: Value in base units of `dimension`, exact.
+        dimension: See `registry.units.DIMENSIONS`.
+        unit: Unit of the printed form.
+        origin: Where the value comes from.
+        text: Printed number in `unit`; empty means "computed": print as many digits as are meaningful.
+    """
+
+    si: Fraction
+    dimension: str
+    unit: str
+    origin: Origin
+    text: str = field(default="", compare=False)
+
+    __array_ufunc__ = None  # numpy defers to us, and we refuse: a bare array has no source
+
+    def __post_init__(self) -> None:
+        if unit(self.unit).dimension != self.dimension:
+            raise DimensionError(f"unit {self.unit} is not of dimension {self.dimension}")
+
+    # ---- reading ---------------------------------------------------------------------------------
+
+    @property
+    def number(self) -> str:
+        """Printed number, without unit."""
+        return self.text or format_exact(self.si / unit(self.unit).factor)
+
+    @property
+    def value_si(self) -> float:
+        """The value in base units as a float: the one place where exactness ends."""
+        return self.si.numerator / self.si.denominator
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.unit}" if self.unit not in {"-", "1"} else self.number
+
+    def to(self, symbol: str) -> Quantity:
+        """Return the same quantity printed in another unit of its dimension."""
+        if symbol == self.unit:
+            return self
+        if unit(symbol).dimension != self.dimension:
+            raise DimensionError(f"{self} can't be written in {symbol}", fix=f"its dimension is {self.dimension}")
+        return Quantity(self.si, self.dimension, symbol, self.origin)
+
+    def leaves(self) -> Iterator[Quantity]:
+        """Yield the quantities this one rests on, itself when it rests on nothing."""
+        if isinstance(self.origin, Derived) and self.origin.parents:
+            for parent in self.origin.parents:
+                yield from parent.leaves()
+        else:
+            yield self
+
+    def grades(self) -> frozenset[Grade]:
+        """Return the grades of all cited leaves; never collapsed to one."""
+        return frozenset(one.origin.grade for one in self.leaves() if isinstance(one.origin, Cited))
+
+    def citations(self) -> tuple[Citation, ...]:
+        """Return the wiki rows this value rests on, a derived row before its parents, each once."""
+        found: list[Citation] = []
+        if isinstance(self.origin, Cited):
+            found.append(self.origin.citation)
+        elif isinstance(self.origin, Derived):
+            found += [self.origin.citation] if self.origin.citation else []
+            found += [one for parent in self.origin.parents for one in parent.citations()]
+        return tuple(dict.fromkeys(found))
+
+    def as_ceiling(self) -> Quantity:
+        """Return itself if every leaf is a wiki row or a policy's factor, else raise `NotACeiling`."""
+        for leaf in self.leaves():
+            policy = isinstance(leaf.origin, Given) and leaf.origin.is_policy
+            if not (policy or isinstance(leaf.origin, Cited)):
+                raise NotACeiling(
+                    f"{leaf} ({type(leaf.origin).__name__}) can't be part of a ceiling or target",
+                    fix="a measured or given number becomes a ceiling only by becoming a row of the wiki",
+                )
+        return self
+
+    # ---- arithmetic ------------------------------------------------------------------------------
+
+    def _derive(self, other: Quantity, sign: str, si: Fraction, dimension: str, symbol: str) -> Quantity:
+        parents = (self, other)
+        return Quantity(si, dimension, symbol, Derived(f"{self} {sign} {other}", parents))
+
+    def _same(self, other: Quantity, sign: str) -> None:
+        if self.dimension != other.dimension:
+            raise DimensionError(f"can't compute {self} {sign} {other}: different dimensions")
+
+    def __add__(self, other: Quantity | Unknown) -> Quantity | Unknown:
+        if isinstance(other, Unknown):
+            return other
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        self._same(other, "+")
+        return self._derive(other, "+", self.si + other.si, self.dimension, self.unit)
+
+    def __sub__(self, other: Quantity | Unknown) -> Quantity | Unknown:
+        if isinstance(other, Unknown):
+            return other
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        self._same(other, "-")
+        return self._derive(other, "-", self.si - other.si, self.dimension, self.unit)
+
+    def __mul__(self, other: Quantity | Unknown) -> Quantity | Unknown:
+        if isinstance(other, Unknown):
+            return other
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        dimension, symbol = _product(self, other)
+        return self._derive(other, "*", self.si * other.si, dimension, symbol)
+
+    def __truediv__(self, other: Quantity | Unknown) -> Quantity | Unknown:
+        if isinstance(other, Unknown):
+            return other
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        if other.si == 0:
+            raise BadInput(f"division of {self} by zero", code="KB033")
+        dimension, symbol = _quotient(self, other)
+        return self._derive(other, "/", self.si / other.si, dimension, symbol)
+
+    def __lt__(self, other: Quantity) -> bool:
+        self._same(other, "<")
+        return self.si < other.si
+
+    def __le__(self, other: Quantity) -> bool:
+        self._same(other, "<=")
+        return self.si <= other.si
+
+    def __gt__(self, other: Quantity) -> bool:
+        return other < self
+
+    def __ge__(self, other: Quantity) -> bool:
+        return other <= self
+
+
+_RATIOS = {"count", "1"}
+_PRODUCTS: dict[frozenset[str], tuple[str, str]] = {
+    frozenset({"op/B", "B/s"}): ("op/s", "TFLOPS"),
+    frozenset({"op/clk", "Hz"}): ("op/s", "TFLOPS"),
+    frozenset({"B/clk", "Hz"}): ("B/s", "GB/s"),
+    frozenset({"op/s", "s"}): ("op", "FLOP"),
+    frozenset({"B/s", "s"}): ("B", "B"),
+    frozenset({"op/B", "B"}): ("op", "FLOP"),
+}
+_QUOTIENTS: dict[tuple[str, str], tuple[str, str]] = {
+    ("op", "B"): ("op/B", "FLOP/B"),
+    ("op/s", "B/s"): ("op/B", "FLOP/B"),
+    ("op", "op/s"): ("s", "s"),
+    ("B", "B/s"): ("s", "s"),
+    ("op", "s"): ("op/s", "TFLOPS"),
+    ("B", "s"): ("B/s", "TB/s"),
+    ("op/s", "Hz"): ("op/clk", "op/clk"),
+    ("B/s", "Hz"): ("B/clk", "B/clk"),
+}
+
+
+def _product(a: Quantity, b: Quantity) -> tuple[str, str]:
+    for one, other in ((a, b), (b, a)):
+        if one.dimension in _RATIOS:
+            return other.dimension, other.unit
+    found = _PRODUCTS.get(frozenset({a.dimension, b.dimension}))
+    if found is None:
+        raise DimensionError(f"no product of {a.dimension} and {b.dimension} is defined")
+    return found
+
+
+def _quotient(a: Quantity, b: Quantity) -> tuple[str, str]:
+    if a.dimension == b.dimension:
+        return "1", "1"
+    if b.dimension in _RATIOS:
+        return a.dimension, a.unit
+    found = _QUOTIENTS.get((a.dimension, b.dimension))
+    if found is None:
+        raise DimensionError(f"no quotient of {a.dimension} by {b.dimension} is defined")
+    return found
+
+
+def given(value: Fraction | int, symbol: str, name: str, *, is_policy: bool = False) -> Quantity:
+    """Return a quantity a person or policy states: `given(Fraction(9, 10), "1", "target factor", is_policy=True)`."""
+    one = unit(symbol)
+    return Quantity(Fraction(value) * one.factor, one.dimension, symbol, Given(name, is_policy))
+
+
+def counted(value: Fraction | int, symbol: str, what: str, exactness: Exactness = "exact") -> Quantity:
+    """Return counted work: FLOPs or bytes with what was counted and how exact the count is."""
+    one = unit(symbol)
+    return Quantity(Fraction(value) * one.factor, one.dimension, symbol, Counted(what, exactness))

@@ -1,0 +1,192 @@
+"""The judge of a candidate's results: it computes the reference and never imports the candidate.
+
+The candidate runs in a process of its own, on inputs that the trusted reference file makes, and leaves its outputs as
+files; this process makes the inputs again from the seeds and compares. Neither a changed `reference` or `make_inputs`
+in the candidate's file nor anything it does to torch in its own process can reach the comparison.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.errors import MissingTool
+from kopt_kb.kernels.compile.loader import load_module
+from kopt_kb.problem.shapes import Shape, parse_shape
+from kopt_kb.problem.tolerances import Tolerance
+
+__all__ = [
+    "Body",
+    "CandidateDiedError",
+    "cases_of",
+    "check",
+    "device_of",
+    "error_line",
+    "outputs",
+    "reference_of",
+    "shapes_of",
+]
+
+Body = Mapping[str, Any]
+_NONE = {"passed": False, "problem": "", "max_rel_err": None, "checks": 0}
+
+
+class CandidateDiedError(Exception):
+    """The candidate's process ended without an answer; `code` as subprocess gives it, negative for a signal."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"the candidate's process ended with {code}")
+        self.code = code
+
+
+def shapes_of(body: Body) -> dict[str, Shape]:
+    """Return the job's shapes by their text."""
+    return {text: parse_shape(text) for text in body["shapes"]}
+
+
+def device_of(body: Body) -> str:
+    """Return the device of the job."""
+    return str(body.get("device", "cuda"))
+
+
+def reference_of(folder: Path) -> Any:
+    """Return the module whose `make_inputs` and `reference` judge: the trusted file, else the candidate's own."""
+    trusted = folder / "reference.py"
+    return load_module(str(trusted if trusted.is_file() else folder / "candidate.py"))
+
+
+def cases_of(body: Body) -> Iterator[tuple[int, str, Shape, int]]:
+    """Yield (place, shape as text, shape, seed) of every case, in order."""
+    pairs = ((text, shape, seed) for text, shape in shapes_of(body).items() for seed in body["seeds"])
+    for place, (text, shape, seed) in enumerate(pairs):
+        yield place, text, shape, int(seed)
+
+
+def check(body: Body, folder: Path) -> dict[str, Any]:
+    """Return whether the candidate builds on every shape and agrees with the reference on every shape and seed."""
+    # All that judges is in memory before the candidate runs: what it writes to disk comes too late.
+    from kopt_kb.kernels.ceilings import require_gpu
+    from kopt_kb.kernels.output_file import release_memory
+    from kopt_kb.kernels.verification import output_shape
+
+    if device_of(body).startswith("cuda"):
+        require_gpu()
+    try:
+        judge = reference_of(folder)
+        shapes = {
+            text: list(output_shape(judge, shape, body["dtype"], int(body["seeds"][0]), device_of(body)))
+            for text, shape in shapes_of(body).items()
+        }
+    except MissingTool:
+        raise
+    except Exception as error:  # noqa: BLE001 - a user's file may raise anything
+        _raise_out_of_memory(error)
+        return {**_NONE, "build_error": f"the reference file fails: {error_line(error)}"}
+    release_memory()
+    # Beside the job's folder and not in it; whoever made that one removes both when this process is killed.
+    with tempfile.TemporaryDirectory(prefix="outputs-", dir=folder.parent, ignore_cleanup_errors=True) as name:
+        ran = _run_candidate({**body, "out_shapes": shapes}, folder, Path(name))
+        for word in ("missing", "oom"):
+            if word in ran:
+                return {word: ran[word]}
+        if ran.get("build_error"):
+            return {**_NONE, "build_error": str(ran["build_error"])}
+        return {"build_error": "", **_compare(judge, body, Path(name), ran.get("problems", {}))}
+
+
+def _run_candidate(body: Body, folder: Path, inner: Path) -> Mapping[str, Any]:
+    """Run the candidate in a child of this process, in the same session, and return its answer."""
+    token = secrets.token_hex(16)
+    for name in ("candidate.py", "reference.py"):
+        if (folder / name).is_file():
+            (inner / name).write_bytes((folder / name).read_bytes())
+    (inner / "job.json").write_text(json.dumps({"kind": "outputs", "body": dict(body), "token": token}))
+    command = [sys.executable, "-P", "-m", "kopt_kb.runners.candidate.child", str(inner), str(os.getpid())]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+    try:
+        found = json.loads((inner / "result.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = {}
+    if done.returncode or found.get("token") != token:
+        raise CandidateDiedError(done.returncode)
+    return dict(found["result"])
+
+
+def _compare(reference: Any, body: Body, inner: Path, problems: Mapping[str, str]) -> dict[str, Any]:
+    from kopt_kb.kernels.output_file import load_output
+    from kopt_kb.kernels.verification import judge
+
+    limits = Tolerance.from_json(body["tolerance"])
+    failures: list[str] = []
+    worst: dict[str, float] = {}
+    for place, text, shape, seed in cases_of(body):
+        said, out = problems.get(str(place), ""), None
+        try:
+            out = None if said else load_output(inner / f"{place}.pt", device_of(body))
+        except Exception as error:  # noqa: BLE001 - whatever the candidate's process left there is the answer
+            said = f"left no output: {error_line(error)}"
+        if said or out is None:
+            failures.append(f"{text}, seed {seed}: {said}")
+            continue
+        found = judge(reference, out, shape, body["dtype"], seed, device_of(body), limits)
+        if found.problem:
+            failures.append(f"{text}, seed {seed}: {found.problem}")
+        if found.errors is not None and found.errors.max_rel_err == found.errors.max_rel_err:
+            worst[text] = max(worst.get(text, 0.0), found.errors.max_rel_err)
+    return {
+        "passed": not failures, "problem": failures[0] if failures else "",
+        "max_rel_err": max(worst.values(), default=None), "max_rel_err_by_shape": worst,
+        "checks": sum(1 for _ in cases_of(body)),
+    }  # fmt: skip
+
+
+def outputs(body: Body, folder: Path) -> dict[str, Any]:
+    """Build the candidate on every shape, then leave the output of each case as a file: the untrusted half."""
+    from kopt_kb.kernels.output_file import save_output
+    from kopt_kb.kernels.verification import produce
+
+    maker = reference_of(folder)
+    try:
+        module = load_module(str(folder / "candidate.py"))
+        for shape in shapes_of(body).values():
+            module.launch(*maker.make_inputs(shape, body["dtype"], device_of(body), body["seeds"][0]))
+    except MissingTool:
+        raise
+    except Exception as error:  # noqa: BLE001 - a candidate may raise anything, and that is the answer
+        _raise_out_of_memory(error)
+        return {"build_error": error_line(error)}
+    problems = {}
+    for place, text, shape, seed in cases_of(body):
+        inputs = maker.make_inputs(shape, body["dtype"], device_of(body), seed)
+        try:
+            out, problem = produce(module.launch, inputs, tuple(body["out_shapes"][text]))
+            if not problem:
+                save_output(out, folder / f"{place}.pt")
+        except MissingTool:
+            raise
+        except Exception as error:  # noqa: BLE001 - likewise
+            _raise_out_of_memory(error)
+            problem = error_line(error)
+        if problem:
+            problems[str(place)] = problem
+    return {"problems": problems}
+
+
+def _raise_out_of_memory(error: Exception) -> None:
+    """Let memory that ran out be its own outcome."""
+    if type(error).__name__ == "OutOfMemoryError":
+        raise error
+
+
+def error_line(error: BaseException) -> str:
+    """Return an error as one line with its code."""
+    text = " ".join(str(error).split())[:300]
+    code = getattr(error, "error_code", "")
+    return f"{type(error).__name__}: {text}" + (f" [{code}]" if code and code not in text else "")

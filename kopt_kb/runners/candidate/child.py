@@ -1,0 +1,192 @@
+"""The child process that judges one candidate: `python -m kopt_kb.runners.candidate.child FOLDER PARENT_PID`.
+
+The folder holds job.json, candidate.py, incumbent.py and reference.py, whose `make_inputs` and `reference` judge every
+candidate; the answer is result.json, renamed into place with the token of the job, so that nothing a candidate prints
+can be taken for it. For a check the candidate runs in a further process (candidate_check.py). While it is timed it runs
+in this one and could do more if it is out to deceive; the source lint and the roofline gate are there for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kopt_kb.errors import MissingTool
+from kopt_kb.kernels.compile.loader import load_module
+from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.runners.candidate.check import (
+    Body,
+    CandidateDiedError,
+    check,
+    device_of,
+    error_line,
+    outputs,
+    reference_of,
+    shapes_of,
+)
+from kopt_kb.runners.candidate.profile import launch_once, ncu_report
+from kopt_kb.runners.candidate.search import run_search
+from kopt_kb.runners.candidate.search_pruning import pruner_of
+from kopt_kb.runners.lifeline import die_with, end_alike
+from kopt_kb.static.compile_cache import default_cache_folder
+
+__all__ = ["answer", "main"]
+
+_SEARCH_SAMPLES = 20
+
+
+def main(words: Sequence[str]) -> int:
+    """Answer the job of a folder; the exit status is 0 once the answer is in place."""
+    folder, parent = Path(words[0]), int(words[1])
+    if parent:
+        die_with(parent)
+    job_file = folder / "job.json"
+    job = json.loads(job_file.read_text(encoding="utf-8"))
+    job_file.unlink()
+    try:
+        result = answer(job["kind"], job["body"], folder)
+    except CandidateDiedError as error:
+        return end_alike(error.code)
+    partial = folder / "result.json.partial"
+    partial.write_text(json.dumps({"token": job["token"], "result": result}), encoding="utf-8")
+    partial.rename(folder / "result.json")
+    return 0
+
+
+def answer(kind: str, body: Body, folder: Path) -> dict[str, Any]:
+    """Return the answer to a job; `missing` names a tool that is absent, `oom` device memory that ran out."""
+    answers: Mapping[str, Callable[[Body, Path], dict[str, Any]]] = {
+        "environment": _environment, "check": check, "outputs": outputs, "timing": _timing, "search": _search,
+        "evidence": ncu_report, "launch": launch_once,
+    }  # fmt: skip
+    if kind not in answers:
+        return {"unavailable": f"this machine has no {kind}"}
+    try:
+        return answers[kind](body, folder)
+    except MissingTool as error:
+        return {"missing": error.what}
+    except Exception as error:
+        if type(error).__name__ == "OutOfMemoryError":
+            return {"oom": error_line(error)}
+        raise
+
+
+def _environment(_: Body, __: Path) -> dict[str, Any]:
+    from kopt_kb.kernels.ceilings import environment
+
+    found = environment()
+    clocks = {name: value for name, value in found.items() if name.startswith(("clocks", "power", "persistence"))}
+    versions = {name: str(found[name]) for name in ("torch", "triton", "cuda")}
+    return {
+        "device": found["device"], "uuid": None, "driver": found.get("driver_version"), "clocks": clocks,
+        "versions": versions,
+    }  # fmt: skip
+
+
+def _timing(body: Body, folder: Path) -> dict[str, Any]:
+    """Time incumbent, candidate and an earlier version if one is given, in turn.
+
+    Caches are cold and each repeat has inputs of another seed. Outputs are filled with NaN before each timed run, and
+    what the last run of a repeat left has to be right: a kernel that stops working while it is timed has no time.
+    """
+    from kopt_kb.kernels.verification import compare
+
+    names = [side for side in ("incumbent", "candidate", "best") if (folder / f"{side}.py").is_file()]
+    modules = {side: load_module(str(folder / f"{side}.py")) for side in names}
+    maker, tolerance = reference_of(folder), Tolerance.from_json(body["tolerance"])
+    shapes: dict[str, dict[str, list[dict[str, float]]]] = {}
+    for text, shape in shapes_of(body).items():
+        sides: dict[str, list[dict[str, float]]] = {side: [] for side in modules}
+        for repeat in range(int(body["repeats"])):
+            seed = int(body["seeds"][0]) + repeat
+            inputs = maker.make_inputs(shape, body["dtype"], device_of(body), seed)
+            launches = [_launch(module, inputs) for module in modules.values()]
+            for side, durations in zip(sides, _measure(launches, int(body["samples"]), body), strict=True):
+                sides[side].append(_summary(durations))
+            wide = maker.reference(*inputs)
+            for side, one in zip(sides, launches, strict=True):
+                if wrong := compare(one.out, wide).failure(tolerance):
+                    return {"shapes": {}, "problem": f"{text}: after timed runs the {side}'s output is wrong: {wrong}"}
+        shapes[text] = sides
+    return {"shapes": shapes}
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """A kernel on its inputs, again and again into one output."""
+
+    run: Callable[[], object]
+    out: Any
+
+    def spoil(self) -> None:
+        """Fill the output with NaN, so that a run that writes nothing shows."""
+        self.out.fill_(math.nan)
+
+
+def _launch(module: ModuleType, inputs: tuple[Any, ...], **options: Any) -> _Launch:
+    out = module.launch(*inputs, **options)
+    return _Launch(lambda: module.launch(*inputs, out=out, **options), out)
+
+
+def _measure(launches: Sequence[_Launch], samples: int, body: Body) -> tuple[tuple[float, ...], ...]:
+    from kopt_kb.kernels.timing import measure
+
+    runs, before = [one.run for one in launches], [one.spoil for one in launches]
+    flush_bytes = body.get("flush_bytes") or None
+    return measure(runs, rounds=samples, warmup=5, flush_bytes=flush_bytes, before=before)
+
+
+def _summary(durations_s: Sequence[float]) -> dict[str, float]:
+    from kopt_kb.kernels.timing import summarise
+
+    found = summarise(durations_s)
+    mad_s = statistics.median(abs(one - found.median_s) for one in durations_s)
+    return {
+        "n": found.count, "median_s": found.median_s, "mad_s": mad_s, "p20_s": found.p20_s, "p80_s": found.p80_s,
+    }  # fmt: skip
+
+
+def _search(body: Body, folder: Path) -> dict[str, Any]:
+    """Search each shape's space; a configuration that fails, or is wrong, takes for ever."""
+    from kopt_kb.kernels.verification import compare
+
+    module, maker = load_module(str(folder / "candidate.py")), reference_of(folder)
+    tolerance = Tolerance.from_json(body["tolerance"])
+    kept: dict[str, tuple[Any, Any]] = {}
+
+    def evaluate(text: str, config: Mapping[str, object]) -> float:
+        if text not in kept:
+            kept.clear()
+            inputs = maker.make_inputs(shapes_of(body)[text], body["dtype"], device_of(body), body["seeds"][0])
+            kept[text] = (inputs, maker.reference(*inputs))
+        inputs, reference = kept[text]
+        try:
+            launch = _launch(module, inputs, config=dict(config))
+            launch.spoil()
+            launch.run()
+            if compare(launch.out, reference).failure(tolerance):
+                return float("inf")
+            durations = _measure([launch], _SEARCH_SAMPLES, body)[0]
+        except MissingTool:
+            raise
+        except Exception as error:  # noqa: BLE001 - a configuration may fail in any way; the search goes on
+            print(f"{text} {dict(config)}: {error_line(error)}", flush=True)  # noqa: T201 - the child's log
+            return float("inf")
+        return statistics.median(durations)
+
+    cache = default_cache_folder()
+    pruner = pruner_of(body.get("pruning", {}), folder / "candidate.py", body["dtype"], cache)
+    with nullcontext(pruner) if isinstance(pruner, str) else pruner as judge:
+        return run_search(body, evaluate, pruner=judge)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

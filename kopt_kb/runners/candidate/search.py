@@ -1,0 +1,200 @@
+"""Search of a tuning space within a budget of evaluations and seconds: exhaustive, Optuna, or seeded random.
+
+What a pruner refuses is told to the searcher as infinite and takes no evaluation, so that the budget goes to
+configurations that can launch.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import math
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kopt_kb.runners.candidate.search_pruning import Pruner
+
+__all__ = ["Evaluate", "run_search", "searcher"]
+
+Evaluate = Callable[[str, Mapping[str, object]], float]
+"""(shape, configuration) → median seconds; infinite for one that does not work."""
+Space = Mapping[str, Sequence[object]]
+Asker = Iterator[tuple[dict[str, object], Callable[[float], None]]]
+"""Yields a configuration and where to tell its time: ask and tell."""
+
+_ASKS = 4  # configurations asked for at most, in evaluations, when most of a space is pruned
+
+
+def _forget(_: float) -> None:
+    """Take a time that the strategy does not learn from."""
+
+
+def searcher(space: Space, evaluations: int, seed: int, asks: int | None = None) -> tuple[str, Asker]:
+    """Return the strategy's name and what asks it: all of a small space, else Optuna if installed, else random.
+
+    Args:
+        space: Values of each knob.
+        evaluations: Up to as many configurations a space is searched whole.
+        seed: Of the strategy; the first configurations do not depend on `asks`.
+        asks: Most configurations it gives; None: `evaluations`.
+    """
+    most = asks or evaluations
+    if math.prod(map(len, space.values())) <= evaluations:
+        names = tuple(space)
+        every = (dict(zip(names, one, strict=True)) for one in itertools.product(*space.values()))
+        return "exhaustive", ((config, _forget) for config in every)
+    if importlib.util.find_spec("optuna") is not None:
+        return "optuna", _optuna(space, most, seed)
+    return "random", _random(space, most, seed)
+
+
+def _random(space: Space, evaluations: int, seed: int) -> Asker:
+    chooser = random.Random(seed)  # noqa: S311 - a search, no secret
+    seen: set[tuple[int, ...]] = set()
+    for _ in range(20 * evaluations):
+        place = tuple(chooser.randrange(len(values)) for values in space.values())
+        if place not in seen:
+            seen.add(place)
+            yield {name: values[at] for at, (name, values) in zip(place, space.items(), strict=True)}, _forget
+        if len(seen) >= evaluations:
+            return
+
+
+def _optuna(space: Space, evaluations: int, seed: int) -> Asker:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False))
+    seen: dict[tuple[int, ...], float] = {}
+    for _ in range(4 * evaluations):
+        trial = study.ask()
+        # Optuna wants plain values: it chooses places in the lists.
+        place = tuple(trial.suggest_int(name, 0, len(values) - 1) for name, values in space.items())
+        config = {name: values[at] for at, (name, values) in zip(place, space.items(), strict=True)}
+        if place in seen:
+            _tell(study, trial, seen[place])
+            continue
+
+        def tell(value: float, trial: Any = trial, place: tuple[int, ...] = place) -> None:
+            seen[place] = value
+            _tell(study, trial, value)
+
+        seen[place] = math.inf  # until it is told
+        yield config, tell
+        if len(seen) >= evaluations:
+            return
+
+
+def _tell(study: Any, trial: Any, value: float) -> None:
+    """Tell a time; the sampler takes a pruned trial for a bad one, and learns nothing from a failed one."""
+    import optuna
+
+    if math.isfinite(value):
+        study.tell(trial, value)
+    else:
+        study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+
+
+def run_search(
+    body: Mapping[str, Any],
+    evaluate: Evaluate,
+    clock: Callable[[], float] = time.monotonic,
+    pruner: Pruner | str = "not asked for",
+) -> dict[str, Any]:
+    """Return the best configuration of each shape, and all trials.
+
+    Args:
+        body: `spaces` (shape → start, knobs, and `keep`, what the shape has now), `evaluations` a shape,
+            `seconds` in all, `seed`.
+        evaluate: Times a configuration.
+        clock: Seconds, for the budget.
+        pruner: Judges configurations before they are timed, or why there is none.
+
+    Returns:
+        `shapes`: shape → config, median_s (None when nothing worked), space, strategy, and counts: asked, pruned by
+        reason, unjudged (timed without a verdict of the pruner), evaluated, failed; `pruning` is on, or why not.
+    """
+    end = clock() + float(body["seconds"])
+    found: dict[str, Any] = {}
+    count = len(body["spaces"])
+    for at, (shape, one) in enumerate(sorted(body["spaces"].items())):
+        share = (end - clock()) / (count - at)
+        found[shape] = _search_shape(one, body, _Trials(shape, evaluate, pruner), clock, clock() + share)
+    return {"shapes": found}
+
+
+@dataclass(slots=True)
+class _Trials:
+    """What became of the configurations of one shape."""
+
+    shape: str
+    evaluate: Evaluate
+    pruner: Pruner | str
+    unjudged: int = 0
+    pruned: Counter[str] = field(default_factory=Counter)
+    tried: list[tuple[float, dict[str, object]]] = field(default_factory=list)
+
+    def begin(self, first: Sequence[dict[str, object]]) -> None:
+        """Time what the shape has, whatever a pruner says, and then the start if it may launch."""
+        if not isinstance(self.pruner, str):
+            self.pruner = self.pruner.admit(self.shape, first[0]) or self.pruner
+        self._measure(first[0])
+        for config in first[1:]:
+            self.take(config, self.judge([config])[0])
+
+    def judge(self, configs: Sequence[dict[str, object]]) -> list[str | None]:
+        """Return the pruner's word on each configuration; all may be timed without one."""
+        return [""] * len(configs) if isinstance(self.pruner, str) else self.pruner.judge(self.shape, configs)
+
+    def take(self, config: dict[str, object], word: str | None) -> float:
+        """Return the time of a configuration, infinite for a pruned one; nothing is measured twice."""
+        known = next((value for value, one in self.tried if one == config), None)
+        if known is not None:
+            return known
+        if word:
+            self.pruned[word] += 1
+            return math.inf
+        self.unjudged += word is None
+        return self._measure(config)
+
+    def _measure(self, config: dict[str, object]) -> float:
+        value = self.evaluate(self.shape, config)
+        self.tried.append((value, config))
+        return value
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the best configuration and the counts."""
+        median, config = min(self.tried, key=lambda one: one[0])
+        return {
+            "config": config, "median_s": median if math.isfinite(median) else None,
+            "asked": len(self.tried) + sum(self.pruned.values()), "evaluated": len(self.tried),
+            "pruned": dict(sorted(self.pruned.items())), "unjudged": self.unjudged,
+            "failed": sum(not math.isfinite(value) for value, _ in self.tried),
+            "pruning": self.pruner if isinstance(self.pruner, str) else "on",
+        }  # fmt: skip
+
+
+def _search_shape(
+    one: Mapping[str, Any], body: Mapping[str, Any], trials: _Trials, clock: Callable[[], float], end: float
+) -> dict[str, Any]:
+    start, knobs, most = dict(one["start"]), one["knobs"], int(body["evaluations"])
+    trials.begin([start] if one.get("keep") in (None, start) else [dict(one["keep"]), start])
+    plain = isinstance(trials.pruner, str)
+    strategy, asker = searcher(knobs, most, int(body["seed"]), most if plain else _ASKS * most)
+    # Optuna learns from each answer before it asks again; the others know what comes next.
+    size = 1 if strategy == "optuna" or isinstance(trials.pruner, str) else trials.pruner.batch
+    end_count = math.inf if strategy == "exhaustive" else len(trials.tried) + most
+    while clock() < end and (batch := list(itertools.islice(asker, size))):
+        words = trials.judge([start | config for config, _ in batch])
+        for (config, tell), word in zip(batch, words, strict=True):
+            if len(trials.tried) >= end_count or clock() >= end:
+                break
+            tell(trials.take(start | config, word))
+        if len(trials.tried) >= end_count:
+            break
+    return {**trials.to_json(), "space": math.prod(map(len, knobs.values())), "strategy": strategy}

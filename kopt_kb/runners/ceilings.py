@@ -1,0 +1,94 @@
+"""Measured ceilings as a wiki page: records of a run in, rows with method and source out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.wiki.registry import Registry
+
+__all__ = ["measured_page", "write_measured_page"]
+
+_HEADER = "| Metric | Value | Unit | Conditions | Grade | Source | Note |\n|---|---|---|---|---|---|---|"
+_METHOD = "method: median of {count} runs, spread {spread:.1f} %, L2 flushed before each run"
+
+
+def _bandwidth_row(one: dict[str, Any]) -> str:
+    value = f"{one['rate_per_s'] / 1e12:.3f}"
+    where = f"bandwidth, {one['pattern']}, {one['bytes']} bytes"
+    note = _METHOD.format(count=one["count"], spread=one["spread_pct"])
+    conditions = f"level=dram; pattern={one['pattern']}; bytes={one['bytes']}"
+    source = f'[^run] {where} quote="{value} TB/s"'
+    return f"| measured_bandwidth | {value} | TB/s | {conditions} | measured | {source} | {note} |"
+
+
+def _compute_row(one: dict[str, Any]) -> str:
+    unit = "TOPS" if one["dtype"].startswith("int") else "TFLOPS"
+    value = f"{one['rate_per_s'] / 1e12:.1f}"
+    names = ("dtype", "engine", "acc", "shape", "data")
+    conditions = "; ".join(f"{name}={one[name]}" for name in names)
+    where = f"compute, {one['dtype']}, {one['shape']}"
+    note = _METHOD.format(count=one["count"], spread=one["spread_pct"]) + ", the vendor library's product"
+    source = f'[^run] {where} quote="{value} {unit}"'
+    return f"| measured_compute | {value} | {unit} | {conditions} | measured | {source} | {note} |"
+
+
+def measured_page(platform: str, vendor: str, run: dict[str, Any], record_path: str, read: str) -> str:
+    """Return the Markdown page of a run.
+
+    Args:
+        platform: Exact platform id.
+        vendor: As on the product's page.
+        run: `{"environment", "command", "bandwidth": […], "compute": […]}`.
+        record_path: Where the run's record is kept, as the page's source.
+        read: ISO date of the run.
+    """
+    env = run["environment"]
+    driver = env.get("driver_version", "unknown")
+    versions = f"driver {driver}, torch {env['torch']}, triton {env['triton']}, CUDA {env['cuda']}"
+    device = env["device"]
+    title = f"{run['command']} on {device}"
+    document = f'title="{title}"; publisher="kopt-kb"; url="{record_path}"'
+    source = f'[^run]: {document}; revision="{versions}"; read="{read}"'
+    lines = [
+        "---", f"platform: {platform}", f"vendor: {vendor}", f"title: {platform}, measured", "---",
+        f"# {platform}, measured", "",
+        f"Device as the driver names it: {device}. Clocks were left as found. Bandwidth is bytes read plus bytes",
+        "written over time; of several launch configurations the fastest is recorded. Results were checked.", "",
+        "## Measured bandwidth", "", _HEADER, *(_bandwidth_row(one) for one in run["bandwidth"]), "",
+        "## Measured compute", "", _HEADER, *(_compute_row(one) for one in run["compute"]), "",
+        source,
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def write_measured_page(
+    wiki: Path, platform_name: str, run: dict[str, Any], record_path: str, read: str
+) -> tuple[Path, Iterable[str]]:
+    """Write `measured/<platform>.md` into a wiki and return its path and the faults it brings.
+
+    Raises:
+        BadInput: The device is not one of the platform's aliases, or the wiki can't be written.
+    """
+    platform = Registry.open(wiki).platform(platform_name)
+    one = platform.identity
+    device = run["environment"]["device"]
+    if device not in one.aliases:
+        names = ", ".join(one.aliases) or "none"
+        raise BadInput(
+            f"the run is of {device!r}", where=one.path, fix=f"{one.platform} is printed by the driver as: {names}"
+        )
+    path = wiki / "measured" / f"{one.platform.lower()}.md"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(measured_page(one.platform, one.vendor, run, record_path, read), encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"the wiki can't be written: {error.strerror}",
+            where=str(path),
+            fix="`kb wiki copy DIR` makes a copy to write to",
+        ) from error
+    faults = Registry.open(wiki, use_cache=False).platform(one.platform).sheet.faults
+    return path, [str(fault) for fault in faults]

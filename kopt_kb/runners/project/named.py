@@ -1,0 +1,85 @@
+"""What a project's commands name: files, folders, modules after `-m`, and the folders Python looks for modules in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from kopt_kb.runners.project.command import Command
+from kopt_kb.runners.project.file import ProjectFile
+
+__all__ = ["Named", "named_by_commands"]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What tests and benchmarks rest on by their command lines alone; paths are relative to the root, with `/`.
+
+    Attributes:
+        files: Files, and every place where a module after `-m` is looked for, whether there is one or not.
+        folders: Folders below the root.
+        modules: First names of modules after `-m`, and names of programs: what they import must be the real ones.
+        looked_in: Folders of the project that Python looks in before it looks for installed packages; `.` is the root.
+    """
+
+    files: frozenset[str]
+    folders: tuple[str, ...]
+    modules: frozenset[str]
+    looked_in: tuple[str, ...]
+
+    def covers(self, path: str) -> bool:
+        """Return whether a command names the file or a folder above it."""
+        return path in self.files or any(path.startswith(f"{one}/") for one in self.folders)
+
+
+def named_by_commands(project: ProjectFile, root: Path) -> Named:
+    """Return what all commands but the build name, as the project's folder is now."""
+    commands = [one for name, one in project.commands.items() if name != "build"]
+    modules = {one for command in commands for one in _modules(command)}
+    words = {one for command in commands for word in command.words for one in _paths(word, root)}
+    files = {one for one in words if (root / one).is_file()}
+    folders = {one for one in words if one != "." and (root / one).is_dir()}
+    python_path = [*project.python_path, *(one for command in commands for one in _python_path(command))]
+    looked_in = dict.fromkeys([*python_path, *(["."] if modules else [])])
+    for module in modules:
+        inner = module.replace(".", "/")
+        for base in looked_in:
+            places = (f"{inner}.py", f"{inner}/__init__.py", f"{inner}/__main__.py")
+            files |= {os.path.normpath(f"{base}/{one}") for one in places}
+    scripts = {str(PurePosixPath(one).parent) for one in words & files}  # Python puts a script's folder first
+    programs = {PurePosixPath(command.words[0]).name for command in commands}
+    return Named(
+        frozenset(files),
+        tuple(sorted(folders)),
+        frozenset({one.partition(".")[0] for one in modules} | programs),
+        tuple(dict.fromkeys([*looked_in, *sorted(scripts), *sorted(folders)])),
+    )
+
+
+def _paths(word: str, root: Path) -> Iterator[str]:
+    """Yield the paths below the root that a word may name: itself or what follows `--option=`, without `::test`."""
+    text = (word.partition("=")[2] if word.startswith("-") else word).split("::")[0]
+    if not text or "{" in text or "\0" in text:
+        return
+    plain = os.path.relpath(text, root) if text.startswith("/") else os.path.normpath(text)
+    if plain != ".." and not plain.startswith("../"):
+        yield plain
+
+
+def _modules(command: Command) -> Iterator[str]:
+    """Yield dotted names after `-m`; the marker of `pytest -m` looks the same, and one too many does no harm."""
+    for at, word in enumerate(command.words):
+        if word.startswith("-m"):
+            name = word[2:] or next(iter(command.words[at + 1 :]), "")
+            if name and all(map(str.isidentifier, name.split("."))):
+                yield name
+
+
+def _python_path(command: Command) -> Iterator[str]:
+    """Yield the project's own folders in a `PYTHONPATH=…` in front of a command."""
+    for one in filter(None, command.environment().get("PYTHONPATH", "").split(os.pathsep)):
+        plain = os.path.normpath(one)
+        if not plain.startswith(("/", "..")):
+            yield plain

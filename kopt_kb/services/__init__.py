@@ -1,1 +1,0 @@
-"""Flows that need both analysis and kernels: static profiles, ceilings, pruning."""

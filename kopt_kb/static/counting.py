@@ -1,0 +1,165 @@
+"""Work of a kernel file: compile to Triton IR, count the IR with the launch's own arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import Any, cast
+
+from kopt_kb.analysis.ttir import IrCount, TensorArg, count_ir
+from kopt_kb.analysis.ttir.result import Amount, KernelCount
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.kernels.compile.request import Compilation, CompileRequest
+from kopt_kb.kernels.launch_case import Scalar, TensorSpec
+from kopt_kb.problem.counts import ByteCount, Count, FlopCount
+from kopt_kb.problem.dtypes import Engine
+from kopt_kb.problem.work import Work
+from kopt_kb.static.static_profile import Case, as_case
+
+__all__ = ["CountedKernel", "count_case", "count_compilation", "work_of"]
+
+EXACT_LANES = 1 << 26
+"""Lanes (elements of all programs) up to which addresses are followed one by one; above, shapes are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedKernel:
+    """The count of one launch.
+
+    Attributes:
+        compilation: What was compiled; its IR is what was counted.
+        count: Result of the IR counter.
+        mode: `exact` (masks and addresses) or `shape`.
+    """
+
+    compilation: Compilation
+    count: IrCount
+    mode: str
+
+    @property
+    def kernel(self) -> KernelCount:
+        """The launched kernel's numbers."""
+        return self.count.kernels[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counter's kernel object with how it was counted."""
+        (body, *_) = cast("list[dict[str, Any]]", self.count.to_json()["kernels"])
+        compiled = self.compilation
+        return {
+            **body,
+            "mode": self.mode,
+            "grid": list(compiled.grid),
+            "target": compiled.target,
+            "versions": dict(compiled.versions),
+            "specialisation": {name: dict(value) for name, value in compiled.specialisation.items()},
+        }
+
+
+def _argument(value: TensorSpec | Scalar) -> Any:
+    if isinstance(value, TensorSpec):
+        return TensorArg(value.shape, value.dtype, value.strides)
+    return int(value) if isinstance(value, bool) else value
+
+
+def _footprint(compilation: Compilation) -> int:
+    sizes = [prod(value.shape) for _, value in compilation.arguments if isinstance(value, TensorSpec)]
+    return sum(sizes)
+
+
+def count_compilation(
+    compilation: Compilation, grid: tuple[int, ...] | None = None, mode: str = "auto"
+) -> CountedKernel:
+    """Return the count of a compiled launch.
+
+    Args:
+        compilation: With its IR and arguments.
+        grid: Launch grid where the case gave none.
+        mode: `exact`, `shape`, or `auto`: exact while the tensors are small enough to follow every address.
+
+    Raises:
+        BadInput: No grid, or an argument the count depends on is missing.
+        IrError: The IR holds something that can't be counted, with its line.
+    """
+    launch = grid or compilation.grid
+    if not launch:
+        raise BadInput(f"no launch grid for {compilation.name}", fix="give --grid X[,Y[,Z]]")
+    chosen = ("exact" if _footprint(compilation) <= EXACT_LANES else "shape") if mode == "auto" else mode
+    if chosen not in {"exact", "shape"}:
+        raise BadInput(f"unknown mode {mode!r}", fix="auto, exact or shape")
+    given: dict[int | str, Any] = {
+        at: _argument(value) for at, (_, value) in enumerate(compilation.arguments) if value is not None
+    }
+    counted = count_ir(
+        compilation.ttir,
+        launch,
+        given,
+        mode="exact" if chosen == "exact" else "shape",
+        file=f"<ir of {compilation.name}>",
+    )
+    return CountedKernel(compilation, counted, chosen)
+
+
+def count_case(
+    case: Case, target: str, *, grid: tuple[int, ...] | None = None, mode: str = "auto", pool: CompilePool | None = None
+) -> tuple[CountedKernel, ...]:
+    """Return the counts of all kernels that a case launches, compiled for a target."""
+    request = CompileRequest(as_case(case), target, disassemble=False)
+    if pool is not None:
+        compiled = pool.compile(request)
+    else:
+        with CompilePool() as own:
+            compiled = own.compile(request)
+    return tuple(count_compilation(one, grid, mode) for one in compiled)
+
+
+def _known(amounts: Iterable[Amount]) -> Count | None:
+    """Return the sum of amounts, None when one is unknown."""
+    total = Count(0)
+    for amount in amounts:
+        if amount.value is None or amount.exactness == "unknown":
+            return None
+        total = total + Count(int(amount.value), amount.exactness)
+    return total
+
+
+def _traffic(level: Any, direction: Any, compulsory: Amount, requested: Amount) -> ByteCount | None:
+    least = _known([compulsory]) or _known([requested])
+    return None if least is None else ByteCount(level, direction, least, _known([requested]))
+
+
+def work_of(counted: CountedKernel, dtype: str) -> Work:
+    """Return the counted launch as work: useful operations by (dtype, engine), compulsory bytes by direction.
+
+    Raises:
+        BadInput: Operations or bytes are unknown.
+    """
+    kernel = counted.kernel
+    executed = {(one.dtype, one.engine): one.amount for one in kernel.executed}
+    flops = []
+    for one in kernel.useful:
+        useful = _known([one.amount])
+        if useful is None:
+            raise BadInput(
+                f"operations of {counted.compilation.name} are unknown", fix="`kb count` says why, with the IR line"
+            )
+        engine: Engine = "matrix" if one.engine == "matrix" else "vector"
+        flops.append(FlopCount(one.dtype, engine, useful, _known([executed[(one.dtype, one.engine)]])))
+    moved = [
+        _traffic("dram", "read", kernel.read.compulsory, kernel.read.requested),
+        _traffic("dram", "write", kernel.written.compulsory, kernel.written.requested),
+    ]
+    if any(one is None for one in moved):
+        raise BadInput(f"bytes of {counted.compilation.name} are unknown", fix="`kb count` says why, with the IR line")
+    return Work(
+        op=counted.compilation.name,
+        shape=(),
+        dtype=dtype,
+        flops=tuple(flops),
+        bytes=tuple(one for one in moved if one is not None),
+        definitions=(
+            ("flops", "operations of the kernel's IR whose results reach memory; special functions apart"),
+            ("bytes", f"distinct bytes the kernel reads and writes, counted in {counted.mode} mode"),
+        ),
+    )

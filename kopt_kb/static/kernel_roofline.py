@@ -1,0 +1,119 @@
+"""A kernel file on a platform in one go: count, compile, occupancy, quantisation, roofline, measured points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
+from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.roofline.quantisation import Quantisation, quantise
+from kopt_kb.analysis.roofline.roofline import Roofline, roofline
+from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.kernels.compile.request import CompileRequest, OpCase
+from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.static.counting import CountedKernel, count_compilation, work_of
+from kopt_kb.static.limits import limits_of
+from kopt_kb.static.static_profile import Case, CompiledKernel, as_case, check_shared_memory, profile_of
+from kopt_kb.wiki.registry import Platform
+
+__all__ = ["KernelRoofline", "kernel_rooflines"]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRoofline:
+    """One launch of a kernel under a platform's roofs.
+
+    Attributes:
+        quantisation: Wave and tile losses; None where the device's SM count is UNKNOWN or nothing fits.
+        measured_s: Median time from a profile of the same kernel, None without one.
+    """
+
+    compiled: CompiledKernel
+    counted: CountedKernel
+    occupancy: Occupancy
+    roofline: Roofline
+    quantisation: Quantisation | None
+    measured_s: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Symbol of the kernel."""
+        return self.compiled.name
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all parts by name."""
+        return {
+            "name": self.name,
+            "compile": self.compiled.to_json(),
+            "count": self.counted.to_json(),
+            "occupancy": self.occupancy.to_json(),
+            "roofline": self.roofline.to_json(),
+            "quantisation": self.quantisation.to_json() if self.quantisation else None,
+            "measured_s": self.measured_s,
+        }
+
+
+def _dtype(case: Case, counted: CountedKernel) -> str:
+    return (
+        case.dtype
+        if isinstance(case, OpCase)
+        else counted.kernel.executed[0].dtype
+        if counted.kernel.executed
+        else "fp32"
+    )
+
+
+def _losses(counted: CountedKernel, fitting: Occupancy, platform: Platform) -> Quantisation | None:
+    count = platform.get("sm_count")
+    blocks = prod(counted.compilation.grid) if counted.compilation.grid else 0
+    if not isinstance(count, Quantity) or fitting.blocks_per_sm < 1 or blocks < 1:
+        return None
+    kernel = counted.kernel
+    useful = sum(one.amount.value or 0 for one in kernel.useful)
+    executed = sum(one.amount.value or 0 for one in kernel.executed)
+    work = {"useful": useful, "executed": executed} if 0 < useful <= executed else {}
+    return quantise(blocks, int(count.si), fitting.blocks_per_sm, **work)
+
+
+def _measured(name: str, profiles: Iterable[KernelProfile]) -> float | None:
+    times = [one.duration_s for one in profiles if name in {one.function, one.name}]
+    return next((time for time in times if time is not None), None)
+
+
+def kernel_rooflines(
+    cases: Iterable[Case],
+    platform: Platform,
+    *,
+    grid: tuple[int, ...] | None = None,
+    profiles: Iterable[KernelProfile] = (),
+) -> list[KernelRoofline]:
+    """Return every kernel of the cases on a platform.
+
+    Args:
+        cases: What is launched.
+        platform: Its target is compiled for; its rows are limits and roofs.
+        grid: Launch grid where a case has none.
+        profiles: Measured kernels; those of the same name give measured points.
+
+    Raises:
+        BadInput: The target can't be compiled for, or the count needs an argument.
+        CompileFailed: A kernel does not compile or can't be launched.
+        UnknownData: An occupancy limit that matters is UNKNOWN.
+    """
+    limits, measured = limits_of(platform), list(profiles)
+    found = []
+    with CompilePool() as pool:
+        for case in cases:
+            for one in pool.compile(CompileRequest(as_case(case), platform.identity.target)):
+                compiled, counted = profile_of(one), count_compilation(one, grid)
+                check_shared_memory([compiled], limits)
+                fitting = occupancy(compiled.resources, limits)
+                line = roofline(work_of(counted, _dtype(case, counted)), platform)
+                losses = _losses(counted, fitting, platform)
+                found.append(
+                    KernelRoofline(compiled, counted, fitting, line, losses, _measured(compiled.name, measured))
+                )
+    return found

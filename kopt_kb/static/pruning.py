@@ -1,0 +1,301 @@
+"""Prune a tuning space before any device second is spent: what can't launch, spills, or fits zero times."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+from kopt_kb.analysis.occupancy.limits import Limits
+from kopt_kb.analysis.occupancy.occupancy import occupancy
+from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.kernels.compile.pool import CompilePool, Outcome
+from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest, KernelCase, OpCase
+from kopt_kb.kernels.compile.target import Target
+from kopt_kb.static.compile_cache import CompileCache, StaticFacts, cache_key
+from kopt_kb.static.static_profile import Case, as_case, profile_of
+
+__all__ = [
+    "Config",
+    "Kept",
+    "PruneOptions",
+    "PruneResult",
+    "Reason",
+    "Removed",
+    "configurations",
+    "judge_configs",
+    "op_cases",
+    "prune",
+]
+
+Config = Mapping[str, object]
+Reason = Literal[
+    "invalid", "compiler", "time_limit", "memory_limit", "crash", "shared_memory", "cannot_launch", "spills"
+]
+_LASTING = ("compiler", "arguments", "shared_memory")
+"""Failures that the same source repeats; time, memory and crashes may pass next time and are not cached."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A configuration that may be measured.
+
+    Attributes:
+        config: Its values.
+        occupancy_pct: Least occupancy of its kernels.
+        blocks_per_sm: Least resident blocks of its kernels.
+        unknown: Limits that were UNKNOWN, so that the configuration was judged without them.
+    """
+
+    config: Config
+    occupancy_pct: float
+    blocks_per_sm: int
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A configuration that is not worth a device second.
+
+    Attributes:
+        config: Its values.
+        reason: Closed set.
+        detail: One line with the number and the limit it was judged against.
+    """
+
+    config: Config
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True)
+class PruneResult:
+    """What is left of a tuning space, and why the rest is not.
+
+    Attributes:
+        target: Public target name.
+        kept: Configurations to measure, in the order of the space.
+        removed: The others, in the same order.
+        cached: How many came from the disk cache.
+        seconds_s: Wall time.
+    """
+
+    target: str
+    kept: tuple[Kept, ...]
+    removed: tuple[Removed, ...]
+    cached: int
+    seconds_s: float
+
+    @property
+    def total(self) -> int:
+        """Configurations of the space."""
+        return len(self.kept) + len(self.removed)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the result as plain JSON data."""
+        return {
+            "target": self.target,
+            "total": self.total,
+            "cached": self.cached,
+            "seconds": self.seconds_s,
+            "kept": [
+                {
+                    "config": dict(one.config),
+                    "occupancy_pct": one.occupancy_pct,
+                    "blocks_per_sm": one.blocks_per_sm,
+                    "unknown": list(one.unknown),
+                }
+                for one in self.kept
+            ],
+            "removed": [
+                {"config": dict(one.config), "reason": one.reason, "detail": one.detail} for one in self.removed
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PruneOptions:
+    """How to compile a space.
+
+    Attributes:
+        workers: Compile processes; None takes as many as there are cores.
+        time_limit_s: Wall time of one configuration.
+        memory_limit_bytes: Address space of a worker; 0 for none.
+        cache_folder: Where results are kept by content; None keeps nothing.
+    """
+
+    workers: int | None = None
+    time_limit_s: float = 60.0
+    memory_limit_bytes: int = 0
+    cache_folder: Path | None = None
+
+
+DEFAULT_OPTIONS = PruneOptions()
+
+
+def configurations(space: Mapping[str, Sequence[object]]) -> Iterator[dict[str, object]]:
+    """Yield every combination of a literal tuning space, last name fastest."""
+    for values in itertools.product(*space.values()):
+        yield dict(zip(space, values, strict=True))
+
+
+def op_cases(file: str | Path, shape: tuple[int, ...], dtype: str) -> Callable[[Config], OpCase]:
+    """Return the case of each configuration of an op file; the file is imported in the workers only."""
+
+    def case_of(config: Config) -> OpCase:
+        return OpCase(str(file), tuple(shape), dtype, dict(config))
+
+    return case_of
+
+
+def prune(
+    space: Mapping[str, Sequence[object]],
+    case_of: Callable[[Config], Case | None],
+    target: str,
+    limits: Limits,
+    options: PruneOptions = DEFAULT_OPTIONS,
+) -> PruneResult:
+    """Return the configurations that can launch without spills, and why the others can't.
+
+    Args:
+        space: Values of each knob.
+        case_of: The launch of a configuration; None or a `KoptError` when it is no valid one.
+        target: Public target name.
+        limits: Sourced limits; UNKNOWN ones are left out and named in what is kept.
+        options: Processes, limits of each, cache.
+
+    Raises:
+        MissingTool: Triton is not installed.
+    """
+    start = time.perf_counter()
+    target = Target.parse(target).name
+    configs = list(configurations(space))
+    size = max(1, min(options.workers or os.cpu_count() or 1, len(configs)))
+    with CompilePool(size, time_limit_s=options.time_limit_s, memory_limit_bytes=options.memory_limit_bytes) as pool:
+        verdicts, cached = judge_configs(configs, case_of, target, limits, pool, options.cache_folder)
+    return PruneResult(
+        target=target,
+        kept=tuple(one for one in verdicts if isinstance(one, Kept)),
+        removed=tuple(one for one in verdicts if isinstance(one, Removed)),
+        cached=cached,
+        seconds_s=time.perf_counter() - start,
+    )
+
+
+def judge_configs(
+    configs: Sequence[Config],
+    case_of: Callable[[Config], Case | None],
+    target: str,
+    limits: Limits,
+    pool: CompilePool,
+    cache_folder: Path | None = None,
+) -> tuple[list[Kept | Removed], int]:
+    """Return the verdict on each configuration in their order, and how many came from the disk cache.
+
+    Args:
+        configs: Configurations, compiled side by side on the pool's workers.
+        case_of: The launch of a configuration; None or a `KoptError` when it is no valid one.
+        target: Public target name.
+        limits: Sourced limits.
+        pool: Compile processes; they stay warm for the next call.
+        cache_folder: Where results are kept by content; None keeps nothing.
+
+    Raises:
+        MissingTool: Triton is not installed.
+    """
+    target, cache, most = Target.parse(target).name, CompileCache(cache_folder), limits.shared_memory_per_block
+    facts, todo = _prepare(configs, case_of, _Keyed(target, most, cache))
+    cached = len(configs) - len(todo) - sum(isinstance(one, Removed) for one in facts.values())
+    requests = [CompileRequest(case, target, False, most) for _, _, case in todo]
+    for position, outcome in pool.compile_all(requests):
+        index, key, _ = todo[position]
+        facts[index] = _digest(configs[index], outcome, key, cache)
+    return [_judge(configs[index], facts[index], limits) for index in range(len(configs))], cached
+
+
+_Known = tuple[StaticFacts, ...] | Removed
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    """What a cache entry depends on besides the case."""
+
+    target: str
+    shared_limit_bytes: int | None
+    cache: CompileCache
+
+
+def _prepare(
+    configs: Sequence[Config], case_of: Callable[[Config], Case | None], keyed: _Keyed
+) -> tuple[dict[int, _Known], list[tuple[int, str, KernelCase | OpCase]]]:
+    """Return what is known without compiling, and (position, key, case) of the rest."""
+    facts: dict[int, _Known] = {}
+    todo = []
+    for index, config in enumerate(configs):
+        try:
+            case = case_of(config)
+        except KoptError as error:
+            facts[index] = Removed(config, "invalid", str(error))
+            continue
+        if case is None:
+            facts[index] = Removed(config, "invalid", "no launch for this combination")
+            continue
+        plain = as_case(case)
+        key = cache_key(plain, keyed.target, keyed.shared_limit_bytes)
+        stored = keyed.cache.get(key)
+        if stored is None:
+            todo.append((index, key, plain))
+        else:
+            facts[index] = stored
+    return facts, todo
+
+
+def _digest(config: Config, outcome: Outcome, key: str, cache: CompileCache) -> _Known:
+    if isinstance(outcome, MissingTool):
+        raise outcome
+    if isinstance(outcome, KoptError):
+        kind = outcome.kind if isinstance(outcome, CompileFailed) else "arguments"
+        if kind not in _LASTING:
+            return Removed(config, cast("Reason", kind), str(outcome))
+        reason = "invalid" if kind == "arguments" else kind  # arguments that do not fit are no word on resources
+        facts: tuple[StaticFacts, ...] = (StaticFacts("", None, None, str(outcome), reason),)
+    else:
+        profiles = [profile_of(one) for one in outcome]
+        facts = tuple(StaticFacts(one.name, one.resources, one.spill_bytes) for one in profiles)
+    cache.put(key, facts)
+    return facts
+
+
+def _judge(config: Config, known: _Known, limits: Limits) -> Kept | Removed:
+    if isinstance(known, Removed):
+        return known
+    worst: Kept | None = None
+    for facts in known:
+        verdict = _judge_kernel(config, facts, limits)
+        if isinstance(verdict, Removed):
+            return verdict
+        if worst is None or verdict.occupancy_pct < worst.occupancy_pct:
+            worst = verdict
+    return worst or Removed(config, "invalid", "the configuration launches no kernel")
+
+
+def _judge_kernel(config: Config, facts: StaticFacts, limits: Limits) -> Kept | Removed:
+    if facts.resources is None:
+        source = f" ({limits.cite('shared_memory_per_block')})" if facts.reason == "shared_memory" else ""
+        return Removed(config, cast("Reason", facts.reason), facts.error + source)
+    most = limits.shared_memory_per_block
+    if most is not None and facts.resources.shared_bytes > most:
+        detail = (
+            f"{facts.name}: {facts.resources.shared_bytes} B shared memory; {limits.cite('shared_memory_per_block')}"
+        )
+        return Removed(config, "shared_memory", detail)
+    result = occupancy(facts.resources, limits, allow_unknown=True)
+    if result.blocks_per_sm == 0:
+        return Removed(config, "cannot_launch", f"{facts.name}: occupancy 0; {'; '.join(result.refusals)}")
+    if facts.spill_bytes:
+        return Removed(config, "spills", f"{facts.name}: spills {facts.spill_bytes} B a thread")
+    return Kept(config, 100 * result.occupancy_fraction, result.blocks_per_sm, result.unknown)

@@ -1,0 +1,179 @@
+"""Compile a kernel for a target without a GPU and read off what the hardware will be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from kopt_kb.analysis.isa.model import IsaResources, IsaScan
+from kopt_kb.analysis.isa.nvidia_resources import PtxasWarning, parse_ptxas_log
+from kopt_kb.analysis.isa.scan import scan_text
+from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
+from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, KernelCase, OpCase, kernel_case
+from kopt_kb.kernels.compile.target import Target
+from kopt_kb.kernels.launch_case import LaunchCase
+
+__all__ = ["Case", "CompiledKernel", "as_case", "check_shared_memory", "compile_kernel", "profile_of"]
+
+Case = LaunchCase | KernelCase | OpCase
+"""Anything that can be compiled: a launch, a kernel of a file with its arguments, an op file with a shape."""
+
+_REGISTER_BYTES = 4
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """The static profile of one kernel on one target.
+
+    Attributes:
+        compilation: What the compiler gave, with versions, specialisation and options.
+        assembler: The assembler's own resource lines.
+        scan: Instruction classes: SASS or AMDGCN, PTX when no SASS was asked for.
+        warnings: Performance warnings of ptxas.
+    """
+
+    compilation: Compilation
+    assembler: IsaResources
+    scan: IsaScan
+    warnings: tuple[PtxasWarning, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Symbol of the kernel."""
+        return self.compilation.name
+
+    @property
+    def target(self) -> str:
+        """Public target name."""
+        return self.compilation.target
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory or LDS of a block: static of the binary plus dynamic of the launch, in bytes."""
+        return self.compilation.metadata["shared"] + (self.assembler.shared_static_bytes or 0)
+
+    @property
+    def spill_bytes(self) -> int | None:
+        """Bytes a thread spills: ptxas's spill stores, or 4 for each register LLVM spilled; None if unsaid."""
+        if self.assembler.spilled_registers is not None:
+            return _REGISTER_BYTES * self.assembler.spilled_registers
+        return self.assembler.spill_store_bytes
+
+    @property
+    def wgmma_serialised(self) -> bool:
+        """Whether ptxas says that warpgroup matrix instructions lost their overlap."""
+        return any(warning.serialises_wgmma for warning in self.warnings)
+
+    @property
+    def resources(self) -> Resources:
+        """What one block uses, for an occupancy calculation."""
+        metadata = self.compilation.metadata
+        return Resources(
+            threads_per_block=metadata["num_warps"] * Target.parse(self.target).warp_size,
+            registers_per_thread=self.assembler.registers or 0,
+            accumulation_registers_per_thread=self.assembler.accumulation_registers or 0,
+            scalar_registers_per_warp=self.assembler.scalar_registers or 0,
+            shared_static_bytes=self.assembler.shared_static_bytes or 0,
+            shared_dynamic_bytes=metadata["shared"],
+            tensor_memory_bytes=metadata["tmem_size"] * TENSOR_MEMORY_COLUMN_BYTES,
+            barriers=max(self.assembler.barriers or 0, 1),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return the profile as plain JSON data."""
+        raw, metadata, found = self.compilation, self.compilation.metadata, self.assembler
+        return {
+            "name": self.name,
+            "target": self.target,
+            "registers": found.registers,
+            "accumulation_registers": found.accumulation_registers,
+            "scalar_registers": found.scalar_registers,
+            "spills": self.spill_bytes,
+            "shared_bytes": self.shared_bytes,
+            "tensor_memory_columns": metadata["tmem_size"],
+            "stack_bytes": found.stack_bytes,
+            "barriers": found.barriers,
+            "matrix_instructions": dict(self.scan.matrix),
+            "matrix_shapes": dict(self.scan.matrix_shapes),
+            "accesses": self.scan.to_json()["accesses"],
+            "features": dict(self.scan.features),
+            "tma": self.scan.uses_tma,
+            "wgmma_serialised": self.wgmma_serialised,
+            "warnings": [asdict(warning) for warning in self.warnings],
+            "num_warps": metadata["num_warps"],
+            "num_stages": metadata["num_stages"],
+            "num_ctas": metadata["num_ctas"],
+            "grid": list(raw.grid),
+            "versions": dict(raw.versions),
+            "specialisation": {name: dict(value) for name, value in raw.specialisation.items()},
+            "constexprs": dict(raw.constexprs),
+            "options": dict(raw.options),
+            "seconds": dict(raw.seconds),
+        }
+
+
+def compile_kernel(
+    case: Case,
+    target: str,
+    *,
+    limits: Limits | None = None,
+    pool: CompilePool | None = None,
+    time_limit_s: float = 60.0,
+    memory_limit_bytes: int = 0,
+    disassemble: bool = True,
+) -> tuple[CompiledKernel, ...]:
+    """Return the static profile of a kernel, or of all kernels that an op file launches for a shape.
+
+    Args:
+        case: What to compile.
+        target: `sm_80`, `sm_90`, `sm_100`, `sm_120`, `gfx90a`, `gfx942`, `gfx950`.
+        limits: Sourced limits; shared memory above them is refused, which Triton leaves to the launch.
+        pool: Warm workers to use; else one is started, with these limits, and ended.
+        time_limit_s: Wall time of the compilation.
+        memory_limit_bytes: Address space of the compiler; 0 for none.
+        disassemble: Whether to read SASS; without it the instruction classes come from PTX.
+
+    Raises:
+        BadInput: File, kernel, argument or target is wrong.
+        MissingTool: Triton is not installed.
+        CompileFailed: The compiler refuses, dies or overruns, or the result can't be launched.
+    """
+    request = CompileRequest(as_case(case), Target.parse(target).name, disassemble)
+    if pool is not None:
+        compiled = pool.compile(request)
+    else:
+        with CompilePool(time_limit_s=time_limit_s, memory_limit_bytes=memory_limit_bytes) as own:
+            compiled = own.compile(request)
+    profiles = tuple(profile_of(one) for one in compiled)
+    if limits is not None:
+        check_shared_memory(profiles, limits)
+    return profiles
+
+
+def as_case(case: Case) -> KernelCase | OpCase:
+    """Return the case as data that a worker can be sent."""
+    return kernel_case(case) if isinstance(case, LaunchCase) else case
+
+
+def profile_of(compilation: Compilation) -> CompiledKernel:
+    """Return the profile of a raw compilation: texts scanned, resource lines read."""
+    (scan, *_) = scan_text(compilation.assembly or compilation.ptx, where=compilation.name, kernel=compilation.name)
+    if scan.isa == "amdgcn":
+        return CompiledKernel(compilation, scan.resources or IsaResources(), scan)
+    found, warnings = parse_ptxas_log(compilation.assembler_log)
+    return CompiledKernel(compilation, found.get(compilation.name, IsaResources()), scan, warnings)
+
+
+def check_shared_memory(profiles: Iterable[CompiledKernel], limits: Limits) -> None:
+    """Raise `CompileFailed` when a kernel asks for more shared memory than the sourced limit of a block."""
+    most = limits.shared_memory_per_block
+    for profile in profiles:
+        if most is not None and profile.shared_bytes > most:
+            raise CompileFailed.of(
+                "shared_memory",
+                f"{profile.shared_bytes} B of shared memory, more than a block may use "
+                f"({limits.cite('shared_memory_per_block')})",
+                where=f"{profile.name} on {profile.target}",
+                fix="smaller tiles or fewer stages",
+            )

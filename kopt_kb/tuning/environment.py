@@ -1,0 +1,62 @@
+"""The machine that an executor measures on: its record, and the hash of the code that measures."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.runners.candidate.job import Executor, Job, RunLimits
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+
+__all__ = ["NO_GPU_FIX", "ProductOf", "harness_digest", "read_machine"]
+
+NO_GPU_FIX = "run on a machine with a GPU; --simulate needs another workspace, made with kb init"
+"""What to do where nothing can be measured: simulated and measured rounds never share a workspace."""
+
+ProductOf = Callable[[str], str | None]
+"""Device name → platform id of the product, empty for a name that no page has, None where names say nothing."""
+
+
+def read_machine(
+    executor: Executor, run_s: float, product_of: ProductOf | None = None, *, of_project: bool = False
+) -> EnvironmentRecorded:
+    """Return device, driver, clocks and versions as an executor's child finds them.
+
+    Args:
+        executor: Runs the child.
+        run_s: Seconds it may take.
+        product_of: Looks the device's name up; None: nobody looks.
+        of_project: Whether a project's own benchmark measures.
+
+    Raises:
+        MissingTool: No torch, triton or GPU there.
+        BadInput: The child gave no answer.
+    """
+    outcome = executor.run(Job("environment", limits=RunLimits(run_s)), lambda *_: None)
+    found = outcome.result
+    if found is not None and "missing" in found:
+        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU")
+    if outcome.outcome != "ok" or found is None:
+        last = outcome.printed.strip().splitlines()[-1:] or [""]
+        said = f": {last[0][:200]}" if last[0] else ""
+        raise BadInput(f"the environment run ended with {outcome.outcome}{said}", where=executor.name, code="KB404")
+    product = None if product_of is None else product_of(str(found["device"]))
+    harness = harness_digest(of_project=of_project)
+    return EnvironmentRecorded(
+        found["device"], found["uuid"], found["driver"], found["clocks"], found["versions"], harness, product
+    )
+
+
+def harness_digest(*, of_project: bool = False) -> str:
+    """Return the hash of the code that measures; of a project, of the code that runs and reads its benchmark."""
+    import kopt_kb.kernels
+    import kopt_kb.runners
+
+    kernels, runners = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.runners.__path__)))
+    names = ("timing.py", "verification.py", "output_file.py")
+    files = (*(kernels / one for one in names), *(runners / "candidate").glob("*.py"))
+    if of_project:
+        files = tuple(sorted((runners / "project").glob("*.py")))
+    return hashlib.sha256(b"\0".join(one.read_bytes() for one in sorted(files))).hexdigest()

@@ -1,0 +1,228 @@
+"""A project as the subject of a campaign: its files, what is frozen at the baseline, and what every job must know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.runners.candidate.job import Job, JobKind, RunLimits
+from kopt_kb.runners.project.bundle import bundle, bundle_of, files_of
+from kopt_kb.runners.project.file import ProjectFile, read_project
+from kopt_kb.runners.project.paths import changed_files, hash_files, protected_files, select
+from kopt_kb.runners.project.results_csv import amounts_of
+from kopt_kb.tuning.confirmed import confirmed_rounds
+from kopt_kb.tuning.decision import GateResult
+from kopt_kb.tuning.patch import patched_files
+from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.project_lint import lint_files
+from kopt_kb.tuning.proposals import Proposal
+from kopt_kb.tuning.scopes import representative_shapes
+from kopt_kb.workspace.journal.round_events import Blocked, RoundStarted
+from kopt_kb.workspace.state import WorkspaceState
+
+if TYPE_CHECKING:
+    from kopt_kb.tuning.desk import Desk
+    from kopt_kb.tuning.states import CampaignState
+
+__all__ = ["ProjectSubject"]
+
+_MAX_CONFIRMATIONS = 2
+"""How often a campaign asks for the same confirmation when it could not be measured, before it ends."""
+
+CHECKED_OUT = "project"
+"""Folder of a workspace that shows the best version's editable files besides the kernel source."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSubject:
+    """The project of a workspace.
+
+    Attributes:
+        project: What its file says, as captured when the workspace was made.
+        data: Bytes of that file.
+        root: The project's folder.
+    """
+
+    project: ProjectFile
+    data: bytes
+    root: Path
+
+    @classmethod
+    def of(cls, state: WorkspaceState, read: Callable[[str], bytes]) -> ProjectSubject | None:
+        """Return the project of a workspace; None when it has none. `read` gives the bytes of a blob."""
+        kept = state.task.get("project")
+        if kept is None:
+            return None
+        data = read(kept["blob"])
+        return cls(read_project(data, kept["file"]), data, Path(kept["root"]))
+
+    # ---- before rounds ---------------------------------------------------------------------------
+
+    def begin(self, desk: Desk, state: CampaignState) -> None:
+        """Note the hashes of all protected files, which nothing may change from here on; then begin the baseline."""
+        self.guard(desk, state)
+        if state.project is not None:
+            desk.append(RoundStarted(0, desk.store.put(self.baseline())))
+            return
+        hashes = hash_files(self.root, select(self.project, self.root).protected)
+        desk.note("search", {"kind": "project", "root": str(self.root), "protected": hashes})
+
+    def baseline(self) -> bytes:
+        """Return the bundle of the project's editable files as they are now."""
+        return bundle_of(self.root, select(self.project, self.root).editable)
+
+    def guard(self, desk: Desk, state: CampaignState) -> None:
+        """Block the campaign when the project file or a protected file of the project is not what it was.
+
+        Raises:
+            BadInput: Naming the file; no candidate is to blame.
+        """
+        path = Path(self.project.where)
+        same = path.is_file() and path.read_bytes() == self.data
+        hashes = (state.project or {}).get("protected", {})
+        since = "the baseline" if hashes and same else "the workspace was made"
+        changed = [] if same else [(path, "changed")]
+        changed += [(self.root / one, "changed") for one in changed_files(self.root, hashes)]
+        present = protected_files(self.project, self.root) if hashes else ()
+        changed += [(self.root / one, "is new") for one in present if one not in hashes]
+        if not changed:
+            return
+        first, how = changed[0]
+        need = f"{first} {how} since {since}"
+        last = desk.journal.events[-1].data
+        if not (isinstance(last, Blocked) and last.needs == (need,)):
+            desk.append(Blocked((need,)))
+        raise BadInput(
+            f"{how} since {since}, and every round rests on it", where=str(first),
+            fix=f"{'remove' if how == 'is new' else 'restore'} it, or make another workspace with kb init",
+            code="KB414",
+        )  # fmt: skip
+
+    def freeze(self, desk: Desk, state: CampaignState) -> bool:
+        """Note the header of the baseline's CSV and the representative shapes: they hold until the campaign ends.
+
+        Before every round the project is compared with its hashes; True when something was noted.
+        """
+        self.guard(desk, state)
+        if state.frozen is not None or state.best is None:
+            return False
+        first = state.rounds[0]
+        timed = next((one for one in first.attempts(first.name, "timing") if one.finished is not None), None)
+        if timed is None:
+            raise BadInput("the baseline has no finished benchmark", where="BASELINE", code="KB414")
+        header = desk.recall(first, timed.started.run).result.get("header", [])
+        chosen = representative_shapes(state.workspace.problem, self.project.scoring.representative)
+        desk.note("search", {"kind": "frozen", "header": header, "representative": list(chosen)})
+        return True
+
+    # ---- candidates ------------------------------------------------------------------------------
+
+    def shown(self, incumbent: bytes) -> dict[str, Any]:
+        """Return what outside proposers see of the project besides the state."""
+        files = files_of(incumbent)
+        return {
+            "kernel": files[self.project.kernel_source], "kernel_source": self.project.kernel_source, "files": files,
+            "editable": list(self.project.editable), "protected": list(self.project.protected),
+        }  # fmt: skip
+
+    def candidate(self, incumbent: bytes, answer: Mapping[str, Any], name: str) -> bytes:
+        """Return the bundle that an answer with `source`, `files` or `patch` makes of the incumbent."""
+        return bundle(patched_files(self.project, self.root, files_of(incumbent), answer, name))
+
+    def lint(self, baseline: bytes, source: bytes) -> GateResult:
+        """Return the lint gate's word on a bundle."""
+        return lint_files(files_of(baseline), files_of(source))
+
+    def checked_out(self, source: bytes) -> dict[str, bytes]:
+        """Return path in the workspace → bytes: kernel.py is the kernel source, the rest lies in a folder."""
+        files = files_of(source)
+        own = self.project.kernel_source
+        return {
+            "kernel.py": files[own].encode(),
+            **{f"{CHECKED_OUT}/{path}": text.encode() for path, text in files.items() if path != own},
+        }
+
+    def policy(self, policy: Policy) -> Policy:
+        """Return the policy with the project's core shapes, and without a required lint where it knows no language."""
+        core = self.project.scoring.core_shapes
+        if core and policy.core_shapes is None:
+            policy = replace(policy, core_shapes=core)
+        if all(path.endswith(".py") for path in files_of(self.baseline())):
+            return policy
+        return replace(policy, required_gates=tuple(one for one in policy.required_gates if one != "lint"))
+
+    # ---- jobs ------------------------------------------------------------------------------------
+
+    def has_quick(self, state: CampaignState) -> bool:
+        """Return whether fewer shapes than all can be benchmarked, and are worth it."""
+        chosen = (state.frozen or {}).get("representative", ())
+        return self.project.quick_command() is not None and 0 < len(chosen) < len(state.workspace.problem.shapes)
+
+    def job(self, desk: Desk, state: CampaignState, job: Job) -> Job:
+        """Return a job as the project's commands need it; its body says the level.
+
+        Raises:
+            BadInput: The project is not what it was.
+        """
+        self.guard(desk, state)
+        level, repeats = str(job.body.get("level", "full")), int(job.body["repeats"])
+        body = {**job.body, **self.body(state, level)}
+        limits = self.limits(job.kind, repeats, level, job.limits.resident_bytes)
+        return replace(job, body=body, limits=limits, reference=b"")
+
+    def body(self, state: CampaignState, level: str) -> dict[str, Any]:
+        """Return what a job must know besides its candidate."""
+        problem, frozen = state.workspace.problem, state.frozen or {}
+        shapes = [format_shape(one) for one in problem.shapes]
+        return {
+            "level": level, "shapes": list(frozen["representative"]) if level == "quick" else shapes,
+            "amounts": amounts_of(problem), "header": list(frozen.get("header", ())) or None,
+            "protected": dict((state.project or {}).get("protected", {})), "probe": not frozen,
+        }  # fmt: skip
+
+    def limits(self, kind: JobKind, repeats: int, level: str, resident_bytes: int) -> RunLimits:
+        """Return the limits of a whole job: the sum of what its commands may take."""
+        commands = self.project.commands
+        limit = {name: one.limit_s for name, one in commands.items()}
+        timed = limit["quick"] if level == "quick" and "quick" in limit else limit["benchmark"]
+        build = limit.get("build", 0.0)
+        total = {
+            "check": build + limit["test"],
+            "timing": 2 * build + 2 * repeats * timed,
+            "evidence": build + limit.get("profile", 0.0),
+        }
+        return RunLimits(total.get(kind, limit["test"]), resident_bytes)
+
+    # ---- the end ---------------------------------------------------------------------------------
+
+    def confirmation(self, desk: Desk, state: CampaignState) -> tuple[Proposal, str] | None:
+        """Return the round that validates on all shapes what quick rounds accepted, and the blob it is held against.
+
+        None when nothing the best version rests on is open: it, and every version between it and the baseline, was
+        held against another one on all shapes. The claim is a hypothesis like any other: when it fails, the campaign
+        is back at the last version without open ones. A round that could not be measured says nothing: it is asked
+        again, at most `_MAX_CONFIRMATIONS` times before the campaign ends, and as often when it goes on.
+        """
+        accepted = [one for one in state.rounds if one.snapshot is not None and not one.refuted]
+        whole = confirmed_rounds(accepted)
+        if not accepted or accepted[-1] in whole.values():
+            return None
+        best, (sha, base) = accepted[-1], list(whole.items())[-1]
+        claim = f"{best.name} holds on every shape against {base.name}"
+        asked = [one for one in state.rounds if (one.proposal or {}).get("claim", "").partition(", again")[0] == claim]
+        if sum(1 for one in asked if one.seq > state.campaign_seq) >= _MAX_CONFIRMATIONS:
+            return None
+        again = ("", ", again")[len(asked)] if len(asked) < 2 else f", again ({len(asked) + 1})"
+        made = Proposal(
+            "validation",
+            f"{claim}{again}",
+            "the gain is there on all shapes, not only on the representative ones",
+            "kb tune",
+            desk.store.get(best.snapshot.blob) if best.snapshot is not None else b"",
+            confirms=tuple(one.number for one in accepted if one.number > base.number),
+        )
+        return made, sha

@@ -1,1 +1,0 @@
-"""Campaigns whose candidates are files of a project."""

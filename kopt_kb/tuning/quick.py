@@ -1,0 +1,49 @@
+"""Quick validation of a round: check and timing on the representative shapes, and the level that follows from them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+
+from kopt_kb.runners.candidate.job import JobKind
+from kopt_kb.tuning.decision import Decision, GateResult, decide
+from kopt_kb.tuning.gates import Ran
+from kopt_kb.tuning.noise import noise_floor_pct
+from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.scopes import Level, choose_level, met_on
+from kopt_kb.tuning.states import CampaignState, Round
+from kopt_kb.workspace.conditions import StopConditions
+
+__all__ = ["quick_level"]
+
+
+def quick_level(policy: Policy, state: CampaignState, found: Round, run: Callable[[JobKind], Ran]) -> Level:
+    """Return the level at which a round is decided, after validating it on the representative shapes.
+
+    Args:
+        policy: Decides on the representative shapes as it would on all.
+        state: Noise and Stop Conditions.
+        found: The open round.
+        run: Runs a job of a kind at the quick level once and remembers it.
+    """
+    proposal = found.proposal or {}
+    if proposal.get("confirms"):
+        return Level("full", "it confirms what quick rounds accepted")
+    check = run("check")
+    timing = run("timing") if check.outcome == "ok" and check.result.get("passed") is True else None
+    if timing is None or "shapes" not in timing.result:
+        return choose_level(None, risk="", met=False, last="")
+    sides = timing.result["shapes"]
+    old, new = (
+        {shape: [float(one["median_s"]) for one in each[side]] for shape, each in sides.items()}
+        for side in ("incumbent", "candidate")
+    )
+    noise = noise_floor_pct(state.noise, (one for each in sides.values() for side in each.values() for one in side))
+    gates = [GateResult(gate, "pass") for gate in policy.required_gates]  # they are judged right after
+    decision: Decision = decide(policy, old, new, gates, noise_pct=noise)
+    medians = {shape: statistics.median(times) for shape, times in new.items()}
+    conditions = StopConditions.of(state.workspace)
+    met = met_on(conditions, medians, every_shape=policy.stop_scope == "every_shape")
+    done = sum(1 for one in state.rounds if one.number and one.seq > state.campaign_seq) >= (policy.max_rounds or 1e9)
+    last = "it is the last round allowed" if done else ""
+    return choose_level(decision, risk=str(proposal.get("risk", "")), met=met, last=last)

@@ -1,0 +1,66 @@
+"""Conflicts of a wiki: every key whose sources disagree, both sides with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kopt_kb.wiki.lookup import row_json
+from kopt_kb.wiki.resolve import reread
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import Sheet
+from kopt_kb.wiki.wiki import Wiki
+
+__all__ = ["Conflict", "sheet_conflicts", "wiki_conflicts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One key with several values.
+
+    Attributes:
+        platform: Product; the target where the rows stand on a target page.
+        chosen: The row that became a quantity, or None when every row is rejected.
+        rejected: The other rows, in page order.
+    """
+
+    platform: str
+    key: str
+    chosen: Row | None
+    rejected: tuple[Row, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return both sides as the contract's row objects with their reasons."""
+        chosen = None if self.chosen is None else {**row_json(self.chosen), "why": self.chosen.note("chosen")}
+        losers = [{**row_json(row), "why": row.note("rejected")} for row in self.rejected]
+        return {"platform": self.platform, "key": self.key, "chosen": chosen, "rejected": losers}
+
+
+def sheet_conflicts(sheet: Sheet, platform: str, paths: Iterable[str] | None = None) -> Iterator[Conflict]:
+    """Yield the conflicts of a sheet in page order; with `paths`, only of rows on those pages."""
+    wanted = None if paths is None else set(paths)
+    losers: dict[str, list[Row]] = {}
+    for row in sheet.rows:
+        if row.chosen is False and (wanted is None or row.path in wanted):
+            losers.setdefault(row.key, []).append(row)
+    chosen = sheet.chosen()
+    for key, rows in losers.items():
+        yield Conflict(platform, key, chosen.get(key), tuple(rows))
+
+
+def wiki_conflicts(wiki: Wiki) -> list[Conflict]:
+    """Return every conflict of a wiki, products first, those of a target page once; each cited line is read again."""
+    found: list[Conflict] = []
+    targets: dict[str, Conflict] = {}
+    for one in wiki.names.identities.values():
+        sheet, shared = wiki.sheet(one), f"targets/{one.target}.md"
+        pages = {row.path for row in sheet.rows}
+        found += sheet_conflicts(sheet, one.platform, pages - {shared})
+        for conflict in sheet_conflicts(sheet, one.target, {shared}):
+            targets.setdefault(f"{one.target} {conflict.key}", conflict)
+    found += targets.values()
+    for conflict in found:
+        for row in (*((conflict.chosen,) if conflict.chosen else ()), *conflict.rejected):
+            reread(wiki, row)
+    return found

@@ -1,0 +1,175 @@
+"""Foreign tables: somebody else's hardware values, read from CSV or JSON with their place."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.quantity.units import UNITS, unit
+from kopt_kb.wiki.vocabulary import AXES, METRICS, Metric, metric
+
+__all__ = ["MAX_BYTES", "ForeignRow", "foreign_row", "read_foreign"]
+
+MAX_BYTES = 32 << 20
+"""Larger files are refused."""
+_FIELDS = ("platform", "metric", "value", "unit", "conditions")
+_BINARY = {"kB": "KiB", "MB": "MiB", "GB": "GiB", "TB": "TiB"}
+_LARGEST_EXPONENT = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRow:
+    """One value of a foreign table.
+
+    Attributes:
+        platform: Product as the table names it.
+        metric: Metric id of the vocabulary.
+        axes: Conditions the table states.
+        value: Number as printed.
+        text: The number's text.
+        where: `file:line`, or the table and its key.
+    """
+
+    platform: str
+    metric: str
+    axes: tuple[tuple[str, str], ...]
+    value: Fraction
+    unit: str
+    text: str
+    where: str
+
+    @property
+    def si(self) -> Fraction:
+        """The value in base units; printed KB and MB of on-chip sizes are binary, as vendors mean them."""
+        binary = METRICS[self.metric].binary and self.unit in _BINARY
+        return self.value * UNITS[_BINARY[self.unit] if binary else self.unit].factor
+
+
+def _number(text: str, where: str) -> Fraction:
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        raise BadInput(f"{text[:40]!r} is not a number", where=where, fix="write one plain number") from None
+    if not number.is_finite() or number < 0 or abs(number.adjusted()) > _LARGEST_EXPONENT:
+        raise BadInput(f"{text[:40]!r} is not a finite positive number", where=where)
+    return Fraction(number)
+
+
+def _axes(one: Metric, given: Mapping[str, str], where: str) -> tuple[tuple[str, str], ...]:
+    allowed = (*one.axes, "scope", "config")
+    for name, word in given.items():
+        if name not in allowed:
+            raise BadInput(f"{one.id} has no axis {name!r}", where=where, fix=f"its axes: {', '.join(allowed)}")
+        if AXES[name] and word not in AXES[name]:
+            raise BadInput(
+                f"{name}={word} is not in the vocabulary", where=where, fix=f"{name}: {', '.join(AXES[name])}"
+            )
+    return tuple((name, given[name]) for name in allowed if name in given)
+
+
+def _key_axes(text: str, where: str) -> tuple[str, dict[str, str]]:
+    name, _, rest = text.partition("[")
+    return name, _pairs(rest.removesuffix("]"), where)
+
+
+def _pairs(text: str, where: str) -> dict[str, str]:
+    found = {}
+    for part in filter(None, (piece.strip() for piece in text.split(";"))):
+        axis, equals, word = part.partition("=")
+        if not equals:
+            raise BadInput(f"condition {part[:40]!r} is not axis=value", where=where)
+        found[axis.strip()] = word.strip()
+    return found
+
+
+def foreign_row(fields: Mapping[str, Any], where: str) -> ForeignRow:
+    """Return the row in these fields: platform, metric (or key), value, unit, conditions, and axes by name.
+
+    Raises:
+        BadInput: A field is missing or not in the vocabulary; `where` is named.
+    """
+    lacking = [name for name in _FIELDS[:4] if not str(fields.get(name) or "").strip() and fields.get(name) != 0]
+    if lacking:
+        raise BadInput(f"the row lacks {', '.join(lacking)}", where=where, fix="give platform, metric, value, unit")
+    name, axes = _key_axes(str(fields["metric"]), where)
+    try:
+        one, symbol = metric(name), unit(str(fields["unit"]).strip())
+    except BadInput as error:
+        raise type(error)(error.what, where=where, fix=error.fix) from None
+    if symbol.dimension != one.dimension:
+        raise BadInput(f"{symbol.symbol} does not measure {one.id}", where=where, fix=f"dimension {one.dimension}")
+    stated = fields.get("conditions") or {}
+    axes |= _pairs(stated, where) if isinstance(stated, str) else {str(k): str(v) for k, v in stated.items()}
+    axes |= {k: str(v).strip() for k, v in fields.items() if k in AXES and str(v or "").strip()}
+    text = str(fields["value"]).strip()
+    number = _number(text, where)
+    return ForeignRow(
+        str(fields["platform"]).strip(), one.id, _axes(one, axes, where), number, symbol.symbol, text, where
+    )
+
+
+def _read_csv(text: str, path: str) -> Iterator[ForeignRow]:
+    reader = csv.DictReader(io.StringIO(text), strict=True)
+    try:
+        names = [name.strip().lower() for name in reader.fieldnames or ()]
+        known = {*_FIELDS, *AXES}
+        strange = [name for name in names if name not in known]
+        if strange or not {"platform", "metric", "value", "unit"} <= set(names) or len(set(names)) != len(names):
+            fix = f"columns: platform, metric, value, unit, conditions, or an axis; found {', '.join(names)[:80]}"
+            raise BadInput("the header is not that of a table of values", where=f"{path}:1", fix=fix)
+        reader.fieldnames = names
+        for fields in reader:
+            where = f"{path}:{reader.line_num}"
+            if None in fields or None in fields.values():
+                raise BadInput("the row has not as many cells as the header", where=where)
+            yield foreign_row(fields, where)
+    except csv.Error as error:
+        raise BadInput(f"not CSV: {error}", where=f"{path}:{reader.line_num}") from None
+
+
+def _read_json(text: str, path: str) -> Iterator[ForeignRow]:
+    try:
+        data = json.loads(text, parse_float=str, parse_int=str)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"not JSON: {error}", where=path) from None
+    rows = data.get("rows") if isinstance(data, dict) else data
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise BadInput(
+            "not a list of rows", where=path, fix='write [{"platform": …, "metric": …, "value": …, "unit": …}]'
+        )
+    for at, fields in enumerate(rows):
+        conditions = fields.get("conditions")
+        if conditions is not None and not isinstance(conditions, str | dict):
+            raise BadInput("conditions are neither text nor an object", where=f"{path}:[{at}]")
+        yield foreign_row(fields, f"{path}:[{at}]")
+
+
+def read_foreign(path: Path) -> list[ForeignRow]:
+    """Return the rows of a CSV or JSON file, recognised by its content.
+
+    Raises:
+        BadInput: The file can't be read, is too large, is neither, or a row is malformed (`file:line`).
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise BadInput(f"can't read the file: {error.strerror}", where=str(path)) from None
+    except UnicodeDecodeError:
+        raise BadInput("the file is not UTF-8 text", where=str(path)) from None
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"more than {MAX_BYTES} bytes", where=str(path), fix="split the table")
+    read = _read_json if text.lstrip()[:1] in {"[", "{"} else _read_csv
+    rows = list(read(text, str(path)))
+    if not rows:
+        raise BadInput("the table has no rows", where=str(path))
+    return rows

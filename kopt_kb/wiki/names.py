@@ -1,0 +1,123 @@
+"""Platform names: exact products, aliases the driver prints, family names, and what is ambiguous."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.wiki.faults import Fault
+
+__all__ = ["AmbiguousPlatform", "Identity", "NameIndex", "UnknownPlatform", "fold"]
+
+_VENDOR_WORDS = re.compile(r"^(nvidia|amd|instinct|radeon|geforce)[\s_\-]+", re.IGNORECASE)
+
+
+class UnknownPlatform(BadInput):
+    """No page has that name."""
+
+    code = "KB051"
+
+
+class AmbiguousPlatform(BadInput):
+    """A name that several products share and none owns.
+
+    Attributes:
+        candidates: Platform ids it can mean.
+    """
+
+    code = "KB052"
+
+    def __init__(self, name: str, candidates: tuple[str, ...]) -> None:
+        self.candidates = candidates
+        super().__init__(f"{name!r} is not one product", fix=f"say which: {', '.join(candidates)}")
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return AmbiguousPlatform, (self.what.split("'")[1], self.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The front matter of one product page."""
+
+    platform: str
+    vendor: str
+    sku: str
+    arch: str
+    target: str
+    path: str
+    aliases: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+
+    @classmethod
+    def from_front(cls, front: Mapping[str, Any], path: str) -> Identity:
+        """Return the identity in a page's front matter; missing fields become empty text."""
+        texts = {name: str(front.get(name, "")) for name in ("platform", "vendor", "sku", "arch", "target")}
+        lists = [tuple(str(one) for one in front.get(name) or ()) for name in ("aliases", "family", "not")]
+        return cls(**texts, path=path, aliases=lists[0], family=lists[1], near=lists[2])
+
+
+def fold(name: str) -> str:
+    """Return a name without vendor words, case, blanks and punctuation between its parts.
+
+    >>> fold("  NVIDIA H100-PCIe ")
+    'h100_pcie'
+    """
+    text = name.strip()
+    while (shorter := _VENDOR_WORDS.sub("", text)) != text:
+        text = shorter
+    return re.sub(r"[\s_\-]+", "_", text).strip("_").casefold()
+
+
+class NameIndex:
+    """Finds the one product a name means; never guesses, never falls back to a family."""
+
+    def __init__(self, identities: tuple[Identity, ...]) -> None:
+        self.identities = {one.platform: one for one in sorted(identities, key=lambda i: i.platform)}
+        self.names: dict[str, list[str]] = {}
+        for one in self.identities.values():
+            for name in dict.fromkeys(fold(n) for n in (one.platform, one.sku, *one.aliases, *one.family)):
+                self.names.setdefault(name, []).append(one.platform)
+
+    def faults(self) -> list[Fault]:
+        """Return a fault for each name that two pages claim."""
+        found = []
+        for name, owners in self.names.items():
+            if len(owners) > 1:
+                where = self.identities[owners[1]].path
+                message = f"{name!r} is claimed by {', '.join(owners)}"
+                found.append(Fault("WK403", where, 1, message, "a name belongs to one page"))
+        return found
+
+    def resolve(self, name: str) -> Identity:
+        """Return the identity of exactly that product.
+
+        Raises:
+            AmbiguousPlatform: Several products begin with that name and none owns it.
+            UnknownPlatform: None does; near names are suggested.
+        """
+        folded = fold(name)
+        owners = self.names.get(folded, [])
+        if len(owners) == 1:
+            return self.identities[owners[0]]
+        parts = folded.split("_")
+        begins = [p for p in self.identities if fold(p).split("_")[: len(parts)] == parts]
+        candidates = tuple(owners or begins)
+        if candidates and folded:
+            raise AmbiguousPlatform(name.strip(), candidates)
+        import difflib
+
+        near = difflib.get_close_matches(folded, list(self.names), n=3, cutoff=0.6)
+        platforms = dict.fromkeys(self.names[one][0] for one in near)
+        hint = f"did you mean {', '.join(platforms)}?" if platforms else "`kb list` prints every platform"
+        raise UnknownPlatform(f"no page for platform {name.strip()!r}", fix=hint)
+
+    def siblings(self, one: Identity) -> tuple[str, ...]:
+        """Return products that are easily taken for this one: its near names and those that share its first word."""
+        first = fold(one.platform).split("_")[0]
+        shared = [p for p in self.identities if fold(p).split("_")[0] == first]
+        named = [p for p in one.near if p in self.identities]
+        return tuple(dict.fromkeys(p for p in (*shared, *named) if p != one.platform))

@@ -1,0 +1,67 @@
+"""Physics rules: what must hold between the rows of one sheet. One rule a function, one code each.
+
+Tolerances are fixed: 2 % for products of rounded values, 1 % for ratios, none for counts. No rule names a value
+or a product; what deviates for a reason declares `exception RULE: why` on its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kopt_kb.wiki.physics import capacity, formats, limits, memory, orders, peaks, ratios
+from kopt_kb.wiki.physics.base import Facts, Finding
+from kopt_kb.wiki.sheet import Check, Sheet
+
+__all__ = ["RULES", "judge"]
+
+RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
+    "PHY-RATE": peaks.rate,
+    "PHY-LANES": peaks.lanes,
+    "PHY-MEASURED": peaks.measured_below_peak,
+    "PHY-SPARSE": ratios.sparse,
+    "PHY-HALF": ratios.half_formats,
+    "PHY-NARROW": ratios.narrow_formats,
+    "PHY-INT": formats.integer_formats,
+    "PHY-FOUR-BIT": formats.four_bit_formats,
+    "PHY-SIX-BIT": formats.six_bit_formats,
+    "PHY-SCALED": formats.scaled_formats,
+    "PHY-DOUBLE": formats.double_precision,
+    "PHY-HALF-VECTOR": formats.half_vectors,
+    "PHY-ENGINE": formats.engines,
+    "PHY-OPS": formats.operations_a_clock,
+    "PHY-BW": memory.bandwidth,
+    "PHY-VISIBLE": memory.visible_capacity,
+    "PHY-DIES": memory.die_sums,
+    "PHY-LINK": memory.link_totals,
+    "PHY-ACHIEVED-BW": memory.measured_below_documented,
+    "PHY-CAPACITY": capacity.usable_capacity,
+    "PHY-STACKS": capacity.stacks,
+    "PHY-PIN": capacity.pin_rate,
+    "PHY-CLOCK": orders.clock_order,
+    "PHY-POWER": orders.power_order,
+    "PHY-FULL": orders.full_chip,
+    "PHY-SCOPE": orders.system_totals,
+    "PHY-WARPS": limits.resident_warps,
+    "PHY-SHARED": limits.shared_memory,
+    "PHY-REGISTERS": limits.registers,
+    "PHY-UNITS": limits.units_a_processor,
+    "PHY-BLOCK": orders.block_limits,
+    "PHY-GRANULE": orders.granules,
+    "PHY-SECTOR": orders.sectors,
+    "PHY-BANKS": orders.banks,
+    "PHY-POOL": orders.l1_pool,
+}
+
+
+def judge(sheet: Sheet) -> Iterator[Check]:
+    """Yield the outcome of every rule on every row it speaks about."""
+    facts = Facts(sheet)
+    for name, rule in RULES.items():
+        for finding in rule(facts):
+            row = finding.row
+            outcome = finding.outcome
+            if outcome == "fail" and any(
+                tag == "exception" and text.partition(":")[0] == name for tag, text in row.notes
+            ):
+                outcome = "excepted"
+            yield Check(name, row.key, row.path, row.line, outcome, finding.detail)

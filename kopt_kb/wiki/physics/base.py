@@ -1,0 +1,98 @@
+"""What physics rules share: findings, tolerances, and looking rows up by conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import Sheet, row_value
+
+__all__ = [
+    "EXACT",
+    "PRODUCT_TOLERANCE",
+    "RATIO_TOLERANCE",
+    "Facts",
+    "Finding",
+    "compare",
+    "one",
+    "rows",
+    "value",
+    "within",
+]
+
+PRODUCT_TOLERANCE = Fraction(2, 100)
+RATIO_TOLERANCE = Fraction(1, 100)
+EXACT = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One outcome on one row: pass, fail or not-checkable, and the arithmetic in words."""
+
+    row: Row
+    outcome: str
+    detail: str
+
+
+def _memory_family(kind: str) -> str:
+    """Return HBM for memory of 1024-bit stacks, GDDR for chips of 32 bits, else an empty text."""
+    if kind.startswith("HBM") and kind != "HBM4":
+        return "HBM"
+    return "GDDR" if kind.startswith("GDDR") else ""
+
+
+class Facts:
+    """The loadable value rows of a sheet, by metric, with their conditions: read once, asked many times.
+
+    Attributes:
+        by_metric: Rows with their conditions.
+        memory: Family of the memory's interface: HBM, GDDR or empty.
+    """
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.by_metric: dict[str, list[tuple[Row, dict[str, str]]]] = {}
+        self.memory = ""
+        for row in sheet.chosen().values():
+            if row.kind == "value":
+                self.by_metric.setdefault(row.metric, []).append((row, dict(row.axes)))
+            elif row.key == "memory_type" and row.kind == "token":
+                self.memory = _memory_family(row.value)
+
+
+def rows(facts: Facts, metric: str, **axes: str) -> Iterator[Row]:
+    """Yield the loadable value rows of a metric whose conditions include `axes`.
+
+    Rows with another scope or configuration than the GPU as shipped are only yielded when asked for.
+    """
+    scope, config = axes.get("scope"), axes.get("config")
+    for row, have in facts.by_metric.get(metric, ()):
+        if have.get("scope") == scope and have.get("config") == config and axes.items() <= have.items():
+            yield row
+
+
+def one(facts: Facts, metric: str, **axes: str) -> Row | None:
+    """Return the only such row, or None if there is none or more than one value."""
+    found = list(rows(facts, metric, **axes))
+    same = {row_value(row) for row in found}
+    return found[0] if len(same) == 1 else None
+
+
+def value(facts: Facts, metric: str, **axes: str) -> Fraction | None:
+    """Return the base-unit value of the only such row, or None."""
+    row = one(facts, metric, **axes)
+    return None if row is None else row_value(row)
+
+
+def within(actual: Fraction, expected: Fraction, tolerance: Fraction) -> bool:
+    """Return whether `actual` deviates from `expected` by at most `tolerance` of it, borders included."""
+    return abs(actual - expected) <= tolerance * abs(expected)
+
+
+def compare(row: Row, expected: Fraction, tolerance: Fraction, meaning: str) -> Finding:
+    """Return pass or fail of a row against an expected base-unit value."""
+    actual = row_value(row)
+    deviation = float((actual - expected) / expected) * 100
+    detail = f"{row.key} = {row.value} {row.unit} deviates {deviation:+.1f} % from {meaning}"
+    return Finding(row, "pass" if within(actual, expected, tolerance) else "fail", detail)

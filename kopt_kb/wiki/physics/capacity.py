@@ -1,0 +1,64 @@
+"""Rules on how memory is built: whole stacks and chips, bus and capacity enabled alike, clock and pin rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kopt_kb.wiki.physics.base import (
+    PRODUCT_TOLERANCE,
+    RATIO_TOLERANCE,
+    Facts,
+    Finding,
+    compare,
+    one,
+    value,
+    within,
+)
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = ["pin_rate", "stacks", "usable_capacity"]
+
+_STACK_BITS = 1024
+"""Interface of one HBM stack, generations 2 to 3e (JEDEC JESD235, JESD238: eight or sixteen channels, 1024 bits)."""
+_CHIP_BITS = 32
+"""Interface of one GDDR chip (JEDEC JESD250: two channels of 16 bits)."""
+_STACK_STEP = 4
+"""A stack's dies come in layers of four and hold whole GiB: its capacity is a multiple of 4 GiB."""
+
+
+def usable_capacity(facts: Facts) -> Iterator[Finding]:
+    """Capacity and bus are enabled alike: the GiB on one full stack's or chip's width are whole (1 %).
+
+    NVIDIA sells parts with a fraction of the stacks' channels enabled; the fraction shows in both numbers.
+    """
+    capacity, bus = one(facts, "memory_capacity"), value(facts, "memory_bus_width")
+    unit = {"HBM": (_STACK_BITS, _STACK_STEP), "GDDR": (_CHIP_BITS, 1)}.get(facts.memory)
+    if capacity is None or capacity.unit not in {"GB", "GiB"} or unit is None:
+        return
+    if bus is None:
+        yield Finding(capacity, "not-checkable", f"{capacity.key}: memory_bus_width is not known")
+        return
+    width, step = unit
+    each = Fraction(capacity.value) / (bus / width)
+    nearest = max(step, round(each / step) * step)
+    detail = f"{capacity.key} is {float(each):.2f} GiB on {width} bits; whole ones hold a multiple of {step} GiB"
+    yield Finding(capacity, "pass" if within(each, Fraction(nearest), RATIO_TOLERANCE) else "fail", detail)
+
+
+def stacks(facts: Facts) -> Iterator[Finding]:
+    """The bus needs every stack and no more than there are: 1024 bits each, the last one partly enabled."""
+    count, bus = value(facts, "memory_stacks"), one(facts, "memory_bus_width")
+    if facts.memory != "HBM" or count is None or bus is None:
+        return
+    needed = -(-row_value(bus) // _STACK_BITS)
+    detail = f"{bus.key} = {bus.value} bit needs {needed} stacks of {_STACK_BITS} bits, {count} are printed"
+    yield Finding(bus, "pass" if needed == count else "fail", detail)
+
+
+def pin_rate(facts: Facts) -> Iterator[Finding]:
+    """The data rate of a pin is memory clock times transfers a clock (2 %)."""
+    printed, clock = one(facts, "memory_data_rate"), one(facts, "memory_clock")
+    if printed is not None and clock is not None and printed.grade != "derived":
+        transfers = int(dict(clock.axes)["multiplier"].removeprefix("x"))
+        yield compare(printed, row_value(clock) * transfers, PRODUCT_TOLERANCE, "memory_clock * transfers a clock")

@@ -1,0 +1,58 @@
+"""Rules on limits of one processor: resident warps, shared memory, registers, matrix units. Counts are exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kopt_kb.wiki.physics.base import Facts, Finding, compare, one, value
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = ["registers", "resident_warps", "shared_memory", "units_a_processor"]
+
+EXACT = Fraction(0)
+
+
+def resident_warps(facts: Facts) -> Iterator[Finding]:
+    """Resident threads are resident warps x warp size; resident waves are waves a SIMD x SIMDs."""
+    threads, warps = one(facts, "threads_per_sm"), value(facts, "warps_per_sm")
+    size = value(facts, "warp_size")
+    if threads is not None and warps is not None and size is not None:
+        yield compare(threads, warps * size, EXACT, "warps_per_sm * warp_size")
+    per_simd, simds = value(facts, "warps_per_simd"), value(facts, "simds_per_sm")
+    resident = one(facts, "warps_per_sm")
+    if resident is not None and per_simd is not None and simds is not None:
+        yield compare(resident, per_simd * simds, EXACT, "warps_per_simd * simds_per_sm")
+
+
+def shared_memory(facts: Facts) -> Iterator[Finding]:
+    """One block's shared memory with the reserved part fits the SM's, which fits the unified pool."""
+    block = one(facts, "shared_memory_per_block", mode="optin")
+    whole = one(facts, "shared_memory_per_sm")
+    reserved = value(facts, "shared_memory_reserved_per_block")
+    if block is not None and whole is not None and reserved is not None:
+        yield compare(block, row_value(whole) - reserved, EXACT, "shared_memory_per_sm less the reserved part")
+    pool = value(facts, "l1_shared_pool")
+    if whole is not None and pool is not None:
+        fits = row_value(whole) <= pool
+        yield Finding(whole, "pass" if fits else "fail", f"{whole.key} against l1_shared_pool")
+
+
+def registers(facts: Facts) -> Iterator[Finding]:
+    """A block's registers fit the SM; a SIMD's registers are lanes x registers of a lane."""
+    block, whole = one(facts, "registers_per_block"), value(facts, "registers_per_sm", file="gpr")
+    if block is not None and whole is not None:
+        fits = row_value(block) <= whole
+        yield Finding(block, "pass" if fits else "fail", f"{block.key} against registers_per_sm")
+    simd, simds = value(facts, "registers_per_simd", file="vgpr"), value(facts, "simds_per_sm")
+    total = one(facts, "registers_per_sm", file="vgpr")
+    if total is not None and simd is not None and simds is not None:
+        yield compare(total, simd * simds, EXACT, "registers_per_simd * simds_per_sm")
+
+
+def units_a_processor(facts: Facts) -> Iterator[Finding]:
+    """Matrix units are a whole number on every SM or CU."""
+    units, count = one(facts, "matrix_units"), value(facts, "sm_count")
+    if units is not None and count is not None:
+        whole = row_value(units) % count == 0
+        yield Finding(units, "pass" if whole else "fail", f"{units.key} = {units.value} over {count} SMs")

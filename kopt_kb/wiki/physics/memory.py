@@ -1,0 +1,100 @@
+"""Rules on memory: bus times rate, visible capacity, sums over dies, link totals, achieved bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, value
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = ["bandwidth", "die_sums", "link_totals", "measured_below_documented", "visible_capacity"]
+
+_BITS_PER_BYTE = 8
+
+
+def _data_rate(facts: Facts) -> Fraction | None:
+    """Return bits a second and pin: as printed, else memory clock x transfers a clock."""
+    printed = value(facts, "memory_data_rate")
+    if printed is not None:
+        return printed
+    clock = one(facts, "memory_clock")
+    return None if clock is None else row_value(clock) * int(dict(clock.axes)["multiplier"].removeprefix("x"))
+
+
+def bandwidth(facts: Facts) -> Iterator[Finding]:
+    """Memory bandwidth equals bus width / 8 x data rate (2 %)."""
+    bus, data_rate = value(facts, "memory_bus_width"), _data_rate(facts)
+    for row in rows(facts, "memory_bandwidth"):
+        if row.grade == "derived":
+            continue
+        if bus is None or data_rate is None:
+            missing = "memory_bus_width" if bus is None else "memory_data_rate or memory_clock"
+            yield Finding(row, "not-checkable", f"{row.key}: {missing} is not known")
+        else:
+            yield compare(row, bus / _BITS_PER_BYTE * data_rate, PRODUCT_TOLERANCE, "bus width / 8 * data rate")
+
+
+def visible_capacity(facts: Facts) -> Iterator[Finding]:
+    """What a device reports is 99 to 100 % of the sheet's capacity read as binary."""
+    shipped = one(facts, "memory_capacity")
+    for row in rows(facts, "memory_capacity", config="visible"):
+        if shipped is None:
+            yield Finding(row, "not-checkable", f"{row.key}: no shipped capacity")
+            continue
+        printed = Fraction(shipped.value)
+        binary = printed * 1024**3 if shipped.unit in {"GB", "GiB"} else row_value(shipped)
+        share = row_value(row) / binary
+        outcome = "pass" if Fraction(99, 100) <= share <= 1 else "fail"
+        yield Finding(row, outcome, f"{row.key} is {float(share) * 100:.1f} % of the shipped {shipped.value} GiB")
+
+
+def die_sums(facts: Facts) -> Iterator[Finding]:
+    """A cache of the whole GPU is the number of dies times the cache of one die, exactly."""
+    for metric in ("l2_capacity", "llc_capacity"):
+        for die in ("xcd", "gcd", "die"):
+            part, count, whole = (
+                value(facts, metric, scope=die),
+                value(facts, "die_count", die=die),
+                one(facts, metric),
+            )
+            if part is None or whole is None:
+                continue
+            if count is None:
+                yield Finding(whole, "not-checkable", f"{whole.key}: die_count[die={die}] is not known")
+            else:
+                yield compare(whole, part * count, Fraction(0), f"die_count * {metric}[scope={die}]")
+
+
+def _total(facts: Facts, row: Row, link: str) -> Iterator[Finding]:
+    count = value(facts, "link_count", link=link)
+    each = one(facts, "link_bandwidth", link=link, direction="both", scope="link")
+    if count is None or each is None:
+        yield Finding(row, "not-checkable", f"{row.key}: link_count or the bandwidth of one link is not known")
+    else:
+        yield compare(row, count * row_value(each), PRODUCT_TOLERANCE, "link_count * bandwidth of one link")
+
+
+def link_totals(facts: Facts) -> Iterator[Finding]:
+    """Both directions are twice each, and the total is the number of links times one link (2 %)."""
+    for row in rows(facts, "link_bandwidth", direction="both"):
+        link = dict(row.axes)["link"]
+        if row.grade == "derived":
+            continue
+        each = one(facts, "link_bandwidth", link=link, direction="each")
+        if each is not None:
+            yield compare(row, 2 * row_value(each), PRODUCT_TOLERANCE, "twice one direction")
+        yield from _total(facts, row, link)
+
+
+def measured_below_documented(facts: Facts) -> Iterator[Finding]:
+    """No measured DRAM bandwidth is above the documented one."""
+    top = value(facts, "memory_bandwidth")
+    for row in rows(facts, "measured_bandwidth", level="dram"):
+        if top is None:
+            yield Finding(row, "not-checkable", f"{row.key}: memory_bandwidth is not known")
+        else:
+            above = row_value(row) > top
+            detail = f"{row.key} = {row.value} {row.unit} is {'above' if above else 'below'} memory_bandwidth"
+            yield Finding(row, "fail" if above else "pass", detail)

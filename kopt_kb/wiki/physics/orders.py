@@ -1,0 +1,140 @@
+"""Rules on order and divisibility: what is never larger than what, and what must divide what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from kopt_kb.wiki.physics.base import EXACT, Facts, Finding, compare, one, rows, value
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = [
+    "banks",
+    "block_limits",
+    "clock_order",
+    "full_chip",
+    "granules",
+    "l1_pool",
+    "power_order",
+    "sectors",
+    "system_totals",
+]
+
+
+def _at_most(row: Row, other: Row) -> Finding:
+    """Pass when the row is not above the other."""
+    return Finding(row, "pass" if row_value(row) <= row_value(other) else "fail", f"{row.key} against {other.key}")
+
+
+def _ascending(found: list[Row | None]) -> Iterator[Finding]:
+    known = [row for row in found if row is not None]
+    for low, high in pairwise(known):
+        yield _at_most(low, high)
+
+
+def clock_order(facts: Facts) -> Iterator[Finding]:
+    """Base, boost and maximum clocks of the same operations ascend."""
+    for ops in ("all", "matrix", "vector"):
+        yield from _ascending([one(facts, "sm_clock", **{"class": c}, ops=ops) for c in ("base", "boost", "max")])
+
+
+def power_order(facts: Facts) -> Iterator[Finding]:
+    """The lowest, the default and the highest power cap ascend."""
+    yield from _ascending([one(facts, "board_power", kind=kind) for kind in ("cap_min", "cap_default", "cap_max")])
+
+
+_COUNTED = ("sm_count", "matrix_units", "l2_capacity", "llc_capacity", "memory_stacks", "memory_bus_width")
+
+
+def full_chip(facts: Facts) -> Iterator[Finding]:
+    """No shipped part has more than the full chip."""
+    for metric in _COUNTED:
+        shipped, full = one(facts, metric), one(facts, metric, config="full")
+        if shipped is not None and full is not None:
+            yield _at_most(shipped, full)
+
+
+def system_totals(facts: Facts) -> Iterator[Finding]:
+    """A superchip, board, node or rack has at least what one of its GPUs has."""
+    for metric, found in facts.by_metric.items():
+        if metric.startswith(("measured", "acceptance", "link_", "host_", "board_power")):
+            continue
+        for row, axes in found:
+            if axes.get("scope") in {"superchip", "board", "node", "rack"}:
+                same = {name: text for name, text in axes.items() if name not in {"scope", "config"}}
+                gpu = one(facts, metric, **same)
+                if gpu is not None:
+                    yield _at_most(gpu, row)
+
+
+def block_limits(facts: Facts) -> Iterator[Finding]:
+    """A block is whole warps and fits the SM; an SM has a warp slot for every block; static fits opt-in memory."""
+    block, size = one(facts, "threads_per_block"), value(facts, "warp_size")
+    resident, blocks, warps = (one(facts, m) for m in ("threads_per_sm", "blocks_per_sm", "warps_per_sm"))
+    if block is not None and size is not None:
+        whole = row_value(block) % size == 0
+        yield Finding(block, "pass" if whole else "fail", f"{block.key} = {block.value} in warps of {size}")
+    if block is not None and resident is not None:
+        yield _at_most(block, resident)
+    if blocks is not None and warps is not None:
+        yield _at_most(blocks, warps)
+    modes = [one(facts, "shared_memory_per_block", mode=mode) for mode in ("static", "optin")]
+    yield from _ascending([*modes, one(facts, "shared_memory_per_sm")])
+
+
+def _divides(row: Row, part: Row) -> Finding:
+    whole = row_value(row) % row_value(part) == 0
+    return Finding(row, "pass" if whole else "fail", f"{row.key} = {row.value} in units of {part.key} = {part.value}")
+
+
+def granules(facts: Facts) -> Iterator[Finding]:
+    """Shared memory and register files are whole allocation units."""
+    for part, whole, axes in (
+        ("shared_memory_granule", "shared_memory_per_sm", {}),
+        ("register_granule", "registers_per_sm", {"file": "gpr"}),
+        ("register_granule", "registers_per_block", {}),
+    ):
+        unit = one(facts, part, **({"file": "gpr"} if part == "register_granule" else {}))
+        total = one(facts, whole, **axes)
+        if unit is not None and total is not None:
+            yield _divides(total, unit)
+    yield from _simd_granule(facts)
+
+
+def _simd_granule(facts: Facts) -> Iterator[Finding]:
+    """A SIMD's vector registers are whole granules of a whole wave."""
+    total, unit = one(facts, "registers_per_simd", file="vgpr"), value(facts, "register_granule", file="vgpr")
+    size = value(facts, "warp_size")
+    if total is not None and unit is not None and size is not None:
+        whole = row_value(total) % (unit * size) == 0
+        yield Finding(
+            total, "pass" if whole else "fail", f"{total.key} in granules of {unit} registers of {size} lanes"
+        )
+
+
+def sectors(facts: Facts) -> Iterator[Finding]:
+    """A cache line is a whole number of sectors."""
+    for level in ("l1", "l2", "llc"):
+        line, sector = one(facts, "cache_line", level=level), one(facts, "cache_sector", level=level)
+        if line is not None and sector is not None:
+            yield _divides(line, sector)
+
+
+def banks(facts: Facts) -> Iterator[Finding]:
+    """Shared memory moves no more than every bank's width a clock (exact for conflict-free peaks)."""
+    count, width = value(facts, "shared_memory_banks"), value(facts, "shared_memory_bank_width")
+    for row in rows(facts, "shared_memory_bandwidth"):
+        if row.grade == "derived":
+            continue
+        if count is None or width is None:
+            yield Finding(row, "not-checkable", f"{row.key}: banks or their width are not known")
+        else:
+            yield compare(row, count * width, EXACT, "shared_memory_banks * shared_memory_bank_width")
+
+
+def l1_pool(facts: Facts) -> Iterator[Finding]:
+    """The L1 cache fits the unified pool."""
+    cache, pool = one(facts, "l1_capacity"), one(facts, "l1_shared_pool")
+    if cache is not None and pool is not None:
+        yield _at_most(cache, pool)

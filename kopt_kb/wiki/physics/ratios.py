@@ -1,0 +1,54 @@
+"""Rules on ratios between peaks: sparse to dense, half formats, narrow formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, Finding, compare, one, rows
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = ["half_formats", "narrow_formats", "sparse"]
+
+
+def _partner(facts: Facts, row: Row, **changed: str) -> Row | None:
+    """Return the peak that differs from `row` in the given conditions only."""
+    return one(facts, "peak_compute", **{**dict(row.axes), **changed})
+
+
+def sparse(facts: Facts) -> Iterator[Finding]:
+    """A 2:4 sparse peak is twice the dense one (1 %)."""
+    for row in rows(facts, "peak_compute", sparsity="2:4"):
+        dense = _partner(facts, row, sparsity="dense")
+        if dense is None:
+            yield Finding(row, "not-checkable", f"{row.key}: no dense peak under the same conditions")
+        else:
+            yield compare(row, 2 * row_value(dense), RATIO_TOLERANCE, "twice the dense peak")
+
+
+def half_formats(facts: Facts) -> Iterator[Finding]:
+    """The matrix peaks of bf16 and fp16 are equal (1 %)."""
+    for row in rows(facts, "peak_compute", dtype="bf16", engine="matrix"):
+        other = _partner(facts, row, dtype="fp16")
+        if other is None:
+            yield Finding(row, "not-checkable", f"{row.key}: no fp16 peak under the same conditions")
+        else:
+            yield compare(row, row_value(other), RATIO_TOLERANCE, "the fp16 peak")
+
+
+_NARROW = (("fp8", "fp16"), ("tf32", "fp16"))
+_FACTORS = {"fp8": (Fraction(2), Fraction(1)), "tf32": (Fraction(1, 2),)}
+
+
+def narrow_formats(facts: Facts) -> Iterator[Finding]:
+    """The fp8 matrix peak is one or two times, the tf32 peak half of the fp16 peak (1 %)."""
+    for dtype, wide in _NARROW:
+        for row in rows(facts, "peak_compute", dtype=dtype, engine="matrix"):
+            other = _partner(facts, row, dtype=wide)
+            if other is None:
+                yield Finding(row, "not-checkable", f"{row.key}: no {wide} peak under the same conditions")
+                continue
+            expected = [factor * row_value(other) for factor in _FACTORS[dtype]]
+            nearest = min(expected, key=lambda each: abs(each - row_value(row)))
+            yield compare(row, nearest, RATIO_TOLERANCE, f"its multiple of the {wide} peak")

@@ -1,0 +1,70 @@
+"""What every product page must answer: a value, UNKNOWN or NONE for each of these, by vendor."""
+
+from __future__ import annotations
+
+from kopt_kb.wiki.sheet import Sheet
+
+__all__ = ["REQUIRED", "missing"]
+
+Need = tuple[str, dict[str, str]]
+
+
+def _peaks(engine: str, *dtypes: str) -> tuple[Need, ...]:
+    return tuple(("peak_compute", {"dtype": d, "engine": engine, "sparsity": "dense"}) for d in dtypes)
+
+
+def _sparse(*dtypes: str) -> tuple[Need, ...]:
+    return tuple(("peak_compute", {"dtype": d, "engine": "matrix", "sparsity": "2:4"}) for d in dtypes)
+
+
+def _plain(*metrics: str) -> tuple[Need, ...]:
+    return tuple((metric, {}) for metric in metrics)
+
+
+_COMMON: tuple[Need, ...] = (
+    *_peaks("vector", "fp64", "fp32", "fp16"),
+    *_peaks("matrix", "fp64", "tf32", "fp16", "bf16", "fp8", "int8"),
+    *_sparse("fp16", "bf16", "fp8", "int8"),
+    *_plain("sm_count", "matrix_units", "lanes_per_sm", "sm_clock"),
+    *_plain("memory_capacity", "memory_bandwidth", "memory_bus_width", "memory_stacks", "memory_type", "memory_ecc"),
+    *_plain("l2_capacity", "cache_line", "shared_memory_per_sm", "shared_memory_banks", "shared_memory_bank_width"),
+    *_plain("warp_size", "threads_per_block", "link_bandwidth", "link_count", "host_bandwidth", "fp8_format"),
+    ("board_power", {"kind": "tdp"}),
+)
+
+REQUIRED: dict[str, tuple[Need, ...]] = {
+    "NVIDIA": (
+        *_COMMON,
+        *_peaks("matrix", "fp4"),
+        *_sparse("tf32"),
+        *_plain("l1_shared_pool", "cache_sector", "shared_memory_reserved_per_block"),
+        ("shared_memory_per_block", {"mode": "static"}),
+        ("shared_memory_per_block", {"mode": "optin"}),
+        ("registers_per_sm", {"file": "gpr"}),
+        ("registers_per_thread", {"file": "gpr"}),
+        ("register_granule", {"file": "gpr"}),
+        *_plain("registers_per_block", "warps_per_sm", "threads_per_sm", "blocks_per_sm", "cluster_size"),
+        *_plain("compute_capability"),
+    ),
+    "AMD": (
+        *_COMMON,
+        *_peaks("matrix", "fp32"),
+        *_plain("simds_per_sm", "l1_capacity", "llc_capacity", "llc_bandwidth", "shared_memory_granule"),
+        ("die_count", {}),
+        ("registers_per_simd", {"file": "vgpr"}),
+        ("registers_per_thread", {"file": "vgpr"}),
+        ("register_granule", {"file": "vgpr"}),
+        *_plain("warps_per_simd", "gfx_target"),
+    ),
+}
+
+
+def missing(sheet: Sheet, vendor: str) -> list[str]:
+    """Return the required needs that no row of the sheet answers, printed as keys."""
+    have = [(row.metric, dict(row.axes)) for row in sheet.rows]
+    lacking = []
+    for metric, axes in REQUIRED.get(vendor, ()):
+        if not any(name == metric and axes.items() <= given.items() for name, given in have):
+            parts = ";".join(f"{axis}={value}" for axis, value in axes.items())
+            lacking.append(f"{metric}[{parts}]" if parts else metric)
+    return lacking

@@ -1,0 +1,150 @@
+"""A wiki on disk: where it is, which pages it has, their bytes, and their compiled sheets."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kopt_kb.errors import BadInput
+from kopt_kb.wiki import cache
+from kopt_kb.wiki.names import Identity, NameIndex
+from kopt_kb.wiki.sheet import MAX_BYTES, Sheet
+
+if TYPE_CHECKING:
+    from kopt_kb.wiki.page import Page
+
+__all__ = ["Wiki", "WikiNotFound", "default_root", "packaged_root"]
+
+
+_HEAD_BYTES = 4096
+
+
+class WikiNotFound(BadInput):
+    """No wiki folder where one was expected."""
+
+    code = "KB053"
+
+
+def default_root() -> Path:
+    """Return KOPT_GPU_WIKI, else the packaged wiki, else the checkout's folder."""
+    named = os.environ.get("KOPT_GPU_WIKI")
+    if named:
+        return Path(named)
+    return packaged_root()
+
+
+def packaged_root() -> Path:
+    """Return the wiki of the installed package, else the checkout's folder."""
+    package = Path(__file__).resolve().parent.parent
+    packaged = package / "gpuwiki"
+    return packaged if packaged.is_dir() else package.parent / "gpuwiki"
+
+
+class Wiki:
+    """One wiki folder, read only.
+
+    Args:
+        root: Folder with `hardware/`, `targets/` and `measured/`.
+        use_cache: Whether compiled pages are read from and written to the user's cache.
+    """
+
+    def __init__(self, root: Path, *, use_cache: bool = True) -> None:
+        self.root = root
+        self.use_cache = use_cache
+        self._bytes: dict[str, bytes] = {}
+        self._sheets: dict[str, Sheet] = {}
+        self._pages: dict[str, Page] = {}
+        self.label = "packaged with kopt-kb" if root == packaged_root() else str(root.resolve())
+        if not (root / "hardware").is_dir():
+            raise WikiNotFound(
+                "no wiki here: there is no hardware/ folder",
+                where=str(root),
+                fix="give --wiki DIR or set KOPT_GPU_WIKI",
+            )
+
+    def read(self, path: str) -> bytes | None:
+        """Return the bytes of a page below the root (at most a little over 1 MiB), or None if there is none."""
+        if path not in self._bytes:
+            try:
+                with (self.root / path).open("rb") as file:
+                    self._bytes[path] = file.read(MAX_BYTES + 1)
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                return None
+        return self._bytes[path]
+
+    def page(self, path: str) -> Page | None:
+        """Return a page as the strict reader sees it, read once; None if there is no such file."""
+        content = self.read(path)
+        if content is not None and path not in self._pages:
+            from kopt_kb.wiki.page import read_page
+
+            self._pages[path] = read_page(content, path, kind=path.split("/", 1)[0])
+        return self._pages.get(path)
+
+    def pages(self, folder: str) -> list[str]:
+        """Return the paths of a folder's pages, relative to the root, sorted."""
+        found = (self.root / folder).rglob("*.md")
+        return sorted(p.relative_to(self.root).as_posix() for p in found if p.name != "README.md")
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """Exact targets that have a page."""
+        return tuple(path.rsplit("/", 1)[-1].removesuffix(".md") for path in self.pages("targets"))
+
+    @cached_property
+    def names(self) -> NameIndex:
+        """The index of all platform names, from the front matter of the product pages."""
+        paths = self.pages("hardware")
+        contents = [self._head(path) for path in paths]
+        key = "names-" + cache.digest("\n".join(paths).encode(), *contents)
+        stored = cache.load(key) if self.use_cache else None
+        if stored is None:
+            stored = [[path, self._front(content)] for path, content in zip(paths, contents, strict=True)]
+            if self.use_cache:
+                cache.store(key, stored)
+        return NameIndex(tuple(Identity.from_front(front, path) for path, front in stored if front.get("platform")))
+
+    def _head(self, path: str) -> bytes:
+        """Return a page's bytes as far as its front matter needs them: a name lookup reads no tables."""
+        with (self.root / path).open("rb", buffering=0) as file:
+            head = file.read(_HEAD_BYTES)
+        return head if b"\n---" in head[3:] or len(head) < _HEAD_BYTES else self.read(path) or b""
+
+    @staticmethod
+    def _front(content: bytes) -> dict[str, object]:
+        from kopt_kb.wiki.page import read_front_matter
+
+        found = read_front_matter(content.decode("utf-8", "replace").replace("\r\n", "\n"))
+        return found[0] if found else {}
+
+    def sheet(self, identity: Identity) -> Sheet:
+        """Return the compiled sheet of a product, from the cache when its bytes are known."""
+        if identity.path in self._sheets:
+            return self._sheets[identity.path]
+        target_path = f"targets/{identity.target}.md"
+        measured_path = f"measured/{identity.platform.lower()}.md"
+        parts = {path: self.read(path) for path in (identity.path, target_path, measured_path)}
+        key = cache.digest(
+            *(content if content is not None else b"-" for content in parts.values()), identity.path.encode()
+        )
+        stored = cache.load(key) if self.use_cache else None
+        if stored is not None:
+            sheet = Sheet.from_cache(stored)
+        else:
+            sheet = self._compile(identity, target_path, measured_path)
+            if self.use_cache:
+                cache.store(key, sheet.to_cache())
+        self._sheets[identity.path] = sheet
+        return sheet
+
+    def _compile(self, identity: Identity, target_path: str, measured_path: str) -> Sheet:
+        from kopt_kb.wiki.merge import build_sheet
+        from kopt_kb.wiki.page import Page
+
+        own = self.page(identity.path) or Page(identity.path)
+        if self.read(target_path) is None:
+            own.fault("WK103", 1, f"target {identity.target!r} has no page", f"write targets/{identity.target}.md")
+        more = [page for page in (self.page(measured_path),) if page is not None]
+        return build_sheet(own, self.page(target_path), more)

@@ -1,0 +1,179 @@
+"""The search for hardware numbers in what people wrote: notes, plans, memory, reports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.quantity.citation import Citation, CitationError
+from kopt_kb.quantity.units import UNITS, unit
+from kopt_kb.wiki.registry import Platform
+from kopt_kb.wiki.resolve import verify
+from kopt_kb.wiki.sheet import row_value
+from kopt_kb.workspace.audit.numbers import HardwareNumber, find_numbers
+from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.roof_use import DRAM, roof_amount
+from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
+
+__all__ = ["audit_prose"]
+
+Item = tuple[str, str, int, str, str]
+Value = tuple[str, Fraction]
+
+_PLAN = re.compile(r"v(\d+)_plan\.md")
+_REGISTER = "cite it: `<metric>: <value> <unit> <- <gpu-wiki>/<path>:L<line>`"
+
+
+def _blank_blocks(data: bytes) -> str:
+    """Return the text with rendered blocks emptied, line numbers kept: blocks are compared byte by byte elsewhere."""
+    try:
+        blocks = parse_blocks(data, "README.md")
+    except BlockError:
+        return ""  # broken markers are a finding of their own; without them rendered and authored text look alike
+    for block in blocks:
+        body = data[block.start : block.end]
+        data = data[: block.start] + b"".join(b"\n" if byte == 10 else b" " for byte in body) + data[block.end :]
+    return data.decode("utf-8", "replace")
+
+
+def _authored(layout: Layout) -> Iterator[tuple[str, str]]:
+    """Yield (relative path, text) of every text that people or agents write."""
+    if layout.readme.is_file():
+        yield "README.md", _blank_blocks(layout.readme.read_bytes())
+    found = [path for path in layout.root.glob("*.md") if path.name != "README.md"]
+    for folder in (layout.plans, layout.memory, layout.rounds, layout.logs):
+        found += [path for path in folder.rglob("*") if path.suffix in {".md", ".json", ".txt"}]
+    for path in sorted(found):
+        yield path.relative_to(layout.root).as_posix(), path.read_text(encoding="utf-8", errors="replace")
+
+
+def _current_plan(layout: Layout) -> Path | None:
+    numbered = [(int(match[1]), path) for path in layout.plans.glob("*.md") if (match := _PLAN.fullmatch(path.name))]
+    return max(numbered)[1] if numbered else None
+
+
+def _own_values(state: WorkspaceState) -> list[Value]:
+    """Return targets and measured rates of this journal."""
+    found: list[Value] = []
+    for target in state.targets.targets if state.targets else ():
+        if target.unit:
+            one = unit(target.unit)
+            found.append((one.dimension, Fraction(target.value) * one.factor))
+    for roof in state.rooflines:
+        for target in roof["targets"]:
+            if target["value"] is not None:
+                one = unit(target["unit"])
+                found.append((one.dimension, Fraction(str(target["value"])) * one.factor))
+    works = {format_shape(tuple(roof["work"]["shape"])): roof["work"] for roof in state.rooflines}
+    for record in state.measured.values():
+        work = works.get(record.shape)
+        if work is not None and record.median_s > 0:
+            seconds = Fraction(record.median_s)
+            found.append(("B/s", roof_amount(work, DRAM) / seconds))
+            engines = [flop["useful"]["value"] for flop in work["flops"]]
+            found += [("op/s", amount / seconds) for amount in {*engines, sum(engines)}]
+    return found
+
+
+def _registered(state: WorkspaceState) -> list[Value]:
+    return [
+        (UNITS[row.unit].dimension, Fraction(row.si)) for row in state.specs.values() if row.si is not None and row.unit
+    ]
+
+
+def _platform_values(platform: Platform) -> list[Value]:
+    return [
+        (UNITS[row.unit].dimension, row_value(row)) for row in platform.sheet.chosen().values() if row.kind == "value"
+    ]
+
+
+def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], list[Item], list[Item], set[int]]:
+    """Return values that citations in a text register, findings and notes on them, and their lines."""
+    values: list[Value] = []
+    findings: list[Item] = []
+    notes: list[Item] = []
+    lines: set[int] = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        if "<- <gpu-wiki>/" not in line:
+            continue
+        lines.add(number)
+        if "UNKNOWN" in line:
+            continue
+        try:
+            citation = Citation.parse(line)
+        except CitationError as error:
+            findings.append(("citation", name, number, error.what, error.fix))
+            continue
+        held, row = verify(platform.wiki, citation)
+        if held in {"ok", "moved"} and row is not None:
+            if row.kind == "value":
+                values.append((UNITS[row.unit].dimension, row_value(row)))
+            if held == "moved":
+                notes.append(
+                    ("moved", name, number, f"{row.key} moved to {row.path}:L{row.line}, unchanged", "nothing to do")
+                )
+        else:
+            what = "gone from the wiki" if row is None else f"now {row.value} {row.unit} on {row.path}:L{row.line}"
+            findings.append(
+                (
+                    "citation",
+                    name,
+                    number,
+                    f"{citation.key} {citation.value} {citation.unit} is {what}",
+                    "correct the citation",
+                )
+            )
+    return values, findings, notes, lines
+
+
+def _judge(name: str, number: HardwareNumber, allowed: list[Value], known: list[Value], *, strict: bool) -> Item | None:
+    if any(number.prints(*value) for value in allowed):
+        return None
+    if any(number.prints(*value) for value in known):
+        if not strict:
+            return None
+        return (
+            "unregistered",
+            name,
+            number.line,
+            f"{number.text} is a value of this platform that is not registered",
+            _REGISTER,
+        )
+    return (
+        "unsourced",
+        name,
+        number.line,
+        f"{number.text} is no row, target or measurement of this workspace",
+        f"remove it or {_REGISTER}",
+    )
+
+
+def audit_prose(layout: Layout, state: WorkspaceState, platform: Platform) -> tuple[list[Item], list[Item]]:
+    """Return findings and notes on authored texts, as (code, file, line, message, fix).
+
+    The README may name any row of its platform; plans, memory and reports only what the README or the current
+    plan registers. Targets and rates measured in this journal may stand anywhere.
+    """
+    allowed = [*_registered(state), *_own_values(state)]
+    known = _platform_values(platform)
+    findings: list[Item] = []
+    notes: list[Item] = []
+    texts = dict(_authored(layout))
+    plan = _current_plan(layout)
+    cited: dict[str, set[int]] = {}
+    for name, text in texts.items():
+        values, bad, moved, cited[name] = _citations(name, text, platform)
+        findings += bad
+        notes += moved
+        if name == "README.md" or (plan is not None and name == plan.relative_to(layout.root).as_posix()):
+            allowed += values
+    for name, text in texts.items():
+        for number in find_numbers(text):
+            if number.line not in cited[name]:
+                item = _judge(name, number, allowed, known, strict=name != "README.md")
+                findings += [item] if item else []
+    return findings, notes

@@ -1,0 +1,171 @@
+"""The envelope of a journal line and the list of all event kinds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.workspace.journal import round_events, setup_events
+from kopt_kb.workspace.journal.codec import FieldError, JsonMap, decode, encode
+from kopt_kb.workspace.journal.setup_events import EventData
+
+__all__ = [
+    "KINDS",
+    "VERSION",
+    "Event",
+    "EventData",
+    "ForeignData",
+    "abandoned_runs",
+    "canonical_json",
+    "checked_data",
+    "event_from_json",
+    "format_time",
+]
+
+VERSION = 1
+"""Version of the event vocabulary this program writes."""
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+_ENVELOPE = frozenset({"v", "seq", "t", "kind", "data", "zh"})
+
+
+def _kinds() -> dict[str, type[EventData]]:
+    members = (getattr(module, name) for module in (setup_events, round_events) for name in module.__all__)
+    classes = (item for item in members if issubclass(item, EventData) and item is not EventData)
+    return {item.kind: item for item in classes}
+
+
+KINDS: Mapping[str, type[EventData]] = _kinds()
+"""Every kind this version can write → the dataclass of its data."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignData(EventData):
+    """Data of an event that a newer version wrote, kept as it is."""
+
+    raw: JsonMap
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One acknowledged line of the journal.
+
+    Attributes:
+        v: Version of the vocabulary it was written with.
+        seq: Position from 1; equal to the line number.
+        t: UTC time of the append, microseconds, ISO 8601 with `Z`.
+        kind: Name of the event.
+        data: Its typed data, or `ForeignData` of a newer version.
+        zh: Hash that chains this line to all before it.
+    """
+
+    v: int
+    seq: int
+    t: str
+    kind: str
+    data: EventData
+    zh: str
+
+    @property
+    def time(self) -> datetime:
+        """The time of the append, aware, UTC."""
+        return datetime.fromisoformat(self.t)
+
+    def to_json(self) -> dict[str, Any]:
+        """The members of the journal line."""
+        data = self.data.raw if isinstance(self.data, ForeignData) else self.data
+        return {
+            "v": self.v,
+            "seq": self.seq,
+            "t": self.t,
+            "kind": self.kind,
+            "data": encode(data),
+            "zh": self.zh,
+        }
+
+
+def canonical_json(value: object) -> bytes:
+    """The one form in which the journal writes a value: ASCII, sorted, no spaces, no NaN.
+
+    Raises:
+        ValueError: The value holds NaN or an infinity.
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return text.encode("ascii")
+
+
+def format_time(moment: datetime) -> str:
+    """The journal's form of an aware time: UTC with microseconds and `Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def checked_data(kind: str, data: EventData | Mapping[str, Any]) -> EventData:
+    """Validate data that is about to be written.
+
+    Raises:
+        BadInput: The kind is none this version can write, or is not the kind of `data`.
+        FieldError: The first wrong field.
+    """
+    if kind not in KINDS:
+        raise BadInput(f"unknown event kind {kind!r}", where="kind", fix=f"one of {', '.join(KINDS)}")
+    if isinstance(data, EventData) and not isinstance(data, KINDS[kind]):
+        raise BadInput(f"{type(data).__name__} is not the data of {kind}", where="data")
+    return decode(KINDS[kind], encode(data), kind)
+
+
+def event_from_json(members: Mapping[str, Any]) -> Event:
+    """The event of a parsed line.
+
+    A newer version's event that this one can't read becomes `ForeignData`; one of this version has to
+    be readable.
+
+    Raises:
+        FieldError: A member of the envelope or of the data is missing, surplus or wrong.
+    """
+    for name in _ENVELOPE - members.keys():
+        raise FieldError("is missing", where=name)
+    version, seq, kind = members["v"], members["seq"], members["kind"]
+    if type(version) is not int or version < 1 or type(seq) is not int or not isinstance(kind, str):
+        raise FieldError("version, sequence number and kind have to be integer, integer and text", where="v")
+    data = _data(version, kind, members)
+    return Event(version, seq, _valid_time(members["t"]), kind, data, str(members["zh"]))
+
+
+def _data(version: int, kind: str, members: Mapping[str, Any]) -> EventData:
+    known = KINDS.get(kind)
+    if version > VERSION:
+        return decode(ForeignData, {"raw": members["data"]}, kind)
+    for name in members.keys() - _ENVELOPE:
+        raise FieldError("is no member of an event", where=name)
+    if known is None:
+        raise FieldError(f"unknown event kind {kind!r}", where="kind")
+    return decode(known, members["data"], kind)
+
+
+def _valid_time(value: object) -> str:
+    if not isinstance(value, str) or not _TIME.fullmatch(value):
+        raise FieldError("has to be a UTC time such as 2026-01-31T12:00:00.000000Z", where="t")
+    try:
+        datetime.fromisoformat(value)
+    except ValueError as error:
+        raise FieldError(f"is no time: {error}", where="t") from error
+    return value
+
+
+def abandoned_runs(events: Iterable[Event]) -> tuple[str, ...]:
+    """Ids of runs that were started, never finished and not yet named by a `resumed` event."""
+    running: dict[str, None] = {}
+    for event in events:
+        if isinstance(event.data, round_events.RunStarted):
+            running[event.data.run] = None
+        elif isinstance(event.data, round_events.RunFinished):
+            running.pop(event.data.run, None)
+        elif isinstance(event.data, round_events.Resumed):
+            for run in event.data.abandoned_runs:
+                running.pop(run, None)
+    return tuple(running)

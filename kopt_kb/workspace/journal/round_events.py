@@ -1,0 +1,227 @@
+"""Events of a tuning campaign: rounds, candidates, runs, measurements and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from kopt_kb.workspace.journal.codec import Count, JsonMap, Seq, Sha256, Text
+from kopt_kb.workspace.journal.setup_events import EventData
+
+__all__ = [
+    "Blocked",
+    "CandidateSubmitted",
+    "Decided",
+    "GateJudged",
+    "HypothesisStated",
+    "Measured",
+    "MemoryMasked",
+    "MemoryUnmasked",
+    "Resumed",
+    "RoundStarted",
+    "RunFinished",
+    "RunStarted",
+    "SnapshotTaken",
+    "Stopped",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted(EventData):
+    """A round begins from the incumbent kernel's blob."""
+
+    kind: ClassVar[str] = "round_started"
+    round: Count
+    incumbent: Sha256
+
+
+@dataclass(frozen=True, slots=True)
+class HypothesisStated(EventData):
+    """What the round will try, said before the edit; `evidence` holds the events it rests on."""
+
+    kind: ClassVar[str] = "hypothesis_stated"
+    round: Count
+    category: Text
+    claim: Text
+    expected: Text
+    evidence: tuple[Seq, ...]
+    proposer: Text
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateSubmitted(EventData):
+    """A kernel to be judged: its blob and the parameters it was made with."""
+
+    kind: ClassVar[str] = "candidate_submitted"
+    round: Count
+    candidate: Text
+    blob: Sha256
+    params: JsonMap
+    proposer: Text
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(EventData):
+    """A child process was started for a gate.
+
+    Attributes:
+        run: Id of the run.
+        candidate: Candidate it judges.
+        gate: Gate it serves.
+        attempt: 1 for the first try, one more after each run that was abandoned or found no GPU or tool.
+        argv: Command line.
+        limits: Limits by name, unit in each name.
+        pid: Process id.
+        pid_start_ticks: Start time the kernel reports for the process, so that a reused pid is not
+            taken for it; null where it can't be read.
+    """
+
+    kind: ClassVar[str] = "run_started"
+    run: Text
+    candidate: Text
+    gate: Text
+    attempt: Seq
+    argv: tuple[str, ...]
+    limits: Mapping[str, float]
+    pid: Count
+    pid_start_ticks: Count | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished(EventData):
+    """How a run ended; `output` is the blob of what it printed."""
+
+    kind: ClassVar[str] = "run_finished"
+    run: Text
+    outcome: Literal["ok", "crash", "hang", "oom", "limit", "lost"]
+    exit: int | None
+    signal: int | None
+    wall_s: float
+    output: Sha256 | None
+
+
+@dataclass(frozen=True, slots=True)
+class GateJudged(EventData):
+    """One gate's word on a candidate; unavailable is not a pass."""
+
+    kind: ClassVar[str] = "gate_judged"
+    candidate: Text
+    gate: Text
+    result: Literal["pass", "fail", "unavailable"]
+    reason: str
+    runs: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(EventData):
+    """One timing of one shape.
+
+    Attributes:
+        id: Record id, by which decisions and memory files refer to it.
+        candidate: What was timed.
+        shape: The shape as written on the command line.
+        n: Number of samples.
+        median_s: Median of the samples.
+        spread: Spread by name, unit in each name (`mad_s`, `p20_s`, `p80_s`).
+        run: Run that timed it.
+        environment: Event of the environment it was timed in.
+    """
+
+    kind: ClassVar[str] = "measured"
+    id: Text
+    candidate: Text
+    shape: Text
+    n: Seq
+    median_s: float
+    spread: Mapping[str, float]
+    run: Text
+    environment: Seq
+
+
+@dataclass(frozen=True, slots=True)
+class Decided(EventData):
+    """A round's end: the decision, the policy and rule that took it, the records it rests on.
+
+    Attributes:
+        round: The round that ends.
+        decision: The word.
+        policy: Who decided.
+        rule: By which rule.
+        measured: Ids of the records it rests on.
+        refutes: Accepted versions that this round was to confirm and did not: they are accepted no more.
+    """
+
+    kind: ClassVar[str] = "decided"
+    round: Count
+    decision: Literal["accept", "accept_with_note", "rollback", "unverified"]
+    policy: Text
+    rule: Text
+    measured: tuple[Text, ...]
+    refutes: tuple[Count, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTaken(EventData):
+    """Version n of the kernel is this blob; `commit` is its git view, or null without git."""
+
+    kind: ClassVar[str] = "snapshot_taken"
+    version: Count
+    blob: Sha256
+    commit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMasked(EventData):
+    """Versions that no reader may see; `seed` is set when a partial restart chose them."""
+
+    kind: ClassVar[str] = "memory_masked"
+    versions: tuple[Count, ...]
+    reason: Text
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUnmasked(EventData):
+    """Versions that readers may see again."""
+
+    kind: ClassVar[str] = "memory_unmasked"
+    versions: tuple[Count, ...]
+    reason: Text
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed(EventData):
+    """The journal was opened after an unclean end: bytes cut off, runs nobody waits for any more."""
+
+    kind: ClassVar[str] = "resumed"
+    torn_bytes: Count
+    abandoned_runs: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked(EventData):
+    """The campaign can't go on before these needs are met."""
+
+    kind: ClassVar[str] = "blocked"
+    needs: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped(EventData):
+    """The campaign ended; `evidence` holds the events the reason rests on."""
+
+    kind: ClassVar[str] = "stopped"
+    reason: Literal[
+        "target",
+        "hardware_limit",
+        "iterations",
+        "budget",
+        "user",
+        "plateau",
+        "exhausted",
+        "escalated",
+        "aborted",
+    ]
+    evidence: tuple[Seq, ...]

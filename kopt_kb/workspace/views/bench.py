@@ -1,0 +1,81 @@
+"""Renders logs/bench.md: kernels measured outside any round, one section a bench."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kopt_kb.workspace.above_roof import above_roof
+from kopt_kb.workspace.adopted import adopted_lines
+from kopt_kb.workspace.attempts import Bench, attempts_of, standing
+from kopt_kb.workspace.bench_source import is_whole
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
+from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.views.markdown import bullets, figure, table
+from kopt_kb.workspace.views.memory_words import plain
+from kopt_kb.workspace.views.views import BlobReader, View
+
+__all__ = ["BENCH_VIEW"]
+
+_PATH = "logs/bench.md"
+_HEAD = ("Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Target (%)")
+
+
+def _row(one: ShapeRate, above: Mapping[str, str]) -> tuple[str, ...]:
+    target = figure(None if one.target_ratio is None else 100 * one.target_ratio)
+    return (
+        one.record.shape,
+        one.record.id,
+        str(one.record.n),
+        figure(finite(one.record.median_s * 1e6)),
+        figure(None if one.flops_per_s is None else one.flops_per_s * 1e-12),
+        figure(None if one.bytes_per_s is None else one.bytes_per_s * 1e-9),
+        "above a roof" if one.record.shape in above else target,
+    )
+
+
+def _section(state: WorkspaceState, one: Bench) -> list[str]:
+    started, machine = one.started, one.started.machine
+    is_right = machine.product == state.created.platform
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(machine.versions.items()))
+    name = "kernel.py as it stood" if started.version is None else f"v{started.version}"
+    known = machine.product or "no product of the wiki"
+    records = standing(one.records)
+    above = above_roof(state, records) if is_right else {}
+    is_cut = bool(records) and not is_whole(state, one)
+    lines = [f"## {started.bench}", ""]
+    lines += bullets(
+        [
+            f"time: {one.t}, event {one.seq}",
+            f"kernel: {name}, sha256 {started.kernel}",
+            f"machine: {machine.device} ({known}), driver {machine.driver or 'unknown'}, {versions}",
+            *([] if is_right else [f"not {state.created.platform}: its conditions are not evaluable here"]),
+            *(f"above a roof, so no measurement of the kernel: {text}" for text in above.values()),
+            *(["cut off: it stands for no version before `kb bench kernel` has kept the rest"] if is_cut else []),
+        ]
+    )
+    rates = rates_of(state, records, judged=is_right)
+    return [
+        *lines,
+        *(
+            table(_HEAD, [_row(rate, above) for rate in rates])
+            if rates
+            else ["No record: the kernel was not timed.", ""]
+        ),
+    ]
+
+
+def _render(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
+    history = attempts_of(events)
+    if not history.benches:
+        return {}
+    state = fold(events)
+    lines = ["# Benches", "", "Kernels measured by `kb bench kernel`, outside any round.", ""]
+    for one in history.benches.values():
+        lines += _section(state, one)
+    lines += adopted_lines(history, _PATH, None, blob)
+    return {_PATH: plain("\n".join(lines).rstrip() + "\n")}
+
+
+BENCH_VIEW = View("bench", _render)
+"""logs/bench.md, once there is a bench."""

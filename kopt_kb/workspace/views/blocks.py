@@ -1,0 +1,262 @@
+"""Rendered blocks inside a file that people own: found by markers, replaced only when unedited.
+
+A block is the lines between `<!-- kb:begin NAME sha256=HEX -->` and `<!-- kb:end NAME -->`, each marker
+alone on its line; HEX is the sha256 of the bytes between them. All other bytes of the file are never
+touched, whatever their encoding or line ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.disk import read_regular, replace_file
+from kopt_kb.workspace.views.conflict import Conflict, unified_diff
+
+__all__ = [
+    "Block",
+    "BlockError",
+    "BlockUpdate",
+    "block_conflicts",
+    "discard_blocks",
+    "parse_blocks",
+    "render_block",
+    "replace_blocks",
+    "update_blocks",
+]
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_MARKER = re.compile(rb"[ \t]*<!--\s*kb:(begin|end)\b")
+_BEGIN = re.compile(rb"<!-- kb:begin ([a-z0-9][a-z0-9_-]{0,63}) sha256=([0-9a-f]{64}) -->\n")
+_END = re.compile(rb"<!-- kb:end ([a-z0-9][a-z0-9_-]{0,63}) -->\n?")
+
+
+class BlockError(BadInput):
+    """The markers of a file are wrong, or a block is missing; `where` is `file:line`."""
+
+    code = "KB306"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block as it stands on disk.
+
+    Attributes:
+        name: Its name.
+        sha256: The hash in its marker.
+        body: The bytes between the markers.
+        line: Line of the begin marker, from 1.
+        start: Offset of the begin marker.
+        end: Offset after the end marker.
+    """
+
+    name: str
+    sha256: str
+    body: bytes
+    line: int
+    start: int
+    end: int
+
+    @property
+    def edited(self) -> bool:
+        """Whether the body is not the one the marker was written for."""
+        return hashlib.sha256(self.body).hexdigest() != self.sha256
+
+
+@dataclass(frozen=True, slots=True)
+class BlockUpdate:
+    """What `update_blocks` did: whether the file was written, or the conflicts that prevented it."""
+
+    written: bool
+    conflicts: tuple[Conflict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    name: str
+    sha256: str
+    line: int
+    start: int
+    body_start: int
+
+
+def parse_blocks(text: bytes, where: str) -> tuple[Block, ...]:
+    """All blocks of a file in order.
+
+    Args:
+        text: The file's bytes.
+        where: The file's name, for errors.
+
+    Raises:
+        BlockError: A malformed marker, a block inside a block, a second block of one name, a missing or
+            surplus end, or a carriage return in a marker or block; with the line.
+    """
+    blocks: dict[str, Block] = {}
+    current: _Open | None = None
+    for number, offset, line in _lines(text):
+        place = f"{where}:{number}"
+        marker = _MARKER.match(line)
+        if b"\r" in line and (marker or current):
+            raise BlockError("a rendered block has CRLF line ends", where=place, fix="save the file with LF")
+        if marker and marker[1] == b"begin":
+            current = _begin(line, number, offset, current, place)
+            if current.name in blocks:
+                first = blocks[current.name].line
+                raise BlockError(f"block {current.name} stands already on line {first}", where=place)
+        elif marker:
+            block = _end(line, offset, current, text, place)
+            blocks[block.name], current = block, None
+    if current:
+        raise BlockError(f"block {current.name} has no end marker", where=f"{where}:{current.line}")
+    return tuple(blocks.values())
+
+
+def _lines(text: bytes) -> Iterator[tuple[int, int, bytes]]:
+    offset = 0
+    for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", text), start=1):
+        yield number, offset, line
+        offset += len(line)
+
+
+def _begin(line: bytes, number: int, offset: int, current: _Open | None, place: str) -> _Open:
+    match = _BEGIN.fullmatch(line)
+    if not match:
+        raise BlockError(
+            "malformed begin marker", where=place, fix="<!-- kb:begin NAME sha256=64 hex digits --> alone on it"
+        )
+    name = match[1].decode("ascii")
+    if current:
+        raise BlockError(f"block {name} begins inside block {current.name} of line {current.line}", where=place)
+    return _Open(name, match[2].decode("ascii"), number, offset, offset + len(line))
+
+
+def _end(line: bytes, offset: int, current: _Open | None, text: bytes, place: str) -> Block:
+    match = _END.fullmatch(line)
+    if not match:
+        raise BlockError("malformed end marker", where=place, fix="<!-- kb:end NAME --> alone on its line")
+    name = match[1].decode("ascii")
+    if current is None:
+        raise BlockError(f"block {name} ends without a begin marker", where=place)
+    if name != current.name:
+        raise BlockError(f"block {name} ends inside block {current.name} of line {current.line}", where=place)
+    body = text[current.body_start : offset]
+    return Block(name, current.sha256, body, current.line, current.start, offset + len(line))
+
+
+def render_block(name: str, body: str) -> bytes:
+    """The block as bytes: both markers and the body, which gets a final newline if it lacks one.
+
+    Raises:
+        BlockError: The name is not lower-case letters, digits, `_` and `-`, or the body holds a carriage
+            return, a marker, or text that is not Unicode.
+    """
+    if not _NAME.fullmatch(name):
+        raise BlockError(f"{name!r} is no block name", where="block", fix="use a-z, 0-9, _ and -")
+    data = _body_bytes(name, body)
+    sha = hashlib.sha256(data).hexdigest()
+    return b"<!-- kb:begin %s sha256=%s -->\n%s<!-- kb:end %s -->\n" % (
+        name.encode("ascii"),
+        sha.encode("ascii"),
+        data,
+        name.encode("ascii"),
+    )
+
+
+def _body_bytes(name: str, body: str) -> bytes:
+    try:
+        data = body.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BlockError(f"block {name} holds a lone surrogate", where="block") from error
+    if data and not data.endswith(b"\n"):
+        data += b"\n"
+    if b"\r" in data or any(_MARKER.match(line) for line in data.split(b"\n")):
+        raise BlockError(f"block {name} holds a carriage return or a block marker", where="block")
+    return data
+
+
+def replace_blocks(text: bytes, bodies: Mapping[str, str], where: str) -> bytes:
+    """The file with these blocks rendered anew, edited or not; all other bytes stay as they are.
+
+    Raises:
+        BlockError: As `parse_blocks` and `render_block`; also when a block is not in the file.
+    """
+    found = {block.name: block for block in parse_blocks(text, where)}
+    for name in bodies.keys() - found.keys():
+        raise BlockError(f"block {name} is missing", where=where, fix="put its two markers back")
+    pieces, position = [], 0
+    for block in found.values():
+        if block.name in bodies:
+            new = render_block(block.name, bodies[block.name])
+            ends_open = not text[block.start : block.end].endswith(b"\n")
+            pieces += [text[position : block.start], new.removesuffix(b"\n") if ends_open else new]
+            position = block.end
+    return b"".join([*pieces, text[position:]])
+
+
+def block_conflicts(text: bytes, bodies: Mapping[str, str], path: Path) -> tuple[Conflict, ...]:
+    """The blocks among `bodies` that were edited into something else than their new rendering."""
+    edited = [block for block in parse_blocks(text, str(path)) if block.name in bodies and block.edited]
+    conflicts = []
+    for block in edited:
+        body = _body_bytes(block.name, bodies[block.name])
+        if body != block.body:
+            diff = unified_diff(body, block.body, block.name, path)
+            conflicts.append(Conflict(path, block.name, block.line, "the block was edited by hand", diff))
+    return tuple(conflicts)
+
+
+def update_blocks(path: Path, bodies: Mapping[str, str]) -> BlockUpdate:
+    """Render blocks of a file in one atomic step, unless one of them was edited.
+
+    Returns:
+        Whether the file was written (not when nothing changes), or all conflicts with nothing written.
+
+    Raises:
+        BlockError: The file is missing, can't be read or written, or its markers are wrong.
+    """
+    text = _read(path)
+    conflicts = block_conflicts(text, bodies, path)
+    if conflicts:
+        return BlockUpdate(written=False, conflicts=conflicts)
+    return BlockUpdate(written=_write(path, text, replace_blocks(text, bodies, str(path))))
+
+
+def discard_blocks(path: Path, bodies: Mapping[str, str], store: ObjectStore) -> str | None:
+    """Render blocks over any edit; the whole old file goes into the store first.
+
+    Returns:
+        The blob of the old file, or None when nothing had to change.
+    """
+    text = _read(path)
+    new = replace_blocks(text, bodies, str(path))
+    if new == text:
+        return None
+    sha = store.put(text)
+    _write(path, text, new)
+    return sha
+
+
+def _read(path: Path) -> bytes:
+    try:
+        text = read_regular(path)
+    except OSError as error:
+        raise BlockError(f"can't be read: {error.strerror or error}", where=str(path)) from error
+    if text is None:
+        raise BlockError("the file is missing", where=str(path))
+    return text
+
+
+def _write(path: Path, old: bytes, new: bytes) -> bool:
+    if new == old:
+        return False
+    try:
+        if replace_file(path, new, expected=old):
+            return True
+    except OSError as error:
+        raise BlockError(f"can't be written: {error.strerror or error}", where=str(path)) from error
+    raise BlockError("changed while it was rendered; nothing was written", where=str(path), fix="run it again")

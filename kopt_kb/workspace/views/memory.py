@@ -1,0 +1,336 @@
+"""Renders one memory file an attempt: numbers copied from records, words from notes, nothing typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from kopt_kb.analysis.isa.targets import isa_targets
+from kopt_kb.workspace.attempts import Attempt, Candidate, History, attempts_of
+from kopt_kb.workspace.journal.codec import encode
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
+from kopt_kb.workspace.rates import ShapeRate, change_pct, geomean, rates_of, short
+from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.views.memory_words import blob_text, free_text, plain
+from kopt_kb.workspace.views.views import BlobReader, View
+
+if TYPE_CHECKING:
+    from kopt_kb.workspace.views.memory_model import Iteration
+
+__all__ = ["MEMORY_VIEW", "iteration_of", "memory_text"]
+
+_RESULTS = {"pass": "PASS", "fail": "FAIL", "unavailable": "UNAVAILABLE"}
+
+
+def _render(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
+    state, history = fold(events), attempts_of(events)
+    made = (iteration_of(state, history, one, blob) for one in history.attempts.values())
+    return {f"memory/{one.version}.json": memory_text(one) for one in made}
+
+
+MEMORY_VIEW = View("memory", _render)
+"""memory/v<N>.json of every attempt."""
+
+
+def memory_text(iteration: Iteration) -> str:
+    """Return the file's text without its header."""
+    return plain(json.dumps(iteration.model_dump(), ensure_ascii=False, indent=2)) + "\n"
+
+
+def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob: BlobReader) -> Iteration:
+    """Return one attempt's memory.
+
+    Raises:
+        ObjectError: A note's blob is missing or damaged.
+    """
+    from kopt_kb.workspace.views.memory_model import SCHEMA_VERSION, Iteration
+
+    chosen = attempt.chosen
+    words = free_text(attempt, blob)
+    reason = history.masked.get(attempt.number, "")
+    members = {
+        "schema_version": SCHEMA_VERSION,
+        "version": f"v{attempt.number}",
+        "round": f"round-{attempt.number + 1}",
+        "masked": bool(reason),
+        "mask_reason": reason,
+        "status": attempt.status,
+        "simulated": history.simulated(attempt),
+        "timestamp": attempt.t,
+        "problem": _problem(state, history, attempt),
+        "kernel": _kernel(attempt, chosen),
+        "performance": _performance(state, history, attempt),
+        "optimization": _optimization(attempt, words.pop("risks_and_rollback")),
+        "profile_evidence": [_profile(one) for one in attempt.profiles],
+        "experience": _experience(history, attempt),
+        "correctness": _correctness(history, chosen, blob),
+        "isa_metric_progress": _isa(state, attempt),
+        "quality_gate": _quality(history, chosen),
+        "decision": _decision(attempt),
+        "wiki_references": _wiki(state, words["references"]),
+        "git_commit_hash": _commit(attempt),
+        **words,
+    }
+    return Iteration.model_validate(cast("dict[str, Any]", _plain_all(members)))
+
+
+def _plain_all(value: object) -> object:
+    """Return the value with every text made UTF-8."""
+    if isinstance(value, dict):
+        return {plain(key): _plain_all(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain_all(item) for item in value]
+    return plain(value) if isinstance(value, str) else value
+
+
+def _problem(state: WorkspaceState, history: History, attempt: Attempt) -> dict[str, Any]:
+    problem = state.problem.to_json()
+    seqs = [record.environment for record in attempt.own_records.values()]
+    machine = history.environments.get(seqs[-1]) if seqs else None
+    return {
+        "platform": state.created.platform,
+        "op": problem["op"],
+        "dtype": problem["dtype"],
+        "shapes": problem["shapes"],
+        "device": machine.device if machine is not None else None,
+        "targets_event": state.targets_seq,
+    }
+
+
+def _kernel(attempt: Attempt, chosen: Candidate | None) -> dict[str, Any]:
+    made = chosen.submitted if chosen is not None else None
+    blob = made.blob if made is not None else (attempt.snapshot.blob if attempt.snapshot is not None else None)
+    return {
+        "incumbent": attempt.incumbent or None,
+        "candidate": chosen.name if chosen is not None else None,
+        "blob": blob,
+        "params": encode(made.params) if made is not None else {},
+    }
+
+
+def _over(rates: tuple[ShapeRate, ...], name: str, scale: float) -> float | None:
+    mean = geomean(getattr(one, name) for one in rates)
+    return short(None if mean is None else mean * scale)
+
+
+def _performance(state: WorkspaceState, history: History, attempt: Attempt) -> dict[str, Any]:
+    own = attempt.own_records
+    rates = rates_of(state, own, judged=not history.simulated(attempt))
+    wanted = {str(shape) for shape in state.problem.to_json()["shapes"]}
+    whole = wanted <= own.keys()
+    return {
+        "latency_us": short(_microseconds(geomean(own[shape].median_s for shape in wanted))) if whole else None,
+        "latency_us_by_shape": _by_shape(rates, lambda one: one.record.median_s * 1e6),
+        "tflops": _over(rates, "flops_per_s", 1e-12),
+        "bandwidth_gbps": _over(rates, "bytes_per_s", 1e-9),
+        "tflops_peak_utilization_pct": _over(rates, "compute_share", 100),
+        "bandwidth_peak_utilization_pct": _over(rates, "bandwidth_share", 100),
+        "target_ratio": _over(rates, "target_ratio", 1),
+        "target_ratio_by_shape": _by_shape(rates, lambda one: one.target_ratio),
+        "comparison_with_previous": _comparison(history, attempt),
+        "records": [encode(one.record) for one in rates],
+    }
+
+
+def _microseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e6
+
+
+def _by_shape(rates: tuple[ShapeRate, ...], value: Callable[[ShapeRate], float | None]) -> dict[str, float]:
+    found = {one.record.shape: short(value(one)) for one in rates}
+    return {shape: number for shape, number in found.items() if number is not None}
+
+
+def _previous(history: History, attempt: Attempt) -> Attempt | None:
+    """Return the attempt that was the incumbent when this one began, unless it is masked.
+
+    It is known by its blob: it may be refuted by now, and a round that confirms starts from an earlier version.
+    """
+    before = [one for one in history.attempts.values() if one.number < attempt.number]
+    own = [one for one in before if one.snapshot is not None and one.snapshot.blob == attempt.incumbent]
+    accepted = own or [one for one in before if one.accepted]
+    found = accepted[-1] if accepted else None
+    return found if found is not None and found.number not in history.masked else None
+
+
+def _comparison(history: History, attempt: Attempt) -> dict[str, Any] | None:
+    previous = _previous(history, attempt)
+    if previous is None or previous.chosen is None:
+        return None
+    own = attempt.own_records
+    again = attempt.standing(previous.chosen.name)
+    before = again or previous.own_records
+    shapes = sorted(own.keys() & before.keys())
+    new = geomean(own[shape].median_s for shape in shapes)
+    old = geomean(before[shape].median_s for shape in shapes)
+    return {
+        "version": f"v{previous.number}",
+        "same_round": bool(again),
+        "latency_change_pct": short(change_pct(new, old)),
+        "throughput_change_pct": short(change_pct(old, new)),
+    }
+
+
+def _optimization(attempt: Attempt, risks: list[Any]) -> dict[str, Any] | None:
+    stated = attempt.hypothesis
+    if stated is None and not risks:
+        return None
+    return {
+        "action_category": stated.category if stated else "",
+        "action_description": stated.claim if stated else "",
+        "expected_impact": stated.expected if stated else "",
+        "proposer": stated.proposer if stated else "",
+        "evidence": list(stated.evidence) if stated else [],
+        "risks_and_rollback": risks,
+    }
+
+
+def _profile(one: Any) -> dict[str, Any]:
+    return {
+        "tool_used": one.tool,
+        "report": one.report,
+        "kernel": one.kernel,
+        "bottleneck_type": one.code,
+        "evidence_chain": encode(one.evidence),
+    }
+
+
+def _timed_out(history: History, judged: GateJudged) -> bool:
+    ends = [history.runs[run] for run in judged.runs if run in history.runs]
+    return any(one.outcome == "hang" for one in ends)
+
+
+def _outcome(history: History, judged: GateJudged) -> str:
+    if judged.result == "fail" and _timed_out(history, judged):
+        return "TIMEOUT_FAIL"
+    return _RESULTS[judged.result]
+
+
+def _last_words(candidate: Candidate | None) -> list[GateJudged]:
+    """Return each gate's last word, in the order of the gates."""
+    gates = {one.gate: one for one in candidate.gates} if candidate is not None else {}
+    return list(gates.values())
+
+
+def _quality(history: History, candidate: Candidate | None) -> dict[str, Any]:
+    judged = _last_words(candidate)
+    outcomes = [_outcome(history, one) for one in judged]
+    failed = [f"{one.gate}: {one.reason}" for one in judged if one.result != "pass"]
+    worst = next((one for one in ("TIMEOUT_FAIL", "FAIL", "UNAVAILABLE") if one in outcomes), "PASS")
+    gates = [
+        {"gate": one.gate, "result": outcome, "reason": one.reason, "runs": list(one.runs)}
+        for one, outcome in zip(judged, outcomes, strict=True)
+    ]
+    return {"result": worst if judged else "UNAVAILABLE", "failure_reason": "; ".join(failed), "gates": gates}
+
+
+def _correctness(history: History, candidate: Candidate | None, blob: BlobReader) -> dict[str, Any]:
+    judged = next((one for one in _last_words(candidate) if one.gate == "correctness"), None)
+    if judged is None:
+        return {"status": "UNAVAILABLE", "rel_err": None, "reason": "the correctness gate has not judged it"}
+    answers = [_answer(history.runs.get(run), blob) for run in judged.runs]
+    known = [one for one in (_error(answer.get("max_rel_err")) for answer in answers) if one is not None]
+    return {
+        "status": _outcome(history, judged),
+        "rel_err": max(known) if known else None,
+        "reason": judged.reason,
+        "rel_err_by_shape": _errors_by_shape(answers),
+    }
+
+
+def _errors_by_shape(answers: list[dict[str, Any]]) -> dict[str, float]:
+    """Return shape → largest relative error, as the check's runs reported them."""
+    found: dict[str, float] = {}
+    for answer in answers:
+        members = answer.get("max_rel_err_by_shape")
+        for shape, value in members.items() if isinstance(members, dict) else ():
+            error = _error(value)
+            if error is not None:
+                found[shape] = max(error, found.get(shape, error))
+    return found
+
+
+def _answer(run: RunFinished | None, blob: BlobReader) -> dict[str, Any]:
+    """Return a run's output when it is a JSON object, or what stands under its `result`; else nothing."""
+    if run is None or run.output is None:
+        return {}
+    try:
+        found = json.loads(blob_text(blob, run.output))
+    except (ValueError, RecursionError):
+        return {}
+    result = found.get("result", found) if isinstance(found, dict) else None
+    return result if isinstance(result, dict) else {}
+
+
+def _error(value: object) -> float | None:
+    if not isinstance(value, float | int) or isinstance(value, bool):
+        return None
+    try:
+        return short(float(value))
+    except OverflowError:
+        return None
+
+
+def _experience(history: History, attempt: Attempt) -> dict[str, Any]:
+    claim = attempt.hypothesis.claim if attempt.hypothesis else ""
+    made = [_experiment(history, attempt, one, at, claim) for at, one in enumerate(attempt.candidates.values(), 1)]
+    recorded = [one for one in made if one["evidence"]]
+    return {"experiment_count": len(made), "recorded_experiment_count": len(recorded), "experiments": made}
+
+
+def _experiment(history: History, attempt: Attempt, one: Candidate, at: int, claim: str) -> dict[str, Any]:
+    decision = "open"
+    if attempt.decided is not None:
+        is_winner = attempt.chosen is one
+        decision = ("continue" if attempt.accepted else "revert") if is_winner else "pivot"
+    params = encode(one.submitted.params) if one.submitted is not None else {}
+    return {
+        "index": at,
+        "name": one.name,
+        "hypothesis": claim,
+        "change": json.dumps(params, sort_keys=True),
+        "evidence": [record.id for record in attempt.records if record.candidate == one.name],
+        "result": _quality(history, one)["result"],
+        "decision": decision,
+    }
+
+
+def _isa(state: WorkspaceState, attempt: Attempt) -> list[dict[str, Any]]:
+    """Return the README's ISA targets; a profile's evidence of the same name gives current and met."""
+    code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
+    read = {str(item.get("metric")): item for one in attempt.profiles for item in one.evidence}
+    rows = []
+    for target in isa_targets(code):
+        item = read.get(target.id, {})
+        value, met = item.get("value"), item.get("met")
+        current = float(value) if isinstance(value, float | int) and not isinstance(value, bool) else None
+        is_met = met if isinstance(met, bool) else None
+        rows.append({"metric": target.id, "target": target.text, "current": current, "met": is_met})
+    return rows
+
+
+def _decision(attempt: Attempt) -> dict[str, Any] | None:
+    one = attempt.decided
+    if one is None:
+        return None
+    return {
+        "decision": one.decision,
+        "policy": one.policy,
+        "rule": one.rule,
+        "measured": list(one.measured),
+        "t": attempt.decided_t,
+    }
+
+
+def _commit(attempt: Attempt) -> str | None:
+    commit = attempt.snapshot.commit if attempt.snapshot is not None else None
+    is_hash = commit is not None and 7 <= len(commit) <= 64 and set(commit) <= set("0123456789abcdef")
+    return commit if is_hash else None
+
+
+def _wiki(state: WorkspaceState, references: list[Any]) -> dict[str, Any]:
+    pages = dict.fromkeys(row.citation.path for row in state.specs.values())
+    used = [one["path_or_url"] for one in references if one["source_type"] == "gpu-wiki"]
+    return {"kernel_wiki": list(dict.fromkeys(used)), "hardware_wiki": list(pages)}

@@ -1,0 +1,81 @@
+"""The words of an attempt: notes and entries read from their blobs and sorted into the memory's free-text fields."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from kopt_kb.workspace.attempts import Attempt, Entry
+from kopt_kb.workspace.views.views import BlobReader
+
+__all__ = ["LOOP_AUTHOR", "blob_text", "free_text", "plain", "spoken"]
+
+_UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
+LOOP_AUTHOR = "kb tune"
+"""What the author of every note of the tuning loop begins with."""
+
+
+def plain(text: str) -> str:
+    """Return text that UTF-8 can carry: lone surrogates of undecodable bytes become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def blob_text(blob: BlobReader, sha: str) -> str:
+    """Return a blob as text; bytes that are no UTF-8 are shown as U+FFFD."""
+    return blob(sha).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def spoken(note: Entry, text: str) -> str:
+    """Return what a note says to a reader; empty for what the loop keeps for itself.
+
+    The tuning loop notes its settings, its tips and each proposal as JSON; the hypothesis repeats a proposal.
+    """
+    if not note.by.startswith(LOOP_AUTHOR):
+        return text.strip() or "(empty)"
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return text.strip()
+    if not isinstance(body, dict):
+        return text.strip()
+    if body.get("kind") == "tips":
+        return str(body.get("text") or "").strip()
+    if body.get("kind") != "campaign":
+        return ""
+    policy = body.get("policy")
+    name = policy.get("name") if isinstance(policy, dict) else policy
+    is_simulated = "; every time is simulated, nothing was measured" if body.get("simulated") else ""
+    return f"campaign under policy {name}, executor {body.get('executor')}{is_simulated}"
+
+
+def free_text(attempt: Attempt, blob: BlobReader) -> dict[str, list[Any]]:
+    """Return the free-text fields: entries by field, and notes sorted into them by topic."""
+    from kopt_kb.workspace.views.memory_model import MemoryFileError, read_entry
+
+    found: dict[str, list[Any]] = {
+        "search_log": [], "pitfalls_and_fixes": [], "references": [], "open_directions": [],
+        "notes": [], "risks_and_rollback": [],
+    }  # fmt: skip
+    for note in attempt.notes:
+        text = spoken(note, blob_text(blob, note.text))
+        if text:
+            field, entry = _noted(note, text)
+            found[field].append(entry)
+    for one in attempt.entries:
+        text = blob_text(blob, one.text)
+        try:
+            found[one.kind].append(read_entry(one.kind, text))
+        except MemoryFileError:
+            found["notes"].append({"topic": "user", "text": text, "by": one.by})
+    return found
+
+
+def _noted(note: Entry, text: str) -> tuple[str, dict[str, Any]]:
+    words = text.strip()
+    if note.kind == "search":
+        return "search_log", {"source": "note", "query": "", "finding": words, "actionability": ""}
+    if note.kind == "pitfall":
+        kind = "unknown_spec" if _UNKNOWN_SPEC in words else "note"
+        rest = {"error_message": "", "root_cause": "", "fix_applied": ""}
+        return "pitfalls_and_fixes", {"error_type": kind, **rest, "lesson": words}
+    return "notes", {"topic": note.kind, "text": words, "by": note.by}

@@ -1,0 +1,310 @@
+"""The workspace README: the seed's sections, each rendered as a block from the state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from kopt_kb.analysis.isa.targets import isa_targets
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.quantity.units import format_exact
+from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow, Target
+from kopt_kb.workspace.registration import AGGREGATE
+from kopt_kb.workspace.route import route_text
+from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.views.blocks import render_block
+
+__all__ = ["BLOCKS", "new_readme", "render_blocks"]
+
+TBD = "TBD"
+_DEFINITIONS = ("operation", "flops", "bytes", "special")
+
+BLOCKS: dict[str, str] = {
+    "target": "Target",
+    "execution": "Execution",
+    "inputs": "Inputs",
+    "hard-constraints": "Hard Constraints",
+    "tools": "Tools",
+    "hardware-spec": "Hardware Spec",
+    "roofline": "Roofline",
+    "stop-conditions": "Stop Conditions",
+    "task-context": "Task Context",
+    "isa-targets": "ISA Optimization Targets",
+}
+"""Block name → section heading, in the order of the README; Additional Notes stand between and belong to people."""
+
+
+def _citation(reference: CitationRef) -> str:
+    return f"<gpu-wiki>/{reference.path}:L{reference.line}"
+
+
+def _spec_line(row: SpecRow) -> str:
+    value = " ".join(filter(None, (row.value, row.unit)))
+    return f"- {row.key}: {value} <- {_citation(row.citation)}"
+
+
+def _bullets(pairs: Iterable[tuple[str, object]]) -> str:
+    return "\n".join(f"- {name}: {value or TBD}" for name, value in pairs)
+
+
+def _target(state: WorkspaceState) -> str:
+    task, problem = state.task, state.problem
+    return _bullets(
+        [
+            ("platform", state.created.platform),
+            ("arch", f"{task.get('arch', '')} ({task.get('target', '')})"),
+            ("framework", _framework(state)),
+            ("dtype", problem.dtype),
+            ("kernel type", problem.op),
+        ]
+    )
+
+
+def _framework(state: WorkspaceState) -> str:
+    return str(state.task.get("framework") or ("none" if state.route == "roofline" else ""))
+
+
+def _execution(_: WorkspaceState) -> str:
+    return _bullets([("execution_mode", "local"), ("local_gpu", "the device the measurements name")])
+
+
+def _reference(state: WorkspaceState) -> str:
+    task = state.task
+    own = f"the test command of {task['project']['file']}" if "project" in task else _REFERENCES[state.route]
+    return str(task.get("reference") or own)
+
+
+def _inputs(state: WorkspaceState) -> str:
+    problem = state.problem
+    tolerance = problem.tolerance
+    options = ", ".join(f"{name}={value}" for name, value in problem.options) or "none"
+    limits = f"relative error <= {format_exact(tolerance.max_rel_err)}, SNR >= {format_exact(tolerance.min_snr_db)} dB"
+    return _bullets(
+        [
+            ("kernel_demo", _demo(state)),
+            ("shapes", ", ".join(format_shape(shape) for shape in problem.shapes)),
+            ("options", options),
+            ("reference", _reference(state)),
+            ("correctness threshold", f"{limits} ({tolerance.reason})"),
+        ]
+    )
+
+
+def _latency_text(state: WorkspaceState) -> str:
+    if "project" in state.task:
+        return "what the project's own benchmark prints"
+    return "the median of `triton.testing.do_bench`"
+
+
+def _demo(state: WorkspaceState) -> str:
+    if state.created.kernel is None:
+        return "none"
+    return f"{state.task.get('kernel_demo')} (copied to kernel.py, sha256 {state.created.kernel})"
+
+
+_REFERENCES = {
+    "kernel": "the reference in kernel.py",
+    "pytorch": "the reference in the PyTorch logic that kernel.py starts as",
+    "roofline": "none: nothing is run",
+}
+
+
+def _constraints(state: WorkspaceState) -> str:
+    profiler = "ncu" if state.task.get("vendor") == "NVIDIA" else "rocprofv3"
+    return "\n".join(
+        [
+            f"- Bottlenecks are found by profiling with {profiler}; timing never names a bottleneck.",
+            f"- Latency is {_latency_text(state)}; Stop Conditions are judged by it alone.",
+            "- Every hardware value used here stands under Hardware Spec or in the current plan, with its citation.",
+            "- Targets change only through `kb workspace set`, with a reason and an author.",
+            "- One hypothesis a round; correctness before time; every accepted round is a snapshot.",
+            f"- Knowledge base: {state.created.wiki.root}",
+            f"- Reference project: {state.task.get('reference_project') or 'none'}",
+        ]
+    )
+
+
+def _tools(_: WorkspaceState) -> str:
+    return "\n".join(
+        [
+            "- `kb audit .` reads every cited value again and recomputes the targets",
+            "- `kb lookup PLATFORM METRIC` prints a value with its source",
+            "- `kb profile read FILE` reads an ncu or rocprof report",
+            "- `kb roofline` recomputes intensity, roofs and targets",
+        ]
+    )
+
+
+def _hardware(state: WorkspaceState) -> str:
+    lines = [_spec_line(row) for row in state.specs.values()]
+    for row in state.unknown.values():
+        where = f" <- {_citation(row.citation)}" if row.citation else ""
+        lines.append(f"- {row.key}: UNKNOWN (gpu-wiki not found){where}")
+        if row.placeholder:
+            lines.append(f"  - PLACEHOLDER {row.placeholder}: the user's stand-in, no part of any target")
+    return "\n".join(lines) or TBD
+
+
+def _roof_text(ceiling: dict[str, Any]) -> str:
+    value = ceiling["measured"] or ceiling["documented"]
+    if value["value"] is None:
+        return f"{ceiling['name']} UNKNOWN"
+    basis = "measured" if ceiling["measured"] else "documented"
+    return f"{ceiling['name']} {_plain(value['value'])} {value['unit']} ({basis}, {', '.join(value['grades'])})"
+
+
+def _plain(value: float) -> str:
+    return format_exact(Fraction(str(value)))
+
+
+def _target_line(target: dict[str, Any]) -> str:
+    kind = "compute-bound" if target["metric"] == "compute" else "memory-bound"
+    if target["value"] is None:
+        return f"{kind} target: UNKNOWN (gpu-wiki not found)"
+    return f"{kind} target >= {_plain(target['value'])} {target['unit']}"
+
+
+def _shape_section(one: dict[str, Any]) -> list[str]:
+    work = one["work"]
+    lines = [f"### {format_shape(tuple(work['shape']))}", ""]
+    for flop in work["flops"]:
+        count = flop["useful"]
+        lines.append(f"- useful operations: {count['value']} ({flop['dtype']} {flop['engine']}, {count['exactness']})")
+    moved = work["bytes"]
+    for each in moved:
+        count = each["compulsory"]
+        lines.append(
+            f"- compulsory bytes, {each['level']} {each['direction']}: {count['value']} ({count['exactness']})"
+        )
+    total = sum(flop["useful"]["value"] for flop in work["flops"])
+    size = sum(each["compulsory"]["value"] for each in moved)
+    lines.append(f"- arithmetic intensity = {total} / {size} = {_plain(round(one['intensity'], 6))} FLOP/B")
+    ridge = "UNKNOWN" if one["ridge"] is None else f"{_plain(round(one['ridge'], 6))} FLOP/B"
+    lines += [f"- ridge point: {ridge}", f"- roofs: {'; '.join(_roof_text(c) for c in one['ceilings'])}"]
+    lines.append(f"- bound: {one['bound']}" + (f", by the {one['limiter']} roof" if one["limiter"] else ""))
+    for name, value in sorted(one["attainable"].items()):
+        shown = "UNKNOWN" if value["value"] is None else f"{_plain(round(value['si_value'] / 1e12, 6))} TFLOPS"
+        lines.append(f"- attainable under {name} roofs: {shown}")
+    for target in one["targets"]:
+        lines.append(f"- {_target_line(target)} = {_plain(target['factor'])} x {target['basis']} {target['name']}")
+    lines += [f"- note: {note}" for note in one["notes"]]
+    return [*lines, ""]
+
+
+def _roofline(state: WorkspaceState) -> str:
+    found = state.rooflines
+    if not found:
+        return TBD
+    texts = found[0]["work"]["definitions"]
+    order = sorted(
+        texts, key=lambda name: (_DEFINITIONS.index(name) if name in _DEFINITIONS else len(_DEFINITIONS), name)
+    )
+    lines = [f"- {name}: {texts[name]}" for name in order]
+    lines += ["- bound: the roof with the largest least time; within 5 % of each other is balanced", ""]
+    for one in found:
+        lines += _shape_section(one)
+    return "\n".join(lines).rstrip()
+
+
+def _latency_ms(state: WorkspaceState, target: Target) -> str:
+    """Return the median latency at which a shape's condition is met, in milliseconds."""
+    works = {format_shape(tuple(one["work"]["shape"])): one["work"] for one in state.rooflines}
+    work = works.get(target.shape or "")
+    if work is None:
+        return "-"
+    if target.quantity == "bandwidth":
+        amount = sum(each["compulsory"]["value"] for each in work["bytes"])
+    else:
+        amount = sum(flop["useful"]["value"] for flop in work["flops"])
+    from kopt_kb.quantity.units import unit
+
+    seconds = Fraction(amount) / (Fraction(target.value) * unit(target.unit).factor)
+    return format_exact(seconds * 1000, 4)
+
+
+def _latency_name(state: WorkspaceState) -> str:
+    return "benchmark median" if "project" in state.task else "do_bench median"
+
+
+def _stop(state: WorkspaceState) -> str:
+    if state.targets is None:
+        return TBD
+    lines = list(dict.fromkeys(_target_line(target) for one in state.rooflines for target in one["targets"]))
+    lines += [
+        "",
+        f"| Shape | Quantity | Condition | Factor | Basis | Grades | {_latency_name(state)} |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in state.targets.targets:
+        shape = one.shape or "all"
+        if one.quantity == AGGREGATE:
+            lines.append(f"| {shape} | geomean of achieved / target | >= 1 | - | - | {', '.join(one.grades)} | - |")
+            continue
+        condition = f"{one.op} {format_exact(Fraction(one.value))} {one.unit}"
+        latency = _latency_ms(state, one)
+        grades = ", ".join(one.grades)
+        lines.append(
+            f"| {shape} | {one.quantity} | {condition} | {one.factor} | {one.basis} | {grades} | <= {latency} ms |"
+        )
+    lines += [
+        "",
+        "Bandwidth is compulsory bytes over the median latency; compute is useful operations over it.",
+        f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",
+    ]
+    return "\n".join(lines)
+
+
+def _task(state: WorkspaceState) -> str:
+    task, problem = state.task, state.problem
+    shapes = ", ".join(format_shape(shape) for shape in problem.shapes)
+    return _bullets(
+        [
+            ("platform", state.created.platform),
+            ("arch", task.get("arch")),
+            ("framework", _framework(state)),
+            *([("route", route_text(state.route))] if "route" in task else []),
+            ("dtype", problem.dtype),
+            ("shapes", shapes),
+            ("correctness_threshold", format_exact(problem.tolerance.max_rel_err)),
+            ("stop_condition", "every condition under Stop Conditions, or its aggregate, as the policy says"),
+            ("reference_project", task.get("reference_project") or "none"),
+            ("created", f"{state.times[1]}, kopt-kb {state.created.versions.get('kopt-kb', '')}"),
+        ]
+    )
+
+
+def _isa(state: WorkspaceState) -> str:
+    code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
+    lines = [f"- {one.text}: {one.reason}" for one in isa_targets(code)]
+    return "\n".join(lines) or TBD
+
+
+_RENDER = {
+    "target": _target,
+    "execution": _execution,
+    "inputs": _inputs,
+    "hard-constraints": _constraints,
+    "tools": _tools,
+    "hardware-spec": _hardware,
+    "roofline": _roofline,
+    "stop-conditions": _stop,
+    "task-context": _task,
+    "isa-targets": _isa,
+}
+
+
+def render_blocks(state: WorkspaceState) -> dict[str, str]:
+    """Return the body of every block of the README, from the state alone."""
+    return {name: render(state) for name, render in _RENDER.items()}
+
+
+def new_readme(state: WorkspaceState, notes: str) -> bytes:
+    """Return the README of a new workspace; `notes` opens the section that belongs to people."""
+    parts = [f"# {state.created.name}\n\n".encode()]
+    bodies = render_blocks(state)
+    for name, heading in BLOCKS.items():
+        if name == "tools":
+            parts.append(f"## Additional Notes\n\n{notes.strip() or 'none'}\n\n".encode())
+        parts += [f"## {heading}\n\n".encode(), render_block(name, bodies[name]), b"\n"]
+    return b"".join(parts)

@@ -1,0 +1,326 @@
+"""Renders the reports people read: baseline_report.md, one summary a round, logs/optimize.md."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from kopt_kb.quantity.units import format_exact
+from kopt_kb.workspace.adopted import adopted_lines
+from kopt_kb.workspace.attempts import Attempt, History, attempts_of
+from kopt_kb.workspace.journal.codec import encode
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
+from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.views.markdown import bullets, figure, percent, quoted, table
+from kopt_kb.workspace.views.memory import iteration_of
+from kopt_kb.workspace.views.memory_words import blob_text, plain, spoken
+from kopt_kb.workspace.views.trend import STATUS
+from kopt_kb.workspace.views.views import BlobReader, View, one_file
+
+if TYPE_CHECKING:
+    from kopt_kb.workspace.views.memory_model import Iteration
+
+__all__ = ["BASELINE_VIEW", "OPTIMIZE_VIEW", "ROUNDS_VIEW"]
+
+_DECISIONS = {
+    "open": "OPEN", "baseline": "BASELINE", "accept": "ACCEPTED", "accept_with_note": "ACCEPTED WITH NOTE",
+    "rollback": "ROLLED BACK", "unverified": "UNVERIFIED", "refuted": "ACCEPTED, THEN REFUTED",
+}  # fmt: skip
+
+_FAILED = frozenset({"rollback", "unverified", "refuted"})
+
+_SIMULATED = "SIMULATED: times come from a made-up model; Stop Conditions are not evaluable."
+
+
+def _finish(lines: list[str]) -> str:
+    return plain("\n".join(lines).rstrip() + "\n")
+
+
+def _shape_row(one: ShapeRate) -> tuple[str, ...]:
+    tflops = None if one.flops_per_s is None else one.flops_per_s * 1e-12
+    gbps = None if one.bytes_per_s is None else one.bytes_per_s * 1e-9
+    shares = (one.compute_share, one.bandwidth_share, one.target_ratio)
+    return (
+        one.record.shape,
+        one.record.id,
+        str(one.record.n),
+        figure(finite(one.record.median_s * 1e6)),
+        figure(tflops),
+        figure(gbps),
+        *(figure(None if share is None else 100 * share) for share in shares),
+    )
+
+
+def _results(state: WorkspaceState, history: History, attempt: Attempt) -> list[str]:
+    rates = rates_of(state, attempt.own_records, judged=not history.simulated(attempt))
+    if not rates:
+        return ["No measurement.", ""]
+    head = ["Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Compute roof (%)", "DRAM roof (%)", "Target (%)"]
+    return table(head, (_shape_row(one) for one in rates))
+
+
+def _gates(memory: Iteration) -> list[str]:
+    gates = memory.quality_gate.gates
+    if not gates:
+        return ["No gate has judged it.", ""]
+    return table(["Gate", "Result", "Reason"], ((one.gate, one.result, _code(one.reason)) for one in gates))
+
+
+def _code(text: str) -> str:
+    """Return a machine's words as a code span."""
+    words = " ".join(text.split()).replace("`", "'")
+    return f"`{words}`" if words else "-"
+
+
+def _environment(history: History, attempt: Attempt) -> list[str]:
+    seqs = {record.environment for record in attempt.records}
+    lines = []
+    for seq in sorted(seqs & history.environments.keys()):
+        one = history.environments[seq]
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()))
+        driver = one.driver or "unknown"
+        lines.append(f"event {seq}: {one.device}, driver {driver}, {versions}, harness {one.harness[:12]}")
+        lines.append(f"clocks: {_code(json.dumps(encode(one.clocks), sort_keys=True))}")
+    return bullets(lines, "no machine is recorded")
+
+
+def _notes(attempt: Attempt, blob: BlobReader) -> list[str]:
+    lines: list[str] = []
+    for one in (*attempt.notes, *attempt.entries):
+        said = _spoken(spoken(one, blob_text(blob, one.text)))
+        if not said:
+            continue
+        lines += [f"{one.kind}, by {' '.join(one.by.split())} (event {one.seq}):", "", *quoted(said), ""]
+    return lines or ["none", ""]
+
+
+def _spoken(text: str) -> str:
+    """Return an entry's members as lines, `name: words`; other text as it is."""
+    try:
+        members = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(members, dict):
+        return text
+    return "\n".join(f"{name}: {words}" for name, words in members.items() if words) or text
+
+
+def _baseline(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
+    state, history = fold(events), attempts_of(events)
+    attempt = history.baseline
+    if attempt is None or attempt.status == "open":
+        return {}
+    memory = iteration_of(state, history, attempt, blob)
+    problem = state.problem
+    lines = ["# Baseline report", ""]
+    kernel = memory.kernel.blob or state.created.kernel
+    lines += bullets(
+        [
+            f"kernel: {'editable files of the project' if 'project' in state.task else 'kernel.py'}, sha256 {kernel}",
+            f"problem: {problem.op}, {problem.dtype}, {', '.join(memory.problem.shapes)}",
+            f"platform: {state.created.platform}",
+            f"tolerance: relative error <= {format_exact(problem.tolerance.max_rel_err)} ({problem.tolerance.reason})",
+            f"correctness: {memory.correctness.status}, largest relative error {figure(memory.correctness.rel_err)}",
+            f"memory: memory/{memory.version}.json, status {memory.status}",
+            *_stage_one(history, attempt),
+            *([_SIMULATED] if memory.simulated else []),
+        ]
+    )
+    lines += ["## Machine", "", *_environment(history, attempt)]
+    lines += ["## Performance", "", *_results(state, history, attempt)]
+    lines += ["## Gates", "", *_gates(memory)]
+    lines += _errors(memory)
+    own = {record.run for record in attempt.records}  # noise of another machine was measured later, by its own run
+    told = [one for one in history.noise if one.run in own] or history.noise
+    latest = {one.shape: one for one in told}
+    noise = [(one.shape, one.n, figure(one.median_s * 1e6), figure(one.floor_pct)) for one in latest.values()]
+    if noise:
+        lines += ["## Noise", "", *table(["Shape", "n", "Median (us)", "Smallest gain that counts (%)"], noise)]
+    lines += ["## Hardware values used", ""]
+    lines += bullets(_specs(state), "none is registered")
+    lines += ["## Notes", "", *_notes(attempt, blob)]
+    lines += adopted_lines(history, "baseline_report.md", None, blob)
+    return {"baseline_report.md": _finish(lines)}
+
+
+def _stage_one(history: History, baseline: Attempt) -> list[str]:
+    """Return what Stage 1 was: which framework's kernel, and the attempts before it that failed."""
+    if history.route != "pytorch":
+        return []
+    said = baseline.hypothesis.claim if baseline.hypothesis is not None else "not stated"
+    before = [f"v{one.number} ({one.status})" for one in history.attempts.values() if one.number < baseline.number]
+    return [f"implemented by: {said}", f"attempts before it: {', '.join(before) or 'none'}"]
+
+
+def _errors(memory: Iteration) -> list[str]:
+    """Return the largest relative error of each shape; journals from before it was recorded have no such table."""
+    found = memory.correctness.rel_err_by_shape
+    if not found:
+        return []
+    rows = [(shape, figure(error)) for shape, error in found.items()]
+    return ["## Correctness", "", *table(["Shape", "Largest relative error"], rows)]
+
+
+def _specs(state: WorkspaceState) -> list[str]:
+    found = []
+    for row in state.specs.values():
+        value = f"{row.value} {row.unit}".rstrip()
+        found.append(f"{row.key}: {value} <- <gpu-wiki>/{row.citation.path}:L{row.citation.line}")
+    return found
+
+
+BASELINE_VIEW = View("baseline", _baseline)
+"""baseline_report.md, once the baseline has a measurement, a snapshot or a decision; on the route pytorch once the
+first kernel was accepted."""
+
+
+def _rounds(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
+    state, history = fold(events), attempts_of(events)
+    made = history.attempts.values()
+    return {f"rounds/round-{one.number + 1}/summary.md": _summary(state, history, one, blob) for one in made}
+
+
+def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: BlobReader) -> str:
+    lines = [f"# Round {attempt.number + 1} (v{attempt.number})", ""]
+    if attempt.number in history.masked:
+        return _finish([*lines, "This version is masked: it must not influence what is tried next.", ""])
+    memory = iteration_of(state, history, attempt, blob)
+    if memory.simulated:
+        lines += [_SIMULATED, ""]
+    stated = memory.optimization
+    lines += ["## Hypothesis", ""]
+    claim = stated.action_description if stated else ""
+    expected = stated.expected_impact if stated else ""
+    lines += bullets([f"{stated.action_category}: {claim}", f"expected: {expected}"] if stated and claim else [])
+    lines += ["## Single change", ""]
+    changes = [
+        f"{one.name}: {_code(one.change)}, {one.result}, {one.decision}" for one in memory.experience.experiments
+    ]
+    lines += bullets(changes, "nothing changed" if not attempt.number else "no candidate yet")
+    lines += ["## Results", "", "### Validation", "", *_gates(memory), *_results(state, history, attempt)]
+    lines += ["### Aggregate", "", *_aggregate(memory)]
+    lines += ["## Decision", "", _DECISIONS[memory.status], ""]
+    if memory.decision is not None:
+        rests = ", ".join(memory.decision.measured) or "no measurement"
+        lines += [f"{memory.decision.policy}: {_code(memory.decision.rule)}; rests on {rests}.", ""]
+    lines += ["## Attribution", "", *_attribution(memory)]
+    lines += ["## Next direction", ""]
+    lines += bullets(
+        f"{one.direction}: {one.rationale}" if one.rationale else one.direction for one in memory.open_directions
+    )
+    if memory.status in _FAILED:
+        lines += ["## Rollback Analysis", "", *_rollback(memory, history)]
+    lines += ["## Machine", "", *_environment(history, attempt), "## Notes", "", *_notes(attempt, blob)]
+    lines += adopted_lines(history, f"rounds/round-{attempt.number + 1}/summary.md", None, blob)
+    return _finish(lines)
+
+
+def _aggregate(memory: Iteration) -> list[str]:
+    one, found = memory.performance, [f"geomean latency (us): {figure(memory.performance.latency_us)}"]
+    found.append(f"geomean of achieved / target: {figure(one.target_ratio)}")
+    before = one.comparison_with_previous
+    if before is not None:
+        how = "timed again in this round" if before.same_round else "as timed in its own round"
+        found.append(f"throughput against {before.version} ({how}): {percent(before.throughput_change_pct)}")
+    return bullets(found)
+
+
+def _attribution(memory: Iteration) -> list[str]:
+    found = [f"{one.tool_used}: {one.bottleneck_type}, report {one.report[:12]}" for one in memory.profile_evidence]
+    return bullets(found, "no profile of this kernel: times say that it changed, not why")
+
+
+def _rollback(memory: Iteration, history: History) -> list[str]:
+    stated = memory.optimization
+    before = memory.performance.comparison_with_previous
+    actual = percent(before.throughput_change_pct) if before is not None else "-"
+    return bullets(
+        [
+            f"change made: {stated.action_description if stated else 'not stated'}",
+            f"expected effect: {stated.expected_impact if stated else 'not stated'}",
+            f"actual effect on throughput: {actual}",
+            f"root cause: {_code(_cause(memory, history) or 'not recorded')}",
+            *(f"lesson: {one.lesson}" for one in memory.pitfalls_and_fixes),
+        ]
+    )
+
+
+ROUNDS_VIEW = View("rounds", _rounds)
+"""rounds/round-N/summary.md of every attempt."""
+
+
+def _optimize(events: tuple[Event, ...], blob: BlobReader) -> str:
+    state, history = fold(events), attempts_of(events)
+    shown = [iteration_of(state, history, one, blob) for one in history.attempts.values()]
+    seen = [one for one in shown if not one.masked]
+    lines = ["# Optimization log", "", "## Basic Information", ""]
+    ended = f"stopped: {history.stopped.reason}" if history.stopped is not None else "running"
+    lines += bullets(
+        [
+            f"operator: {state.problem.op}", f"language: {state.task.get('framework') or 'unknown'}",
+            f"GPU: {state.created.platform}", f"campaign: {state.created.name}", f"start time: {state.times[1]}",
+            f"status: {ended}",
+        ]
+    )  # fmt: skip
+    lines += [_SIMULATED, ""] if any(one.simulated for one in shown) else []
+    lines += ["## Optimization History", ""]
+    lines += table(
+        ["Round", "Time", "Category", "Hypothesis", "Decision", "Geomean (us)", "Detailed data"], _history(seen)
+    )
+    hidden = [one.version for one in shown if one.masked]
+    if hidden:
+        lines += [f"Masked and left out: {', '.join(hidden)}.", ""]
+    lines += ["## Current Best", "", *_current_best(state, history)]
+    tried = {one.direction for memory in seen for one in memory.open_directions}
+    lines += ["## Directions to Try", "", *bullets(sorted(tried))]
+    failed = [one for one in seen if one.status in _FAILED and one.optimization is not None]
+    lines += ["## Verified Ineffective Directions", ""]
+    lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, history) for one in failed))
+    lines += ["## Totals", "", *_totals(seen)]
+    lines += adopted_lines(history, "logs/optimize.md", None, blob)
+    return _finish(lines)
+
+
+def _current_best(state: WorkspaceState, history: History) -> list[str]:
+    if history.baseline is None:
+        return ["No kernel is accepted yet.", ""]
+    best = history.incumbent
+    return [f"v{best.number} (round-{best.number + 1})", "", *_results(state, history, best)]
+
+
+def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for one in seen:
+        stated = one.optimization
+        category, claim = (stated.action_category, stated.action_description) if stated else ("", "")
+        latency = figure(one.performance.latency_us)
+        rows.append(
+            (one.round, one.timestamp, category, claim, STATUS[one.status], latency, f"rounds/{one.round}/summary.md")
+        )
+    return rows
+
+
+def _ineffective(one: Iteration, history: History) -> tuple[str, str, str]:
+    claim = one.optimization.action_description if one.optimization else "-"
+    return claim, one.version, _code(_cause(one, history))
+
+
+def _cause(one: Iteration, history: History) -> str:
+    """Return why an attempt is not accepted: what refuted it, the gates that stopped it, else the rule."""
+    by = history.attempts[int(one.version[1:])].refuted_by
+    if by is not None:
+        decided = history.attempts[by].decided
+        return f"refuted by round-{by + 1}: {decided.rule if decided is not None else ''}"
+    wanted = {"FAIL", "TIMEOUT_FAIL"} if one.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
+    gates = [f"{gate.gate}: {gate.reason}" for gate in one.quality_gate.gates if gate.result in wanted]
+    return "; ".join(gates) or (one.decision.rule if one.decision else "")
+
+
+def _totals(seen: list[Iteration]) -> list[str]:
+    counts = {status: sum(STATUS[one.status] == status for one in seen) for status in dict.fromkeys(STATUS.values())}
+    return bullets(f"{status}: {count}" for status, count in counts.items() if count or status != STATUS["refuted"])
+
+
+OPTIMIZE_VIEW = one_file("optimize", "logs/optimize.md", _optimize)
+"""logs/optimize.md: the campaign in one page, masked versions left out."""

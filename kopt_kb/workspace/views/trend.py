@@ -1,0 +1,126 @@
+"""Renders logs/performance_trend.md: one row an attempt, rates against the baseline, then latency by shape."""
+
+from __future__ import annotations
+
+from kopt_kb.workspace.adopted import adopted_lines
+from kopt_kb.workspace.attempts import Attempt, History, attempts_of
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.rates import change_pct, finite, geomean, rates_of
+from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.views.markdown import figure, percent, table
+from kopt_kb.workspace.views.memory_words import plain
+from kopt_kb.workspace.views.views import BlobReader, one_file
+
+__all__ = ["COLUMNS", "STATUS", "TREND_VIEW"]
+
+COLUMNS = (
+    "Round", "Status", "Description", "Fwd Avg TFLOPS", "Fwd Peak TFLOPS", "Bwd Avg TFLOPS", "Bwd Peak TFLOPS",
+    "Combined Step TFLOPS", "vs Baseline", "Key Finding",
+)  # fmt: skip
+"""Columns of the trend table; average is the geomean over shapes, peak the largest."""
+
+STATUS = {
+    "open": "OPEN", "baseline": "BASELINE", "accept": "ACCEPTED", "accept_with_note": "ACCEPTED",
+    "rollback": "ROLLBACK", "unverified": "UNVERIFIED", "refuted": "REFUTED",
+}  # fmt: skip
+"""Status of an attempt → the word printed."""
+
+
+def _is_whole_step(state: WorkspaceState) -> bool:
+    return bool(dict(state.problem.options).get("step") == "forward_backward")
+
+
+def _passes(state: WorkspaceState, mean: str, peak: str) -> tuple[str, str, str, str]:
+    """Return the cells of forward and backward: a problem that counts a whole step knows neither by itself."""
+    options = dict(state.problem.options)
+    if _is_whole_step(state):
+        return "-", "-", "-", "-"
+    return ("-", "-", mean, peak) if options.get("backward", False) else (mean, peak, "-", "-")
+
+
+def _tflops(state: WorkspaceState, attempt: Attempt) -> tuple[float | None, float | None]:
+    """Return geomean and peak over shapes, in TFLOPS."""
+    rates = [one.flops_per_s for one in rates_of(state, attempt.own_records)]
+    known = [one for one in rates if one is not None]
+    mean = geomean(rates)
+    return (None if mean is None else mean * 1e-12), (max(known) * 1e-12 if known else None)
+
+
+def _against(history: History, attempt: Attempt, *, whole_step: bool) -> str:
+    """Return the throughput change against the baseline over the shapes both have."""
+    baseline = history.baseline
+    if baseline is None or attempt.number <= baseline.number:
+        return "-"
+    own, base = attempt.own_records, baseline.own_records
+    shapes = sorted(own.keys() & base.keys())
+    change = change_pct(
+        geomean(base[shape].median_s for shape in shapes), geomean(own[shape].median_s for shape in shapes)
+    )
+    shown = percent(change)
+    forward = "-" if whole_step else shown
+    return f"step {shown}, fwd {forward}, bwd -" if change is not None else "-"
+
+
+def _finding(attempt: Attempt) -> str:
+    """Return why the attempt ended as it did: the gate that stopped it, the rule, else the profiler's word."""
+    if attempt.decided is None:
+        return attempt.profiles[-1].code if attempt.profiles else "-"
+    stops = {"fail", "unavailable"} if attempt.status == "unverified" else {"fail"}
+    gates = attempt.chosen.gates if attempt.chosen is not None else []
+    found = [f"{one.gate} {one.result}" for one in gates if one.result in stops]
+    later = [] if attempt.refuted_by is None else [f"refuted by round-{attempt.refuted_by + 1}"]
+    return "; ".join([f"{attempt.decided.policy}: {attempt.decided.rule}", *found[-1:], *later])
+
+
+def _row(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[str, ...]:
+    name = f"round-{attempt.number + 1}"
+    if attempt.number in history.masked:
+        return (name, "MASKED", *["-"] * 8)
+    mean, peak = (figure(one) for one in _tflops(state, attempt))
+    claim = attempt.hypothesis.claim if attempt.hypothesis else ("nothing changed" if not attempt.number else "-")
+    passes = _passes(state, mean, peak)
+    status = STATUS[attempt.status]
+    return (
+        name,
+        status,
+        claim,
+        *passes,
+        mean,
+        _against(history, attempt, whole_step=_is_whole_step(state)),
+        _finding(attempt),
+    )
+
+
+def _latencies(history: History) -> list[str]:
+    shown = [one for one in history.attempts.values() if one.number not in history.masked and one.own_records]
+    shapes = list(dict.fromkeys(shape for one in shown for shape in one.own_records))
+    if not shapes:
+        return ["No shape is measured yet.", ""]
+    rows = []
+    for one in shown:
+        times = [one.own_records.get(shape) for shape in shapes]
+        micros = [figure(finite(each.median_s * 1e6)) if each is not None else "-" for each in times]
+        rows.append([f"round-{one.number + 1}", *micros])
+    return table(["Round", *(f"{shape} (us)" for shape in shapes)], rows)
+
+
+def _text(events: tuple[Event, ...], blob: BlobReader) -> str:
+    state, history = fold(events), attempts_of(events)
+    lines = ["# Performance trend", ""]
+    if any(history.simulated(one) for one in history.attempts.values()):
+        lines += ["SIMULATED: every time comes from a made-up model.", ""]
+    lines += table(COLUMNS, (_row(state, history, one) for one in history.attempts.values()))
+    baseline = history.baseline
+    against = f"throughput against round-{baseline.number + 1}" if baseline is not None else "empty: there is none yet"
+    lines += [
+        "Average is the geometric mean over shapes, peak the largest; both are useful operations over the median",
+        f"latency. `vs Baseline` is {against}; positive is faster.",
+        "",
+    ]
+    lines += ["## Median latency by shape", "", *_latencies(history)]
+    lines += adopted_lines(history, "logs/performance_trend.md", None, blob)
+    return plain("\n".join(lines).rstrip() + "\n")
+
+
+TREND_VIEW = one_file("trend", "logs/performance_trend.md", _text)
+"""logs/performance_trend.md."""

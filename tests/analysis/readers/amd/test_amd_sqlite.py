@@ -1,0 +1,38 @@
+"""SQLite reports."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from kopt_kb.analysis.readers.amd.amd_sqlite import open_database, text_of, whole_of
+from kopt_kb.analysis.readers.common.errors import ReportError
+
+
+def test_a_report_is_never_written(tmp_path):
+    """Writing fails and leaves no file beside it."""
+    path = tmp_path / "a b%20c.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(ReportError, match="readonly"), open_database(path) as report:
+        report.execute("INSERT INTO t VALUES (1)")
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_damage_names_the_file(tmp_path):
+    """A file that is no database, and a query on a table that isn't there."""
+    path = tmp_path / "x.db"
+    path.write_bytes(b"SQLite format 3\x00" + b"\xff" * 500)
+    with pytest.raises(ReportError, match="damaged") as caught, open_database(path) as report:
+        report.execute("SELECT * FROM t").fetchall()
+    assert caught.value.file == str(path)
+
+
+def test_values_of_another_type_are_absent():
+    """A column of SQLite can hold anything."""
+    assert [whole_of(one) for one in (3, -3, 3.0, "3", None)] == [3, None, None, None, None]
+    assert [text_of(one) for one in ("a", 3, None)] == ["a", "", ""]

@@ -1,0 +1,73 @@
+"""Units are exact and agree with an independent library."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pint
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kopt_kb.errors import BadInput
+from kopt_kb.quantity.units import DIMENSIONS, UNITS, format_exact, parse_number, unit, units_of
+
+PINT = {
+    "B": "byte", "KiB": "kibibyte", "MiB": "mebibyte", "GiB": "gibibyte", "TiB": "tebibyte", "kB": "kilobyte",
+    "MB": "megabyte", "GB": "gigabyte", "TB": "terabyte", "B/s": "byte/second", "GB/s": "gigabyte/second",
+    "TB/s": "terabyte/second", "MB/s": "megabyte/second", "Hz": "hertz", "MHz": "megahertz", "GHz": "gigahertz",
+    "s": "second", "ms": "millisecond", "us": "microsecond", "ns": "nanosecond", "W": "watt", "bit": "bit",
+    "Gbit/s": "gigabit/second",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("symbol", sorted(PINT))
+def test_factors_agree_with_pint(symbol: str) -> None:
+    """Each factor equals pint's, to the last bit of a rational number."""
+    registry = pint.UnitRegistry(non_int_type=Fraction)
+    base = registry(PINT[symbol]).to(PINT[DIMENSION_BASE[UNITS[symbol].dimension]])
+    assert UNITS[symbol].factor == base.magnitude
+
+
+DIMENSION_BASE = {"B": "B", "B/s": "B/s", "Hz": "Hz", "s": "s", "W": "W", "bit": "bit", "bit/s": "bit/s"}
+PINT["bit/s"] = "bit/second"
+
+
+def test_si_and_iec_are_distinct() -> None:
+    """A GB is not a GiB."""
+    assert unit("GB").factor == 10**9
+    assert unit("GiB").factor == 2**30
+
+
+def test_ambiguous_spelling_is_refused_with_the_ones_near_it() -> None:
+    """KB is no unit here; the error offers kB."""
+    with pytest.raises(BadInput, match="kB"):
+        unit("KB")
+
+
+@pytest.mark.parametrize("text", ["", "~4", "4,0", "1e3", "-1", "+2", "4.", ".5", "٤", "4 ", "1-2", "up to 4", "²"])
+def test_only_plain_decimals_are_numbers(text: str) -> None:
+    """No sign, exponent, comma, range, tilde or foreign digit."""
+    with pytest.raises(BadInput):
+        parse_number(text)
+
+
+@given(st.integers(0, 10**12), st.integers(0, 6))
+def test_numbers_are_read_exactly(digits: int, decimals: int) -> None:
+    """A decimal text becomes the fraction it prints."""
+    scale = 10**decimals
+    text = str(digits) if decimals == 0 else f"{digits // scale}.{digits % scale:0{decimals}d}"
+    assert parse_number(text) == Fraction(digits, scale)
+
+
+@given(st.integers(-(10**9), 10**9).filter(bool), st.integers(0, 9))
+def test_format_exact_reads_back_within_its_digits(numerator: int, power: int) -> None:
+    """Six significant digits are kept."""
+    value = Fraction(numerator, 10**power)
+    assert abs(Fraction(format_exact(value)) - value) <= abs(value) / 10**5
+
+
+def test_every_unit_has_a_described_dimension() -> None:
+    """The list of dimensions is closed."""
+    assert {one.dimension for one in UNITS.values()} <= set(DIMENSIONS)
+    assert "TB/s" in units_of("B/s")

@@ -1,0 +1,131 @@
+"""A candidate can't judge itself: the reference and the inputs come from a trusted file, in another process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.problem.tolerances import tolerance_of
+from kopt_kb.runners.candidate.check import CandidateDiedError, cases_of, check, reference_of
+
+HONEST = """
+import torch
+OP = "softmax"
+def make_inputs(shape, dtype, device="cuda", seed=0):
+    generator = torch.Generator(device=device).manual_seed(seed)
+    return (torch.randn(*shape, generator=generator, device=device),)
+def reference(x):
+    return torch.softmax(x.double(), -1)
+def launch(x, *, config=None, out=None):
+    out = torch.empty_like(x) if out is None else out
+    return out.copy_(torch.softmax(x, -1))
+"""
+ZEROS = HONEST.replace("out.copy_(torch.softmax(x, -1))", "out.zero_()")
+BODY = {
+    "shapes": ["2x4", "3x5"],
+    "dtype": "fp32",
+    "device": "cpu",
+    "seeds": [1, 7],
+    "tolerance": tolerance_of("fp32").to_json(),
+}
+
+
+def judged(folder: Path, candidate: str, reference: str = HONEST) -> dict[str, object]:
+    """The check of a candidate against a reference file."""
+    (folder / "candidate.py").write_text(candidate)
+    (folder / "reference.py").write_text(reference)
+    return check(BODY, folder)
+
+
+@pytest.mark.torch
+def test_right_results_pass_with_their_errors_by_shape(tmp_path: Path) -> None:
+    """Every shape and seed is a case, and every shape has its largest error."""
+    found = judged(tmp_path, HONEST)
+    assert (found["passed"], found["problem"], found["checks"]) == (True, "", 4)
+    errors = found["max_rel_err_by_shape"]
+    assert isinstance(errors, dict)
+    assert errors.keys() == {"2x4", "3x5"}
+    assert max(errors.values()) == found["max_rel_err"]
+    assert [one[0] for one in cases_of(BODY)] == [0, 1, 2, 3]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "lie",
+    [
+        ZEROS.replace("return torch.softmax(x.double(), -1)", "return 0 * x.double()"),
+        ZEROS.replace("torch.randn(*shape, generator=generator, device=device)", "torch.zeros(shape)"),
+        ZEROS + "\ntorch.softmax = lambda x, dim: 0 * x\n",
+        ZEROS + "\ntorch.Tensor.double = lambda self: 0 * self.to(torch.float64)\n",
+    ],
+    ids=["its reference", "its inputs", "torch's function", "torch's cast"],
+)
+def test_a_candidate_that_changes_the_judge_fails(tmp_path: Path, lie: str) -> None:
+    """A kernel that writes zeros is wrong, whatever its file says is right."""
+    found = judged(tmp_path, lie)
+    assert found["passed"] is False
+    assert "error" in str(found["problem"])
+
+
+@pytest.mark.torch
+def test_a_candidate_that_rewrites_the_judges_file_fails(tmp_path: Path) -> None:
+    """The judge is in memory before the candidate runs, and its folder is not beside the candidate's."""
+    rewrite = """
+import pathlib
+for folder in [*pathlib.Path(__file__).resolve().parents[:3], pathlib.Path(FOLDER)]:
+    for file in {*folder.glob("*/reference.py"), *folder.glob("reference.py")}:
+        file.write_text(file.read_text().replace("torch.softmax(x.double(), -1)", "0 * x.double()"))
+"""
+    found = judged(tmp_path, ZEROS + rewrite.replace("FOLDER", repr(str(tmp_path))))
+    assert "0 * x.double()" in (tmp_path / "reference.py").read_text()
+    assert found["passed"] is False
+    assert "error" in str(found["problem"])
+
+
+@pytest.mark.torch
+def test_outputs_of_another_shape_or_missing_are_failures(tmp_path: Path) -> None:
+    """What the candidate's process leaves behind is checked as a tensor of the right shape and type."""
+    swap = "\nimport torch\n_save = torch.save\ntorch.save = lambda value, path: _save(value[:1], path)\n"
+    assert "shape" in str(judged(tmp_path, HONEST + swap)["problem"])
+    other = tmp_path / "other"
+    other.mkdir()
+    gone = "\nimport torch\ntorch.save = lambda value, path: None\n"
+    assert "left no output" in str(judged(other, HONEST + gone)["problem"])
+
+
+@pytest.mark.torch
+def test_a_pickle_in_place_of_a_tensor_is_not_run(tmp_path: Path) -> None:
+    """Loading an output never runs code of the candidate in the judge's process."""
+    marker = tmp_path / "ran"
+    evil = f"""
+import os, pickle
+class Evil:
+    def __reduce__(self):
+        return (os.system, ("touch {marker}",))
+torch.save = lambda value, path: open(path, "wb").write(pickle.dumps(Evil()))
+"""
+    assert "left no output" in str(judged(tmp_path, HONEST + evil)["problem"])
+    assert not marker.exists()
+
+
+@pytest.mark.torch
+def test_a_reference_file_that_fails_is_named(tmp_path: Path) -> None:
+    """The fault is not the candidate's."""
+    found = judged(tmp_path, HONEST, "OP = 'softmax'\n")
+    assert "the reference file fails" in str(found["build_error"])
+
+
+@pytest.mark.torch
+def test_a_candidate_that_dies_has_no_answer(tmp_path: Path) -> None:
+    """The end of its process is handed on as it was."""
+    with pytest.raises(CandidateDiedError, match="9"):
+        judged(tmp_path, HONEST + "\nimport os\nos.kill(os.getpid(), 9)\n")
+
+
+def test_without_a_trusted_file_the_candidates_own_judges(tmp_path: Path) -> None:
+    """As `kb verify kernel` does for an operation the package does not know."""
+    (tmp_path / "candidate.py").write_text("OP = 'mine'\n")
+    assert reference_of(tmp_path).OP == "mine"
+    (tmp_path / "reference.py").write_text("OP = 'theirs'\n")
+    assert reference_of(tmp_path).OP == "theirs"

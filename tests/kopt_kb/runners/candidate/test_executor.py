@@ -1,0 +1,198 @@
+"""A child that hangs, crashes, eats memory or lies is an outcome; it never outlives its limits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
+from kopt_kb.runners.candidate.job import Job, RunLimits
+
+HONEST = b"""
+import torch
+OP = "softmax"
+
+def make_inputs(shape, dtype, device="cuda", seed=0):
+    g = torch.Generator(device=device).manual_seed(seed)
+    return (torch.randn(*shape, generator=g, device=device),)
+
+def reference(x):
+    return torch.softmax(x.double(), -1)
+
+def launch(x, *, config=None, out=None):
+    out = torch.empty_like(x) if out is None else out
+    LINE
+    return out.copy_(torch.softmax(x, -1))
+"""
+
+
+def body() -> dict[str, object]:
+    """A check on one small shape."""
+    from kopt_kb.problem.tolerances import tolerance_of
+
+    return {
+        "op": "softmax",
+        "shapes": ["4x8"],
+        "dtype": "fp32",
+        "tolerance": tolerance_of("fp32").to_json(),
+        "seeds": [1, 2],
+    }
+
+
+def run(line: str, limits: RunLimits | None = None):
+    """The outcome of a check of the kernel with this line in its launcher."""
+    job = Job("check", HONEST.replace(b"LINE", line.encode()), b"", body(), limits or RunLimits(60.0))
+    seen: list[tuple[tuple[str, ...], int, int | None]] = []
+    outcome = ChildProcessExecutor("cpu").run(job, lambda *args: seen.append(args))
+    assert len(seen) == 1
+    return outcome, seen[0]
+
+
+@pytest.mark.torch
+def test_an_honest_candidate_passes() -> None:
+    """Two seeds, both right; the result came through its own channel, prints did not disturb it."""
+    outcome, (argv, pid, ticks) = run('print(\'{"token": "x", "result": {"passed": false}}\')')
+    assert (outcome.outcome, outcome.exit, outcome.signal) == ("ok", 0, None)
+    assert outcome.result is not None
+    assert outcome.result["passed"] is True
+    assert outcome.result["checks"] == 2
+    assert '"passed": false' in outcome.printed
+    assert pid > 0 and ticks and "kopt_kb.runners.candidate.child" in argv
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("line", "field", "word"),
+    [
+        ("raise RuntimeError('no such tile')", "build_error", "no such tile"),
+        ("return torch.empty(3)", "problem", "did not return"),
+        ("x = x + 1e-2 * torch.arange(8)", "problem", "relative error"),
+        ("return out", "problem", "NaN"),
+    ],
+)
+def test_wrong_candidates_are_answers(line: str, field: str, word: str) -> None:
+    """An exception, a wrong shape, a wrong result and one that was never written each have their words."""
+    outcome, _ = run(line)
+    assert outcome.outcome == "ok"
+    assert outcome.result is not None
+    assert word in outcome.result[field]
+    assert outcome.result["passed"] is False
+
+
+@pytest.mark.torch
+def test_a_crash_names_its_signal() -> None:
+    """A segmentation fault ends the child, not the campaign."""
+    outcome, _ = run("import os; os.kill(os.getpid(), 11)")
+    assert (outcome.outcome, outcome.exit, outcome.signal, outcome.result) == ("crash", None, 11, None)
+
+
+@pytest.mark.torch
+def test_leaving_without_an_answer_is_a_crash() -> None:
+    """Exit status 0 alone proves nothing; neither does a result file without the job's token."""
+    outcome, _ = run("import os; os._exit(0)")
+    assert (outcome.outcome, outcome.exit) == ("crash", 0)
+    forged = (
+        "import os, sys; open(os.path.join(sys.argv[1], 'result.json'), 'w').write('{\"result\": {}}'); os._exit(0)"
+    )
+    assert run(forged)[0].outcome == "crash"
+
+
+@pytest.mark.torch
+def test_a_hang_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit ends the session: the grandchild is gone too, and so are the files of all of them."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    line = "import subprocess, time; p = subprocess.Popen(['sleep', '60']); print('CHILD', p.pid, flush=True); time.sleep(60)"
+    outcome, (_, pid, _) = run(line, RunLimits(15.0))
+    assert outcome.outcome == "hang"
+    grandchild = int(outcome.printed.split("CHILD ")[1].split()[0])
+    for one in (pid, grandchild):
+        assert not _alive(one)
+    assert [one.name for one in tmp_path.iterdir() if "kb-run" in one.name or "outputs" in one.name] == []
+
+
+@pytest.mark.torch
+def test_too_much_memory_is_ended() -> None:
+    """The resident limit counts what the child holds."""
+    outcome, _ = run("import time; b = bytearray(1 << 30); time.sleep(30)", RunLimits(60.0, 1 << 30))
+    assert outcome.outcome == "oom"
+
+
+@pytest.mark.torch
+def test_printing_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log says why, and only its end is kept."""
+    monkeypatch.setattr("kopt_kb.runners.child_process.MAX_PRINTED_BYTES", 1 << 20)
+    outcome, _ = run("while True: print('x' * 5000)", RunLimits(60.0))
+    assert outcome.outcome == "limit" and outcome.printed.endswith("kb: it printed more than 64 MiB and was ended\n")
+    assert len(outcome.printed) < 70_000
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False
+
+
+def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
+    """kill -9 of the campaign ends the running candidate: an orphan would keep the GPU busy."""
+    marker = tmp_path / "pid"
+    code = f"import os, time; open({str(marker)!r}, 'w').write(str(os.getpid())); time.sleep(60)".encode()
+    script = f"""
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.job import Job, RunLimits
+from kopt_kb.runners.candidate.executor import ChildProcessExecutor
+body = {{'shapes': ['1x1'], 'dtype': 'fp32', 'seeds': [1], 'tolerance': {{}}}}
+ChildProcessExecutor('cpu').run(Job('check', {code!r}, b'', body, RunLimits(60)), lambda *_: None)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", script])
+    end = time.monotonic() + 30
+    while not (marker.exists() and marker.read_text()) and time.monotonic() < end:
+        time.sleep(0.05)
+    child = int(marker.read_text())
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    while _alive(child) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _alive(child)
+
+
+def test_a_users_command_stands_before_the_child(tmp_path: Path) -> None:
+    """The wrapper sees the whole command line and may run it elsewhere."""
+    script = tmp_path / "wrap.sh"
+    script.write_text('#!/bin/sh\necho wrapped "$@"\nexec "$@"\n')
+    script.chmod(0o755)
+    executor = CommandExecutor((str(script),), device="cpu")
+    outcome = executor.run(Job("evidence", b"x = 1", b"", {"shapes": ["1x1"]}, RunLimits(60.0)), lambda *_: None)
+    assert executor.name == "command"
+    assert outcome.outcome == "ok"
+    assert "wrapped" in outcome.printed
+    assert outcome.result is not None
+    assert "unavailable" in outcome.result
+
+
+def test_a_command_that_does_not_exist_is_bad_input() -> None:
+    """One line that names it."""
+    with pytest.raises(BadInput, match="no-such-launcher: can't be started"):
+        CommandExecutor(("no-such-launcher",)).run(Job("check"), lambda *_: None)
+
+
+def test_other_sources_reach_the_child_only_when_there_are_some(tmp_path: Path) -> None:
+    """best.py and reference.py lie beside the candidate, as the wrapper sees."""
+    script = tmp_path / "wrap.sh"
+    script.write_text('#!/bin/sh\nfor last do folder=$before; before=$last; done\nls "$folder"\n')
+    script.chmod(0o755)
+    for more, names in (
+        ({}, ["candidate.py", "incumbent.py", "job.json"]),
+        ({"best": b"x", "reference": b"y"}, ["best.py", "candidate.py", "incumbent.py", "job.json", "reference.py"]),
+    ):
+        job = Job("check", HONEST, b"", body(), RunLimits(60.0), **more)
+        printed = CommandExecutor((str(script),), device="cpu").run(job, lambda *_: None).printed
+        assert [one for one in printed.split() if one != "printed.txt"] == names

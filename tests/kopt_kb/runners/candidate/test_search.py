@@ -1,0 +1,94 @@
+"""Searches stay in their budget, never pick what failed, and keep what is better already."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from kopt_kb.runners.candidate.search import run_search, searcher
+
+SPACE = {"a": [1, 2, 4, 8], "b": [False, True]}
+
+
+def body(**more: object) -> dict[str, object]:
+    """One shape, a small space."""
+    one = {"start": {"a": 1, "b": False}, "knobs": SPACE}
+    return {"spaces": {"4x8": one}, "evaluations": 20, "seconds": 60.0, "seed": 1, **more}
+
+
+def cost(_: str, config: Mapping[str, object]) -> float:
+    """4 is best, b helps, 8 does not work."""
+    a = config["a"]
+    assert isinstance(a, int)
+    return math.inf if a == 8 else abs(a - 4) + 1.5 - 0.5 * bool(config["b"])
+
+
+def test_a_small_space_is_searched_whole() -> None:
+    """Eight configurations and the start; the best wins; failed ones are counted."""
+    found = run_search(body(), cost)["shapes"]["4x8"]
+    assert (found["config"], found["median_s"]) == ({"a": 4, "b": True}, 1.0)
+    assert (found["strategy"], found["evaluated"], found["space"], found["failed"]) == ("exhaustive", 8, 8, 2)
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_larger_space_stays_in_its_budget(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Optuna or seeded random: no configuration twice, at most as many as allowed, the same for the same seed."""
+    if installed:
+        pytest.importorskip("optuna")
+    else:
+        monkeypatch.setattr("kopt_kb.runners.candidate.search.importlib.util.find_spec", lambda _: None)
+    space = {"a": list(range(1, 9)), "b": list(range(8))}
+
+    def asked() -> list[tuple[object, ...]]:
+        name, asker = searcher(space, 10, seed=3)
+        assert name == ("optuna" if installed else "random")
+        seen = []
+        for config, tell in asker:
+            seen.append(tuple(config.values()))
+            tell(float(config["a"]) if config["b"] else math.inf)  # type: ignore[arg-type]
+        return seen
+
+    first = asked()
+    assert len(first) == len(set(first)) == 10
+    assert asked() == first
+
+
+def test_the_searcher_learns_from_what_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration that fails is a bad one; one that comes again has the time it had."""
+    optuna = pytest.importorskip("optuna")
+    told: list[tuple[object, object]] = []
+    tell = optuna.Study.tell
+
+    def spy(study, trial, values=None, state=None, **more):
+        told.append((tuple(trial.params.values()), values if state is None else state.name))
+        return tell(study, trial, values, state, **more)
+
+    monkeypatch.setattr(optuna.Study, "tell", spy)
+    _, asker = searcher({"a": [1, 2, 3], "b": [1, 2, 3, 4]}, 11, seed=0)
+    for config, answer in asker:
+        answer(math.inf if config["a"] == 1 else float(config["b"]))  # type: ignore[arg-type]
+    assert len(told) > len({place for place, _ in told}) > 9
+    for place, word in told:
+        assert word == ("PRUNED" if place[0] == 0 else float(place[1] + 1))
+
+
+def test_seconds_end_a_search() -> None:
+    """A clock that runs out after the start leaves the start."""
+    ticks = iter(range(0, 1000, 40))
+    found = run_search(body(), cost, lambda: float(next(ticks)))["shapes"]["4x8"]
+    assert found["evaluated"] < 9
+
+
+def test_what_a_shape_has_competes() -> None:
+    """A kept configuration outside the space wins when it is faster."""
+    one = {"start": {"a": 1, "b": False}, "knobs": {"a": [1, 2]}, "keep": {"a": 4, "b": True}}
+    found = run_search(body(spaces={"4x8": one}), cost)["shapes"]["4x8"]
+    assert found["config"] == {"a": 4, "b": True}
+
+
+def test_nothing_that_works_is_no_time() -> None:
+    """All failed: the median is None and the start stays."""
+    found = run_search(body(), lambda *_: math.inf)["shapes"]["4x8"]
+    assert (found["median_s"], found["failed"]) == (None, 8)

@@ -1,0 +1,31 @@
+"""The small project of tests/data and its file."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.runners.project.file import ProjectFile, read_project
+
+
+@pytest.fixture
+def project_root(tmp_path: Path, repo_root: Path) -> Path:
+    """A copy of the small project."""
+    return Path(shutil.copytree(repo_root / "tests" / "data" / "project", tmp_path / "project"))
+
+
+@pytest.fixture
+def read(project_root: Path) -> Callable[..., ProjectFile]:
+    """Reads the small project's file after replacing words in it."""
+
+    def reader(*changes: tuple[str, str]) -> ProjectFile:
+        text = (project_root / "project.toml").read_text()
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new, 1)
+        return read_project(text.encode(), "project.toml")
+
+    return reader

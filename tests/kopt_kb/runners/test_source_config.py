@@ -1,0 +1,44 @@
+"""Tuned configurations are written into the file, read back, replaced, and take effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.source_config import configs_of, structure_of, with_configs
+
+SOURCE = b'X = 1\n\n\ndef default_config(shape, dtype):\n    return {"BLOCK": 32, "num_warps": 1}\n'
+CONFIGS = {"8x4": {"BLOCK": 64}, "2x2": {"VARIANT": "wide", "STREAM": True}}
+
+
+def test_written_configurations_are_read_back() -> None:
+    """Values keep their types; the file without the block is the file as it was."""
+    tuned = with_configs(SOURCE, CONFIGS)
+    assert configs_of(tuned) == CONFIGS
+    assert structure_of(tuned) == SOURCE
+    assert (configs_of(SOURCE), structure_of(SOURCE), with_configs(SOURCE, {})) == ({}, SOURCE, SOURCE)
+
+
+def test_they_replace_what_was_there() -> None:
+    """There is one block, however often it is written."""
+    again = with_configs(with_configs(SOURCE, CONFIGS), {"8x4": {"BLOCK": 128}})
+    assert again == with_configs(SOURCE, {"8x4": {"BLOCK": 128}})
+    assert again.count(b"TUNED_CONFIGS = ") == 1
+
+
+def test_they_overlay_the_files_own_start() -> None:
+    """A tuned shape takes its values, others and other keys keep the start."""
+    space: dict[str, object] = {}
+    exec(with_configs(SOURCE, CONFIGS), space)
+    default = space["default_config"]
+    assert callable(default)
+    assert default((8, 4), "bf16") == {"BLOCK": 64, "num_warps": 1}
+    assert default((9, 9), "bf16") == {"BLOCK": 32, "num_warps": 1}
+
+
+@pytest.mark.parametrize("table", [b"f()", b"[1]", b"{"])
+def test_a_damaged_block_is_refused(table: bytes) -> None:
+    """No code is run to read it."""
+    damaged = with_configs(SOURCE, {"8x4": {"BLOCK": 64}}).replace(b"{'8x4': {'BLOCK': 64}}", table)
+    with pytest.raises(BadInput, match="tuned configurations"):
+        configs_of(damaged)

@@ -1,0 +1,60 @@
+"""Counts of shipped kernels equal their closed forms; what they depend on is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton", reason="triton is not installed")
+pytest.importorskip("torch", reason="torch is not installed")
+
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels.compile.request import KernelCase, OpCase
+from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.problem.work import work
+from kopt_kb.static.counting import count_case, work_of
+
+pytestmark = pytest.mark.triton
+
+KERNEL = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
+    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = place < count
+    tl.store(out_ptr + place, 2.0 * tl.load(x_ptr + place, mask=mask), mask=mask)
+"""
+
+
+def test_rms_norm_equals_its_closed_form(repo_root: Path) -> None:
+    """512x3000 bf16: 4N+1 operations a row, each byte once."""
+    (one,) = count_case(OpCase(str(repo_root / "kernels/rms_norm.py"), (512, 3000), "bf16"), "sm_90")
+    closed = work("rms_norm", (512, 3000), "bf16")
+    counted = work_of(one, "bf16")
+    assert counted.flops[0].useful == closed.flops[0].useful
+    assert counted.compulsory_bytes() == closed.compulsory_bytes()
+    assert one.to_json()["versions"]["triton"]
+
+
+def test_a_users_kernel_with_arguments(tmp_path: Path) -> None:
+    """1000 fp32: 4000 bytes in, 4000 out, one multiplication each; padding is executed but not useful."""
+    file = tmp_path / "mine.py"
+    file.write_text(KERNEL)
+    tensor = TensorSpec((1000,), "fp32")
+    case = KernelCase(str(file), "double", (tensor, tensor, 1000), {"BLOCK": 256})
+    (one,) = count_case(case, "sm_90", grid=(4,))
+    assert (one.mode, one.kernel.read.compulsory.value, one.kernel.written.compulsory.value) == ("exact", 4000, 4000)
+    assert [flop.amount.value for flop in one.kernel.useful] == [1000]
+    assert [flop.amount.value for flop in one.kernel.executed] == [1024]
+    with pytest.raises(BadInput, match="--grid"):
+        count_case(case, "sm_90")
+
+
+def test_large_launches_are_counted_by_shape(repo_root: Path) -> None:
+    """And can be forced either way."""
+    (one,) = count_case(OpCase(str(repo_root / "kernels/rms_norm.py"), (65536, 8192), "bf16"), "sm_90")
+    assert one.mode == "shape"

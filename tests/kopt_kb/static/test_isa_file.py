@@ -1,0 +1,48 @@
+"""Claims about scanning files."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.static.isa_file import scan_file
+
+PTX = ".version 8.7\n.target sm_100a\n.visible .entry k(\n)\n{\n\tld.global.b32 %r1, [%rd1];\n}\n"
+
+
+def test_text_is_recognised_whatever_its_name(tmp_path):
+    """PTX in a file called .txt."""
+    path = tmp_path / "listing.txt"
+    path.write_text(PTX)
+    (scan,) = scan_file(path)
+    assert (scan.kernel, scan.isa, scan.target) == ("k", "ptx", "sm_100")
+
+
+@pytest.mark.triton
+def test_a_cubin_is_disassembled(tmp_path):
+    """From source to binary to scan."""
+    pytest.importorskip("triton")
+    from pathlib import Path
+
+    from kopt_kb.kernels.compile.request import OpCase
+    from kopt_kb.static.static_profile import compile_kernel
+
+    file = str(Path(__file__).parents[2] / "kernels" / "compile" / "kernels_to_compile.py")
+    (made,) = compile_kernel(OpCase(file, (4096,), "fp32"), "sm_90", disassemble=False)
+    path = tmp_path / "k.bin"
+    path.write_bytes(made.compilation.binary)
+    (scan,) = scan_file(path)
+    assert (scan.kernel, scan.isa, scan.target) == ("vadd", "sass", "sm_90")
+    assert scan.wide_share("global", ("load",), bits=128) == 1.0
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x00\x01\x02", b"\x7fELF"])
+def test_other_files_are_refused_in_one_line(tmp_path, content):
+    """Absent, empty, bytes, a cut ELF header."""
+    path = tmp_path / "file.cubin"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BadInput) as caught:
+        scan_file(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)

@@ -1,0 +1,70 @@
+"""Which shapes represent the others, and when they are not enough."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from kopt_kb.problem.problem import Problem
+from kopt_kb.tuning.decision import Decision
+from kopt_kb.tuning.scopes import choose_level, met_on, representative_shapes
+from kopt_kb.workspace.conditions import Condition, StopConditions
+
+
+def problem(*sizes: int) -> Problem:
+    """Cubes of these sizes."""
+    return Problem.of("gemm", [(one, one, one) for one in sizes], "fp16")
+
+
+def cubes(*sizes: int) -> tuple[str, ...]:
+    """Their names."""
+    return tuple(f"{one}x{one}x{one}" for one in sizes)
+
+
+def test_small_median_and_large_in_the_order_of_the_problem() -> None:
+    """Three of up to seven, five of more, all of three; the order of the shapes decides nothing."""
+    assert representative_shapes(problem(64, 8, 16, 32)) == cubes(64, 8, 32)
+    assert representative_shapes(problem(8, 16, 32, 64, 128)) == cubes(8, 32, 128)
+    sizes = [2**at for at in range(3, 12)]
+    assert representative_shapes(problem(*sizes)) == cubes(*sizes[::2])
+    assert set(representative_shapes(problem(*reversed(sizes)))) == set(cubes(*sizes[::2]))
+    assert representative_shapes(problem(64, 8, 16)) == cubes(64, 8, 16)
+
+
+def test_listed_ones_are_taken() -> None:
+    """In the problem's order."""
+    assert representative_shapes(problem(8, 16, 32), cubes(32, 8)) == cubes(8, 32)
+
+
+ACCEPT = Decision("accept", "R3 improved", "", 12.0, {})
+
+
+@pytest.mark.parametrize(
+    ("decision", "more", "level", "words"),
+    [
+        (None, {}, "quick", "a gate failed"),
+        (Decision("rollback", "noise", "+0.1 %", 0.1, {}), {"risk": "high"}, "quick", "noise on the representative"),
+        (ACCEPT, {}, "quick", "+12.000 % on the representative"),
+        (ACCEPT, {"risk": "high"}, "full", "risk is high"),
+        (ACCEPT, {"risk": "low"}, "quick", "+12.000 %"),
+        (ACCEPT, {"met": True}, "full", "Stop Conditions hold"),
+        (ACCEPT, {"last": "it is the last round allowed"}, "full", "direction is done: it is the last"),
+        (Decision("accept", "R3 improved", "", 4.999, {}), {}, "full", "under 5 %"),
+        (Decision("accept", "R3 improved", "", 5.0, {}), {}, "quick", "+5.000 %"),
+    ],
+)
+def test_when_a_round_goes_to_full(decision: Decision | None, more: dict[str, object], level: str, words: str) -> None:
+    """A small gain, a high risk, or a direction that is done."""
+    found = choose_level(decision, **{"risk": "", "met": False, "last": "", **more})
+    assert found.level == level and words in found.reason
+
+
+def test_conditions_of_the_representative_shapes() -> None:
+    """Judged on those alone: by their geomean, or each; a time above a roof is left to the gate on all shapes."""
+    made = [Condition(one, "compute", "", 100, Fraction(10), Fraction(40), "TFLOPS") for one in ("a", "b", "c")]
+    conditions = StopConditions(tuple(made))
+    times = {"a": 5.0, "b": 12.0}
+    assert met_on(conditions, times, every_shape=False) and not met_on(conditions, times, every_shape=True)
+    assert not met_on(conditions, {"a": 11.0, "b": 12.0}, every_shape=False)
+    assert met_on(conditions, {"a": 1.0}, every_shape=False)

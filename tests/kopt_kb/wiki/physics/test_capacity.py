@@ -1,0 +1,77 @@
+"""How memory is built: stacks, chips, enabled fractions, pin rates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kopt_kb.wiki.physics import judge
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import Sheet
+
+
+def outcomes(sheet: Sheet, rule: str) -> list[str]:
+    """Outcomes of one rule."""
+    return [check.outcome for check in judge(sheet) if check.rule == rule]
+
+
+def with_type(sheet: Sheet, kind: str) -> Sheet:
+    """The sheet with a memory type row."""
+    word = Row("memory_type", "memory_type", "token", kind, "-", (), "vendor", (), (), "p.md", 99, "H", "0" * 12)
+    return replace(sheet, rows=[*sheet.rows, word])
+
+
+@pytest.mark.parametrize(
+    ("kind", "capacity", "bus", "outcome"),
+    [
+        ("HBM3", "80", "5120", "pass"),  # 5 stacks of 16
+        ("HBM3", "94", "6016", "pass"),  # 47/48 of 6 stacks of 16
+        ("HBM3e", "141", "6016", "pass"),  # 47/48 of 6 stacks of 24
+        ("HBM3e", "180", "7680", "pass"),  # 15/16 of 8 stacks of 24
+        ("HBM3e", "192", "7680", "fail"),  # the full chip's capacity on the enabled bus
+        ("HBM3e", "186", "7680", "fail"),  # 24.8 GiB a stack
+        ("HBM3", "80", "6144", "fail"),  # 13.3 GiB a stack
+        ("HBM3", "96.9", "6144", "pass"),  # 0.94 % off
+        ("HBM3", "97.1", "6144", "fail"),  # 1.15 % off
+        ("GDDR6", "48", "384", "pass"),
+        ("GDDR6", "50", "384", "fail"),
+    ],
+)
+def test_capacity_and_bus_are_enabled_alike(sheet_of, kind: str, capacity: str, bus: str, outcome: str) -> None:
+    """Whole GiB on every full stack's width."""
+    sheet = with_type(sheet_of(f"memory_capacity {capacity} GB", f"memory_bus_width {bus} bit"), kind)
+    assert outcomes(sheet, "PHY-CAPACITY") == [outcome]
+
+
+def test_an_unknown_bus_is_not_checkable(sheet_of) -> None:
+    """Never a pass; memory of another kind is not spoken about."""
+    assert outcomes(with_type(sheet_of("memory_capacity 96 GB"), "HBM3"), "PHY-CAPACITY") == ["not-checkable"]
+    assert outcomes(with_type(sheet_of("memory_capacity 96 GB"), "LPDDR5X"), "PHY-CAPACITY") == []
+
+
+@pytest.mark.parametrize(
+    ("stacks", "bus", "outcome"),
+    [
+        ("8", "8192", "pass"),
+        ("8", "7680", "pass"),
+        ("8", "7169", "pass"),
+        ("8", "7168", "fail"),
+        ("8", "8193", "fail"),
+        ("8", "4096", "fail"),
+    ],
+)
+def test_the_bus_needs_every_stack(sheet_of, stacks: str, bus: str, outcome: str) -> None:
+    """Eight stacks are more than 7168 and at most 8192 bits."""
+    sheet = with_type(sheet_of(f"memory_stacks {stacks} count", f"memory_bus_width {bus} bit"), "HBM3e")
+    assert outcomes(sheet, "PHY-STACKS") == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("rate", "outcome"),
+    [("5.2", "pass"), ("5.298", "pass"), ("5.309", "fail"), ("5.101", "pass"), ("2.6", "fail"), ("10.4", "fail")],
+)
+def test_pin_rate(sheet_of, rate: str, outcome: str) -> None:
+    """1300 MHz times 4 are 5.2 Gbit/s; 1.9 % off passes, 2.1 % fails, a multiplier of two is caught."""
+    sheet = sheet_of("memory_clock 1300 MHz multiplier=x4", f"memory_data_rate {rate} Gbit/s")
+    assert outcomes(sheet, "PHY-PIN") == [outcome]

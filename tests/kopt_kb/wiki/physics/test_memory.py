@@ -1,0 +1,93 @@
+"""Rules on memory, caches of several dies, and links."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.wiki.physics import judge
+
+
+def outcomes(sheet, rule: str) -> list[str]:
+    """Outcomes of one rule."""
+    return [check.outcome for check in judge(sheet) if check.rule == rule]
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"), [("2.0", "pass"), ("2.038", "pass"), ("2.042", "fail"), ("4.0", "fail"), ("1.0", "fail")]
+)
+def test_bandwidth_is_bus_times_rate(sheet_of, value: str, outcome: str) -> None:
+    """4000 bit / 8 x 4 Gbit/s = 2.0 TB/s."""
+    rows = ("memory_bus_width 4000 bit", "memory_data_rate 4 Gbit/s", f"memory_bandwidth {value} TB/s")
+    assert outcomes(sheet_of(*rows), "PHY-BW") == [outcome]
+
+
+def test_clock_times_multiplier_is_a_rate(sheet_of) -> None:
+    """2000 MHz at two transfers a clock; the same field read at four would double."""
+    for multiplier, outcome in (("x2", "pass"), ("x4", "fail")):
+        rows = (
+            "memory_bus_width 4000 bit",
+            f"memory_clock 2000 MHz multiplier={multiplier}",
+            "memory_bandwidth 2.0 TB/s",
+        )
+        assert outcomes(sheet_of(*rows), "PHY-BW") == [outcome]
+
+
+def test_bandwidth_without_bus_is_not_checkable(sheet_of) -> None:
+    """Never a pass."""
+    assert outcomes(sheet_of("memory_bandwidth 2.0 TB/s"), "PHY-BW") == ["not-checkable"]
+
+
+@pytest.mark.parametrize(
+    ("mib", "outcome"), [("81920", "pass"), ("81559", "pass"), ("81000", "fail"), ("82000", "fail")]
+)
+def test_visible_capacity(sheet_of, mib: str, outcome: str) -> None:
+    """80 GB on a sheet is 80 GiB; a device shows 99 to 100 % of it."""
+    rows = ("memory_capacity 80 GB", f"memory_capacity {mib} MiB config=visible")
+    assert outcomes(sheet_of(*rows), "PHY-VISIBLE") == [outcome]
+
+
+@pytest.mark.parametrize(("whole", "outcome"), [("32", "pass"), ("16", "fail"), ("256", "fail")])
+def test_l2_of_all_dies(sheet_of, whole: str, outcome: str) -> None:
+    """8 dies of 4 MiB are 32 MiB, exactly; the memory-side cache is another level."""
+    rows = ("l2_capacity 4 MiB scope=xcd", "die_count 8 count die=xcd", f"l2_capacity {whole} MiB")
+    assert outcomes(sheet_of(*rows), "PHY-DIES") == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("total", "expected"), [("900", ["pass", "pass"]), ("450", ["fail", "fail"]), ("1800", ["fail", "fail"])]
+)
+def test_links(sheet_of, total: str, expected: list[str]) -> None:
+    """18 links of 50 GB/s are 900 GB/s in both directions together, 450 each way."""
+    rows = (
+        "link_count 18 count link=nvlink4",
+        "link_bandwidth 50 GB/s link=nvlink4;direction=both;scope=link",
+        "link_bandwidth 450 GB/s link=nvlink4;direction=each",
+        f"link_bandwidth {total} GB/s link=nvlink4;direction=both",
+    )
+    assert outcomes(sheet_of(*rows), "PHY-LINK") == expected
+
+
+@pytest.mark.parametrize(("value", "outcome"), [("1.9", "pass"), ("2.0", "pass"), ("2.1", "fail")])
+def test_measured_bandwidth_is_below_the_documented(sheet_of, value: str, outcome: str) -> None:
+    """A copy counted twice would be above."""
+    rows = ("memory_bandwidth 2.0 TB/s", f"measured_bandwidth {value} TB/s level=dram;pattern=copy;bytes=unstated")
+    assert outcomes(sheet_of(*rows), "PHY-ACHIEVED-BW") == [outcome]
+
+
+@pytest.mark.parametrize(("total", "outcome"), [("917", "pass"), ("883", "pass"), ("919", "fail"), ("881", "fail")])
+def test_the_border_of_links(sheet_of, total: str, outcome: str) -> None:
+    """1.9 % off twice one direction passes, 2.1 % fails."""
+    rows = (
+        "link_bandwidth 450 GB/s link=nvlink4;direction=each",
+        f"link_bandwidth {total} GB/s link=nvlink4;direction=both",
+    )
+    assert outcomes(sheet_of(*rows), "PHY-LINK")[0] == outcome
+
+
+@pytest.mark.parametrize(
+    ("kib", "outcome"), [("83886080", "pass"), ("83886081", "fail"), ("83047220", "pass"), ("83047219", "fail")]
+)
+def test_the_borders_of_visible_capacity(sheet_of, kib: str, outcome: str) -> None:
+    """80 GiB are 83886080 KiB; 99 % of them are 83047219.2 KiB."""
+    rows = ("memory_capacity 80 GB", f"memory_capacity {kib} KiB config=visible")
+    assert outcomes(sheet_of(*rows), "PHY-VISIBLE") == [outcome]

@@ -1,0 +1,107 @@
+"""Peaks are units x rate x clock; 2 % is allowed and not more."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.wiki.physics import judge
+
+BASE = (
+    "sm_count 100 count",
+    "sm_clock 1000 MHz class=boost;ops=all",
+    "ops_per_clock_per_sm 1024 op/clk dtype=fp16;engine=matrix;sparsity=dense;acc=fp32",
+    "lanes_per_sm 128 count dtype=fp32",
+)
+FP16 = "dtype=fp16;engine=matrix;sparsity=dense;acc=fp32"
+
+
+def outcomes(sheet, rule: str) -> list[str]:
+    """Outcomes of one rule."""
+    return [check.outcome for check in judge(sheet) if check.rule == rule]
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [
+        ("102.4", "pass"),
+        ("104.3", "pass"),
+        ("100.5", "pass"),
+        ("104.6", "fail"),
+        ("100.2", "fail"),
+        ("204.8", "fail"),
+        ("51.2", "fail"),
+    ],
+)
+def test_rate_and_its_border(sheet_of, value: str, outcome: str) -> None:
+    """100 x 1024 x 1 GHz = 102.4 TFLOPS: 1.9 % off passes, 2.1 % fails, factors of two fail."""
+    assert outcomes(sheet_of(*BASE, f"peak_compute {value} TFLOPS {FP16};clock=boost"), "PHY-RATE") == [outcome]
+
+
+def test_rate_is_excepted_with_a_reason(sheet_of) -> None:
+    """A declared exception turns fail into excepted."""
+    assert outcomes(sheet_of(*BASE, f"peak_compute 25.6 TFLOPS {FP16};clock=boost ! PHY-RATE"), "PHY-RATE") == [
+        "excepted"
+    ]
+
+
+def test_rate_is_not_checkable_without_inputs(sheet_of) -> None:
+    """No rate, no clock of that class, no SM count: each is not-checkable, never a pass."""
+    peak = f"peak_compute 102.4 TFLOPS {FP16};clock=boost"
+    for left_out in range(3):
+        rows = [row for at, row in enumerate(BASE) if at != left_out]
+        assert outcomes(sheet_of(*rows, peak), "PHY-RATE") == ["not-checkable"]
+
+
+def test_unstated_clocks_may_be_any_known_one(sheet_of) -> None:
+    """1.5 GHz maximum: 153.6 fits it, 102.4 fits boost, 128 fits none."""
+    rows = (*BASE, "sm_clock 1500 MHz class=max;ops=all")
+    for value, outcome in (("153.6", "pass"), ("102.4", "pass"), ("128", "fail")):
+        assert outcomes(sheet_of(*rows, f"peak_compute {value} TFLOPS {FP16};clock=unstated"), "PHY-RATE") == [outcome]
+
+
+def test_clocks_belong_to_an_engine(sheet_of) -> None:
+    """A matrix boost clock does not explain a vector peak."""
+    rows = (*BASE[:1], "sm_clock 1000 MHz class=boost;ops=matrix", BASE[3])
+    vector = "peak_compute 25.6 TFLOPS dtype=fp32;engine=vector;sparsity=dense;acc=fp32;clock=boost"
+    assert outcomes(sheet_of(*rows, vector), "PHY-LANES") == ["not-checkable"]
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"), [("25.6", "pass"), ("26.0", "pass"), ("26.2", "fail"), ("51.2", "fail"), ("28.5", "fail")]
+)
+def test_lanes(sheet_of, value: str, outcome: str) -> None:
+    """100 x 128 x 2 x 1 GHz = 25.6 TFLOPS; a peak 11 % above needs a clock the part lacks."""
+    peak = f"peak_compute {value} TFLOPS dtype=fp32;engine=vector;sparsity=dense;acc=fp32;clock=boost"
+    assert outcomes(sheet_of(*BASE, peak), "PHY-LANES") == [outcome]
+
+
+@pytest.mark.parametrize(("value", "outcome"), [("102.4", "pass"), ("90", "pass"), ("102.5", "fail"), ("150", "fail")])
+def test_nothing_measured_is_above_its_peak(sheet_of, value: str, outcome: str) -> None:
+    """Measured above peak means the peak is wrong."""
+    rows = (*BASE, f"peak_compute 102.4 TFLOPS {FP16};clock=boost")
+    measured = f"measured_compute {value} TFLOPS dtype=fp16;engine=matrix;acc=fp32;shape=1x1x1;data=random"
+    limit = f"acceptance_compute {value} TFLOPS dtype=fp16;data=random"
+    assert outcomes(sheet_of(*rows, measured, limit), "PHY-MEASURED") == [outcome, outcome]
+
+
+def test_measurements_without_peak_are_not_checkable(sheet_of) -> None:
+    """An unknown peak can't be exceeded, and can't be met."""
+    measured = "measured_compute 90 TFLOPS dtype=bf16;engine=matrix;acc=fp32;shape=1x1x1;data=random"
+    assert outcomes(sheet_of(*BASE, measured), "PHY-MEASURED") == ["not-checkable"]
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"), [("26.086", "pass"), ("26.138", "fail"), ("25.114", "pass"), ("25.062", "fail")]
+)
+def test_the_border_of_lanes(sheet_of, value: str, outcome: str) -> None:
+    """25.6 TFLOPS at 1.9 % passes, at 2.1 % fails, both ways."""
+    peak = f"peak_compute {value} TFLOPS dtype=fp32;engine=vector;sparsity=dense;acc=fp32;clock=boost"
+    assert outcomes(sheet_of(*BASE, peak), "PHY-LANES") == [outcome]
+
+
+@pytest.mark.parametrize(("value", "outcome"), [("102.4", "pass"), ("102.5", "fail")])
+def test_a_measurement_may_equal_its_peak(sheet_of, value: str, outcome: str) -> None:
+    """And not be above it by any share."""
+    measured = f"measured_compute {value} TFLOPS dtype=fp16;engine=matrix;acc=fp32;shape=8x8x8;data=random"
+    peak = f"peak_compute 102.4 TFLOPS {FP16};clock=boost"
+    assert outcomes(sheet_of(peak, measured), "PHY-MEASURED") == [outcome]

@@ -1,0 +1,58 @@
+"""The check of a whole wiki: shipped and invented."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.wiki.check import check_wiki, render_index
+from kopt_kb.wiki.wiki import Wiki, default_root
+
+
+@pytest.mark.core
+def test_the_shipped_wiki_is_clean() -> None:
+    """No fault on any page, and every rule was at least applied."""
+    report = check_wiki(Wiki(default_root(), use_cache=False))
+    assert [str(fault) for fault in report.faults] == []
+    assert report.outcomes["pass"] > 100
+    assert report.outcomes["fail"] == 0
+
+
+def test_not_checkable_is_counted_apart(wiki_root: Path) -> None:
+    """It is never a pass."""
+    report = check_wiki(Wiki(wiki_root, use_cache=False))
+    assert report.outcomes["not-checkable"] >= 1
+
+
+def test_missing_index_and_unlisted_pages(wiki_root: Path) -> None:
+    """The index is generated, and has to be the generated one."""
+    wiki = Wiki(wiki_root, use_cache=False)
+    assert "WK402" in {fault.code for fault in check_wiki(wiki).faults}
+    (wiki_root / "README.md").write_text(render_index(wiki))
+    assert "WK402" not in {fault.code for fault in check_wiki(Wiki(wiki_root, use_cache=False)).faults}
+    page = wiki_root / "hardware" / "nvidia" / "t11.md"
+    page.write_text(
+        (wiki_root / "hardware" / "nvidia" / "t10_pro.md")
+        .read_text()
+        .replace("T10_PRO", "T11")
+        .replace("Test 10 Pro", "Test 11")
+    )
+    assert "WK402" in {fault.code for fault in check_wiki(Wiki(wiki_root, use_cache=False)).faults}
+
+
+def test_a_file_name_that_does_not_fit_and_a_page_without_name(wiki_root: Path, product: Path) -> None:
+    """Both would hide a product."""
+    product.rename(product.with_name("other.md"))
+    (product.with_name("anon.md")).write_text("---\nvendor: x\n---\n# x\n")
+    messages = " ".join(fault.message for fault in check_wiki(Wiki(wiki_root, use_cache=False)).faults)
+    assert "does not fit the file's name" in messages
+    assert "names no platform" in messages
+
+
+def test_json_counts_rows_by_grade(wiki_root: Path) -> None:
+    """UNKNOWN rows under a dash."""
+    body = check_wiki(Wiki(wiki_root, use_cache=False)).to_json()
+    assert body["rows"]["-"] == 2
+    assert body["clean"] is False
+    assert {"code", "file", "line", "message", "fix"} <= set(body["faults"][0])

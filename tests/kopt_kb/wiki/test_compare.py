@@ -1,0 +1,89 @@
+"""Side by side: a ratio only under the same conditions, and what stands in the way is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.wiki.compare import Line, compare_platforms
+from kopt_kb.wiki.registry import Registry
+
+
+def lines(wiki_root: Path, metric: str, **axes: str) -> list[Line]:
+    """Lines of the two invented products."""
+    registry = Registry.open(wiki_root)
+    return list(compare_platforms([registry.platform("T10"), registry.platform("T10_PRO")], metric, **axes).lines)
+
+
+def edit(wiki_root: Path, old: str, new: str) -> None:
+    """Change the page of the second product."""
+    page = wiki_root / "hardware/nvidia/t10_pro.md"
+    assert old in page.read_text()
+    page.write_text(page.read_text().replace(old, new))
+
+
+def test_same_conditions_have_a_ratio(wiki_root: Path) -> None:
+    """3.0 over 2.0 TB/s."""
+    edit(
+        wiki_root,
+        '| memory_bandwidth | 2.0 | TB/s | - | vendor | [^sheet] bandwidth row quote="2.0TB/s"',
+        '| memory_bandwidth | 3.0 | TB/s | - | vendor | [^sheet] bandwidth row quote="3.0TB/s"',
+    )
+    edit(
+        wiki_root,
+        '| 3.9 | Gbit/s | - | vendor | [^sheet] memory row quote="3.9 Gbps"',
+        '| 5.9 | Gbit/s | - | vendor | [^sheet] memory row quote="5.9 Gbps"',
+    )
+    (line,) = lines(wiki_root, "memory_bandwidth")
+    assert (line.comparable, line.ratios()) == (True, (1.0, 1.5))
+
+
+def test_another_accumulator_is_said_and_has_no_ratio(wiki_root: Path) -> None:
+    """One line, the condition named."""
+    edit(
+        wiki_root,
+        'sparsity=dense; acc=fp32; clock=boost | vendor | [^sheet] table 1 quote="102.4',
+        'sparsity=dense; acc=fp16; clock=boost | vendor | [^sheet] table 1 quote="102.4',
+    )
+    (line,) = lines(wiki_root, "peak_compute", dtype="fp16", sparsity="dense")
+    assert (line.comparable, line.differs, line.ratios()) == (False, ("acc: fp32, fp16",), (None, None))
+
+
+def test_dense_and_sparse_never_share_a_line(wiki_root: Path) -> None:
+    """A product without a dense row shows what it has."""
+    page = wiki_root / "hardware/nvidia/t10_pro.md"
+    page.write_text("\n".join(line for line in page.read_text().split("\n") if "| 102.4 |" not in line))
+    dense, sparse = lines(wiki_root, "peak_compute", dtype="fp16")
+    assert (dense.comparable, dense.notes[1]) == (False, "only sparsity=2:4: 204.8 TFLOPS")
+    assert sparse.ratios() == (1.0, 1.0)
+
+
+def test_unknown_and_none_are_no_values(wiki_root: Path) -> None:
+    """Shown as states, never as a ratio."""
+    for dtype, kind in (("bf16", "unknown"), ("fp8", "none")):
+        (line,) = lines(wiki_root, "peak_compute", dtype=dtype)
+        assert [row.kind for row in line.rows if row] == [kind, kind]
+        assert not line.comparable
+
+
+def test_no_value_row_is_left_out(wiki_root: Path) -> None:
+    """Every value of both products stands on some line."""
+    registry = Registry.open(wiki_root)
+    both = [registry.platform("T10"), registry.platform("T10_PRO")]
+    found = compare_platforms(both)
+    shown = [{row.key for line in found.lines if (row := line.rows[at]) is not None} for at in (0, 1)]
+    for platform, keys in zip(both, shown, strict=True):
+        assert keys == set(platform.sheet.chosen())
+
+
+def test_bad_requests(wiki_root: Path) -> None:
+    """One product, the same twice, conditions that nothing fits."""
+    registry = Registry.open(wiki_root)
+    one = registry.platform("T10")
+    for platforms in ([one], [one, one]):
+        with pytest.raises(BadInput, match="two different"):
+            compare_platforms(platforms)
+    with pytest.raises(BadInput, match="fits the conditions"):
+        compare_platforms([one, registry.platform("T10_PRO")], "peak_compute", dtype="int4")

@@ -1,0 +1,34 @@
+"""Footnotes name a document completely or are faults."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.wiki.footnotes import read_footnotes
+
+GOOD = '[^a]: title="T; with semicolon"; publisher="P"; url="https://x"; revision="1"; read="2026-11-21"'
+
+
+def test_a_definition() -> None:
+    """All fields, its line."""
+    found, bad = read_footnotes(["text", GOOD])
+    assert not bad
+    assert (found["a"].title, found["a"].line) == ("T; with semicolon", 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [GOOD.replace('publisher="P"; ', ""), GOOD.replace('"P"', '""'), GOOD.replace("2026-11-21", "21.11.2026"), GOOD.replace("; url", " url"), GOOD + '; more="x"', "[^a]: A plain text.", GOOD.replace("title", "titel")],
+)  # fmt: skip
+def test_malformed_definitions(line: str) -> None:
+    """Missing, empty, unordered or unknown fields; dates that are none."""
+    found, bad = read_footnotes([line])
+    assert not found
+    assert bad[0][0] == 1
+
+
+def test_the_first_of_two_definitions_stays() -> None:
+    """The second is a fault on its own line."""
+    found, bad = read_footnotes([GOOD, GOOD.replace('"T;', '"U;')])
+    assert found["a"].title.startswith("T")
+    assert [line for line, _ in bad] == [2]

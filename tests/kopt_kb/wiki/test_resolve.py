@@ -1,0 +1,49 @@
+"""Rows become quantities only after their line was read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.quantity.citation import Citation
+from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.wiki.faults import WikiFaults
+from kopt_kb.wiki.resolve import citation_of, quantity_of, reread, verify
+from kopt_kb.wiki.wiki import Wiki
+
+
+@pytest.fixture
+def wiki(wiki_root: Path) -> Wiki:
+    """The invented wiki."""
+    return Wiki(wiki_root)
+
+
+def test_citations_of_all_shipped_rows_verify() -> None:
+    """Each row of the wiki is found again by its own citation, printed and parsed."""
+    from kopt_kb.wiki.wiki import default_root
+
+    shipped = Wiki(default_root())
+    for identity in shipped.names.identities.values():
+        for row in shipped.sheet(identity).rows:
+            printed = Citation.parse(str(citation_of(row)))
+            assert verify(shipped, printed)[0] == "ok"
+
+
+def test_a_parent_that_is_gone_is_noticed(wiki: Wiki) -> None:
+    """Derived quantities read the lines of their parents too."""
+    identity = wiki.names.resolve("T10")
+    sheet = wiki.sheet(identity)
+    row = next(row for row in sheet.rows if row.grade == "derived")
+    assert isinstance(quantity_of(wiki, sheet, row, "T10"), Quantity)
+    wiki._bytes["targets/sm_00.md"] = (wiki.read("targets/sm_00.md") or b"").replace(
+        b"| lanes_per_sm | 128 |", b"| lanes_per_sm | 64 |"
+    )
+    with pytest.raises(WikiFaults, match="lanes_per_sm"):
+        quantity_of(wiki, sheet, row, "T10")
+
+
+def test_reread_accepts_the_row_as_it_stands(wiki: Wiki) -> None:
+    """And nothing is raised."""
+    for row in wiki.sheet(wiki.names.resolve("T10")).rows:
+        reread(wiki, row)

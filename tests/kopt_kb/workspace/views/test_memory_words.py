@@ -1,0 +1,55 @@
+"""Notes and entries become the free-text fields."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kopt_kb.workspace.attempts import Entry
+from kopt_kb.workspace.memory import read_memory
+from kopt_kb.workspace.views.memory_words import plain, spoken
+
+
+def test_notes_go_to_their_fields(story):
+    """A search, a pitfall, a missing value, a tip."""
+    story.say("note_added", "nothing on swizzles", topic="search", by="ann")
+    story.say("note_added", "l2: UNKNOWN (gpu-wiki not found). no sheet", topic="pitfall", by="kb init")
+    story.say("note_added", "loads spill", topic="pitfall", by="ann")
+    story.say("note_added", "  ", topic="tip", by="ann")
+    one = read_memory(story.workspace).get(0)
+    assert (one.search_log[0].source, one.search_log[0].finding) == ("note", "nothing on swizzles")
+    assert [each.error_type for each in one.pitfalls_and_fixes] == ["unknown_spec", "note"]
+    assert (one.notes[0].topic, one.notes[0].text) == ("tip", "(empty)")
+
+
+def test_an_entry_of_another_version_of_the_form_is_kept_as_a_note(story):
+    """A blob that no longer validates is not lost."""
+    story.say("memory_noted", '{"source": "hearsay"}', version=0, field="search_log", by="ann")
+    one = read_memory(story.workspace).get(0)
+    assert one.search_log == [] and one.notes[0].text == '{"source": "hearsay"}'
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"kind": "proposal", "source": "x"}, ""),
+        ({"kind": "tips", "text": " use wide loads "}, "use wide loads"),
+        ({"kind": "tips", "text": None}, ""),
+        (
+            {"kind": "campaign", "policy": {"name": "primus"}, "executor": "simulator", "simulated": True},
+            "campaign under policy primus, executor simulator; every time is simulated, nothing was measured",
+        ),
+        ([1], "[1]"),
+    ],
+)
+def test_the_loop_keeps_its_own_notes_to_itself(body, said):
+    """Settings and tips are told, proposals are hypotheses already."""
+    note = Entry(1, "t", "user", "", "kb tune: variants")
+    assert spoken(note, json.dumps(body)) == said
+    assert spoken(note, "plain words") == "plain words"
+
+
+def test_text_is_made_utf8():
+    """A lone surrogate becomes a question mark."""
+    assert plain("a\udc80b") == "a?b"

@@ -1,0 +1,390 @@
+"""Rendering writes what changed or nothing, repairs what a kill left, and is a function of the journal alone."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kopt_kb.errors import BadInput
+from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.journal.blobs import ObjectError
+from kopt_kb.workspace.journal.events import Event, checked_data
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.views.blocks import BlockError
+from kopt_kb.workspace.views.header import ViewError, split_view, with_header
+from kopt_kb.workspace.views.render import VIEWS, render_texts, render_workspace, spoken_texts, view_faults
+from kopt_kb.workspace.workspace import Workspace
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """All files but git's, by path."""
+    files = (path for path in root.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+
+
+def codes(story, registry) -> list[str]:
+    """Codes of the audit's findings on rendered files."""
+    found = audit(story.workspace.layout.root, registry).findings
+    return [f"{one.code} {one.file}" for one in found]
+
+
+class TestWriting:
+    def test_everything_is_written_once(self, played):
+        """A second time nothing changes, not even a header."""
+        first = render_workspace(played.workspace)
+        assert {"memory/v3.json", "baseline_report.md", "rounds/round-4/summary.md", "logs/optimize.md"} <= set(
+            first.written
+        )
+        before = tree(played.workspace.layout.root)
+        second = render_workspace(played.workspace)
+        assert (second.written, tree(played.workspace.layout.root)) == ((), before)
+
+    def test_only_what_changed_is_written(self, played):
+        """A direction for v3 touches its memory, its summary and the log."""
+        render_workspace(played.workspace)
+        played.say("memory_noted", '{"direction": "persist"}', version=3, field="open_directions", by="ann")
+        assert render_workspace(played.workspace).written == (
+            "memory/v3.json", "rounds/round-4/summary.md", "logs/optimize.md",
+        )  # fmt: skip
+
+    def test_one_edit_stops_all(self, played):
+        """Nothing is written, also of the files that would change; the diff shows the edit."""
+        render_workspace(played.workspace)
+        log = played.workspace.layout.logs / "optimize.md"
+        log.write_text(log.read_text() + "mine\n")
+        readme = played.workspace.layout.readme
+        readme.write_text(readme.read_text().replace("- `kb audit .`", "- my `kb audit .`"))
+        played.round(4, None)
+        before = tree(played.workspace.layout.root)
+        report = render_workspace(played.workspace)
+        assert [one.name for one in report.conflicts] == ["logs/optimize.md", "tools"]
+        assert "+mine\n" in report.conflicts[0].diff
+        assert tree(played.workspace.layout.root) == before
+        assert "kb adopt" in str(report.conflicts[0].error())
+
+    def test_a_discarded_edit_is_kept_as_a_blob(self, played):
+        """Files and README alike; other files are never rendered."""
+        render_workspace(played.workspace)
+        log, readme = played.workspace.layout.logs / "optimize.md", played.workspace.layout.readme
+        edited = log.read_bytes() + b"mine\n"
+        log.write_bytes(edited)
+        readme.write_text(readme.read_text().replace("- `kb audit .`", "- my `kb audit .`"))
+        report = render_workspace(played.workspace, discard=["logs/optimize.md", "README.md"])
+        assert dict(report.discarded).keys() == {"logs/optimize.md", "README.md"}
+        assert played.store.get(dict(report.discarded)["logs/optimize.md"]) == edited
+        assert render_workspace(played.workspace).written == ()
+        with pytest.raises(BadInput, match="is not a rendered file"):
+            render_workspace(played.workspace, discard=["kernel.py"])
+
+    def test_people_s_text_in_the_readme_survives(self, played):
+        """Bytes outside the markers stay, whatever they are."""
+        readme = played.workspace.layout.readme
+        readme.write_bytes(readme.read_bytes() + b"\nmy notes \xff\r\n")
+        render_workspace(played.workspace)
+        assert readme.read_bytes().endswith(b"\nmy notes \xff\r\n")
+
+    def test_a_missing_readme_or_marker_stops_all(self, played):
+        """Before anything is written."""
+        readme = played.workspace.layout.readme
+        text = readme.read_text()
+        readme.write_text(text.replace("kb:begin tools", "kb:begin toolz").replace("kb:end tools", "kb:end toolz"))
+        with pytest.raises(BlockError, match="tools is missing"):
+            render_workspace(played.workspace)
+        readme.unlink()
+        with pytest.raises(BlockError, match="missing"):
+            render_workspace(played.workspace)
+        assert not (played.workspace.layout.memory_file(0)).exists()
+
+    def test_a_read_only_folder_is_one_clear_error(self, played, as_nobody):
+        """The journal stays as it was."""
+        copy = as_nobody.folder / "w"
+        shutil.copytree(played.workspace.layout.root, copy)
+        for path in (copy, *copy.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        (copy / "memory").chmod(0o555)
+        with as_nobody, pytest.raises(ViewError, match="can't be written: Permission denied"):
+            render_workspace(Workspace.open(copy))
+        (copy / "memory").chmod(0o755)
+        assert render_workspace(Workspace.open(copy)).conflicts == ()
+
+    def test_a_file_of_a_later_journal_is_not_overwritten(self, played):
+        """The journal was restored from an older backup: say so, write nothing."""
+        render_workspace(played.workspace)
+        lines = played.workspace.layout.journal.read_bytes().splitlines(keepends=True)
+        played.workspace.layout.journal.write_bytes(b"".join(lines[:6]))
+        with pytest.raises(BadInput, match="later event than the journal holds"):
+            render_workspace(played.workspace)
+
+    def test_a_second_writer_renders_while_the_first_holds_the_journal(self, played):
+        """Rendering takes no lock; it shows what is acknowledged."""
+        with Journal.open(played.workspace.layout.journal) as journal:
+            journal.append("round_started", {"round": 4, "incumbent": "ab" * 32})
+            assert "memory/v4.json" in render_workspace(played.workspace).written
+
+
+KILLED = """
+import os, signal, sys
+from kopt_kb.workspace.views import views
+from kopt_kb.workspace.memory_edit import mask
+from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.workspace import Workspace
+workspace, stop_at = Workspace.open(sys.argv[1]), int(sys.argv[2])
+mask(workspace, [2], "noise")
+real, count = views.replace_file, 0
+def counted(*args, **options):
+    global count
+    if count == stop_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+    count += 1
+    return real(*args, **options)
+views.replace_file = counted
+render_workspace(workspace)
+"""
+
+
+WRITER = """
+import sys, time
+from kopt_kb.workspace.journal.journal import JournalBusyError
+from kopt_kb.workspace.memory_edit import add_entries
+from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.workspace import Workspace
+workspace = Workspace.open(sys.argv[1])
+for number in range(5):
+    while True:
+        try:
+            add_entries(workspace, 3, [("open_directions", f"idea {number} of {sys.argv[2]}")], sys.argv[2])
+            break
+        except JournalBusyError:
+            time.sleep(0.002)
+    assert not render_workspace(workspace).conflicts
+"""
+
+FULL_DISK = """
+import resource, sys
+from kopt_kb.workspace.memory_edit import mask
+from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.views.header import ViewError
+from kopt_kb.workspace.workspace import Workspace
+workspace = Workspace.open(sys.argv[1])
+mask(workspace, [2], "noise")
+resource.setrlimit(resource.RLIMIT_FSIZE, (500, resource.RLIM_INFINITY))
+try:
+    render_workspace(workspace)
+except ViewError as error:
+    print(error)
+"""
+
+
+class TestProcesses:
+    def test_two_writers_lose_nothing(self, played, registry):
+        """Each adds five directions and renders after each; all ten are there and the audit is clean."""
+        render_workspace(played.workspace)
+        command = [sys.executable, "-c", WRITER, str(played.workspace.layout.root)]
+        both = [subprocess.Popen([*command, name], stderr=subprocess.PIPE) for name in ("ann", "bob")]
+        for child in both:
+            _, errors = child.communicate(timeout=60)
+            assert child.returncode == 0, errors
+        assert sum(event.kind == "memory_noted" for event in played.workspace.events()) == 10
+        assert codes(played, registry) == []
+
+    def test_a_full_disk_is_one_error_and_leaves_the_old_files(self, played, registry):
+        """No half file, no temporary one; with room, one call repairs."""
+        render_workspace(played.workspace)
+        before = tree(played.workspace.layout.root)
+        command = [sys.executable, "-c", FULL_DISK, str(played.workspace.layout.root)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert "can't be written: File too large" in done.stdout
+        after = tree(played.workspace.layout.root)
+        assert {path for path in after if after[path] != before.get(path)} == {"journal.jsonl"}
+        render_workspace(played.workspace)
+        assert codes(played, registry) == []
+
+
+class TestAudit:
+    def test_a_rendered_workspace_is_clean(self, played, registry):
+        """Before the first rendering, and after it."""
+        assert codes(played, registry) == []
+        render_workspace(played.workspace)
+        assert codes(played, registry) == []
+
+    def test_an_edit_is_found_with_its_byte(self, played, registry):
+        """Also when its header was forged to fit."""
+        render_workspace(played.workspace)
+        path = played.workspace.layout.memory_file(1)
+        old = split_view("v1.json", path.read_bytes())
+        body = old.body.decode().replace('"latency_us": 31.6228', '"latency_us": 21.6228')
+        path.write_bytes(with_header("v1.json", body, old.head))
+        (finding,) = audit(played.workspace.layout.root, registry).findings
+        assert (finding.code, finding.file) == ("edited-view", "memory/v1.json")
+        assert finding.message.startswith(f"byte {old.body.index(b'31.6228')}: ")
+        assert "21.6228" in path.read_text().split("\n")[finding.line - 1]
+
+    def test_a_stale_file_is_told_from_an_edited_one(self, played, registry):
+        """Its body is what the journal rendered earlier."""
+        render_workspace(played.workspace)
+        played.say("memory_noted", '{"direction": "persist"}', version=3, field="open_directions", by="ann")
+        found = codes(played, registry)
+        assert found == [
+            "stale-view logs/optimize.md",
+            "stale-view memory/v3.json",
+            "stale-view rounds/round-4/summary.md",
+        ]
+        render_workspace(played.workspace)
+        assert codes(played, registry) == []
+
+    def test_a_removed_file_is_found(self, played, registry):
+        """Hiding a failed round is no way out."""
+        render_workspace(played.workspace)
+        played.workspace.layout.memory_file(2).unlink()
+        assert codes(played, registry) == ["edited-view memory/v2.json"]
+
+    def test_a_foreign_file_in_a_view_s_place_is_found(self, played, registry):
+        """It has no header."""
+        played.workspace.layout.memory_file(2).write_text("{}")
+        assert codes(played, registry) == ["edited-view memory/v2.json"]
+
+    def test_a_link_in_a_view_s_place_is_found(self, played, registry):
+        """It is not followed."""
+        played.workspace.layout.memory_file(2).symlink_to("/etc/hostname")
+        (found,) = audit(played.workspace.layout.root, registry).findings
+        assert (found.code, found.file) == ("edited-view", "memory/v2.json")
+
+    def test_a_header_of_no_event_makes_no_file_stale(self, played, registry):
+        """An old body under an invented event is an edit."""
+        render_workspace(played.workspace)
+        path = played.workspace.layout.memory_file(3)
+        path.write_bytes(path.read_bytes().replace(b'"seq": ', b'"seq": 9', 1))
+        played.say("memory_noted", '{"direction": "x"}', version=3, field="open_directions", by="ann")
+        assert "edited-view memory/v3.json" in codes(played, registry)
+
+    def test_numbers_in_people_s_words_are_audited_in_rendered_files_too(self, played, registry):
+        """A note that remembers another product's bandwidth; the gates' own words are not people's."""
+        played.say("note_added", "an H100 has 3.35 TB/s", topic="tip", by="ann")
+        played.add("gate_judged", candidate="v3", gate="limits", result="fail", reason="needs 96 KiB", runs=[])
+        render_workspace(played.workspace)
+        assert set(codes(played, registry)) == {"unsourced memory/v3.json", "unsourced rounds/round-4/summary.md"}
+        assert "an H100 has 3.35 TB/s" in list(spoken_texts(played.workspace.events(), played.store.get))
+
+    def test_a_lost_note_is_a_finding(self, played, registry):
+        """No traceback; rendering names the blob."""
+        played.say("note_added", "precious", topic="tip", by="ann")
+        played.store.path(played.workspace.events()[-1].data.text).unlink()
+        assert codes(played, registry) == ["object journal.jsonl"]
+        with pytest.raises(ObjectError, match="missing"):
+            render_workspace(played.workspace)
+
+    @pytest.mark.parametrize("stop_at", [0, 1, 3])
+    def test_render_repairs_what_a_kill_left(self, played, registry, stop_at):
+        """Killed after the event and before or between the files: nothing is lost, one call repairs."""
+        render_workspace(played.workspace)
+        root = played.workspace.layout.root
+        done = subprocess.run([sys.executable, "-c", KILLED, str(root), str(stop_at)], check=False, capture_output=True)
+        assert done.returncode == -9, done.stderr
+        assert played.workspace.events()[-1].kind == "memory_masked"
+        assert all(code.startswith("stale-view") for code in codes(played, registry))
+        assert codes(played, registry)
+        assert render_workspace(played.workspace).conflicts == ()
+        assert codes(played, registry) == []
+        assert (
+            list(
+                view_faults(
+                    played.workspace,
+                    played.workspace.events(),
+                    render_texts(played.workspace.events(), played.store.get),
+                )
+            )
+            == []
+        )
+
+
+class TestPurity:
+    def test_every_file_equals_a_rendering_of_the_journal_read_back(self, played):
+        """Byte for byte, headers included, in a copy that starts from the journal and the blobs alone."""
+        played.say("note_added", "a tip", topic="tip", by="ann")
+        render_workspace(played.workspace)
+        root = played.workspace.layout.root
+        copy = root.parent / "copy"
+        copy.mkdir()
+        shutil.copy(root / "journal.jsonl", copy)
+        shutil.copy(root / "README.md", copy)
+        shutil.copytree(root / "objects", copy / "objects")
+        render_workspace(Workspace.open(copy))
+        texts = render_texts(played.workspace.events(), played.store.get)
+        for path in texts.files:
+            assert (copy / path).read_bytes() == (root / path).read_bytes(), path
+        assert (copy / "README.md").read_bytes() == (root / "README.md").read_bytes()
+
+    def test_view_names(self):
+        """One registry holds all that is rendered."""
+        assert [view.name for view in VIEWS] == ["readme", "memory", "baseline", "rounds", "trend", "optimize", "bench"]
+
+
+ODD = st.sampled_from(["x", "a | b\n# c", "\udc80", "<!-- kb:end tools -->", "3.35 TB/s", "\u2028é"])
+SMALL = st.integers(0, 4)
+NAME = st.sampled_from(["v0", "v1", "v2", "c1"])
+FLOAT = st.sampled_from([0.0, -1.0, 1e-5, 5e-324, 1e300, 3e-4])
+
+
+def stories(samples):
+    """Lists of events of all kinds, with odd words, numbers and orders."""
+
+    def one(kind, **parts):
+        return st.fixed_dictionaries(parts).map(lambda changes: (kind, {**samples[kind], **changes}))
+
+    return st.lists(
+        st.one_of(
+            one("round_started", round=SMALL),
+            one("hypothesis_stated", round=SMALL, claim=ODD, category=ODD),
+            one("candidate_submitted", round=SMALL, candidate=NAME, params=st.dictionaries(ODD, FLOAT, max_size=2)),
+            one("gate_judged", candidate=NAME, gate=st.sampled_from(["build", "correctness"]), reason=ODD,
+                   result=st.sampled_from(["pass", "fail", "unavailable"])),
+            one("measured", candidate=NAME, median_s=FLOAT, id=st.sampled_from(["m1", "m2"]),
+                   shape=st.sampled_from(["8192x4096", "1024x512", "7", "nonsense", "3x3"]), environment=st.integers(1, 9)),
+            one("decided", round=SMALL, rule=ODD,
+                   decision=st.sampled_from(["accept", "accept_with_note", "rollback", "unverified"])),
+            one("snapshot_taken", version=SMALL, commit=st.sampled_from([None, "abc", "0" * 40])),
+            one("memory_masked", versions=st.lists(SMALL, max_size=3), reason=ODD),
+            one("memory_unmasked", versions=st.lists(SMALL, max_size=3)),
+            one("memory_noted", version=SMALL, by=ODD, field=st.sampled_from(
+                ["search_log", "pitfalls_and_fixes", "open_directions", "references", "risks_and_rollback"])),
+            one("note_added", topic=st.sampled_from(["search", "tip", "pitfall", "user"]), by=ODD),
+            one("file_adopted", path=st.sampled_from(["README.md", "logs/optimize.md"]), block=st.none() | ODD, by=ODD),
+            one("environment_recorded", device=st.sampled_from(["simulator", "T10 board"])),
+            one("noise_measured", median_s=FLOAT, floor_pct=FLOAT),
+            one("run_finished", outcome=st.sampled_from(["ok", "hang", "crash"])),
+            one("profile_read", code=ODD),
+            one("target_set"), one("specs_registered"), one("stopped"), one("blocked"), one("resumed"),
+            one("run_started"),
+        ),
+        max_size=25,
+    )  # fmt: skip
+
+
+BLOBS = st.sampled_from(
+    [b"words", b"", b"\xff\xfe\r\n| x", b'{"direction": "d"}', b'{"max_rel_err": 1e-3}', b"[[[", b"{"]
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), content=BLOBS)
+def test_any_events_render_and_always_the_same(workspace: Workspace, samples, data, content):
+    """Whatever the order, the numbers and the words: text that UTF-8 carries, twice the same."""
+    start = workspace.events()
+    events = list(start)
+    for kind, members in data.draw(stories(samples)):
+        seq = len(events) + 1
+        events.append(Event(1, seq, start[0].t, kind, checked_data(kind, members), "0" * 64))
+    made = tuple(events)
+    texts = render_texts(made, lambda _sha: content)
+    assert texts == render_texts(made, lambda _sha: content)
+    for path, text in texts.files.items():
+        assert split_view(path, with_header(path, text, texts.head)).intact
+    order = random.Random(1).sample(sorted(texts.blocks["README.md"]), 10)
+    assert all(texts.blocks["README.md"][name].endswith("\n") for name in order)
