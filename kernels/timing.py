@@ -14,7 +14,6 @@ __all__ = [
     "Comparison",
     "Samples",
     "compare_samples",
-    "geometric_mean",
     "interleave",
     "measure",
     "noise_floor",
@@ -154,13 +153,6 @@ def noise_floor(runs_s: Sequence[Sequence[float]]) -> float:
         raise BadInput("one run has no noise to show", fix="measure at least twice", code="KB076")
     centre = statistics.median(medians)
     return 100 * max(abs(one - centre) for one in medians) / centre
-
-
-def geometric_mean(ratios: Sequence[float]) -> float:
-    """Return the geometric mean of positive ratios; raises `BadInput` for none or one that is not positive."""
-    if not ratios or any(not (math.isfinite(one) and one > 0) for one in ratios):
-        raise BadInput("a geometric mean needs positive numbers", code="KB076")
-    return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
 
 
 def interleave(timers: Sequence[Timer], rounds: int) -> tuple[tuple[float, ...], ...]:

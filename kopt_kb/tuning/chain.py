@@ -9,11 +9,11 @@ a run after the incumbent's own round has shown that it is at least as fast. Wit
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Sequence
 
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.tuning.states import CampaignState, Round
 
 __all__ = ["best_rival"]
@@ -30,8 +30,8 @@ def best_rival(state: CampaignState, found: Round) -> Round | None:
         return None
     shapes = [format_shape(one) for one in state.workspace.problem.shapes]
     incumbent = accepted[-1]
-    limit = _log_mean(incumbent, incumbent.name, shapes)
-    scored = [(_log_mean(one, one.name, shapes), one) for one in accepted[:-1]]
+    limit = _mean_s(incumbent, incumbent.name, shapes)
+    scored = [(_mean_s(one, one.name, shapes), one) for one in accepted[:-1]]
     later = [one for one in before if one.number > incumbent.number]
     suspects = [
         (score, one.number, one)
@@ -46,15 +46,15 @@ def _is_cleared(later: Iterable[Round], incumbent: str, rival: str, shapes: Sequ
     """Return whether the last later run that timed both found the incumbent at least as fast."""
     cleared = False
     for one in later:
-        own, other = _log_mean(one, incumbent, shapes), _log_mean(one, rival, shapes)
+        own, other = _mean_s(one, incumbent, shapes), _mean_s(one, rival, shapes)
         if own is not None and other is not None:
             cleared = own <= other
     return cleared
 
 
-def _log_mean(found: Round, name: str, shapes: Sequence[str]) -> float | None:
-    """Return the mean logarithm of a version's median seconds in a round; None when a shape was not timed there."""
+def _mean_s(found: Round, name: str, shapes: Sequence[str]) -> float | None:
+    """Return the geometric mean of a version's medians of a round, in seconds; None when a shape has no time."""
     times = found.times(name)
     if any(not times.get(shape) for shape in shapes):
         return None
-    return math.fsum(math.log(statistics.median(times[shape])) for shape in shapes) / len(shapes)
+    return geometric_mean(statistics.median(times[shape]) for shape in shapes)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from kopt_kb.errors import BadInput
+from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.tuning.policy import GATES, Policy
 
-__all__ = ["Decision", "GateResult", "Times", "Verdict", "change_pct", "decide", "judge_gates", "score_pct"]
+__all__ = ["Decision", "GateResult", "Times", "Verdict", "decide", "judge_gates", "score_pct"]
 
 Verdict = Literal["accept", "accept_with_note", "rollback", "unverified"]
 Times = Mapping[str, Sequence[float]]
@@ -61,15 +62,16 @@ class Decision:
         }  # fmt: skip
 
 
-def change_pct(old_s: float, new_s: float) -> float:
-    """Return 100 × (old / new − 1): the change of the rate, in percent; positive is faster."""
-    return round(100 * (old_s / new_s - 1), _DIGITS)
-
-
 def score_pct(old_s: Sequence[float], new_s: Sequence[float]) -> float:
-    """Return the change of the geometric mean of rates over paired times, in percent."""
-    ratio = math.fsum(math.log(old / new) for old, new in zip(old_s, new_s, strict=True)) / len(old_s)
-    return round(100 * math.expm1(ratio), _DIGITS)
+    """Return the speedup of the geometric mean over paired times, in percent; positive is faster.
+
+    Raises:
+        BadInput: No time, or one that is no positive number.
+    """
+    mean = geometric_mean(old / new if new else None for old, new in zip(old_s, new_s, strict=True))
+    if mean is None:
+        raise BadInput("a score needs a positive time of every shape", where="times", code="KB401")
+    return round(change_pct(1, mean), _DIGITS)
 
 
 def decide(
@@ -99,7 +101,7 @@ def decide(
         return stopped
     _check_times(incumbent, candidate)
     medians = {shape: (statistics.median(incumbent[shape]), statistics.median(candidate[shape])) for shape in incumbent}
-    changes = {shape: change_pct(old, new) for shape, (old, new) in medians.items()}
+    changes = {shape: round(speedup_pct(old, new), _DIGITS) for shape, (old, new) in medians.items()}
     gain = score_pct([old for old, _ in medians.values()], [new for _, new in medians.values()])
     verdict = (
         _noise(policy, _repeat_gains(incumbent, candidate), gain, noise_pct)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.workspace.journal import round_events as rounds
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.journal.events import Event, EventData
@@ -184,7 +184,7 @@ class History:
 
     def protected(self) -> frozenset[int]:
         """Numbers that can't be masked: the baseline, the incumbent and the fastest accepted attempt."""
-        scores = {one.number: _log_mean(one) for one in self.attempts.values() if one.accepted}
+        scores = {one.number: _mean_s(one) for one in self.attempts.values() if one.accepted}
         known = {number: score for number, score in scores.items() if score is not None}
         fastest = {min(known, key=lambda number: known[number])} if known else set()
         baseline = self.baseline
@@ -209,10 +209,9 @@ class History:
         return last if last.number and last.decided is None else None
 
 
-def _log_mean(one: Attempt) -> float | None:
-    """Return the mean logarithm of the medians; attempts are compared on how many shapes they have, too."""
-    times = [record.median_s for record in one.own_records.values() if record.median_s > 0]
-    return sum(math.log(time) for time in times) / len(times) if times else None
+def _mean_s(one: Attempt) -> float | None:
+    """Return the geometric mean of the medians, in seconds."""
+    return geometric_mean(record.median_s for record in one.own_records.values() if record.median_s > 0)
 
 
 def attempts_of(events: Iterable[Event]) -> History:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import Any
 
 from kopt_kb.errors import FindingError
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import format_exact, unit
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import Target
@@ -129,7 +129,7 @@ class StopConditions:
         """
         judged = tuple(_judge(one, measurements.get(one.shape)) for one in self.conditions)
         ratios = [one.ratio for one in judged if one.ratio is not None]
-        aggregate = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios)) if ratios else None
+        aggregate = geometric_mean(ratios)
         return Evaluation(judged, aggregate)
 
 

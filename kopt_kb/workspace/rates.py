@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,7 @@ from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.roof_use import DRAM, roof_amount
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["ShapeRate", "change_pct", "finite", "geomean", "rates_of", "short"]
+__all__ = ["ShapeRate", "finite", "rates_of", "short"]
 
 _DIGITS = 6
 
@@ -51,21 +51,6 @@ def short(value: float | None) -> float | None:
     """Return a derived number at six significant digits: more would pretend a precision no timing has."""
     known = finite(value)
     return None if known is None else float(f"{known:.{_DIGITS}g}")
-
-
-def geomean(values: Iterable[float | None]) -> float | None:
-    """Return the geometric mean of positive numbers; None when there are none or one is missing or not positive."""
-    found = list(values)
-    if not found or any(one is None or not one > 0 for one in found):
-        return None
-    return finite(math.exp(math.fsum(math.log(one) for one in found if one is not None) / len(found)))
-
-
-def change_pct(new: float | None, old: float | None) -> float | None:
-    """Return the change from old to new in percent; None when one is missing or old is not positive."""
-    if new is None or old is None or not old > 0:
-        return None
-    return finite(100 * (new / old - 1))
 
 
 def rates_of(state: WorkspaceState, records: Mapping[str, Measured], *, judged: bool = True) -> tuple[ShapeRate, ...]:

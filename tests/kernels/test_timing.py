@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.kernels.timing import (
     compare_samples,
-    geometric_mean,
     interleave,
     measure,
     noise_floor,
@@ -111,14 +110,6 @@ def test_the_noise_floor_is_the_largest_deviation_of_a_run():
     assert noise_floor([[100.0] * 3, [101.0] * 3, [98.0] * 3]) == pytest.approx(2.0)
     with pytest.raises(BadInput, match="at least twice"):
         noise_floor([[1.0] * 3])
-
-
-def test_the_geometric_mean_of_2_and_8_is_4():
-    """And it refuses none, zero and NaN."""
-    assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
-    for bad in ([], [1.0, 0.0], [math.nan]):
-        with pytest.raises(BadInput):
-            geometric_mean(bad)
 
 
 def test_functions_run_in_turn_and_the_order_alternates():

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from kopt_kb.analysis.isa.targets import isa_targets
+from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.workspace.attempts import Attempt, Candidate, History, attempts_of
 from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
-from kopt_kb.workspace.rates import ShapeRate, change_pct, geomean, rates_of, short
+from kopt_kb.workspace.rates import ShapeRate, rates_of, short
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.views.memory_words import blob_text, free_text, plain
 from kopt_kb.workspace.views.views import BlobReader, View
@@ -111,7 +112,7 @@ def _kernel(attempt: Attempt, chosen: Candidate | None) -> dict[str, Any]:
 
 
 def _over(rates: tuple[ShapeRate, ...], name: str, scale: float) -> float | None:
-    mean = geomean(getattr(one, name) for one in rates)
+    mean = geometric_mean(getattr(one, name) for one in rates)
     return short(None if mean is None else mean * scale)
 
 
@@ -121,7 +122,7 @@ def _performance(state: WorkspaceState, history: History, attempt: Attempt) -> d
     wanted = {str(shape) for shape in state.problem.to_json()["shapes"]}
     whole = wanted <= own.keys()
     return {
-        "latency_us": short(_microseconds(geomean(own[shape].median_s for shape in wanted))) if whole else None,
+        "latency_us": short(_microseconds(geometric_mean(own[shape].median_s for shape in wanted))) if whole else None,
         "latency_us_by_shape": _by_shape(rates, lambda one: one.record.median_s * 1e6),
         "tflops": _over(rates, "flops_per_s", 1e-12),
         "bandwidth_gbps": _over(rates, "bytes_per_s", 1e-9),
@@ -163,13 +164,13 @@ def _comparison(history: History, attempt: Attempt) -> dict[str, Any] | None:
     again = attempt.standing(previous.chosen.name)
     before = again or previous.own_records
     shapes = sorted(own.keys() & before.keys())
-    new = geomean(own[shape].median_s for shape in shapes)
-    old = geomean(before[shape].median_s for shape in shapes)
+    new = geometric_mean(own[shape].median_s for shape in shapes)
+    old = geometric_mean(before[shape].median_s for shape in shapes)
     return {
         "version": f"v{previous.number}",
         "same_round": bool(again),
-        "latency_change_pct": short(change_pct(new, old)),
-        "throughput_change_pct": short(change_pct(old, new)),
+        "latency_change_pct": short(change_pct(old, new)),
+        "throughput_change_pct": short(speedup_pct(old, new)),
     }
 
 

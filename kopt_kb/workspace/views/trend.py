@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
 from kopt_kb.workspace.adopted import adopted_lines
 from kopt_kb.workspace.attempts import Attempt, History, attempts_of
 from kopt_kb.workspace.journal.events import Event
-from kopt_kb.workspace.rates import change_pct, finite, geomean, rates_of
+from kopt_kb.workspace.rates import finite, rates_of
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.views.markdown import figure, percent, table
 from kopt_kb.workspace.views.memory_words import plain
@@ -42,7 +43,7 @@ def _tflops(state: WorkspaceState, attempt: Attempt) -> tuple[float | None, floa
     """Return geomean and peak over shapes, in TFLOPS."""
     rates = [one.flops_per_s for one in rates_of(state, attempt.own_records)]
     known = [one for one in rates if one is not None]
-    mean = geomean(rates)
+    mean = geometric_mean(rates)
     return (None if mean is None else mean * 1e-12), (max(known) * 1e-12 if known else None)
 
 
@@ -53,8 +54,9 @@ def _against(history: History, attempt: Attempt, *, whole_step: bool) -> str:
         return "-"
     own, base = attempt.own_records, baseline.own_records
     shapes = sorted(own.keys() & base.keys())
-    change = change_pct(
-        geomean(base[shape].median_s for shape in shapes), geomean(own[shape].median_s for shape in shapes)
+    change = speedup_pct(
+        geometric_mean(base[shape].median_s for shape in shapes),
+        geometric_mean(own[shape].median_s for shape in shapes),
     )
     shown = percent(change)
     forward = "-" if whole_step else shown

@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput
-from kopt_kb.tuning.decision import GateResult, change_pct, decide, score_pct
+from kopt_kb.tuning.decision import GateResult, decide, score_pct
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.policy import GATES
-from kopt_kb.tuning.scoring import combined_rate
 
 FOLDER = Path(__file__).parents[2] / "data" / "decisions"
 TRACES = [
@@ -33,7 +32,7 @@ def gates(overrides: Mapping[str, Any]) -> list[GateResult]:
 def times(trace: Mapping[str, Any]) -> tuple[Mapping[str, list[float]], Mapping[str, list[float]]]:
     """Incumbent and candidate times; rates of (forward, backward) become times of one step, three repeats."""
     if "rates" in trace:
-        old, new = ({f"s{at}": [1 / combined_rate(*pair)] * 3 for at, pair in enumerate(s)} for s in trace["rates"])
+        old, new = ({f"s{at}": [(2 / f + 4 / b) / 6] * 3 for at, (f, b) in enumerate(s)} for s in trace["rates"])
         return old, new
     return trace["incumbent"], trace["candidate"]
 
@@ -62,8 +61,15 @@ def test_each_policy_has_twenty_traces(policy: str) -> None:
 
 def test_percent_changes_are_exact_at_thresholds() -> None:
     """1.05 against 1 is 5 % and 0.95 against 1 is -5 %, not 5.000000000000004."""
-    assert (change_pct(1.05, 1.0), change_pct(0.95, 1.0)) == (5.0, -5.0)
+    assert (score_pct([1.05], [1.0]), score_pct([0.95], [1.0])) == (5.0, -5.0)
     assert (score_pct([1.02, 1.02], [1.0, 1.0]), score_pct([2.0, 0.5], [1.0, 1.0])) == (2.0, 0.0)
+
+
+def test_no_score_follows_from_a_missing_time() -> None:
+    """A shape without a time, or with zero, has no speedup: it is refused, not left out."""
+    for old, new in (([], []), ([1.0, 2.0], [1.0, 0.0]), ([1.0], [float("nan")])):
+        with pytest.raises(BadInput, match="positive time of every shape"):
+            score_pct(old, new)
 
 
 def test_unpaired_or_impossible_times_are_refused() -> None:

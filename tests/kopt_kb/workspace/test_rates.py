@@ -8,7 +8,7 @@ import pytest
 
 from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.journal.round_events import Measured
-from kopt_kb.workspace.rates import change_pct, finite, geomean, rates_of, short
+from kopt_kb.workspace.rates import finite, rates_of, short
 
 
 def record(shape, median_s):
@@ -49,14 +49,6 @@ def test_a_shape_outside_the_problem_comes_last_and_is_not_judged(played):
     found = rates_of(played.workspace.state(), records)
     assert [one.record.shape for one in found] == ["1024x512", "2x2x2x2", "64x64"]
     assert found[2].target_ratio is None
-
-
-def test_geomean_and_change():
-    """Of 2 and 8: 4; from 8 to 4: minus 50 %; missing numbers make no number."""
-    assert geomean([2.0, 8.0]) == pytest.approx(4)
-    assert geomean([]) is geomean([1.0, None]) is geomean([1.0, 0.0]) is None
-    assert change_pct(4, 8) == -50
-    assert change_pct(None, 1) is change_pct(1, 0) is None
 
 
 def test_numbers_json_cannot_carry_are_none():
