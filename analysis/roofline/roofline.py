@@ -1,4 +1,4 @@
-"""The roofline of a piece of work on a platform: intensity, ridge, bound, attainable rate and 90 % target.
+"""The roofline of a piece of work on a platform: intensity, ridge, bound, attainable rate and target.
 
 Model: Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for multicore
 architectures", CACM 52(4), 2009. Engines run side by side, so the time of a work is the largest of the time of
@@ -19,24 +19,19 @@ from kopt_kb.analysis.roofline.ceilings import (
     memory_ceiling,
     traffic_pattern,
 )
+from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, Target, target_of
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.problem.counts import Level
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.citation import Citation
-from kopt_kb.quantity.quantity import Quantity, Unknown, counted, given
+from kopt_kb.quantity.quantity import Quantity, Unknown, counted
 from kopt_kb.wiki.json import cited_json, number_json, quantity_json
 from kopt_kb.wiki.registry import Platform
 
-__all__ = ["TARGET_FACTOR", "GradeRefused", "Roofline", "Target", "roofline"]
-
-TARGET_FACTOR = Fraction(9, 10)
-"""Share of a roof that a kernel must reach: the seed's rule."""
+__all__ = ["GradeRefused", "Roofline", "roofline"]
 
 BALANCED_BAND = Fraction(5, 100)
 """Work whose intensity is within 5 % of the ridge is balanced: either roof may bind."""
-
-_PRINTED = {"compute": "TFLOPS", "bandwidth": "TB/s"}
-"""Units targets are printed in; integer peaks are printed in TOPS."""
 
 LEVELS: tuple[Level, ...] = ("dram", "llc", "l2", "l1", "shared")
 
@@ -48,40 +43,6 @@ class GradeRefused(FindingError):
     """A roof rests on a weaker source than was asked for."""
 
     code = "KB059"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """An absolute target.
-
-    Attributes:
-        metric: `compute` (FLOP/s of one dtype and engine) or `bandwidth` (compulsory bytes over time).
-        name: Ceiling it comes from: `bf16 matrix`, `dram`.
-        value: factor x roof; Unknown when the roof is.
-        basis: `measured` or `documented`.
-    """
-
-    metric: Literal["compute", "bandwidth"]
-    name: str
-    value: Quantity | Unknown
-    basis: str
-    factor: Fraction = TARGET_FACTOR
-
-    def line(self) -> str:
-        """Return the seed's line, such as `memory-bound target >= 3.6 TB/s`."""
-        kind = "compute-bound" if self.metric == "compute" else "memory-bound"
-        if isinstance(self.value, Unknown):
-            return f"{kind} target: UNKNOWN (gpu-wiki not found)"
-        return f"{kind} target >= {self.value}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the contract's target object, plus name, grades and SI value."""
-        common = {"metric": self.metric, "name": self.name, "basis": self.basis, "factor": float(self.factor)}
-        if isinstance(self.value, Unknown):
-            return {**common, "value": None, "unit": None, "needs": list(self.value.needs)}
-        si = number_json(self.value.si)
-        grades = sorted(self.value.grades())
-        return {**common, "value": float(self.value.number), "unit": self.value.unit, "si_value": si, "grades": grades}
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,14 +191,6 @@ def _limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
     return ("compute", slowest) if computing > moving else ("memory", level)
 
 
-def _target(metric: Literal["compute", "bandwidth"], one: Ceiling) -> Target:
-    factor = given(TARGET_FACTOR, "1", "target factor of the policy", is_policy=True)
-    value = one.roof if isinstance(one.roof, Unknown) else factor * one.roof
-    if isinstance(value, Quantity):
-        value = value.as_ceiling().to(_PRINTED[metric] if value.unit.endswith(("FLOPS", "B/s")) else "TOPS")
-    return Target(metric, one.name, value, one.basis)
-
-
 def _notes(platform: Platform, work: Work, targets: tuple[Target, ...], roofs: tuple[Ceiling, ...]) -> tuple[str, ...]:
     found = [f"{one.name}: {note}" for one in roofs for note in one.notes]
     found += [
@@ -279,15 +232,17 @@ def _refuse_weak(roofs: tuple[Ceiling, ...], min_grade: str | None) -> None:
             )
 
 
-def roofline(work: Work, platform: Platform, *, min_grade: str | None = None) -> Roofline:
+def roofline(work: Work, platform: Platform, *, min_grade: str | None = None, aim: Aim = TARGET_FACTOR) -> Roofline:
     """Return the roofline of a work on a platform.
 
     Args:
         work: Useful operations by (dtype, engine) and compulsory bytes.
         platform: The exact product.
         min_grade: Refuse roofs that rest on a weaker grade: vendor, device or measured.
+        aim: Share of the roofs that the targets ask for, or a performance target.
 
     Raises:
+        TargetAboveRoofError: The performance target is above a documented roof.
         BadInput: The part lacks the engine or type (a NONE row), or the work is empty.
         WikiFaults: A row it needs does not load.
     """
@@ -300,7 +255,10 @@ def roofline(work: Work, platform: Platform, *, min_grade: str | None = None) ->
     judged = (memory, *_judged(levels))
     times = _times(work, compute, judged, "measured")
     bound, limiter = _limits(times)
-    targets = (*(_target("compute", one) for one in compute), _target("bandwidth", memory))
+    targets = (
+        *(target_of("compute", one, work, aim) for one in compute),
+        target_of("bandwidth", memory, work, aim),
+    )
     attainable = {"documented": _attainable(work, _times(work, compute, judged, "documented"))}
     if any(one.measured is not None for one in roofs):
         attainable["measured"] = _attainable(work, times)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from kopt_kb.analysis.roofline.roofline import Roofline, Target, roofline
+from kopt_kb.analysis.roofline.roofline import Roofline, roofline
+from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, Target
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.quantity import Quantity, Unknown
@@ -30,9 +31,11 @@ _ALWAYS = (
 """Limits that decide about tiles, occupancy and footprints: registered with every workspace of the platform."""
 
 
-def rooflines(problem: Problem, platform: Platform, *, min_grade: str | None = None) -> list[Roofline]:
-    """Return the roofline of each shape of a problem."""
-    return [roofline(work, platform, min_grade=min_grade) for work in problem.works()]
+def rooflines(
+    problem: Problem, platform: Platform, *, min_grade: str | None = None, aim: Aim = TARGET_FACTOR
+) -> list[Roofline]:
+    """Return the roofline of each shape of a problem, with targets of this aim."""
+    return [roofline(work, platform, min_grade=min_grade, aim=aim) for work in problem.works()]
 
 
 def registered_rows(platform: Platform, found: Iterable[Roofline]) -> tuple[list[Row], Lookup]:

@@ -9,15 +9,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.roofline.roofline import TARGET_FACTOR, Roofline, Target
+from kopt_kb.analysis.roofline.roofline import Roofline
+from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.quantity.quantity import Quantity, given
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import TargetSet
-from kopt_kb.workspace.performance_target import aimed, parse_performance_target
 from kopt_kb.workspace.registration import AGGREGATE, rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.state import WorkspaceState, fold
 from kopt_kb.workspace.views.render import RenderReport, render_workspace
@@ -88,23 +87,7 @@ def aim_in_force(state: WorkspaceState) -> str:
 
 def targets_now(problem: Problem, platform: Platform, factor: Fraction, aim: str = "") -> list[Roofline]:
     """Return the rooflines of a problem with targets of this share of each roof, or of a performance target."""
-    target = parse_performance_target(aim)
-    found = rooflines(problem, platform)
-    return aimed(found, target) if target is not None else [_with_factor(one, factor) for one in found]
-
-
-def _with_factor(one: Roofline, factor: Fraction) -> Roofline:
-    if factor == TARGET_FACTOR:
-        return one
-    roofs = {roof.name: roof.roof for roof in one.roofs()}
-    return replace(one, targets=tuple(_scaled(target, roofs[target.name], factor) for target in one.targets))
-
-
-def _scaled(target: Target, roof: Any, factor: Fraction) -> Target:
-    if not isinstance(target.value, Quantity):
-        return replace(target, factor=factor)
-    share = given(factor, "1", "target factor set for this workspace", is_policy=True)
-    return replace(target, value=(share * roof).as_ceiling().to(target.value.unit), factor=factor)
+    return rooflines(problem, platform, aim=parse_performance_target(aim) or factor)
 
 
 def set_targets(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.analysis.roofline.roofline import Roofline
+from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.conditions import StopConditions
@@ -20,7 +21,6 @@ from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.reader import read_journal
 from kopt_kb.workspace.journal.setup_events import NoteAdded, WikiState, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout, create_workspace, find_layout
-from kopt_kb.workspace.performance_target import aimed, parse_performance_target
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.route import Route, choose_route
 from kopt_kb.workspace.state import WorkspaceState, fold
@@ -56,10 +56,8 @@ class Workspace:
         _check_arch(product, task.arch)
         demo = read_demo(task.kernel_demo) if task.kernel_demo is not None else b""
         route = choose_route(task.route, task.kernel_demo, demo, task.framework)
-        found = rooflines(task.problem, product, min_grade=task.min_grade)
-        aim = parse_performance_target(task.aim)
-        if aim is not None:
-            found = aimed(found, aim)
+        aim = parse_performance_target(task.aim) or TARGET_FACTOR
+        found = rooflines(task.problem, product, min_grade=task.min_grade, aim=aim)
         missing = unknown_needs(found)
         if missing and not task.allow_unknown:
             raise missing[0].error()

@@ -62,6 +62,17 @@ def test_our_own_measurement_of_the_pattern_and_footprint(
     assert str(memory_ceiling(Registry.open(measured_root).platform("T10"), pattern, footprint).roof) == expected
 
 
+@pytest.mark.core
+def test_of_several_documented_peaks_the_highest_is_the_roof(wiki_root: Path, product: Path) -> None:
+    """A roof must not be exceeded: 102.4 TFLOPS at boost, not 81.92 at base clock, whichever row stands first."""
+    boost = next(line for line in product.read_text().splitlines() if "| 102.4 |" in line)
+    base = boost.replace("102.4", "81.92").replace("clock=boost", "clock=base")
+    for rows in (f"{boost}\n{base}", f"{base}\n{boost}"):
+        product.write_text(product.read_text().replace(base + "\n", "").replace(boost, rows))
+        roof = compute_ceiling(Registry.open(wiki_root).platform("T10"), "fp16", "matrix")
+        assert str(roof.documented) == "102.4 TFLOPS"
+
+
 def test_our_own_compute_measurement(measured_root: Path) -> None:
     """90 TFLOPS measured replaces 102.4 documented as the basis; both are kept."""
     roof = compute_ceiling(Registry.open(measured_root).platform("T10"), "fp16", "matrix")

@@ -1,4 +1,4 @@
-"""A target in words becomes an exact share of a cited roof, or is refused with both numbers."""
+"""A target is an exact share of a cited roof; one in words becomes that, or is refused with both numbers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.roofline.roofline import roofline
+from kopt_kb.analysis.roofline.targets import (
+    PerformanceTarget,
+    TargetAboveRoofError,
+    parse_performance_target,
+)
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.work import work
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.workspace.performance_target import (
-    PerformanceTarget,
-    TargetAboveRoofError,
-    aimed,
-    parse_performance_target,
-)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def one(root: Path, shape: str, text: str):
     """The roofline of a product on the invented part with this target."""
     target = parse_performance_target(text)
     assert target is not None
-    return aimed([roofline(work("gemm", shape, "fp16"), Registry.open(root).platform("T10"))], target)[0]
+    return roofline(work("gemm", shape, "fp16"), Registry.open(root).platform("T10"), aim=target)
 
 
 def test_a_rate_on_a_compute_bound_shape(wiki_root: Path) -> None:
@@ -126,5 +125,5 @@ def test_an_unknown_roof_stays_unknown(wiki_root: Path) -> None:
     """Nobody says the bf16 peak of this part; no target is made up."""
     target = parse_performance_target("60%")
     assert target is not None
-    found = aimed([roofline(work("gemm", "4096x4096x4096", "bf16"), Registry.open(wiki_root).platform("T10"))], target)
-    assert found[0].unknown() is not None
+    found = roofline(work("gemm", "4096x4096x4096", "bf16"), Registry.open(wiki_root).platform("T10"), aim=target)
+    assert found.unknown() is not None
