@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from kopt_kb.errors import BadInput
+from kopt_kb.wire import WireError as FieldError
 
 __all__ = [
     "AnyJson",
@@ -31,12 +31,6 @@ Decoder = Callable[[object, str], object]
 
 _INTEGER_LIMIT = 2**63
 _DEPTH_LIMIT = 32
-
-
-class FieldError(BadInput):
-    """A field of a record is missing, surplus or of the wrong kind; `where` is the field's path."""
-
-    code = "KB301"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,0 +1,273 @@
+"""What pydantic is told about the documents of `kopt_kb.wire`; importing this module loads pydantic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from fractions import Fraction
+from functools import cache
+from types import MappingProxyType
+from typing import Any, cast, get_type_hints
+
+from pydantic import GetCoreSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, SchemaValidator, ValidationError, core_schema
+
+from kopt_kb.wire import Matches, Member, Wire, WireError, members
+
+__all__ = [
+    "any_object_schema",
+    "class_schema",
+    "exact_schema",
+    "integer_schema",
+    "json_schema",
+    "text_schema",
+    "validated",
+]
+
+LARGEST_INTEGER = 2**63 - 1
+DEPTH_LIMIT = 32
+
+_Node = dict[str, Any]
+
+
+def validated(kind: Any, document: object, where: str) -> Any:
+    """Build a value of a type from a document; see `kopt_kb.wire.read`."""
+    try:
+        return _validator(kind)(document)
+    except ValidationError as error:
+        raise _refusal(error.errors(include_url=False), document, where) from None
+
+
+def json_schema(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema of what a type writes; see `kopt_kb.wire.schema`."""
+    body = TypeAdapter(kind).json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+
+
+@cache
+def _validator(kind: Any) -> Callable[[object], Any]:
+    adapter = TypeAdapter(kind)
+    if isinstance(kind, type) and issubclass(kind, Wire):
+        return adapter.validator.validate_python
+    return SchemaValidator(_strict(cast("_Node", adapter.core_schema))).validate_python
+
+
+# ---- classes -------------------------------------------------------------------------------------
+
+
+def class_schema(kind: type[Wire], core: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema:
+    """Return pydantic's schema of a dataclass with the names, computed members and strictness of its document."""
+    node = cast("_Node", core)
+    if node["type"] != "dataclass":  # a reference to a class that is being built
+        return core
+    computed = {member.path: member for member in members(cast("Hashable", kind))}
+    fields = [_field(field, computed.pop(field["name"], None)) for field in node["schema"]["fields"]]
+    node["schema"] = {
+        **node["schema"],
+        "fields": fields,
+        "computed_fields": [_computed(kind, member, handler) for member in computed.values()],
+    }
+    dropped = frozenset(member.name for member in computed.values())
+    if not dropped and not hasattr(kind, "from_wire"):
+        return core
+    return core_schema.no_info_before_validator_function(_prepare(kind, dropped), core)
+
+
+def _field(field: _Node, member: Member | None) -> _Node:
+    strict = {**field, "schema": _strict(field["schema"])}
+    if member is None:
+        return {**strict, "serialization_exclude": True}
+    if member.name == field["name"]:
+        return strict
+    return {**strict, "validation_alias": member.name, "serialization_alias": member.name}
+
+
+def _computed(kind: type, member: Member, handler: GetCoreSchemaHandler) -> core_schema.ComputedField:
+    form = _strict(cast("_Node", handler.generate_schema(_hint(kind, member.path))))
+    return core_schema.computed_field(member.path, form, alias=member.name)
+
+
+def _hint(kind: Any, path: str) -> Any:
+    """Return the type of an attribute of a class, along its path."""
+    for name in path.split("."):
+        attribute = getattr(kind, name, None)
+        if isinstance(attribute, property):
+            kind = get_type_hints(attribute.fget, include_extras=True)["return"]
+        else:
+            kind = get_type_hints(kind, include_extras=True)[name]
+    return kind
+
+
+def _prepare(kind: type[Wire], dropped: frozenset[str]) -> Callable[[object], object]:
+    convert = getattr(kind, "from_wire", None)
+
+    def prepare(value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        kept = {name: item for name, item in value.items() if name not in dropped}
+        return kept if convert is None else convert(kept)
+
+    return prepare
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+_LIMITS = {"ge": -LARGEST_INTEGER, "le": LARGEST_INTEGER}
+_SCALARS: dict[str, _Node] = {
+    "str": {"strict": True},
+    "bool": {"strict": True},
+    "int": {"strict": True, **_LIMITS},
+    "float": {"strict": True, "allow_inf_nan": False},
+}
+_WHOLE = {"none", "any", "literal", "enum", "definition-ref", "custom-error"}
+"""Forms that are taken as they are: they hold no scalar, or were made strict before."""
+
+
+def _strict(node: _Node) -> _Node:
+    """Return pydantic's schema of a value, without its conversions."""
+    kind = node["type"]
+    if kind in _SCALARS:
+        return {**_SCALARS[kind], **node}
+    if kind in _WHOLE or kind.startswith("function-") or (kind == "dataclass" and issubclass(node["cls"], Wire)):
+        return node
+    if kind in {"nullable", "default", "definitions"}:
+        return {**node, "schema": _strict(node["schema"])}
+    if kind == "tuple":
+        return {**node, "items_schema": [_strict(one) for one in node["items_schema"]]}
+    if kind == "frozenset":
+        return {**node, "items_schema": _strict(node["items_schema"])}
+    if kind == "dict":
+        return _read_only({**node, "values_schema": _strict(node["values_schema"])})
+    if kind == "union":
+        return {**node, "choices": [_strict(one) for one in node["choices"]]}
+    raise TypeError(f"no JSON form for {kind}")
+
+
+def _read_only(node: _Node) -> _Node:
+    return cast("_Node", core_schema.no_info_after_validator_function(MappingProxyType, cast("CoreSchema", node)))
+
+
+def text_schema(pattern: str, meaning: str) -> CoreSchema:
+    """Return the schema of text that holds a pattern."""
+    text = core_schema.str_schema(strict=True, pattern=pattern)
+    return core_schema.custom_error_schema(text, "kb", custom_error_message=meaning)
+
+
+def integer_schema(least: int) -> CoreSchema:
+    """Return the schema of an integer of at most 63 bits and not below `least`."""
+    return core_schema.int_schema(strict=True, ge=least, le=LARGEST_INTEGER)
+
+
+def exact_schema(number: Matches) -> CoreSchema:
+    """Return the schema of exact numbers: text outside, a Fraction inside."""
+    text = text_schema(number.pattern, number.meaning)
+    return core_schema.no_info_after_validator_function(Fraction, text)
+
+
+def any_object_schema() -> CoreSchema:
+    """Return the schema of any JSON object, frozen at every level."""
+    anything = core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+    return core_schema.no_info_wrap_validator_function(_frozen_object, anything)
+
+
+def _frozen_object(value: object, _handler: object) -> object:
+    if not isinstance(value, Mapping):
+        raise PydanticCustomError("kb", "an object")
+    return _frozen(value, "", 0)
+
+
+def _frozen(value: object, path: str, depth: int) -> object:
+    if depth > DEPTH_LIMIT:
+        raise _inside(path, f"is nested deeper than {DEPTH_LIMIT} levels")
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int) and abs(value) <= LARGEST_INTEGER:
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple([_frozen(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)])
+    if isinstance(value, Mapping):
+        return MappingProxyType(
+            {_key(key, path): _frozen(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+        )
+    raise _inside(path, _not_json(value))
+
+
+def _key(key: object, path: str) -> str:
+    if not isinstance(key, str):
+        raise _inside(path, f"has to be an object with text keys, not {key!r}")
+    return key
+
+
+def _not_json(value: object) -> str:
+    if isinstance(value, int):
+        return f"has to be {_BITS}"
+    return f"has to be {'a finite number' if isinstance(value, float) else 'a JSON value'}, not {_shown(value)}"
+
+
+def _inside(path: str, what: str) -> PydanticCustomError:
+    return PydanticCustomError("kb", "{what}", {"what": what, "path": path})
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "an integer",
+    "float_type": "a finite number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "frozen_set_type": "a list",
+    "dict_type": "an object",
+    "mapping_type": "an object",
+    "dataclass_type": "an object",
+}
+_BITS = "an integer of at most 63 bits"
+
+
+def _refusal(errors: list[ErrorDetails], document: object, where: str) -> WireError:
+    """Return the first error; the forms that a union tried at its place are one error."""
+    first = errors[0]
+    place = _place(first, document)
+    tried = [one for one in errors if _place(one, document) == place]
+    return WireError(_words(first, tried), where=(where + place).removeprefix("."))
+
+
+def _words(error: ErrorDetails, tried: list[ErrorDetails]) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "unexpected_keyword_argument":
+        return "is no member of this record"
+    if "what" in context:
+        return str(context["what"])
+    expected = dict.fromkeys(_expected(one["type"], one.get("ctx", {})) or one["msg"] for one in tried)
+    return f"has to be {' or '.join(expected)}, not {_shown(error['input'])}"
+
+
+def _expected(kind: str, context: Mapping[str, Any]) -> str:
+    if kind in {"literal_error", "enum"}:
+        return "one of " + str(context["expected"]).replace("'", "").replace(" or ", ", ")
+    if kind == "greater_than_equal" and context["ge"] >= 0:
+        return f"at least {context['ge']}"
+    return _BITS if kind in {"greater_than_equal", "less_than_equal"} else _EXPECTED.get(kind, "")
+
+
+def _place(error: ErrorDetails, document: object) -> str:
+    """Return the path of an error in the document; steps that only say which form was tried are left out."""
+    path = ""
+    for step in error["loc"]:
+        if isinstance(step, int) and isinstance(document, list | tuple):
+            path, document = f"{path}[{step}]", document[step]
+        elif isinstance(document, Mapping) and step in document:
+            path, document = f"{path}.{step}", document[step]
+    if error["type"] == "missing":
+        path = f"{path}.{error['loc'][-1]}"
+    return path + str(error.get("ctx", {}).get("path", ""))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
