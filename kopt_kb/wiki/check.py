@@ -107,7 +107,22 @@ def _check_identity(wiki: Wiki, one: Identity, report: WikiReport) -> None:
         report.faults.append(
             Fault("WK401", one.path, 0, f"no row for {key}", "write the value, UNKNOWN or NONE with a reason")
         )
+    _check_pci(sheet, one, report)
     _count(sheet, report)
+
+
+def _check_pci(sheet: Sheet, one: Identity, report: WikiReport) -> None:
+    """The ids a device is found by (front matter) are exactly those that rows cite."""
+    cited = set()
+    for row in sheet.rows:
+        if row.metric == "pci_id" and row.kind == "token":
+            subsystem = dict(row.axes)["subsystem"]
+            cited.add(row.value if subsystem == "any" else f"{row.value}:{subsystem}")
+    for name in sorted(cited ^ set(one.pci)):
+        message = f"{name} is in {'the front matter' if name in one.pci else 'a pci_id row'} only"
+        report.faults.append(
+            Fault("WK103", one.path, 1, message, "write it as `pci:` in the front matter and as a pci_id row")
+        )
 
 
 def _count(sheet: Sheet, report: WikiReport) -> None:

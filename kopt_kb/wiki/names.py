@@ -51,13 +51,14 @@ class Identity:
     aliases: tuple[str, ...] = ()
     family: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
+    pci: tuple[str, ...] = ()
 
     @classmethod
     def from_front(cls, front: Mapping[str, Any], path: str) -> Identity:
         """Return the identity in a page's front matter; missing fields become empty text."""
         texts = {name: str(front.get(name, "")) for name in ("platform", "vendor", "sku", "arch", "target")}
-        lists = [tuple(str(one) for one in front.get(name) or ()) for name in ("aliases", "family", "not")]
-        return cls(**texts, path=path, aliases=lists[0], family=lists[1], near=lists[2])
+        lists = [tuple(str(one) for one in front.get(name) or ()) for name in ("aliases", "family", "not", "pci")]
+        return cls(**texts, path=path, aliases=lists[0], family=lists[1], near=lists[2], pci=lists[3])
 
 
 def fold(name: str) -> str:
@@ -79,7 +80,7 @@ class NameIndex:
         self.identities = {one.platform: one for one in sorted(identities, key=lambda i: i.platform)}
         self.names: dict[str, list[str]] = {}
         for one in self.identities.values():
-            for name in dict.fromkeys(fold(n) for n in (one.platform, one.sku, *one.aliases, *one.family)):
+            for name in dict.fromkeys(fold(n) for n in (one.platform, one.sku, *one.aliases, *one.family, *one.pci)):
                 self.names.setdefault(name, []).append(one.platform)
 
     def faults(self) -> list[Fault]:

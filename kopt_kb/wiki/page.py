@@ -16,7 +16,7 @@ __all__ = ["Page", "read_front_matter", "read_page"]
 
 _MAX_ROWS = 3000
 _MAX_PIPES = 60
-_LIST_FIELDS = ("aliases", "family", "not")
+_LIST_FIELDS = ("aliases", "family", "not", "pci")
 _REQUIRED = {
     "hardware": ("platform", "vendor", "sku", "arch", "target"),
     "targets": ("target", "vendor", "arch", "title"),

@@ -90,6 +90,15 @@ def _candidates(number: Fraction, tail: str, one: Metric, row_unit: Unit) -> lis
     return values
 
 
+def _device_ids(value: str) -> tuple[str, ...]:
+    """Return how tables print the device part of `vendor:device`: in hexadecimal, or as AMD's tools, in decimal."""
+    device = value.rpartition(":")[2].casefold()
+    try:
+        return (device, f"0x{device}", str(int(device, 16)))
+    except ValueError:
+        return (device,)
+
+
 def quote_supports(quote: str, value: str, symbol: str, one: Metric) -> bool:
     """Return whether the quote prints the value.
 
@@ -98,7 +107,7 @@ def quote_supports(quote: str, value: str, symbol: str, one: Metric) -> bool:
     out. Tokens must appear as words. KB and MB of on-chip sizes are binary, as CUDA's and ROCm's tables mean them.
     """
     if one.dimension == "token":
-        words = _TOKEN_WORDS.get(value, (value.casefold(),))
+        words = _device_ids(value) if one.id == "pci_id" else _TOKEN_WORDS.get(value, (value.casefold(),))
         any_word = "|".join(re.escape(word) for word in words)
         return re.search(rf"(?<![a-z0-9])(?:{any_word})(?![a-z0-9])", quote.casefold()) is not None
     if one.dimension == "count" and value.isdigit() and int(value) < len(_COUNT_WORDS):

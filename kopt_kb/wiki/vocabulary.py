@@ -46,7 +46,7 @@ class Metric:
 
 
 FLOAT_DTYPES = (
-    "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "mxfp8", "mxfp6", "mxfp4", "nvfp4",
+    "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp8_e5m2", "fp6", "fp4", "mxfp8", "mxfp6", "mxfp4", "nvfp4",
 )  # fmt: skip
 INT_DTYPES = ("int32", "int8", "int4")
 
@@ -62,14 +62,15 @@ AXES: dict[str, tuple[str, ...]] = {
     "shape": (),
     "data": ("random", "zeros", "trig", "unstated"),
     "level": ("dram", "llc", "l2", "l1", "shared"),
-    "pattern": ("copy", "read", "write", "triad", "dot"),
+    "pattern": ("copy", "read", "write", "triad", "dot", "unstated"),
     "bytes": (),
     "direction": ("each", "both", "read", "write"),
     "die": ("xcd", "gcd", "die"),
     "multiplier": ("x1", "x2", "x4", "x8"),
     "mode": ("static", "optin", "portable"),
     "link": (),
-    "kind": ("tdp", "cap_min", "cap_default", "cap_max"),
+    "subsystem": (),
+    "kind": ("tdp", "cap_min", "cap_default", "cap_max", "diag_target"),
     "file": ("gpr", "vgpr", "agpr", "sgpr"),
     "scope": ("sm", "die", "xcd", "gcd", "gpu", "package", "superchip", "board", "node", "rack", "link"),
     "config": ("shipped", "full", "visible"),
@@ -110,6 +111,8 @@ _LIST: tuple[Metric, ...] = (
     Metric("l2_bandwidth", ("direction", "clock"), "B/s", "L2 bandwidth of the GPU"),
     Metric("llc_capacity", (), "B", "memory-side last level cache (Infinity Cache)", binary=True),
     Metric("llc_bandwidth", ("direction",), "B/s", "bandwidth of the memory-side cache"),
+    Metric("scalar_cache_capacity", (), "B", "scalar data cache, as large as the units that share it see it", binary=True),
+    Metric("instruction_cache_capacity", (), "B", "instruction cache, as large as the units that share it see it", binary=True),
     Metric("cache_line", ("level",), "B", "cache line"),
     Metric("cache_sector", ("level",), "B", "smallest unit a cache fetches"),
     Metric("shared_memory_per_sm", (), "B", "shared memory or LDS of one SM or CU", binary=True),
@@ -136,6 +139,7 @@ _LIST: tuple[Metric, ...] = (
     Metric("link_count", ("link",), "count", "GPU-to-GPU links"),
     Metric("host_bandwidth", ("link", "direction"), "B/s", "bandwidth of the link to the host"),
     Metric("board_power", ("kind",), "W", "board or module power"),
+    Metric("pci_id", ("subsystem",), "token", "PCI vendor and device id; `any` unless a subsystem tells products apart"),
     Metric("compute_capability", (), "token", "CUDA compute capability"),
     Metric("gfx_target", (), "token", "AMD instruction set target"),
     Metric("fp8_format", (), "token", "8-bit float encoding the hardware implements", tokens=("ocp", "fnuz", "none")),

@@ -56,3 +56,12 @@ def test_json_counts_rows_by_grade(wiki_root: Path) -> None:
     assert body["rows"]["-"] == 2
     assert body["clean"] is False
     assert {"code", "file", "line", "message", "fix"} <= set(body["faults"][0])
+
+
+def test_pci_ids_stand_in_the_front_matter_and_in_cited_rows(wiki_root: Path, product: Path) -> None:
+    """An id in one place only is a fault: a device would be found without a source, or not at all."""
+    product.write_text(product.read_text().replace("platform: T10\n", 'platform: T10\npci: ["10de:0001"]\n', 1))
+    wiki = Wiki(wiki_root, use_cache=False)
+    assert wiki.names.resolve("10de:0001").platform == "T10"
+    messages = [fault.message for fault in check_wiki(wiki).faults]
+    assert "10de:0001 is in the front matter only" in messages

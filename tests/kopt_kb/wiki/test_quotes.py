@@ -29,6 +29,8 @@ SUPPORTED = [
     ("HBM3e", "HBM3e", "-", "memory_type"),
     ("Yes", "yes", "-", "memory_ecc"),
     ("OCP FP8", "ocp", "-", "fp8_format"),
+    ("NVIDIA H20 | 2329 10DE 198B", "10de:2329", "-", "pci_id"),
+    ("physical: 29858", "1002:74a2", "-", "pci_id"),
 ]
 
 REFUSED = [
@@ -43,6 +45,8 @@ REFUSED = [
     ("HBM3 memory", "3", "count", "memory_stacks"),
     ("thirteen", "3", "count", "memory_stacks"),
     ("E4M3FNUZ", "ocp", "-", "fp8_format"),
+    ("NVIDIA H20 | 2328", "10de:2329", "-", "pci_id"),
+    ("physical: 29859", "1002:74a2", "-", "pci_id"),
     ("", "148", "TFLOPS", "peak_compute"),
 ]
 
