@@ -73,6 +73,7 @@ def errors() -> str:
     """Return the page of error, fault, rule and finding codes."""
     from kopt_kb.wiki.faults import FAULT_CODES
     from kopt_kb.wiki.physics import RULES
+    from kopt_kb.wiki.tables import table
     from kopt_kb.workspace.audit.audit import AUDIT_CODES
 
     lines = [
@@ -82,25 +83,27 @@ def errors() -> str:
         "",
         "## Errors",
         "",
-        "| Code | Class | Module | Meaning |",
-        "|---|---|---|---|",
+        *table(("Code", "Class", "Module", "Meaning"), (one for one in sorted(_classes()) if one[0].startswith("KB"))),
+        "## Faults of wiki pages",
+        "",
+        *table(("Code", "Meaning"), FAULT_CODES.items()),
+        "## Physics rules",
+        "",
+        *table(("Rule", "What must hold"), ((name, _first_line(rule)) for name, rule in RULES.items())),
+        "## Audit findings",
+        "",
+        *table(("Code", "Meaning"), AUDIT_CODES.items()),
     ]
-    lines += [
-        f"| {code} | {name} | {module} | {doc} |"
-        for code, name, module, doc in sorted(_classes())
-        if code.startswith("KB")
-    ]
-    lines += ["", "## Faults of wiki pages", "", "| Code | Meaning |", "|---|---|"]
-    lines += [f"| {code} | {text} |" for code, text in FAULT_CODES.items()]
-    lines += ["", "## Physics rules", "", "| Rule | What must hold |", "|---|---|"]
-    lines += [f"| {name} | {(rule.__doc__ or '').split(chr(10))[0]} |" for name, rule in RULES.items()]
-    lines += ["", "## Audit findings", "", "| Code | Meaning |", "|---|---|"]
-    lines += [f"| {code} | {text} |" for code, text in AUDIT_CODES.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
+
+
+def _first_line(rule: object) -> str:
+    return (rule.__doc__ or "").split("\n", 1)[0]
 
 
 def metrics() -> str:
     """Return the page of the closed vocabulary."""
+    from kopt_kb.wiki.tables import table
     from kopt_kb.wiki.vocabulary import ALIASES, AXES, METRICS
 
     lines = [
@@ -108,21 +111,14 @@ def metrics() -> str:
         "",
         "Written by `python tools/reference.py`.",
         "",
-        "| Metric | Conditions | Dimension | Meaning |",
-        "|---|---|---|---|",
+        *table(
+            ("Metric", "Conditions", "Dimension", "Meaning"),
+            ((one.id, ", ".join(one.axes), one.dimension, one.meaning) for one in METRICS.values()),
+        ),
+        *table(("Condition", "Values"), ((name, ", ".join(values) or "free") for name, values in AXES.items())),
+        *table(("Alias", "Metric"), sorted(ALIASES.items())),
     ]
-    lines += [
-        f"| {one.id} | {', '.join(one.axes) or '-'} | {one.dimension} | {one.meaning} |" for one in METRICS.values()
-    ]
-    lines += ["", "| Condition | Values |", "|---|---|"]
-    lines += [f"| {name} | {', '.join(values) or 'free'} |" for name, values in AXES.items()]
-    lines += [
-        "",
-        "| Alias | Metric |",
-        "|---|---|",
-        *(f"| {alias} | {name} |" for alias, name in sorted(ALIASES.items())),
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 PAGES = {"commands.md": commands, "codes.md": errors, "metrics.md": metrics}

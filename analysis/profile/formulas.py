@@ -18,6 +18,7 @@ from kopt_kb.analysis.profile.vocabulary import METRICS
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.quantity import Exactness
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.tables import NO_ROW, rows_under
 from kopt_kb.wiki.wiki import default_root
 
 __all__ = ["HEADER", "PARAMETERS", "TAGS", "Formula", "FormulaFault", "load_formulas", "read_formulas"]
@@ -92,29 +93,17 @@ def read_formulas(text: str, path: str) -> tuple[Formula, ...]:
         raise FormulaFault(bad[0][1], where=f"{path}:{bad[0][0]}")
     found: list[Formula] = []
     used: set[str] = set()
-    inside = False
-    for number, line in enumerate(lines, 1):
-        cells = _cells(line)
-        if tuple(cells) == HEADER:
-            inside = True
-        elif not cells:
-            inside = False
-        elif inside and set(line) - set("|-: "):
-            found.append(_row(cells, notes, used, f"{path}:{number}"))
+    for number, cells in rows_under(lines, HEADER):
+        found.append(_row(cells, notes, used, f"{path}:{number}"))
     unused = sorted(set(notes) - used)
     if unused:
         raise FormulaFault(f"footnote [^{unused[0]}] is never cited", where=f"{path}:{notes[unused[0]].line}")
     return tuple(found)
 
 
-def _cells(line: str) -> list[str]:
-    stripped = line.strip()
-    if not (stripped.startswith("|") and stripped.endswith("|")):
-        return []
-    return [cell.strip() for cell in stripped[1:-1].split("|")]
-
-
-def _row(cells: list[str], notes: dict[str, Footnote], used: set[str], where: str) -> Formula:
+def _row(cells: list[str] | None, notes: dict[str, Footnote], used: set[str], where: str) -> Formula:
+    if cells is None:
+        raise FormulaFault("no table row", where=where, fix=NO_ROW)
     if len(cells) != len(HEADER):
         raise FormulaFault(f"{len(cells)} cells under a header of {len(HEADER)}", where=where)
     metric, gfx, formula, unit, source, note = cells

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.tables import NO_ROW, rows_under
 from kopt_kb.wiki.wiki import default_root
 
 __all__ = ["HEADER", "OWN_SOURCE", "Threshold", "ThresholdFault", "Thresholds", "load_thresholds", "read_thresholds"]
@@ -106,31 +107,19 @@ def read_thresholds(text: str, path: str) -> Thresholds:
     if bad:
         raise ThresholdFault(bad[0][1], where=f"{path}:{bad[0][0]}")
     rows: dict[tuple[str, str], Threshold] = {}
-    inside = False
-    for number, line in enumerate(lines, 1):
-        cells = _cells(line)
-        if tuple(cells) == HEADER:
-            inside = True
-        elif not cells:
-            inside = False
-        elif inside and set(line) - set("|-: "):
-            row = _row(cells, notes, f"{path}:{number}")
-            if (row.code, row.metric) in rows:
-                raise ThresholdFault(f"{row.code} {row.metric} stands twice", where=row.citation)
-            rows[row.code, row.metric] = row
+    for number, cells in rows_under(lines, HEADER):
+        row = _row(cells, notes, f"{path}:{number}")
+        if (row.code, row.metric) in rows:
+            raise ThresholdFault(f"{row.code} {row.metric} stands twice", where=row.citation)
+        rows[row.code, row.metric] = row
     if not rows:
         raise ThresholdFault("the page has no table of thresholds", where=path)
     return Thresholds(rows)
 
 
-def _cells(line: str) -> list[str]:
-    stripped = line.strip()
-    if not (stripped.startswith("|") and stripped.endswith("|")):
-        return []
-    return [cell.strip() for cell in stripped[1:-1].split("|")]
-
-
-def _row(cells: list[str], notes: Mapping[str, Footnote], where: str) -> Threshold:
+def _row(cells: list[str] | None, notes: Mapping[str, Footnote], where: str) -> Threshold:
+    if cells is None:
+        raise ThresholdFault("no table row", where=where, fix=NO_ROW)
     if len(cells) != len(HEADER):
         raise ThresholdFault(f"{len(cells)} cells under a header of {len(HEADER)}", where=where)
     code, metric, op, value, unit, source, note = cells

@@ -8,23 +8,24 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.row import COLUMNS
+from kopt_kb.wiki.tables import table
 
 __all__ = ["measured_page", "write_measured_page"]
 
-_HEADER = "| Metric | Value | Unit | Conditions | Grade | Source | Note |\n|---|---|---|---|---|---|---|"
 _METHOD = "method: median of {count} runs, spread {spread:.1f} %, L2 flushed before each run"
 
 
-def _bandwidth_row(one: dict[str, Any]) -> str:
+def _bandwidth_row(one: dict[str, Any]) -> tuple[str, ...]:
     value = f"{one['rate_per_s'] / 1e12:.3f}"
     where = f"bandwidth, {one['pattern']}, {one['bytes']} bytes"
     note = _METHOD.format(count=one["count"], spread=one["spread_pct"])
     conditions = f"level=dram; pattern={one['pattern']}; bytes={one['bytes']}"
     source = f'[^run] {where} quote="{value} TB/s"'
-    return f"| measured_bandwidth | {value} | TB/s | {conditions} | measured | {source} | {note} |"
+    return "measured_bandwidth", value, "TB/s", conditions, "measured", source, note
 
 
-def _compute_row(one: dict[str, Any]) -> str:
+def _compute_row(one: dict[str, Any]) -> tuple[str, ...]:
     unit = "TOPS" if one["dtype"].startswith("int") else "TFLOPS"
     value = f"{one['rate_per_s'] / 1e12:.1f}"
     names = ("dtype", "engine", "acc", "shape", "data")
@@ -32,7 +33,7 @@ def _compute_row(one: dict[str, Any]) -> str:
     where = f"compute, {one['dtype']}, {one['shape']}"
     note = _METHOD.format(count=one["count"], spread=one["spread_pct"]) + ", the vendor library's product"
     source = f'[^run] {where} quote="{value} {unit}"'
-    return f"| measured_compute | {value} | {unit} | {conditions} | measured | {source} | {note} |"
+    return "measured_compute", value, unit, conditions, "measured", source, note
 
 
 def measured_page(platform: str, vendor: str, run: dict[str, Any], record_path: str, read: str) -> str:
@@ -57,8 +58,8 @@ def measured_page(platform: str, vendor: str, run: dict[str, Any], record_path: 
         f"# {platform}, measured", "",
         f"Device as the driver names it: {device}. Clocks were left as found. Bandwidth is bytes read plus bytes",
         "written over time; of several launch configurations the fastest is recorded. Results were checked.", "",
-        "## Measured bandwidth", "", _HEADER, *(_bandwidth_row(one) for one in run["bandwidth"]), "",
-        "## Measured compute", "", _HEADER, *(_compute_row(one) for one in run["compute"]), "",
+        "## Measured bandwidth", "", *table(COLUMNS, map(_bandwidth_row, run["bandwidth"])),
+        "## Measured compute", "", *table(COLUMNS, map(_compute_row, run["compute"])),
         source,
     ]  # fmt: skip
     return "\n".join(lines) + "\n"

@@ -12,6 +12,7 @@ from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.page import Page, read_page
 from kopt_kb.wiki.required import missing
 from kopt_kb.wiki.sheet import Check, Sheet
+from kopt_kb.wiki.tables import table
 from kopt_kb.wiki.wiki import Wiki
 
 __all__ = ["WikiReport", "check_wiki", "render_index"]
@@ -65,20 +66,23 @@ def render_index(wiki: Wiki) -> str:
         "",
         "## Products",
         "",
-        "| Platform | Product | Vendor | Architecture | Target | Page |",
-        "|---|---|---|---|---|---|",
+        *table(
+            ("Platform", "Product", "Vendor", "Architecture", "Target", "Page"),
+            (
+                (p.platform, p.sku, p.vendor, p.arch, _link(p.target, f"targets/{p.target}.md"), _link(p.path))
+                for p in wiki.names.identities.values()
+            ),
+        ),
     ]
-    for one in wiki.names.identities.values():
-        target = f"[{one.target}](targets/{one.target}.md)"
-        lines.append(
-            f"| {one.platform} | {one.sku} | {one.vendor} | {one.arch} | {target} | [{one.path}]({one.path}) |"
-        )
     for title, folder in (("Targets", "targets"), ("Measured", "measured"), ("Counters", "counters"), *_KNOWLEDGE):
         pages = wiki.pages(folder) if (wiki.root / folder).is_dir() else []
         if pages:
-            lines += ["", f"## {title}", ""]
-            lines += [f"- [{path}]({path})" for path in pages]
-    return "\n".join(lines) + "\n"
+            lines += [f"## {title}", "", *(f"- {_link(path)}" for path in pages), ""]
+    return "\n".join(lines)
+
+
+def _link(text: str, path: str = "") -> str:
+    return f"[{text}]({path or text})"
 
 
 _KNOWLEDGE = tuple((name.capitalize(), name) for name in FOLDERS)

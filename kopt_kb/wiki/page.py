@@ -9,8 +9,9 @@ from typing import Any
 from kopt_kb.wiki.cells import CellFault, parse_row
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
-from kopt_kb.wiki.row import COLUMNS, Row, split_cells
+from kopt_kb.wiki.row import COLUMNS, Row
 from kopt_kb.wiki.sheet import MAX_BYTES
+from kopt_kb.wiki.tables import split_cells
 
 __all__ = ["Page", "read_front_matter", "read_page"]
 

@@ -9,8 +9,9 @@ from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.quantity.quantity import Absent, Cited, Derived, Grade, Quantity, Unknown
 from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.faults import Fault, WikiFaults
-from kopt_kb.wiki.row import Row, row_hash, split_cells
+from kopt_kb.wiki.row import Row, row_hash
 from kopt_kb.wiki.sheet import Sheet
+from kopt_kb.wiki.tables import split_cells
 from kopt_kb.wiki.vocabulary import METRICS
 from kopt_kb.wiki.wiki import Wiki
 

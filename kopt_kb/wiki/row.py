@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["COLUMNS", "Row", "Source", "row_hash", "split_cells"]
+__all__ = ["COLUMNS", "Row", "Source", "row_hash"]
 
 COLUMNS = ("Metric", "Value", "Unit", "Conditions", "Grade", "Source", "Note")
-
-_PIPE = re.compile(r"(?<!\\)\|")
-
-
-def split_cells(line: str) -> list[str] | None:
-    r"""Return the cells of a raw table line, or None if it does not start and end with a pipe.
-
-    Pipes are escaped as `\|`; nothing else is interpreted, so surplus and missing cells stay visible.
-    """
-    text = line.strip()
-    if len(text) < 2 or text[0] != "|" or not _PIPE.match(text[-1:]) or text.endswith("\\|"):
-        return None
-    return [cell.strip().replace("\\|", "|") for cell in _PIPE.split(text[1:-1])]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.above_roof import above_roof
 from kopt_kb.workspace.adopted import adopted_lines
 from kopt_kb.workspace.attempts import Bench, attempts_of, standing
@@ -11,7 +12,7 @@ from kopt_kb.workspace.bench_source import is_whole
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
 from kopt_kb.workspace.state import WorkspaceState, fold
-from kopt_kb.workspace.views.markdown import bullets, figure, table
+from kopt_kb.workspace.views.markdown import bullets, figure
 from kopt_kb.workspace.views.memory_words import plain
 from kopt_kb.workspace.views.views import BlobReader, View
 

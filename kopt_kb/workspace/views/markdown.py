@@ -1,15 +1,10 @@
-"""Pieces of rendered Markdown: tables, bullets, and texts of people made safe to stand in them."""
+"""Pieces of rendered Markdown: numbers, bullets, and texts of people made safe to stand in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-__all__ = ["bullets", "cell", "figure", "percent", "quoted", "table"]
-
-
-def cell(text: object) -> str:
-    """Return text that can't end a table cell or a line."""
-    return " ".join(str(text).split()).replace("|", "\\|") or "-"
+__all__ = ["bullets", "figure", "percent", "quoted"]
 
 
 def figure(value: float | None, digits: int = 4) -> str:
@@ -20,13 +15,6 @@ def figure(value: float | None, digits: int = 4) -> str:
 def percent(value: float | None) -> str:
     """Return a signed percentage with three decimals, `-` for none."""
     return "-" if value is None else f"{value:+.3f}%"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Return a Markdown table's lines, a blank line after it."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    lines += [f"| {' | '.join(cell(one) for one in row)} |" for row in rows]
-    return [*lines, ""]
 
 
 def bullets(items: Iterable[object], none: str = "none") -> list[str]:

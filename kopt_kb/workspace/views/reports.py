@@ -6,13 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 from kopt_kb.quantity.units import format_exact
+from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.adopted import adopted_lines
 from kopt_kb.workspace.attempts import Attempt, History, attempts_of
 from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
 from kopt_kb.workspace.state import WorkspaceState, fold
-from kopt_kb.workspace.views.markdown import bullets, figure, percent, quoted, table
+from kopt_kb.workspace.views.markdown import bullets, figure, percent, quoted
 from kopt_kb.workspace.views.memory import iteration_of
 from kopt_kb.workspace.views.memory_words import blob_text, plain, spoken
 from kopt_kb.workspace.views.trend import STATUS

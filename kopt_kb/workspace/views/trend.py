@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
+from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.adopted import adopted_lines
 from kopt_kb.workspace.attempts import Attempt, History, attempts_of
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.rates import finite, rates_of
 from kopt_kb.workspace.state import WorkspaceState, fold
-from kopt_kb.workspace.views.markdown import figure, percent, table
+from kopt_kb.workspace.views.markdown import figure, percent
 from kopt_kb.workspace.views.memory_words import plain
 from kopt_kb.workspace.views.views import BlobReader, one_file
 

@@ -32,6 +32,19 @@ def test_a_row_is_read_with_its_source_and_its_line():
     assert not one.holds_for("")
 
 
+def test_a_bar_in_a_cell_is_escaped():
+    """`\\|` is part of the quote, as on every page of the wiki."""
+    (one,) = read_formulas(page(ROW.replace('quote="X"', 'quote="X \\| Y"')), "x.md")
+    assert one.quote == "X | Y"
+
+
+def test_a_row_that_lost_its_last_bar_is_refused():
+    """It would end the table, and all rows below it were never read."""
+    with pytest.raises(FormulaFault, match="no table row") as fault:
+        read_formulas(page(f"{ROW[:-1]}\n{ROW}"), "x.md")
+    assert fault.value.where == "x.md:5"
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -37,6 +37,20 @@ def test_faults_name_the_line(row: str, says: str) -> None:
     assert fault.value.where.startswith("counters/x.md:")
 
 
+def test_a_bar_in_a_cell_is_escaped() -> None:
+    """`\\|` is part of the cell, as on every page of the wiki."""
+    row = ROW.replace("| |", "| reason: a \\| b |")
+    own = row.replace('[^a] rule quote="60"', "kopt-kb zoo")
+    assert read_thresholds(HEAD + own, "x.md").row("BN-X", "use_pct").source == "kopt-kb zoo: a | b"
+
+
+def test_a_row_that_lost_its_last_bar_is_refused() -> None:
+    """It would end the table, and all rows below it were never read."""
+    with pytest.raises(ThresholdFault, match="no table row") as fault:
+        read_thresholds(f"{HEAD}{ROW[:-3]}\n{ROW.replace('use_pct', 'other_pct')}{NOTE}", "x.md")
+    assert fault.value.where == "x.md:3"
+
+
 def test_a_page_without_a_table_is_refused() -> None:
     """An empty page gives no verdicts."""
     with pytest.raises(ThresholdFault, match="no table"):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from kopt_kb.wiki.row import Row, Source, row_hash, split_cells
+from kopt_kb.wiki.row import Row, Source, row_hash
 
 ROW = Row(
     "m",
@@ -21,15 +19,6 @@ ROW = Row(
     "H",
     "abc",
 )
-
-
-@pytest.mark.parametrize(
-    ("line", "cells"),
-    [("| a | b |", ["a", "b"]), ("|a|b|", ["a", "b"]), (r"| a \| b | c |", ["a | b", "c"]), ("| |  |", ["", ""]), ("a | b", None), ("| a | b", None), (r"| a \|", None), ("|", None), ("", None)],
-)  # fmt: skip
-def test_cells(line: str, cells: list[str] | None) -> None:
-    """Pipes at both ends, escapes kept apart from borders."""
-    assert split_cells(line) == cells
 
 
 def test_hash_ignores_space_quote_and_line_but_not_content() -> None:
