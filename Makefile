@@ -2,9 +2,10 @@
 PYTHON ?= python3
 DEMO := .venvs/demo
 TEST := .venvs/test
+NEWEST := .venvs/newest
 PIP_FLAGS := --disable-pip-version-check --quiet
 
-.PHONY: demo test check format clean
+.PHONY: demo test check smoke-newest format clean
 
 $(DEMO)/ready: pyproject.toml
 	$(PYTHON) -m venv $(DEMO)
@@ -30,6 +31,11 @@ check: $(TEST)/ready
 
 test: check
 	$(TEST)/bin/pytest -n 2 --dist loadfile
+	$(MAKE) smoke-newest
+
+# Compile, limits and count on the newest triton; the tests above run on the oldest one that is supported.
+smoke-newest: $(TEST)/ready
+	bash tools/smoke_newest.sh $(TEST) $(NEWEST)
 
 format: $(TEST)/ready
 	$(TEST)/bin/ruff check --fix .

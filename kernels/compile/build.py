@@ -21,7 +21,7 @@ from kopt_kb.kernels.compile.request import (
     OpCase,
     kernel_case,
 )
-from kopt_kb.kernels.compile.stub import activate, argument
+from kopt_kb.kernels.compile.stub import activate, argument, gpu_target
 from kopt_kb.kernels.compile.target import Target
 from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
 
@@ -85,7 +85,7 @@ def _compile(
     configured = _with_config(kernel, case, where)
     bound = _bind(kernel, configured, where)
     start = time.perf_counter()
-    with _stop_early(request.shared_limit_bytes, where):
+    with _stop_early(target, request.shared_limit_bytes, where):
         compiled, log = _run(kernel, bound, configured.options, where)
     compiled_at = time.perf_counter()
     assembly = compiled.asm.get("amdgcn", "")
@@ -154,11 +154,22 @@ def _run(
 
 
 @contextlib.contextmanager
-def _stop_early(limit_bytes: int | None, where: str) -> Iterator[None]:
-    """Check shared memory once Triton has allocated it, before code generation, which is half of the time."""
-    from triton import knobs
+def _stop_early(target: Target, limit_bytes: int | None, where: str) -> Iterator[None]:
+    """Check shared memory once Triton has allocated it, before code generation, which is half of the time.
 
-    def hook(_backend: object, stages: dict[str, Any], *_: object) -> None:
+    The backend's list of stages is wrapped. Triton's own hook for stages changed from one version to the next, and
+    from 3.7 on it adds an argument to what the kernel is specialised for.
+    """
+    from triton.compiler.compiler import make_backend
+
+    if limit_bytes is None:
+        yield
+        return
+    backend = type(make_backend(gpu_target(target)))
+    add_stages = backend.add_stages
+
+    def limited(self: object, stages: dict[str, Any], *rest: object) -> None:
+        add_stages(self, stages, *rest)
         stage = next(name for name in ("ptx", "amdgcn") if name in stages)
         generate = stages[stage]
 
@@ -170,11 +181,11 @@ def _stop_early(limit_bytes: int | None, where: str) -> Iterator[None]:
 
         stages[stage] = checked
 
-    knobs.runtime.add_stages_inspection_hook = hook if limit_bytes is not None else None
+    backend.add_stages = limited
     try:
         yield
     finally:
-        knobs.runtime.add_stages_inspection_hook = None
+        backend.add_stages = add_stages
 
 
 def _failure(error: BaseException, where: str) -> CompileFailed:

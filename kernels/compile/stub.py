@@ -11,9 +11,14 @@ from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.compile.target import Target
 from kopt_kb.kernels.launch_case import Scalar, TensorSpec
 
-__all__ = ["StubDriver", "activate", "argument"]
+__all__ = ["StubDriver", "activate", "argument", "gpu_target"]
 
 _INT32_MAX = 2**31 - 1
+
+
+def gpu_target(target: Target) -> GPUTarget:
+    """Return the target as Triton's own type."""
+    return GPUTarget(target.backend, target.arch, target.warp_size)
 
 
 class StubDriver(DriverBase):  # type: ignore[misc] # triton is untyped
@@ -21,7 +26,7 @@ class StubDriver(DriverBase):  # type: ignore[misc] # triton is untyped
 
     def __init__(self, target: Target) -> None:
         super().__init__()
-        self._target = GPUTarget(target.backend, target.arch, target.warp_size)
+        self._target = gpu_target(target)
 
     @classmethod
     def is_active(cls) -> bool:

@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
+import triton
+
 from kopt_kb.analysis.ttir import TensorArg, count_ir
 from kopt_kb.kernels.compile import CompilePool, CompileRequest, OpCase
 from kopt_kb.kernels.launch_case import TensorSpec
@@ -17,6 +19,8 @@ from kopt_kb.problem.work import work
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 
 ROOT = Path(__file__).resolve().parents[2]
+NEGATES = tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 8)
+"""Whether the IR has a negation of its own."""
 
 # (file, op, options, shape, dtype, config, extra vector FLOPs over the closed form, and why)
 EQUAL = [
@@ -29,7 +33,7 @@ EQUAL = [
     ("elementwise", "elementwise", {}, (1003,), "fp32", {}, 0),
     ("matmul", "gemm", {}, (100, 70, 50), "bf16", {}, 0),
     ("naive/matmul", "gemm", {}, (17, 20, 33), "bf16", {}, 0),
-    # -a is a subtraction from zero in the IR: one more an element.
+    # -a is a subtraction from zero in the IR, one more an element, up to triton 3.7.
     ("swiglu", "swiglu", {}, (17, 33), "bf16", {}, 17 * 33),
 ]
 
@@ -79,7 +83,8 @@ def test_useful_flops_and_distinct_bytes_of_the_ir_equal_the_closed_form(
     """Masks, padding and edge tiles count nothing."""
     closed = work(op, shape, dtype, **options)
     found = _counted(pool, name, shape, dtype, config)
-    expected = {key: value + extra for key, value in closed.flops_by_engine().items()}
+    more = 0 if NEGATES else extra
+    expected = {key: value + more for key, value in closed.flops_by_engine().items()}
     assert {(one.dtype, one.engine): one.amount.value for one in found.useful} == expected
     assert {one.function: one.useful.value for one in found.special} == closed.special_functions()
     assert found.read.compulsory.value == closed.compulsory_bytes("dram", "read")

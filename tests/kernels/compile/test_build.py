@@ -118,6 +118,15 @@ def test_a_cluster_on_sm_80_is_refused(pool):
         pool.compile(CompileRequest(vadd(options={"num_ctas": 2}), "sm_80"))
 
 
+def test_a_limit_that_is_kept_changes_nothing(pool):
+    """The same bytes for the same specialisation, whether shared memory was looked at or not."""
+    plain, limited = (
+        pool.compile(CompileRequest(vadd(), "sm_90", shared_limit_bytes=limit))[0] for limit in (None, 1 << 20)
+    )
+    assert limited.binary == plain.binary
+    assert limited.specialisation == plain.specialisation
+
+
 def test_too_much_shared_memory_stops_before_the_assembler(pool):
     """With a limit given, the kernel is refused with both numbers and the kind that pruning sorts by."""
     tile = TensorSpec((4096, 4096), "fp16")
