@@ -93,7 +93,7 @@ def _needed() -> frozenset[str]:
 
 @lru_cache(maxsize=_CACHED_SETS)
 def _usable(names: frozenset[str], target: str) -> tuple[Formula, ...]:
-    return tuple(one for one in load_formulas() if one.expression.names <= names and one.holds_for(target))
+    return tuple(one for one in load_formulas() if names.issuperset(one.expression.names) and one.holds_for(target))
 
 
 def _device_memory(found: Counted) -> None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kopt_kb.analysis.profile.expression import Expression, ExpressionError, parse_expression
 from kopt_kb.analysis.profile.vocabulary import METRICS
 from kopt_kb.errors import BadInput
+from kopt_kb.quantity.formula import Expression, FormulaError, parse_formula
 from kopt_kb.quantity.quantity import Exactness
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.tables import NO_ROW, rows_under
@@ -133,8 +133,8 @@ def _expression(cell: str, where: str) -> Expression:
     if not (len(cell) > len("``") and cell.startswith("`") and cell.endswith("`")):
         raise FormulaFault("the formula does not stand in backticks", where=where)
     try:
-        found = parse_expression(cell[1:-1])
-    except ExpressionError as error:
+        found = parse_formula(cell[1:-1])
+    except FormulaError as error:
         raise FormulaFault(str(error), where=where) from error
     strange = sorted(one for one in found.names if one not in PARAMETERS and not _COUNTER.fullmatch(one))
     if strange:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
 
-from kopt_kb.quantity.formula import FormulaError, evaluate
+from kopt_kb.quantity.formula import FormulaError, parse_formula
 from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.page import Page
@@ -64,7 +64,7 @@ def _check_derived(sheet: Sheet) -> None:
         if row.grade != "derived" or row.kind != "value":
             continue
         try:
-            value = evaluate(row.note("formula"), lambda key: _value_of(sheet, key))
+            value = parse_formula(row.note("formula")).exact(lambda key: _value_of(sheet, key))
         except FormulaError as error:
             sheet.faults.append(
                 Fault(

@@ -69,11 +69,11 @@ def quantity_of(wiki: Wiki, sheet: Sheet, row: Row, platform: str) -> Quantity |
 
 
 def _parents(wiki: Wiki, sheet: Sheet, row: Row, platform: str) -> list[Quantity]:
-    from kopt_kb.quantity.formula import references
+    from kopt_kb.quantity.formula import parse_formula
 
     chosen = sheet.chosen()
     found = []
-    for key in references(row.note("formula")):
+    for key in parse_formula(row.note("formula")).names:
         parent = quantity_of(wiki, sheet, chosen[key], platform)
         if isinstance(parent, Quantity):
             found.append(parent)
