@@ -62,6 +62,7 @@ class _Group:
     sums: dict[str, _Sums] = field(default_factory=dict)
     parts: dict[str, list[float]] = field(default_factory=dict)
     bounds: dict[str, Exactness] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
 
     def add(self, launch: Launch, keep: int) -> None:
         self.count += 1
@@ -78,6 +79,7 @@ class _Group:
                 part[0] += launch.metrics[upper]
                 part[1] += launch.metrics[lower]
         self.bounds.update(launch.bounds)
+        self.notes.update(dict.fromkeys(launch.notes))
 
     def metrics(self) -> dict[str, float]:
         found = {metric: _combined(definition_of(metric), sums) for metric, sums in self.sums.items()}
@@ -150,5 +152,5 @@ class Collector:
                 grid=first.grid,
                 block=first.block,
                 rules=next((one.rules for one in group.kept if one.rules), ()),
-                notes=tuple(notes),
+                notes=(*notes, *group.notes),
             )

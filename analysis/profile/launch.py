@@ -142,6 +142,7 @@ class Launch:
         bounds: Ids whose value is only a lower or upper bound.
         raw: The tool's counters by their verbatim names.
         rules: Verdicts the tool stored.
+        notes: What a reader should know of this launch.
     """
 
     id: str
@@ -156,6 +157,7 @@ class Launch:
     bounds: Mapping[str, Exactness] = field(default_factory=dict)
     raw: Mapping[str, RawMetric] = field(default_factory=dict)
     rules: tuple[StoredRule, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def duration_s(self) -> float | None:

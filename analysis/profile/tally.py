@@ -20,7 +20,7 @@ class DurationTally:
     """How often each time was seen, in ns.
 
     Count, total, minimum and maximum are exact. The median is exact up to 65 536 different times, then within one
-    part in 4096.
+    part in 4096. `impossible` counts launches whose time is zero or negative.
     """
 
     counts: Counter[float] = field(default_factory=Counter)
@@ -28,10 +28,14 @@ class DurationTally:
     total_ns: float = 0.0
     min_ns: float = float("inf")
     max_ns: float = 0.0
+    impossible: int = 0
 
     def add(self, duration_ns: float, times: int = 1) -> None:
-        """Count launches of one duration; a zero or negative time is no time and isn't counted."""
-        if duration_ns <= 0 or times <= 0:
+        """Count launches of one duration; a zero or negative time is counted as impossible and is no time."""
+        if times <= 0:
+            return
+        if duration_ns <= 0:
+            self.impossible += times
             return
         self.count += times
         self.total_ns += duration_ns * times
@@ -44,6 +48,7 @@ class DurationTally:
     def add_all(self, durations_ns: Sequence[float]) -> None:
         """Count launches one by one, as fast as many need it."""
         usable = [one for one in durations_ns if one > 0] if min(durations_ns, default=1) <= 0 else durations_ns
+        self.impossible += len(durations_ns) - len(usable)
         if not usable:
             return
         self.count += len(usable)
@@ -58,12 +63,20 @@ class DurationTally:
     def merge(self, other: DurationTally) -> None:
         """Count what another tally counted."""
         self.count += other.count
+        self.impossible += other.impossible
         self.total_ns += other.total_ns
         self.min_ns = min(self.min_ns, other.min_ns)
         self.max_ns = max(self.max_ns, other.max_ns)
         self.counts.update(other.counts)
         if len(self.counts) > _DISTINCT:
             self._coarsen()
+
+    @property
+    def note(self) -> str:
+        """What a reader must know of launches without a possible time; empty when there are none."""
+        if not self.impossible:
+            return ""
+        return f"{self.impossible} launch(es) end before they start or take no time: left out of the times"
 
     def _coarsen(self) -> None:
         coarse: Counter[float] = Counter()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.table import BottleneckClass, class_of
 from kopt_kb.analysis.rules.thresholds import Threshold
 
@@ -88,6 +88,6 @@ class Rule:
     code: str
     limiters: tuple[str, ...]
     needs: tuple[str, ...]
-    find: Callable[[Kernel], Finding | None]
+    find: Callable[[DerivedMetrics], Finding | None]
     summary: str
     reads: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.roofline.ceilings import memory_ceiling
 from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.base import Finding
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.headroom import headroom_of
 from kopt_kb.analysis.rules.ordered import RULES
 from kopt_kb.analysis.rules.thresholds import load_thresholds
@@ -34,7 +34,7 @@ def classify(
     Raises:
         BadInput: A page of thresholds or advice is missing or broken.
     """
-    kernel = Kernel(profile, load_thresholds(wiki), _dram_peak(platform))
+    kernel = DerivedMetrics(profile, load_thresholds(wiki), _dram_peak(platform))
     found = [one for rule in RULES if (one := rule.find(kernel)) is not None]
     absent = tuple(dict.fromkeys(need for rule in RULES for need in profile.absent(*rule.needs)))
     primary = found[0] if found else Finding("BN-DATA", "insufficient-data", ())

@@ -12,7 +12,7 @@ from functools import cached_property
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.rules.thresholds import Threshold, Thresholds
 
-__all__ = ["COMPUTE_PIPES", "MEMORY_STALLS", "Kernel", "ratio_pct"]
+__all__ = ["COMPUTE_PIPES", "MEMORY_STALLS", "DerivedMetrics", "ratio_pct"]
 
 COMPUTE_PIPES = {
     "tensor": "tensor",
@@ -51,7 +51,7 @@ def _largest(values: Iterable[float | None]) -> float | None:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class DerivedMetrics:
     """A profile with the thresholds it is judged by.
 
     Attributes:
@@ -107,17 +107,35 @@ class Kernel:
     def compute_pct(self) -> float | None:
         """Busiest arithmetic pipe or the issue slots, over elapsed time."""
         issue = None if self.issue_pct is None else self.issue_pct * self.active_share
-        return _largest([*self.pipes.values(), issue, self._hidden_pipe_pct])
+        return _largest([*self.pipes.values(), issue, self.unnamed_unit_pct])
 
     @cached_property
-    def _hidden_pipe_pct(self) -> float | None:
-        """Compute throughput that only a half-rate multiply-add path can explain: warps wait for a math pipe."""
-        waits = self.stall_share_pct({"math_pipe_throttle"})
-        memory = _largest([self.get("pipe.lsu_pct"), self.get("pipe.adu_pct")])
+    def unnamed_unit_pct(self) -> float | None:
+        """The tool's compute throughput where counters name no unit for it and memory instructions don't explain it.
+
+        With pipes and issue slots counted only a half-rate multiply-add path is left: warps wait for a math pipe.
+        Without them it may be any of them.
+        """
         use = self.get("sm_sol_pct")
-        if use is None or waits is None or not self.limit("BN-BARRIER", "barrier_share_pct").met(waits):
+        memory = _largest([self.get(f"pipe{span}.{one}_pct") for span in ("", "_elapsed") for one in ("lsu", "adu")])
+        if use is None or (memory is not None and memory >= use):
             return None
-        return None if memory is not None and memory >= use else use
+        if self.issue_pct is None or not self.pipes:
+            return use
+        waits = self.stall_share_pct({"math_pipe_throttle"})
+        return use if waits is not None and self.limit("BN-BARRIER", "barrier_share_pct").met(waits) else None
+
+    @cached_property
+    def l1_or_compute(self) -> bool:
+        """Whether L1 and the SM are both busy and nothing tells which one waits for the other.
+
+        Instructions that load the L1 unit count as compute throughput too, and operands of a matrix product load L1.
+        """
+        use, unit = self.unnamed_unit_pct, self.l1_pct
+        if self.pipes or use is None or unit is None or unit < (self.device_pct or 0.0):
+            return False
+        near = self.limit("BN-BALANCED", "apart_pct").met(abs(use - unit))
+        return near and self.saturated(use) and self.saturated(unit)
 
     @cached_property
     def dram_pct(self) -> float | None:
@@ -153,8 +171,15 @@ class Kernel:
 
     @cached_property
     def memory_pct(self) -> float | None:
-        """Busiest level of memory."""
-        return _largest([self.dram_pct, self.l2_pct, self.l1_pct])
+        """Busiest level of memory, the tool's own maximum when no level was measured."""
+        levels = _largest([self.dram_pct, self.l2_pct, self.l1_pct])
+        return self.get("memory_sol_pct") if levels is None else levels
+
+    @cached_property
+    def busy(self) -> bool:
+        """Whether any unit reaches the threshold of a limiting one."""
+        uses = (self.compute_pct, self.stream_pct, self.l2_pct, self.l1_pct, self.memory_pct)
+        return any(self.saturated(one) for one in uses)
 
     @cached_property
     def device_pct(self) -> float | None:

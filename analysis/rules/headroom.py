@@ -7,7 +7,7 @@ says at which clock it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kopt_kb.analysis.profile import KernelProfile
@@ -31,6 +31,7 @@ class Headroom:
         roof: Measured or documented ceiling with its citations.
         basis: Which of the two.
         notes: Bounds, clocks, and what was not scaled.
+        possible: Whether nothing contradicts the roof; a share above 1 without a reason is a fault.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Headroom:
     roof: Quantity
     basis: str
     notes: tuple[str, ...] = ()
+    possible: bool = True
 
     @property
     def share(self) -> float:
@@ -60,6 +62,7 @@ class Headroom:
             "basis": self.basis,
             "citations": [str(one) for one in self.roof.citations()],
             "notes": list(self.notes),
+            "possible": self.possible,
         }
 
 
@@ -78,16 +81,19 @@ def headroom_of(profile: KernelProfile, platform: Platform, work: Work | None = 
 def _memory(profile: KernelProfile, platform: Platform, work: Work | None) -> list[Headroom]:
     read, written = (int(profile.get(f"dram_{kind}_bytes") or 0) for kind in ("read", "write"))
     moved = int(profile.get("dram_bytes") or 0)
-    rate, notes = profile.rate("dram_bytes"), []
+    rate, notes, excess = profile.rate("dram_bytes"), [], ""
+    bound = profile.bound("dram_bytes")
     if work is not None and profile.duration_s:
         moved = int(work.compulsory("dram").value)
         rate = moved / profile.duration_s
         notes.append("compulsory bytes of the work")
-    elif profile.bound("dram_bytes") != "exact":
-        notes.append(f"the bytes are a {profile.bound('dram_bytes')} bound")
+        excess = "caches kept what the work counts as read from DRAM"
+    elif bound != "exact":
+        notes.append(f"the bytes are {'an upper' if bound == 'upper' else 'a lower'} bound")
+        excess = "a memory-side cache answered a part of the bytes" if bound == "upper" else ""
     if rate is None or not moved:
         return []
-    return _under(memory_ceiling(platform, traffic_pattern(read, written), moved), rate, notes)
+    return _under(memory_ceiling(platform, traffic_pattern(read, written), moved), rate, notes, excess)
 
 
 def _compute(profile: KernelProfile, platform: Platform, work: Work | None) -> list[Headroom]:
@@ -104,14 +110,33 @@ def _compute(profile: KernelProfile, platform: Platform, work: Work | None) -> l
     clock = profile.get("sm_frequency_hz")
     notes = [f"the run was at {clock / 1e9:.2f} GHz, the roof is not scaled to it"] if clock else []
     for (dtype, engine), rate in rates.items():
+        upper = profile.bound(f"flops.{engine}.{dtype}") == "upper"
+        excess = "sparse products count the operations they leave out" if upper and work is None else ""
         try:
-            found += _under(compute_ceiling(platform, dtype, engine), rate, notes)
+            found += _under(compute_ceiling(platform, dtype, engine), rate, notes, excess)
         except BadInput:  # the part has no such engine, or the wiki no such axis
             continue
     return found
 
 
-def _under(ceiling: Ceiling, rate_si: float, notes: list[str]) -> list[Headroom]:
+def _under(ceiling: Ceiling, rate_si: float, notes: list[str], excess: str) -> list[Headroom]:
+    """Return the rate under a roof that it doesn't exceed, or says why it does.
+
+    Args:
+        ceiling: The roof; above our own measurement the documented value is the roof.
+        rate_si: Rate of the run.
+        notes: What a reader must know of the rate.
+        excess: Why the rate may be above the documented roof; empty when it may not.
+    """
     if not isinstance(ceiling.roof, Quantity):
         return []
-    return [Headroom(ceiling.name, rate_si, ceiling.roof, ceiling.basis, (*notes, *ceiling.notes))]
+    found = Headroom(ceiling.name, rate_si, ceiling.roof, ceiling.basis, (*notes, *ceiling.notes))
+    if found.share <= 1:
+        return [found]
+    if ceiling.measured is not None and isinstance(ceiling.documented, Quantity):
+        above = f"faster than our own measurement of {ceiling.measured}"
+        found = replace(found, roof=ceiling.documented, basis="documented", notes=(*found.notes, above))
+    if found.share <= 1:
+        return [found]
+    why = excess or "impossible: a counter is wrong, or the run was on another product"
+    return [replace(found, notes=(*found.notes, f"above the roof: {why}"), possible=bool(excess))]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from kopt_kb.analysis.rules.base import Evidence, Finding
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 
-__all__ = ["find_imbalance", "find_launch_overhead", "find_small_grid", "find_tail"]
+__all__ = ["find_imbalance", "find_launch_overhead", "find_small_grid", "find_tail", "part_wave_evidence"]
 
 
-def find_launch_overhead(kernel: Kernel) -> Finding | None:
+def find_launch_overhead(kernel: DerivedMetrics) -> Finding | None:
     """Find kernels so short that starting them is what they cost."""
     duration_s = kernel.profile.duration_s
     if duration_s is None:
@@ -25,21 +25,26 @@ def find_launch_overhead(kernel: Kernel) -> Finding | None:
     )
 
 
-def _device_busy(kernel: Kernel) -> bool:
+def _device_busy(kernel: DerivedMetrics) -> bool:
     """A unit that all SMs share is busy, or a unit of the SMs is high although some are idle."""
     return kernel.saturated(kernel.device_pct) or kernel.saturated(kernel.compute_pct, "high_use_pct")
 
 
-def find_small_grid(kernel: Kernel) -> Finding | None:
-    """Find grids with fewer blocks than SMs; a persistent grid has at least one for each."""
+def find_small_grid(kernel: DerivedMetrics) -> Finding | None:
+    """Find grids with fewer blocks than SMs that leave SMs or most of their warp slots empty.
+
+    A persistent grid has at least one block for each SM.
+    """
+    blocks, sms = kernel.get("grid_blocks"), kernel.get("sm_count")
+    if blocks is None or sms is None or blocks >= sms or _device_busy(kernel):
+        return None
+    return _idle_sms(kernel, blocks, sms) or _part_wave(kernel)
+
+
+def _idle_sms(kernel: DerivedMetrics, blocks: float, sms: float) -> Finding | None:
     code = "BN-SMALL-GRID"
-    blocks, sms, idle = kernel.get("grid_blocks"), kernel.get("sm_count"), kernel.idle_sm_pct
-    if blocks is None or idle is None or _device_busy(kernel):
-        return None
-    if sms is None or blocks >= sms:
-        return None
-    need = kernel.limit(code, "idle_sm_pct")
-    if not need.met(idle):
+    idle, need = kernel.idle_sm_pct, kernel.limit(code, "idle_sm_pct")
+    if idle is None or not need.met(idle):
         return None
     return Finding(
         code,
@@ -51,7 +56,24 @@ def find_small_grid(kernel: Kernel) -> Finding | None:
     )
 
 
-def find_tail(kernel: Kernel) -> Finding | None:
+def _part_wave(kernel: DerivedMetrics) -> Finding | None:
+    proof = part_wave_evidence(kernel)
+    return None if kernel.busy or not proof else Finding("BN-SMALL-GRID", "small-grid", proof)
+
+
+def part_wave_evidence(kernel: DerivedMetrics) -> tuple[Evidence, ...]:
+    """Return the proof of a grid below a wave that reaches far fewer warps than its launch allows; empty without."""
+    waves, kept = kernel.get("waves_per_sm"), kernel.occupancy_kept_pct
+    few, far = (kernel.limit("BN-SMALL-GRID", one) for one in ("waves_per_sm", "occupancy_kept_pct"))
+    if waves is None or kept is None or not few.met(waves) or not far.met(kept):
+        return ()
+    return (
+        Evidence("waves_per_sm", waves, "1", few, "the blocks don't fill the SMs"),
+        Evidence("occupancy_kept_pct", kept, "%", far, "achieved over theoretical occupancy"),
+    )
+
+
+def find_tail(kernel: DerivedMetrics) -> Finding | None:
     """Find a last wave that leaves most of the device idle."""
     code = "BN-TAIL"
     waves, idle = kernel.get("waves_per_sm"), kernel.idle_sm_pct
@@ -76,7 +98,7 @@ def find_tail(kernel: Kernel) -> Finding | None:
     )
 
 
-def find_imbalance(kernel: Kernel) -> Finding | None:
+def find_imbalance(kernel: DerivedMetrics) -> Finding | None:
     """Find SMs that finish early, or warps that leave their block early."""
     code = "BN-IMBALANCE"
     if _device_busy(kernel):
@@ -98,7 +120,7 @@ def find_imbalance(kernel: Kernel) -> Finding | None:
     return _within_blocks(kernel)
 
 
-def _within_blocks(kernel: Kernel) -> Finding | None:
+def _within_blocks(kernel: DerivedMetrics) -> Finding | None:
     code = "BN-IMBALANCE"
     kept, waves = kernel.occupancy_kept_pct, kernel.get("waves_per_sm")
     need = kernel.limit(code, "occupancy_kept_pct")

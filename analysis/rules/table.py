@@ -12,8 +12,8 @@ BottleneckClass = Literal[
 ]
 
 CLASSES: Mapping[BottleneckClass, tuple[str, ...]] = {
-    "memory-bound": ("dram", "l2", "l1", "shared", "uncoalesced", "bank-conflict", "spill"),
-    "compute-bound": ("tensor", "fp32", "fp64", "sfu", "int", "issue", "divergence"),
+    "memory-bound": ("dram", "l2", "l1", "shared", "uncoalesced", "bank-conflict", "spill", "memory"),
+    "compute-bound": ("tensor", "fp32", "fp64", "sfu", "int", "issue", "divergence", "compute"),
     "latency-bound": (
         "dependency",
         "barrier",
@@ -24,6 +24,7 @@ CLASSES: Mapping[BottleneckClass, tuple[str, ...]] = {
         "small-grid",
         "tail",
         "imbalance",
+        "latency",
     ),
     "launch-bound": ("launch-overhead",),
     "balanced": ("balanced",),
@@ -35,11 +36,11 @@ LIMITERS: Mapping[str, BottleneckClass] = {one: name for name, limiters in CLASS
 """Class of each limiter."""
 
 _BY_CAUSE = {
-    "memory": ("dram", "l2", "l1", "shared", "uncoalesced", "bank-conflict"),
+    "memory": ("dram", "l2", "l1", "shared", "uncoalesced", "bank-conflict", "memory"),
     "register_pressure": ("spill", "occupancy-registers"),
-    "compute": ("tensor", "fp32", "fp64", "sfu", "int", "issue", "divergence"),
+    "compute": ("tensor", "fp32", "fp64", "sfu", "int", "issue", "divergence", "compute"),
     "occupancy": ("occupancy-shared", "occupancy-blocks"),
-    "latency": ("dependency", "barrier", "atomics"),
+    "latency": ("dependency", "barrier", "atomics", "latency"),
     "scheduling": ("small-grid", "tail", "imbalance", "launch-overhead"),
     "unknown": ("balanced", "insufficient-data"),
 }

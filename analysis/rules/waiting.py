@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.rules.base import Evidence, Finding
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
+from kopt_kb.analysis.rules.idle import part_wave_evidence
 
 __all__ = ["find_barrier", "find_dependency", "find_occupancy"]
 
 
-def find_barrier(kernel: Kernel) -> Finding | None:
+def find_barrier(kernel: DerivedMetrics) -> Finding | None:
     """Find block barriers as the first reason to wait."""
     code = "BN-BARRIER"
     share = kernel.stall_share_pct({"barrier"})
@@ -26,11 +27,11 @@ def find_barrier(kernel: Kernel) -> Finding | None:
 _RESOURCES = (("registers", "occupancy-registers"), ("blocks", "occupancy-blocks"), ("shared", "occupancy-shared"))
 
 
-def find_occupancy(kernel: Kernel) -> Finding | None:
+def find_occupancy(kernel: DerivedMetrics) -> Finding | None:
     """Find too few resident warps because registers, shared memory or the number of blocks run out."""
     code = "BN-OCCUPANCY"
     allowed, waves = kernel.get("theoretical_occupancy_pct"), kernel.get("waves_per_sm")
-    if allowed is None or _busy(kernel):
+    if allowed is None or kernel.busy:
         return None
     low, filled = kernel.limit(code, "theoretical_occupancy_pct"), kernel.limit(code, "waves_per_sm")
     slots = kernel.limit(code, "issue_active_pct")
@@ -50,15 +51,13 @@ def find_occupancy(kernel: Kernel) -> Finding | None:
     return Finding(code, found[0], tuple(evidence))
 
 
-def _busy(kernel: Kernel) -> bool:
-    return any(kernel.saturated(one) for one in (kernel.compute_pct, kernel.stream_pct, kernel.l2_pct, kernel.l1_pct))
-
-
-def find_dependency(kernel: Kernel) -> Finding | None:
+def find_dependency(kernel: DerivedMetrics) -> Finding | None:
     """Find chains: warps wait for the result of an instruction and nothing else explains it."""
     top = kernel.top_stall
-    if top is None or _busy(kernel):
+    if kernel.busy:
         return None
+    if top is None:
+        return _find_latency(kernel)
     share = kernel.stall_share_pct({top})
     most = kernel.limit("BN-SATURATED", "use_pct")
     uses = {"compute_use_pct": kernel.compute_pct, "memory_use_pct": kernel.memory_pct}
@@ -67,9 +66,20 @@ def find_dependency(kernel: Kernel) -> Finding | None:
     ]
     if share is None or len(known) < len(uses):
         return None
-    return Finding(
-        "BN-DEPENDENCY", "dependency", (Evidence(f"stall.{top}_share_pct", share, "%", None, _why(top)), *known)
-    )
+    first = Evidence(f"stall.{top}_share_pct", share, "%", None, _why(top))
+    return Finding("BN-DEPENDENCY", "dependency", (first, *known, *part_wave_evidence(kernel)))
+
+
+def _find_latency(kernel: DerivedMetrics) -> Finding | None:
+    """Find that neither arithmetic nor memory is busy, in a report that doesn't say what warps wait for."""
+    row = kernel.limit("BN-SATURATED", "use_pct")
+    uses = {name: kernel.get(name) for name in ("sm_sol_pct", "memory_sol_pct")}
+    known = [
+        Evidence(name, value, "%", None, f"under {row.value:g} %") for name, value in uses.items() if value is not None
+    ]
+    if len(known) < len(uses) or any(kernel.saturated(value) for value in uses.values()):
+        return None
+    return Finding("BN-LATENCY", "latency", tuple(known))
 
 
 def _why(stall: str) -> str:

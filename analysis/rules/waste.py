@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.rules.base import Evidence, Finding
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 
 __all__ = ["find_atomics", "find_bank_conflict", "find_spill", "find_uncoalesced"]
 
 
-def _computes(kernel: Kernel) -> bool:
+def _computes(kernel: DerivedMetrics) -> bool:
     """Whether arithmetic is busier than every level of memory, and busy enough to limit."""
     compute = kernel.compute_pct
     if kernel.saturated(kernel.pipes.get("tensor"), "high_use_pct"):
@@ -16,7 +16,7 @@ def _computes(kernel: Kernel) -> bool:
     return compute is not None and kernel.saturated(compute) and compute >= (kernel.memory_pct or 0.0)
 
 
-def find_atomics(kernel: Kernel) -> Finding | None:
+def find_atomics(kernel: DerivedMetrics) -> Finding | None:
     """Find warps that wait for atomics on global or shared memory."""
     code = "BN-ATOMICS"
     share, waits = kernel.atomic_share_pct, kernel.memory_stall_share_pct
@@ -38,7 +38,7 @@ def find_atomics(kernel: Kernel) -> Finding | None:
     )
 
 
-def find_spill(kernel: Kernel) -> Finding | None:
+def find_spill(kernel: DerivedMetrics) -> Finding | None:
     """Find traffic of private memory: spilled registers and arrays indexed at run time."""
     code = "BN-SPILL"
     share, waits = kernel.local_share_pct, kernel.memory_stall_share_pct
@@ -58,7 +58,7 @@ def find_spill(kernel: Kernel) -> Finding | None:
     return Finding(code, "spill", tuple(evidence))
 
 
-def find_bank_conflict(kernel: Kernel) -> Finding | None:
+def find_bank_conflict(kernel: DerivedMetrics) -> Finding | None:
     """Find extra passes through a busy shared memory."""
     code = "BN-BANK-CONFLICT"
     excess, share, use = kernel.shared_excess_pct, kernel.shared_share_pct, kernel.l1_pct
@@ -78,7 +78,7 @@ def find_bank_conflict(kernel: Kernel) -> Finding | None:
     )
 
 
-def find_uncoalesced(kernel: Kernel) -> Finding | None:
+def find_uncoalesced(kernel: DerivedMetrics) -> Finding | None:
     """Find global accesses that move more bytes than they use on a path that is busy or waited for."""
     code = "BN-UNCOALESCED"
     waste, use = kernel.coalescing_waste, kernel.memory_pct
@@ -104,7 +104,7 @@ def find_uncoalesced(kernel: Kernel) -> Finding | None:
     )
 
 
-def _few_warps(kernel: Kernel) -> bool:
+def _few_warps(kernel: DerivedMetrics) -> bool:
     """Whether residency itself explains that warps wait."""
     value = kernel.get("theoretical_occupancy_pct")
     return value is not None and kernel.limit("BN-OCCUPANCY", "theoretical_occupancy_pct").met(value)

@@ -8,9 +8,10 @@ from typing import Any
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules import Verdict, classify
+from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.wiki.registry import Platform
+from kopt_kb.wiki.registry import Platform, Registry
 
 __all__ = ["Judged", "add_arguments", "judge", "print_judged", "run"]
 
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
     parser.add_argument("files", metavar="FILE", nargs="+", help="report, or folder of one, of any known format")
     parser.add_argument("--kernel", metavar="REGEX", help="only kernels whose name matches; none matching is an error")
-    parser.add_argument("--platform", metavar="ID", help="compare with the sourced roofs of this product")
+    parser.add_argument("--platform", metavar="ID", help="product of the run (default: what the report names)")
     parser.add_argument("--top", metavar="N", type=int, help="only the N kernels that take longest in all")
     parser.add_argument("--diff", metavar="OTHER", help="an earlier report to compare kernels of the same name with")
     add_wiki(parser)
@@ -41,11 +42,12 @@ def run(args: argparse.Namespace) -> int:
     """Print kernels and verdicts of the reports."""
     if args.top is not None and args.top < 1:
         raise BadInput(f"--top {args.top} shows nothing", fix="give 1 or more")
-    platform = None if args.platform is None else open_registry(args).platform(args.platform)
-    reports, judged = judge(args.files, args.kernel, platform)
+    registry = open_registry(args)
+    platform = None if args.platform is None else registry.platform(args.platform)
+    reports, judged = judge(args.files, args.kernel, registry, platform)
     if args.top is not None:
         judged = sorted(judged, key=lambda one: -_total(one[0]))[: args.top]
-    before = judge([args.diff], args.kernel, platform)[1] if args.diff else None
+    before = judge([args.diff], args.kernel, registry, platform)[1] if args.diff else None
     if args.json:
         document: dict[str, Any] = {"reports": reports, "kernels": [_json(one) for one in judged]}
         if before is not None:
@@ -60,16 +62,23 @@ def run(args: argparse.Namespace) -> int:
 
 
 def judge(
-    files: list[str], kernel: str | None, platform: Platform | None = None
+    files: list[str], kernel: str | None, registry: Registry, platform: Platform | None = None
 ) -> tuple[list[dict[str, Any]], list[Judged]]:
-    """Return the reports and each kernel with its verdict; raises what the readers raise."""
+    """Return the reports and each kernel with its verdict under the roofs of the product it ran on.
+
+    Args:
+        files: Reports.
+        kernel: Regular expression of kernel names, None for all.
+        registry: Where the products that reports name are looked up.
+        platform: The product that the user says it was; a report that names another raises `BadInput`.
+    """
     reports: list[dict[str, Any]] = []
     judged: list[Judged] = []
     for file in files:
         found = list(read_profiles(file, kernel=kernel))
         if found:
             reports.append(found[0].source.to_json())
-        judged += [(one, classify(one, platform)) for one in found]
+        judged += [(one, classify(one, product_of(one, registry, platform))) for one in found]
     return reports, judged
 
 

@@ -11,6 +11,7 @@ from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.cli.profile_read import judge, print_judged
 from kopt_kb.errors import ExitCode
 from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, choose_tool, execute, plan
+from kopt_kb.wiki.registry import Registry
 
 __all__ = ["add_arguments", "run"]
 
@@ -49,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
         return ExitCode.OK
     for line in execute(made, args.output):
         print(f"kb: {line}; its counters are missing", file=sys.stderr)
-    reports, judged = judge([str(one) for one in made.reports], args.kernel if made.tool == "ncu" else None)
+    kernel = args.kernel if made.tool == "ncu" else None
+    reports, judged = judge([str(one) for one in made.reports], kernel, Registry.open())
     if args.json:
         kernels = [{**one.to_json(), "verdict": verdict.to_json()} for one, verdict in judged]
         print_json({"reports": reports, "kernels": kernels})

@@ -118,7 +118,9 @@ class AmdCollector:
         if dispatch.again:
             return
         group.launches += 1
-        if duration_ns is not None:
+        if duration_ns is None:
+            group.times.impossible += bool(dispatch.spans_ns)
+        else:
             group.waiting.append(duration_ns)
             if len(group.waiting) >= _WAITING:
                 group.settle()
@@ -188,7 +190,7 @@ class AmdCollector:
             target=shape.device.target,
             grid=shape.grid,
             block=shape.block,
-            notes=notes,
+            notes=(*notes, *filter(None, (group.times.note,))),
         )
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kopt_kb.analysis.readers.common.base import encoding_of
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["Columns", "csv_rows", "folded", "header_of", "number_in", "whole_in"]
+__all__ = ["Columns", "csv_rows", "cut_row", "ends_in_line", "folded", "header_of", "number_in", "whole_in"]
 
 _AGAIN = "record or export the report again"
 _ABSENT = frozenset({"", "n/a", "na", "nan", "none", "null"})
 _MAX_WHOLE = 1 << 64
+_CHUNK_BYTES = 1 << 20
 _ALIASES: dict[str, tuple[str, ...]] = {
     "kernel": ("kernel_name", "kernelname"),
     "dispatch": ("dispatch_id", "index"),
@@ -86,8 +87,12 @@ class Columns:
         return frozenset(self._at.values())
 
 
-def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(path: Path, on_cut: Callable[[str], None] | None = None) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) of a CSV file, the header first; blank lines are skipped.
+
+    Args:
+        path: The file.
+        on_cut: Told in words about a last row that the file ends inside of, which is left out; None refuses it.
 
     Raises:
         ReportError: A row has more or fewer cells than the header, a cell has no end, or the text is damaged.
@@ -98,21 +103,39 @@ def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     with path.open(encoding=encoding, errors="replace", newline="") as stream:
         reader = csv.reader(stream, strict=True)
         while True:
+            fault = ""
             try:
                 cells = next(reader, None)
             except (csv.Error, UnicodeError) as error:
-                line = max(reader.line_num, 1)
-                raise ReportError(f"damaged CSV: {error}", where=path, line=line, fix=_AGAIN) from error
+                cells, fault = [], f"damaged CSV: {error}"
             if cells is None:
                 return
-            if not any(cells):
+            if not any(cells) and not fault:
                 continue
             width = width or len(cells)
-            if len(cells) != width:
-                raise ReportError(
-                    f"{len(cells)} cells under a header of {width}", where=path, line=reader.line_num, fix=_AGAIN
-                )
-            yield reader.line_num, cells
+            line = max(reader.line_num, 1)
+            if not fault and len(cells) != width:
+                fault = f"{len(cells)} cells under a header of {width}"
+            if fault and on_cut is not None and width and len(cells) < width and ends_in_line(path, line):
+                on_cut(cut_row(line))
+                return
+            if fault:
+                raise ReportError(fault, where=path, line=line, fix=_AGAIN)
+            yield line, cells
+
+
+def ends_in_line(path: Path, line: int) -> bool:
+    """Return whether a line is the last of a file and has no line break, so that its row may be cut."""
+    breaks, last = 0, b""
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            breaks, last = breaks + chunk.count(b"\n"), chunk
+    return breaks == line - 1 and not last.endswith(b"\n")
+
+
+def cut_row(line: int) -> str:
+    """Return the note about a last row that the file ends inside of."""
+    return f"the file ends inside line {line}: that row is left out"
 
 
 def number_in(cell: str, path: Path, line: int) -> float | None:

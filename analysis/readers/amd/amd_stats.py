@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.analysis.profile import DurationStats, KernelProfile, Place, Source
@@ -25,14 +26,15 @@ def is_stats(header: Sequence[str]) -> bool:
 
 def read_stats(path: Path, source: Source) -> Iterator[KernelProfile]:
     """Yield one profile a row; raises `ReportError` for a damaged row or a table of API calls or copies."""
-    rows = csv_rows(path)
+    notes: list[str] = []
+    rows = csv_rows(path, notes.append)
     header = [folded(one) for one in next(rows, (0, []))[1]]
     found = [_profile(dict(zip(header, cells, strict=True)), line, path, source) for line, cells in rows]
     if not found:
         raise ReportError("the table has a header and no row", where=path, line=1, fix="check the kernel filter")
     if all(one.name.startswith(_API) for one in found):
         raise ReportError("a table of API calls or copies holds no kernel", where=path, fix="read the kernel table")
-    yield from found
+    yield from (replace(one, notes=(*one.notes, *notes)) for one in found)
 
 
 def _profile(row: dict[str, str], line: int, path: Path, source: Source) -> KernelProfile:

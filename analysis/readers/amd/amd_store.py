@@ -53,6 +53,10 @@ class DispatchStore:
             found.shape = shape
         return found
 
+    def note(self, text: str) -> None:
+        """Keep a remark for the profiles."""
+        self._collector.note(text)
+
     def _close(self, key: Key, record: Dispatch) -> None:
         self._collector.add(record)
         page = self._closed.get((key[0], key[1] >> _PAGE_BITS))

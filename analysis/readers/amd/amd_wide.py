@@ -53,7 +53,7 @@ class WideReader:
 def read_wide(reader: WideReader, rows: Iterator[tuple[int, list[str]]] | None = None) -> int:
     """Read a table and return the number of its rows; raises `ReportError` for a damaged row."""
     path = reader.path
-    source = csv_rows(path) if rows is None else rows
+    source = csv_rows(path, reader.store.note) if rows is None else rows
     header = next(source, (0, []))[1]
     columns = Columns([folded(one) for one in header])
     if not columns.has("kernel"):

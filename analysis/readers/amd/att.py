@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,8 @@ def read_att(path: Path) -> Iterator[KernelProfile]:
         ReportError: A row is damaged, or no instruction is there.
     """
     table = path / _CODE if path.is_dir() else path
-    spots, names = _of_code(table) if path.is_dir() else _of_stats(table)
+    notes: list[str] = []
+    spots, names = _of_code(table) if path.is_dir() else _of_stats(table, notes.append)
     if not spots:
         raise ReportError("the trace holds no instruction", where=table, fix="trace with --att and a kernel that runs")
     name = names[0] if names else path.name
@@ -55,12 +56,12 @@ def read_att(path: Path) -> Iterator[KernelProfile]:
         metrics={},
         target=_target(path) if path.is_dir() else "",
         hot_spots=tuple(sorted(spots, key=lambda one: (-one.stall_cycles, -one.latency_cycles, one.address))),
-        notes=(_SAMPLED, *(f"the trace also covers {one}" for one in names[1:])),
+        notes=(_SAMPLED, *(f"the trace also covers {one}" for one in names[1:]), *notes),
     )
 
 
-def _of_stats(path: Path) -> tuple[list[HotSpot], list[str]]:
-    rows = csv_rows(path)
+def _of_stats(path: Path, on_cut: Callable[[str], None]) -> tuple[list[HotSpot], list[str]]:
+    rows = csv_rows(path, on_cut)
     header = [folded(one) for one in next(rows, (0, []))[1]]
     at = {name: index for index, name in reversed(list(enumerate(header)))}
     if not at.keys() >= _COLUMNS:

@@ -7,6 +7,7 @@ the `*_cache_data` columns hold intensities.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,8 @@ _MAPPED = {
 }
 _OCCUPANCY = (_SOL, "Wavefront Occupancy")
 _FABRIC = ("L2-Fabric Read BW", "L2-Fabric Write BW")
+_WHOLE_READS = (3, 5, 0)  # the first release that counts the 128-byte read requests of gfx950
+_HALVED = "rocprof-compute before 3.5.0 counts half the bytes that gfx950 reads: its L2-fabric rates are left out"
 _SCALES = {
     "gflop/s": (1e9, "FLOP/s"),
     "giop/s": (1e9, "FLOP/s"),
@@ -106,8 +109,11 @@ def _profile(
     times = DurationTally()
     times.add_all([span for _, span in dispatches if isinstance(span, int)])
     stats = times.stats()
+    halved = _halves_reads(device, source.tool_version)
     place = Place(source.file, f"dispatch {dispatches[0][0]}")
     metrics = _metrics(values, device, stats)
+    if halved:
+        metrics.pop("dram_bytes_per_s", None)
     bounds: dict[str, Exactness] = {"dram_bytes_per_s": "upper"} if "dram_bytes_per_s" in metrics else {}
     raw = {f"{metric_id} {title} {kind}": _raw(*one) for (_, title, metric_id, kind), one in values.items()}
     first = Launch(
@@ -132,8 +138,14 @@ def _profile(
         bounds=bounds,
         device=device.name,
         target=device.target,
-        notes=(_OWN,) if values else (),
+        notes=(*((_OWN,) if values else ()), *filter(None, (times.note, _HALVED if halved else ""))),
     )
+
+
+def _halves_reads(device: AmdDevice, version: str | None) -> bool:
+    """Whether the tool's formula takes a read request of 128 bytes for 64; an unnamed release may."""
+    numbers = tuple(int(one) for one in re.findall(r"\d+", version or "")[: len(_WHOLE_READS)])
+    return device.target == "gfx950" and numbers < _WHOLE_READS
 
 
 def _metrics(

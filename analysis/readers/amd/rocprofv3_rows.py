@@ -13,7 +13,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from kopt_kb.analysis.readers.amd.amd_csv import Columns, csv_rows, folded, header_of, number_in, whole_in
+from kopt_kb.analysis.readers.amd.amd_csv import (
+    Columns,
+    csv_rows,
+    cut_row,
+    ends_in_line,
+    folded,
+    header_of,
+    number_in,
+    whole_in,
+)
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
 from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
 from kopt_kb.analysis.readers.amd.amd_shapes import ShapeReader
@@ -74,7 +83,15 @@ class TableReader:
         Raises:
             ReportError: A row is damaged.
         """
-        return self._read_lines() if quick and self.is_quick else self._read_rows()
+        if not quick or not self.is_quick:
+            return self._read_rows()
+        try:
+            return self._read_lines()
+        except ReportError as error:
+            if error.line is None or not ends_in_line(self._path, error.line):
+                raise
+            self._store.note(cut_row(error.line))
+            return error.line - 2
 
     @property
     def is_quick(self) -> bool:
@@ -82,7 +99,7 @@ class TableReader:
         return self._plain and self._columns.header[-len(_TAIL) :] == _TAIL and self._columns.has("dispatch", "kernel")
 
     def _read_rows(self) -> int:
-        rows = csv_rows(self._path)
+        rows = csv_rows(self._path, self._store.note)
         self._columns = Columns([folded(one) for one in next(rows, (0, []))[1]])
         self._shapes = ShapeReader(self._path, self._columns, self._devices)
         at = {one: self._columns.at(one) for one in ("counter", "value", "start", "end")}
@@ -124,7 +141,7 @@ class TableReader:
                 parts = raw.rsplit(b",", 4)
                 if line == 1 or not raw.strip():
                     continue
-                if len(parts) != 5 or (len(raw) == _MAX_LINE_BYTES and not raw.endswith(b"\n")):
+                if len(parts) != len(_TAIL) + 1 or len(raw) == _MAX_LINE_BYTES:
                     raise ReportError("a row that is cut or too long", where=self._path, line=line, fix=_AGAIN)
                 head, counter, value, start, end = parts
                 if head != last_head:

@@ -40,9 +40,11 @@ def read_ncu_csv(path: Path) -> Iterator[KernelProfile]:
     for parts in read(path, noise):
         collector.add(parts.launch())
         launches += 1
+    if launches == 0 and noise.cut_line:
+        raise ReportError("the only row is cut off", where=path, line=noise.cut_line, fix=_RAW_ADVICE)
     if launches == 0:
         raise ReportError("the table has a header and no row", where=path, fix=_RAW_ADVICE)
-    yield from collector.profiles(*filter(None, (noise.note,)))
+    yield from collector.profiles(*filter(None, (noise.note, noise.cut_note)))
 
 
 def _header(path: Path) -> str:

@@ -65,8 +65,11 @@ def launch_of(
         value = _direct(DIRECT[metric], raw, identity.place)
         if value is not None:
             metrics[metric] = value
+    notes: tuple[str, ...] = ()
     if metrics.get("duration_s", 1.0) <= 0:
-        del metrics["duration_s"]
+        notes = (
+            f"launch {identity.id} takes {metrics.pop('duration_s') * 1e9:g} ns, which no kernel does: not a time",
+        )
     counted = count_work(numbers, metrics.get("duration_s"))
     _sums(counted, numbers)
     _shape(metrics, identity)
@@ -89,6 +92,7 @@ def launch_of(
         bounds=bounds,
         raw=raw,
         rules=rules,
+        notes=notes,
     )
 
 

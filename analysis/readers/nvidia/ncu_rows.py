@@ -6,7 +6,7 @@ import codecs
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -19,6 +19,7 @@ HEADER = re.compile(r'\s*(?:"ID",|ID,)')
 _MAX_LINE_CHARS = 1 << 24
 _MAX_JOINED = 64
 _CHUNK_BYTES = 1 << 18
+_TAIL_BYTES = 2  # a line break in UTF-16
 _QUOTED_ROW = re.compile(r'(?:"(?:[^"]++|"")*+"|)(?:,(?:"(?:[^"]++|"")*+"|))*+,?')
 _QUOTED_START = re.compile(r'"\d+","')
 _PLAIN_START = re.compile(r"\d+,\s*\d+,")
@@ -34,11 +35,11 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Noise:
-    """Lines after a header that belong to no row: output of the application or of the profiler."""
+    """Lines after a header that are no whole row: output of the application or of the profiler, a last row cut off."""
 
     count: int = 0
     first_line: int = 0
-    denied: bool = field(default=False)
+    cut_line: int = 0
 
     def see(self, line: int) -> None:
         """Count one line."""
@@ -49,6 +50,13 @@ class Noise:
     def note(self) -> str:
         """One clause for the reader of the profile, empty without noise."""
         return f"{self.count} lines that are no rows were skipped, first line {self.first_line}" if self.count else ""
+
+    @property
+    def cut_note(self) -> str:
+        """One clause about a last row that the file ends inside of, empty without one."""
+        if not self.cut_line:
+            return ""
+        return f"the file ends inside line {self.cut_line}: that row is left out, and what would follow is missing"
 
 
 def header_in(text: str) -> bool:
@@ -111,9 +119,27 @@ def rows_of(path: Path, noise: Noise) -> Iterator[Row]:
         elif header:
             start = _QUOTED_START if quoted else _PLAIN_START
             if start.match(text) or _UNIT_START.match(text):
-                yield _row(line, text, header, source if quoted else iter(()), path)
+                row = _row(line, text, header, source if quoted else iter(()), path)
+                if len(row.cells) < _needed(header) and _ends_inside(path, source):
+                    noise.cut_line = line
+                    return
+                yield row
             elif text.strip():
                 noise.see(line)
+
+
+def _needed(header: list[str]) -> int:
+    """Cells without which a row says nothing; pages with rules leave out the cells after the value."""
+    return header.index("Metric Value") + 1 if "Metric Value" in header else len(header)
+
+
+def _ends_inside(path: Path, rest: Iterator[tuple[int, str]]) -> bool:
+    """Whether nothing is left and the file has no line break at its end, so that its last row may be cut."""
+    if next(rest, None) is not None:
+        return False
+    with path.open("rb") as stream:
+        stream.seek(-_TAIL_BYTES, 2)
+        return b"\n" not in stream.read(_TAIL_BYTES)
 
 
 def _row(line: int, text: str, header: list[str], source: Iterator[tuple[int, str]], path: Path) -> Row:
@@ -122,6 +148,8 @@ def _row(line: int, text: str, header: list[str], source: Iterator[tuple[int, st
     while text.startswith('"') and _QUOTED_ROW.fullmatch(whole) is None:
         more = next(source, None)
         joined += 1
+        if more is None and _ends_inside(path, source):
+            return Row(line, [])
         if more is None or joined > _MAX_JOINED or _QUOTED_START.match(more[1]):
             raise ReportError("a cell has no end", where=path, line=line, fix="export the page again")
         whole += "\n" + more[1]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from kopt_kb.quantity.quantity import Exactness
 
@@ -29,7 +30,11 @@ _VECTOR = {
     "fp16": {"hadd": 2, "hmul": 2, "hfma": 4},
 }
 _FUSED = {"fp64": ("dfma", 2), "fp32": ("ffma", 2), "fp16": ("hfma", 4)}
-_MATRIX_NAME = re.compile(r"sm__ops_path_tensor_(?:op_\w+?_)?src_(?P<src>[a-z0-9]+)\w*?(?P<sparse>_sparsity_on)?\.sum")
+_MATRIX_NAME = re.compile(
+    r"sm__ops_path_tensor_(?:op_(?P<op>[a-z0-9]+)_)?src_(?P<src>[a-z0-9]+(?:_fp\d+)*)"
+    r"(?:_dst_(?P<dst>[a-z0-9]+))?(?:_sparsity_(?P<sparsity>on|off))?\.sum"
+)
+_NEVER_SPARSE = frozenset({"fp64", "int1"})
 _MATRIX_DTYPES = {
     "fp64": "fp64", "tf32": "tf32", "fp16": "fp16", "bf16": "bf16", "fp8": "fp8", "e4m3": "fp8", "e5m2": "fp8",
     "fp6": "fp6", "fp4": "fp8", "int8": "int8", "int4": "int4", "int1": "int1",
@@ -99,33 +104,68 @@ def _vector_flops(found: Counted, raw: Mapping[str, float], read: Read) -> None:
         found.put(f"run_peak.vector.{dtype}", _times(weight, width, raw.get("sm__cycles_elapsed.avg.per_second")))
 
 
+class _MatrixCounter(NamedTuple):
+    """What the name of a tensor-operation counter restricts; None is not restricted."""
+
+    src: str
+    dtype: str
+    op: str | None
+    dst: str | None
+    sparsity: str | None
+
+    def covers(self, other: _MatrixCounter) -> bool:
+        """Whether every operation that `other` counts is counted here too."""
+        pairs = ((self.op, other.op), (self.dst, other.dst), (self.sparsity, other.sparsity))
+        return self != other and self.src == other.src and all(mine in {None, its} for mine, its in pairs)
+
+
 @lru_cache(maxsize=1 << 16)
-def _matrix_dtype(name: str) -> tuple[str, bool] | None:
+def _matrix_counter(name: str) -> _MatrixCounter | None:
     match = _MATRIX_NAME.match(name)
     if match is None:
         return None
-    mixed = _MIXED.search(name)
-    dtype = "fp8" if mixed and "fp8" in mixed[0] else _MATRIX_DTYPES.get(match["src"])
-    return None if dtype is None else (dtype, match["sparse"] is not None)
+    src = match["src"]
+    mixed = _MIXED.search(src)
+    dtype = "fp8" if mixed and "fp8" in mixed[0] else _MATRIX_DTYPES.get(src.partition("_")[0])
+    return None if dtype is None else _MatrixCounter(src, dtype, match["op"], match["dst"], match["sparsity"])
 
 
 def _matrix_flops(found: Counted, raw: Mapping[str, float], duration_s: float | None) -> None:
     clock = raw.get("sm__cycles_elapsed.avg.per_second")
+    amounts: dict[str, dict[_MatrixCounter, float]] = {}
     for name, printed in raw.items():
-        value = printed
-        kind = _matrix_dtype(name)
-        if kind is None:
+        counter = _matrix_counter(name)
+        if counter is None:
             continue
-        dtype, sparse = kind
-        metric, suffix = f"flops.matrix.{dtype}", name.partition(".sum")[2]
+        value, suffix = printed, name.partition(".sum")[2]
         if suffix == ".per_second" and duration_s and name.removesuffix(suffix) not in raw:
             value, suffix = value * duration_s, ""
         if suffix == "":
-            bound: Exactness = "upper" if sparse and value else "exact"
-            found.put(metric, found.metrics.get(metric, 0.0) + value, bound)
-        elif suffix == ".peak_sustained" and clock and not sparse:
-            peak = f"run_peak.matrix.{dtype}"
+            amounts.setdefault(counter.dtype, {})[counter] = value
+        elif suffix == ".peak_sustained" and clock and _dense(counter):
+            peak = f"run_peak.matrix.{counter.dtype}"
             found.put(peak, max(found.metrics.get(peak, 0.0), value * clock))
+    for dtype, counted in amounts.items():
+        sparse = any(value and one.sparsity == "on" for one, value in counted.items())
+        found.put(f"flops.matrix.{dtype}", _distinct_total(counted), "upper" if sparse else "exact")
+
+
+def _dense(counter: _MatrixCounter) -> bool:
+    """Whether a peak is of dense operations: a total over both kinds has the peak of sparse ones."""
+    return counter.sparsity == "off" or (counter.sparsity is None and counter.dtype in _NEVER_SPARSE)
+
+
+def _distinct_total(counted: Mapping[_MatrixCounter, float]) -> float:
+    """Return operations counted once: ncu stores totals of a source type beside the instructions they consist of.
+
+    A counter that another one covers is part of it. Totals over all instructions and counters of single instructions
+    see the same operations, so that the larger of the two sums is the whole.
+    """
+    sums = []
+    for by_op in (False, True):
+        family = {one: value for one, value in counted.items() if (one.op is not None) == by_op}
+        sums.append(sum(value for one, value in family.items() if not any(other.covers(one) for other in family)))
+    return max(sums)
 
 
 def _bytes(found: Counted, read: Read) -> None:

@@ -39,6 +39,11 @@ def counter_table(*rows):
     return "\n".join([COUNTER_HEAD, *rows, ""])
 
 
+def trace_table(*rows):
+    """Return a kernel table."""
+    return "\n".join([TRACE_HEAD, *rows, ""])
+
+
 def trace_row(dispatch, start, end, name="k(int*, int)"):
     """Return a line of a kernel table: 64 x 6 work-items in groups of 32 x 4."""
     return (

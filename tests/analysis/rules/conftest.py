@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb.analysis.profile import DurationStats, KernelProfile, Place, Source
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.thresholds import load_thresholds
 
 ZOO = Path(__file__).resolve().parents[2] / "data" / "zoo"
@@ -26,9 +26,9 @@ def profile_of(**metrics: float) -> KernelProfile:
 
 
 @pytest.fixture
-def made() -> Callable[..., Kernel]:
+def made() -> Callable[..., DerivedMetrics]:
     """A kernel under the packaged thresholds."""
-    return lambda **metrics: Kernel(profile_of(**metrics), load_thresholds())
+    return lambda **metrics: DerivedMetrics(profile_of(**metrics), load_thresholds())
 
 
 @pytest.fixture(scope="session")

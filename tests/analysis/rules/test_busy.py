@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from kopt_kb.analysis.rules.busy import find_balanced, find_divergence, find_memory_level, find_pipe
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 
-Made = Callable[..., Kernel]
+Made = Callable[..., DerivedMetrics]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,31 @@ def test_divergence_needs_busy_slots(made: Made, threads: float, use: float, fir
     """Six lanes at 90 %: yes; 24 lanes, or one lane that waits: no."""
     kernel = made(threads_per_instruction=threads, issue_active=use / 100)
     assert (find_divergence(kernel) is not None) is fires
+
+
+def test_predicated_lanes_are_no_divergence(made: Made) -> None:
+    """A special function pipe at 98 % with half its lanes predicated off is full, not divergent."""
+    kernel = made(pipe_elapsed__xu_pct=98.0, threads_per_instruction=32.0, unpredicated_threads_per_instruction=15.0)
+    assert find_divergence(kernel) is None
+    found = find_pipe(kernel)
+    assert found is not None
+    assert found.limiter == "sfu"
+
+
+@pytest.mark.parametrize(("threads", "fires"), [(22.0, False), (16.0, False), (5.0, True)])
+def test_a_saturated_pipe_comes_before_divergence(made: Made, threads: float, fires: bool) -> None:
+    """At 95 % the pipe is the limiter, unless most of its lanes are idle."""
+    kernel = made(pipe_elapsed__fma_pct=95.0, threads_per_instruction=threads)
+    assert (find_divergence(kernel) is not None) is fires
+
+
+def test_throughput_alone_names_the_class(made: Made) -> None:
+    """SM at 97 % is compute, memory at 90 % memory; L1 as busy as the SM is neither."""
+    compute = find_pipe(made(sm_sol_pct=97.0, memory_sol_pct=12.0))
+    memory = find_memory_level(made(sm_sol_pct=12.0, memory_sol_pct=90.0))
+    assert [one.limiter for one in (compute, memory) if one] == ["compute", "memory"]
+    either = made(sm_sol_pct=93.5, memory_sol_pct=94.7, l1_sol_pct=98.1, dram_sol_pct=20.8)
+    assert (find_pipe(either), find_memory_level(either), find_balanced(either)) == (None, None, None)
 
 
 def test_a_mix_of_pipes_is_issue(made: Made) -> None:

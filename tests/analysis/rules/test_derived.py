@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.rules.derived import Kernel, ratio_pct
+from kopt_kb.analysis.rules.derived import DerivedMetrics, ratio_pct
 
-Made = Callable[..., Kernel]
+Made = Callable[..., DerivedMetrics]
 
 
 def test_missing_is_not_zero(made: Made) -> None:
@@ -72,7 +72,7 @@ def test_stall_shares_leave_out_warps_that_could_issue(made: Made) -> None:
 
 def test_half_rate_multiplies_fill_a_pipe_that_reads_half(zoo: dict[str, KernelProfile], made: Made) -> None:
     """Integer multiply-adds show 50 % of the multiply-add pipe and full compute throughput."""
-    kernel = Kernel(zoo["int_multiply"], made().thresholds)
+    kernel = DerivedMetrics(zoo["int_multiply"], made().thresholds)
     assert kernel.pipes["fma"] < 60
     assert kernel.compute_pct is not None
     assert kernel.compute_pct > 95

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kopt_kb.analysis.profile import KernelProfile
@@ -30,6 +32,29 @@ def test_the_clock_of_the_run_is_told(zoo: dict[str, KernelProfile]) -> None:
     platform = Registry.open().platform("H200_SXM")
     found = {one.name: one for one in headroom_of(zoo["fp32_fma"], platform)}
     assert "not scaled" in found["fp32 vector"].notes[0]
+
+
+def test_above_our_own_measurement_the_documented_peak_is_the_roof(zoo: dict[str, KernelProfile]) -> None:
+    """A library product that beats our 4096-cubed measurement is under the sheet's peak, never above 100 %."""
+    platform = Registry.open().platform("H200_SXM")
+    product = next(one for name, one in zoo.items() if name.startswith("nvjet"))
+    found = {one.name: one for one in headroom_of(product, platform)}["bf16 matrix"]
+    assert (found.basis, found.possible) == ("documented", True)
+    assert found.share == pytest.approx(0.81, abs=0.01)
+    assert "our own measurement" in str(found)
+
+
+@pytest.mark.parametrize("factor", [1.5, 20.0])
+def test_a_share_above_the_roof_is_a_fault_or_says_why(factor: float) -> None:
+    """Nothing moves 1.5 times the pins; requests that a memory-side cache answers may."""
+    platform = Registry.open().platform("H200_SXM")
+    exact = profile_of(duration_s=1.0, dram_bytes=factor * 4.8e12)
+    upper = replace(exact, bounds={"dram_bytes": "upper"})
+    fault, told = (headroom_of(one, platform)[0] for one in (exact, upper))
+    assert not fault.possible
+    assert "impossible" in str(fault)
+    assert told.possible
+    assert "memory-side cache" in str(told)
 
 
 def test_no_platform_no_headroom(zoo: dict[str, KernelProfile]) -> None:

@@ -6,16 +6,29 @@ from collections.abc import Callable
 
 import pytest
 
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.idle import find_imbalance, find_launch_overhead, find_small_grid, find_tail
 
-Made = Callable[..., Kernel]
+Made = Callable[..., DerivedMetrics]
 
 
 @pytest.mark.parametrize(("blocks", "fires"), [(8.0, True), (99.0, True), (120.0, False), (132.0, False)])
 def test_small_grid_needs_idle_sms(made: Made, blocks: float, fires: bool) -> None:
     """Of 132 SMs a fifth must stand idle; a persistent grid of one block an SM is no small grid."""
     kernel = made(grid_blocks=blocks, sm_count=132.0, waves_per_sm=blocks / 1056)
+    assert (find_small_grid(kernel) is not None) is fires
+
+
+@pytest.mark.parametrize(
+    ("blocks", "achieved", "allowed", "fires"),
+    [(128.0, 25.0, 100.0, True), (128.0, 6.1, 6.25, False), (132.0, 25.0, 100.0, False)],
+)
+def test_a_part_of_a_wave_is_small(made: Made, blocks: float, achieved: float, allowed: float, fires: bool) -> None:
+    """128 blocks on 132 SMs hold a quarter of the warps they could; at what the launch allows nothing is missing."""
+    kernel = made(
+        grid_blocks=blocks, sm_count=132.0, waves_per_sm=0.24, achieved_occupancy_pct=achieved,
+        theoretical_occupancy_pct=allowed, sm_active_cycles=97.0, sm_active_cycles_max=100.0, sm_sol_pct=20.0,
+    )  # fmt: skip
     assert (find_small_grid(kernel) is not None) is fires
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.waiting import find_barrier, find_dependency, find_occupancy
 
-Made = Callable[..., Kernel]
+Made = Callable[..., DerivedMetrics]
 IDLE = {"sm_sol_pct": 5.0, "issue_active": 0.05, "dram_sol_pct": 10.0}
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from kopt_kb.analysis.rules.derived import Kernel
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.waste import find_atomics, find_bank_conflict, find_spill, find_uncoalesced
 
-Made = Callable[..., Kernel]
+Made = Callable[..., DerivedMetrics]
 STRIDED = {
     "global_load_sectors": 32.0, "global_load_bytes": 1024.0, "global_load_useful_bytes_per_sector": 4.0,
     "l2_bytes": 1024.0,

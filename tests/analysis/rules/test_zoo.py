@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.profile import KernelProfile
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from kopt_kb.analysis.profile import LIMITERS as OCCUPANCY_LIMITERS
+from kopt_kb.analysis.profile import PIPES, KernelProfile
 from kopt_kb.analysis.rules import LIMITERS, classify
 
 Zoo = dict[str, KernelProfile]
 Expected = dict[str, tuple[str, str]]
+
+_COARSE = ("compute", "memory", "latency")
+_THROUGHPUT = (
+    "duration_s", "elapsed_cycles", "sm_sol_pct", "memory_sol_pct", "dram_sol_pct", "l2_sol_pct", "l1_sol_pct",
+    "sm_active_cycles", "sm_active_pct", "grid_blocks", "block_threads", "sm_count", "waves_per_sm",
+    "registers_per_thread", "achieved_occupancy_pct", "theoretical_occupancy_pct", "active_warps_per_sm",
+    *(f"occupancy_limit.{one}" for one in OCCUPANCY_LIMITERS),
+)  # fmt: skip
+_BASIC_PAGE = frozenset(_THROUGHPUT)
+_BASIC = _BASIC_PAGE | {"sm_active_cycles_max", *(f"pipe_elapsed.{one}_pct" for one in PIPES)}
+_FULL_PAGE = _BASIC_PAGE | {
+    "dram_bytes", "issue_active", "instructions", "instructions_per_cycle", "l1_hit_pct", "l2_hit_pct",
+    "threads_per_instruction", "unpredicated_threads_per_instruction", "warp_latency_cycles",
+}  # fmt: skip
+"""What `--set basic` stores, what its printed page shows, and what the printed page of `--set full` shows."""
 
 
 def test_every_kernel_is_judged_by_its_limiter(zoo: Zoo, expected: Expected) -> None:
@@ -16,8 +37,26 @@ def test_every_kernel_is_judged_by_its_limiter(zoo: Zoo, expected: Expected) -> 
 
 
 def test_the_zoo_covers_the_table(expected: Expected) -> None:
-    """Each limiter that a kernel can show is shown by at least one."""
-    assert {limiter for _, limiter in expected.values()} == set(LIMITERS) - {"insufficient-data"}
+    """Each limiter that a full recording can show is shown by at least one."""
+    assert {limiter for _, limiter in expected.values()} == set(LIMITERS) - {"insufficient-data", *_COARSE}
+
+
+@pytest.mark.parametrize(("kept", "same", "abstained"), [(_BASIC, 105, 3), (_BASIC_PAGE, 100, 6), (_FULL_PAGE, 100, 6)])
+def test_less_of_a_run_gives_the_same_class(zoo: Zoo, kept: frozenset[str], same: int, abstained: int) -> None:
+    """Cut to what smaller sets and printed pages hold, a kernel keeps its class or gets none.
+
+    Named exceptions: atomics that fill L2 or shared memory, barriers that fill a control pipe and scattered stores
+    show only the unit they fill.
+    """
+    found = Counter[str]()
+    for name, one in zoo.items():
+        whole = classify(one).bottleneck
+        part = classify(replace(one, metrics={key: one.metrics[key] for key in one.metrics.keys() & kept})).bottleneck
+        result = "same" if part == whole else "abstains" if part == "insufficient-data" else "differs"
+        found[result] += 1
+        assert result != "differs" or name.startswith(("atomics", "barrier", "uncoalesced_scatter")), (name, part)
+    assert found["same"] >= same
+    assert found["abstains"] <= abstained
 
 
 def test_hard_cases(zoo: Zoo) -> None:

@@ -32,6 +32,23 @@ def test_text_shows_proof_and_advice(capsys: Capture) -> None:
     assert "Headroom: dram: " in out
 
 
+def test_another_product_than_the_report_names_is_refused(capsys: Capture) -> None:
+    """The zoo ran on compute capability 9.0."""
+    assert main(["profile", "read", MEMORY, "--kernel", "dram_copy16", "--platform", "MI300X"]) == 2
+    assert "contradicts the report" in capsys.readouterr().err
+
+
+@pytest.mark.corpus
+def test_the_report_names_its_product(profile_corpus: Path, capsys: Capture) -> None:
+    """Roofs without a flag where the report holds the device's name, and no roof of another product."""
+    report = str(profile_corpus / "ncu-csv" / "b200_algo64_raw.csv")
+    assert main(["profile", "read", report, "--platform", "H200_SXM"]) == 2
+    assert "NVIDIA B200, which is B200" in capsys.readouterr().err
+    workload = str(profile_corpus / "rocprof-compute" / "vcopy_mi300x_rocpd")
+    assert main(["profile", "read", workload]) == 0
+    assert "hardware/amd/mi300x.md" in capsys.readouterr().out
+
+
 def test_top_takes_the_longest(capsys: Capture) -> None:
     """One kernel, the one with most time."""
     assert main(["profile", "read", MEMORY, "--top", "1", "--json"]) == 0

@@ -65,3 +65,17 @@ def test_a_database_without_dispatches_is_refused(tmp_path):
     """Empty is never success."""
     with pytest.raises(ReportError, match="no dispatch"):
         list(read_profiles(write(tmp_path / "x.db", [], dispatches=())))
+
+
+@pytest.mark.parametrize(("version", "there"), [("3.5.0", True), ("3.10.1", True), ("3.4.9", False), ("3.3.0", False)])
+def test_halved_reads_of_old_releases_are_left_out(tmp_path, version, there):
+    """Before 3.5.0 a read request of 128 bytes counts 64 on gfx950: no rate, and a note that says why."""
+    metrics = [
+        (SOL, f"L2-Fabric {way} BW", number, "Gb/s", "Avg", 2.0) for way, number in (("Read", "1"), ("Write", "2"))
+    ]
+    path = write(tmp_path / "x.db", metrics)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE compute_metadata SET compute_version = ?", (version,))
+    (found,) = read_profiles(path)
+    assert ("dram_bytes_per_s" in found.metrics) is there
+    assert any("half the bytes" in note for note in found.notes) is not there

@@ -40,7 +40,7 @@ def test_a_table_of_counters_only_has_no_times(tmp_path):
 
 def test_a_header_without_rows_and_a_cut_row_are_refused(tmp_path):
     """With the line."""
-    for lines, line in (([HEAD], 1), ([HEAD, '0,"k",2,0'], 2)):
+    for lines, line in (([HEAD], 1), ([HEAD, '0,"k",2,0', ""], 2)):
         with pytest.raises(ReportError) as caught:
             list(read_profiles(write(tmp_path, *lines)))
         assert caught.value.line == line

@@ -117,3 +117,30 @@ def test_content_decides_and_not_the_suffix(tmp_path, amd):
         path.write_text(amd.counter_table(amd.counter_row(1, "SQ_WAVES", 4.0)), encoding=encoding)
         assert reader_of(path) is ROCPROFV3_CSV
         assert next(read_profiles(path)).metrics["warps_launched"] == 4.0
+
+
+@pytest.mark.parametrize("keep", [3, 20, 50])
+@pytest.mark.parametrize("kind", ["counters", "trace"])
+def test_a_last_row_that_is_cut_keeps_the_rest(tmp_path, amd, kind, keep):
+    """What a crash leaves is read up to its last whole row, and the profile says so."""
+    first, last = (
+        (amd.counter_row(1, "SQ_WAVES", 16.0), amd.counter_row(2, "SQ_WAVES", 16.0))
+        if kind == "counters"
+        else (amd.trace_row(1, 1000, 1500), amd.trace_row(2, 1000, 1500))
+    )
+    path = tmp_path / "x.csv"
+    path.write_text((amd.counter_table if kind == "counters" else amd.trace_table)(first, last[:keep]).rstrip("\n"))
+    (found,) = read_profiles(path)
+    assert found.launch_count == 1
+    assert any("ends inside line 3" in note for note in found.notes)
+
+
+def test_impossible_times_are_told(tmp_path, amd):
+    """A launch that ends before it starts has no time; how many there are is said."""
+    rows = [amd.counter_row(number, "SQ_WAVES", 16.0, 1000, end) for number, end in ((1, 1500), (2, 900), (3, 1000))]
+    path = tmp_path / "x.csv"
+    path.write_text(amd.counter_table(*rows))
+    (found,) = read_profiles(path)
+    assert found.durations is not None
+    assert (found.launch_count, found.durations.count) == (3, 1)
+    assert any(note.startswith("2 launch(es) end before they start") for note in found.notes)

@@ -38,3 +38,30 @@ def test_skipped_lines_become_a_note(tmp_path, samples):
     file.write_text(samples.two_launches() + "done\n")
     (profile,) = read_profiles(file)
     assert profile.notes == ("1 lines that are no rows were skipped, first line 6",)
+
+
+@pytest.mark.parametrize("cut", [1, 4, 12, 30])
+def test_a_last_row_that_is_cut_keeps_the_rest(tmp_path, samples, cut):
+    """The file ends inside a row: the other launch is there, and the profile says what is missing."""
+    file = tmp_path / "page.csv"
+    file.write_text(samples.two_launches().rstrip("\n")[:-cut])
+    (profile,) = read_profiles(file)
+    assert profile.duration_s is not None
+    assert any("ends inside line" in note for note in profile.notes)
+
+
+def test_a_cut_row_inside_the_file_is_damage(tmp_path, samples):
+    """Only the last row may be cut."""
+    lines = samples.two_launches().rstrip("\n").splitlines()
+    file = tmp_path / "page.csv"
+    file.write_text("\n".join([*lines[:-2], lines[-2][:-12], lines[-1]]))
+    with pytest.raises(ReportError):
+        list(read_profiles(file))
+
+
+def test_a_launch_without_a_possible_time_says_so(tmp_path, samples):
+    """Zero nanoseconds are no time, and no silence."""
+    file = tmp_path / "page.csv"
+    file.write_text(samples.two_launches().replace("1500", "0"))
+    (profile,) = read_profiles(file)
+    assert any("which no kernel does" in note for note in profile.notes)

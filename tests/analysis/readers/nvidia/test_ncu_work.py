@@ -54,6 +54,43 @@ def test_tensor_operations_add_up_by_source_type():
     assert (found.metrics["flops.matrix.tf32"], found.metrics["flops.matrix.fp8"]) == (5.0, 3.0)
 
 
+STEM = "sm__ops_path_tensor_{}.sum"
+
+
+def test_a_total_and_its_parts_count_once():
+    """A full set on Hopper stores the total of a source type beside the instruction that did it."""
+    whole = {STEM.format("src_bf16_dst_fp32"): 1116691496960.0}
+    part = {STEM.format("op_hgmma_src_bf16_dst_fp32_sparsity_off"): 1116691496960.0}
+    for raw in (whole, part, whole | part):
+        assert count_work(raw, None).metrics["flops.matrix.bf16"] == 1116691496960.0
+
+
+def test_a_total_covers_instructions_without_a_counter():
+    """FP64 has a total and no parts; a total of 30 over one known part of 20 is 30."""
+    raw = {STEM.format("src_fp64"): 5.0, STEM.format("src_fp16"): 30.0}
+    raw[STEM.format("op_hmma_src_fp16_dst_fp32_sparsity_off")] = 20.0
+    found = count_work(raw, None).metrics
+    assert (found["flops.matrix.fp64"], found["flops.matrix.fp16"]) == (5.0, 30.0)
+
+
+def test_a_total_with_sparse_parts_is_an_upper_bound():
+    """Sparse operations count their zeros, whichever counter the amount comes from."""
+    raw = {STEM.format("src_fp16"): 30.0, STEM.format("op_hgmma_src_fp16_sparsity_on"): 30.0}
+    found = count_work(raw, None)
+    assert (found.metrics["flops.matrix.fp16"], found.bounds["flops.matrix.fp16"]) == (30.0, "upper")
+
+
+def test_the_matrix_peak_is_the_dense_one():
+    """114 SMs x 4096 a clock at 1 GHz; the peak of the total is that of sparse operations, twice as high."""
+    raw = {
+        STEM.format("src_bf16_dst_fp32") + ".peak_sustained": 933888.0,
+        STEM.format("op_hgmma_src_bf16_dst_fp32_sparsity_off") + ".peak_sustained": 466944.0,
+        STEM.format("op_hgmma_src_bf16_dst_fp32_sparsity_on") + ".peak_sustained": 933888.0,
+        "sm__cycles_elapsed.avg.per_second": 1e9,
+    }
+    assert count_work(raw, None).metrics["run_peak.matrix.bf16"] == pytest.approx(466944e9)
+
+
 def test_peaks_are_at_the_clock_of_the_run():
     """Width times clock: 2 x 10 x 1e9 FLOP/s, 4 x 2e9 B/s, 16 x 32 x 1e9 B/s."""
     raw = {
