@@ -7,6 +7,7 @@ from typing import Any
 
 from kopt_kb.errors import FindingError, MissingTool
 from kopt_kb.kernels.timing import measure, summarise
+from kopt_kb.problem.dtypes import format_of
 
 __all__ = ["FOOTPRINTS", "GEMM_SHAPES", "bandwidth_records", "compute_records", "environment", "require_gpu"]
 
@@ -137,8 +138,9 @@ def _gemm(dtype: str, shape: tuple[int, int, int]) -> Callable[[], object]:
     if dtype == "int8":
         left, right = draw(m, k, torch.int8), draw(n, k, torch.int8).t()
         return lambda: torch._int_mm(left, right)
-    kinds = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64}
-    x, y = draw(m, k, kinds.get(dtype, torch.float32)), draw(k, n, kinds.get(dtype, torch.float32))
+    storage = format_of(dtype)
+    kind = torch.float32 if storage is None else getattr(torch, storage.torch)
+    x, y = draw(m, k, kind), draw(k, n, kind)
     return lambda: torch.mm(x, y)
 
 

@@ -5,42 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from kopt_kb.errors import BadInput
+from kopt_kb.problem.dtypes import FORMATS, Format, format_of
 
-__all__ = ["DTYPES", "LaunchCase", "Scalar", "TensorSpec"]
-
-DTYPES: Mapping[str, tuple[str, int]] = MappingProxyType(
-    {
-        "fp64": ("fp64", 8),
-        "fp32": ("fp32", 4),
-        "tf32": ("fp32", 4),
-        "fp16": ("fp16", 2),
-        "bf16": ("bf16", 2),
-        "fp8": ("fp8e4nv", 1),
-        "fp8e4nv": ("fp8e4nv", 1),
-        "fp8e5": ("fp8e5", 1),
-        "fp8e4b8": ("fp8e4b8", 1),
-        "fp8e5b16": ("fp8e5b16", 1),
-        "int64": ("i64", 8),
-        "int32": ("i32", 4),
-        "int16": ("i16", 2),
-        "int8": ("i8", 1),
-        "uint8": ("u8", 1),
-        "bool": ("i1", 1),
-        "float64": ("fp64", 8),
-        "float32": ("fp32", 4),
-        "float16": ("fp16", 2),
-        "bfloat16": ("bf16", 2),
-        "float8_e4m3fn": ("fp8e4nv", 1),
-        "float8_e5m2": ("fp8e5", 1),
-        "float8_e4m3fnuz": ("fp8e4b8", 1),
-        "float8_e5m2fnuz": ("fp8e5b16", 1),
-    }
-)
-"""Storage dtype (this project's name, or torch's without `torch.`): Triton's type and bytes an element."""
+__all__ = ["LaunchCase", "Scalar", "TensorSpec"]
 
 Scalar = int | float | bool | None
 """A run-time scalar argument of a kernel; None for an optional pointer that is not passed."""
@@ -60,7 +30,7 @@ class TensorSpec:
 
     Attributes:
         shape: Extents in elements.
-        dtype: A key of `DTYPES`, `torch.` prefix allowed.
+        dtype: Any spelling of `problem.dtypes.FORMATS`, `torch.` prefix allowed.
         strides: Steps in elements, one a dimension; None means contiguous, last dimension fastest.
         block_shape: Set when the argument is a host tensor descriptor (TMA) with this block.
     """
@@ -72,26 +42,27 @@ class TensorSpec:
 
     def __post_init__(self) -> None:
         """Check dtype and ranks; raises `BadInput`."""
-        if self._name not in DTYPES:
-            raise BadInput(f"unknown dtype {self.dtype!r}", where="TensorSpec", fix=f"one of {', '.join(DTYPES)}")
+        if format_of(str(self.dtype)) is None:
+            known = ", ".join(dict.fromkeys(one.dtype for one in FORMATS))
+            raise BadInput(f"unknown dtype {self.dtype!r}", where="TensorSpec", fix=f"one of {known}, or torch's name")
         for name in ("strides", "block_shape"):
             value = getattr(self, name)
             if value is not None and len(value) != len(self.shape):
                 raise BadInput(f"{name} {value} and shape {self.shape} differ in rank", where="TensorSpec")
 
     @property
-    def _name(self) -> str:
-        return str(self.dtype).removeprefix("torch.")
+    def _format(self) -> Format:
+        return cast("Format", format_of(str(self.dtype)))  # checked when it was made
 
     @property
     def triton_dtype(self) -> str:
         """Triton's type string of one element, such as `fp16` or `i32`."""
-        return DTYPES[self._name][0]
+        return self._format.triton
 
     @property
     def element_bytes(self) -> int:
         """Bytes of one element."""
-        return DTYPES[self._name][1]
+        return self._format.bits // 8
 
     @property
     def element_strides(self) -> tuple[int, ...]:

@@ -17,22 +17,13 @@ from torch.utils._pytree import tree_leaves
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.torch_formulas import OpFlops, attention_flops, formula_of
 from kopt_kb.problem.counts import ByteCount, Count, Exactness, FlopCount, SpecialCount
-from kopt_kb.problem.dtypes import Engine
+from kopt_kb.problem.dtypes import FORMATS, Engine
 from kopt_kb.problem.work import Work
 
 __all__ = ["TORCH_DTYPES", "TorchCount", "count_torch"]
 
-TORCH_DTYPES: dict[str, torch.dtype] = {
-    "fp64": torch.float64,
-    "fp32": torch.float32,
-    "fp16": torch.float16,
-    "bf16": torch.bfloat16,
-    "fp8": torch.float8_e4m3fn,
-    "int64": torch.int64,
-    "int32": torch.int32,
-    "int8": torch.int8,
-    "bool": torch.bool,
-}
+TORCH_DTYPES: dict[str, torch.dtype] = {one.dtype: getattr(torch, one.torch) for one in reversed(FORMATS)}
+"""Our name of a storage type to torch's; `fp8` is the first format of that name."""
 
 _FREE = frozenset({"_unsafe_view", "detach", "alias", "empty", "empty_like", "empty_strided", "new_empty"})
 _GATHERS = frozenset({"index", "index_select", "gather", "embedding", "take"})

@@ -10,19 +10,11 @@ from typing import Any
 import torch
 from torch.utils import flop_counter
 
-from kopt_kb.problem.dtypes import Engine
+from kopt_kb.problem.dtypes import DTYPES, FORMATS, Engine
 
 __all__ = ["OpFlops", "attention_flops", "formula_of", "storage_name"]
 
-_NAMES = {
-    torch.float64: "fp64",
-    torch.float32: "fp32",
-    torch.float16: "fp16",
-    torch.bfloat16: "bf16",
-    torch.float8_e4m3fn: "fp8",
-    torch.float8_e5m2: "fp8",
-    torch.int8: "int8",
-}
+_NAMES = {getattr(torch, one.torch): one.dtype for one in FORMATS if one.dtype in DTYPES}
 
 
 @dataclass(frozen=True, slots=True)

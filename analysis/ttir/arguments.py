@@ -12,14 +12,10 @@ from numpy.typing import NDArray
 
 from kopt_kb.analysis.ttir.irtypes import parse_type
 from kopt_kb.analysis.ttir.model import Function, IrError, Module
+from kopt_kb.problem.dtypes import format_of
 
 __all__ = ["Argument", "Binding", "TensorArg", "bind"]
 
-_ELEMENT = {
-    "fp64": "f64", "fp32": "f32", "fp16": "f16", "bf16": "bf16", "fp8": "f8E4M3FN", "float64": "f64",
-    "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "int16": "i16",
-    "int8": "i8", "uint8": "i8", "bool": "i1",
-}  # fmt: skip
 _FIRST_BASE = 1 << 40
 _ALIGNMENT = 1 << 12
 
@@ -30,7 +26,7 @@ class TensorArg:
 
     Args:
         shape: Extents in elements.
-        dtype: A dtype name (`fp16`, `bf16`, `float32`, `int32` …) or an IR element (`f16`, `i32`).
+        dtype: Any spelling of `problem.dtypes.FORMATS` (`fp16`, `float32`, `f16`, `i32` …).
         strides: Elements between neighbours along each dimension; contiguous when None.
         base: Byte address; None places tensors apart from each other, aligned to 4096 bytes.
         data: Contents of a contiguous integer tensor (indices, group sizes, offsets); a kernel that only reads
@@ -45,7 +41,8 @@ class TensorArg:
 
     def itemsize_bytes(self) -> int:
         """Bytes of one element; `ValueError` for an unknown dtype."""
-        return parse_type(_ELEMENT.get(self.dtype, self.dtype)).itemsize_bytes
+        known = format_of(self.dtype)
+        return parse_type(self.dtype if known is None else known.ir).itemsize_bytes
 
     def element_strides(self) -> tuple[int, ...]:
         """Strides in elements, the contiguous ones when none were given."""

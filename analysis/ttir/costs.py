@@ -15,6 +15,7 @@ from math import prod
 
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import Module, Op
+from kopt_kb.problem.dtypes import MX_ELEMENTS
 
 __all__ = ["Cost", "CostKey", "combine_cost", "combine_ops", "cost_per_lane", "dot_dims", "dot_key", "op_cost"]
 
@@ -33,7 +34,6 @@ _SPECIAL = {
     "sincos",
 }  # fmt: skip
 _PRODUCTS = {"tf32x3": ("tf32", 3), "bf16x3": ("bf16", 3), "bf16x6": ("bf16", 6), "tf32": ("tf32", 1)}
-_SCALED = {"e4m3": "mxfp8", "e5m2": "mxfp8", "e2m1": "mxfp4", "e2m3": "mxfp6", "e3m2": "mxfp6"}
 _WIDTH = ("fp4", "mxfp4", "nvfp4", "mxfp6", "mxfp8", "fp8", "fp16", "bf16")
 
 
@@ -99,7 +99,7 @@ def dot_key(op: Op, module: Module) -> tuple[CostKey, int]:
 
 def _scaled_dtype(op: Op, side: str, kind: IrType) -> str:
     element = op.detail.get(side, "")
-    return _SCALED.get(element, {"fp16": "fp16", "bf16": "bf16"}.get(element, kind.dtype))
+    return MX_ELEMENTS.get(element, element if element in {"fp16", "bf16"} else kind.dtype)
 
 
 def _dot_cost(op: Op, module: Module) -> Cost:

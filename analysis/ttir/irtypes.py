@@ -8,20 +8,13 @@ from functools import lru_cache
 from math import prod
 from typing import Literal
 
-__all__ = ["DTYPE_OF_ELEMENT", "IrType", "parse_type", "split_top"]
+from kopt_kb.problem.dtypes import DTYPES, FORMATS
+
+__all__ = ["IrType", "parse_type", "split_top"]
 
 Kind = Literal["scalar", "pointer", "tensor", "descriptor", "other"]
 
-DTYPE_OF_ELEMENT = {
-    "f64": "fp64",
-    "f32": "fp32",
-    "f16": "fp16",
-    "bf16": "bf16",
-    "i4": "int4",
-    "i8": "int8",
-    "i32": "int32",
-}
-"""Element names of the IR to the dtype names of the wiki; every `f8…` is `fp8`, see `IrType.dtype`."""
+_DTYPE_OF_ELEMENT = {"i4": "int4", **{one.ir: one.dtype for one in reversed(FORMATS) if one.dtype in DTYPES}}
 
 _BITS = re.compile(r"^(?:bf|f|i|si|ui|u)(\d+)")
 _POINTER_BITS = 64
@@ -65,7 +58,7 @@ class IrType:
         """The wiki's dtype name, for example `fp16`; the IR's own name where the wiki has none."""
         if self.element.startswith("f8"):
             return "fp8"
-        return DTYPE_OF_ELEMENT.get(self.element, self.element)
+        return _DTYPE_OF_ELEMENT.get(self.element, self.element)
 
     def with_element(self, element: str) -> IrType:
         """The same shape over another scalar element, pointers dropped."""

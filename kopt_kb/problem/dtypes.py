@@ -1,4 +1,4 @@
-"""Storage data types of operands: widths, block scales, and the type an engine computes in."""
+"""Storage data types of operands: widths, block scales, every spelling, and the type an engine computes in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from typing import Literal
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["ALIASES", "DTYPES", "DType", "Engine", "dtype_of", "matrix_compute", "vector_compute"]
+__all__ = [
+    "ALIASES",
+    "DTYPES",
+    "FORMATS",
+    "MX_ELEMENTS",
+    "DType",
+    "Engine",
+    "Format",
+    "dtype_of",
+    "format_of",
+    "matrix_compute",
+    "vector_compute",
+]
 
 Engine = Literal["matrix", "vector"]
 
@@ -62,26 +74,69 @@ DTYPES: dict[str, DType] = {
     )
 }
 
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One storage format of a tensor, in every spelling that reports, compilers and frameworks use for it.
+
+    Attributes:
+        dtype: Id of the wiki where it has one, else this project's name; four 8-bit formats are all `fp8`.
+        torch: Name without `torch.`; empty where torch has none.
+        triton: Triton's and its launcher's type string, without the pointer's `*`.
+        ir: Scalar of Triton IR, which knows no sign of integers.
+        bits: Width of one element in memory; a bool takes a byte.
+    """
+
+    dtype: str
+    torch: str
+    triton: str
+    ir: str
+    bits: int
+
+
+FORMATS = (
+    Format("fp64", "float64", "fp64", "f64", 64),
+    Format("fp32", "float32", "fp32", "f32", 32),
+    Format("fp16", "float16", "fp16", "f16", 16),
+    Format("bf16", "bfloat16", "bf16", "bf16", 16),
+    Format("fp8", "float8_e4m3fn", "fp8e4nv", "f8E4M3FN", 8),
+    Format("fp8", "float8_e5m2", "fp8e5", "f8E5M2", 8),
+    Format("fp8", "float8_e4m3fnuz", "fp8e4b8", "f8E4M3FNUZ", 8),
+    Format("fp8", "float8_e5m2fnuz", "fp8e5b16", "f8E5M2FNUZ", 8),
+    Format("int64", "int64", "i64", "i64", 64),
+    Format("int32", "int32", "i32", "i32", 32),
+    Format("int16", "int16", "i16", "i16", 16),
+    Format("int8", "int8", "i8", "i8", 8),
+    Format("uint8", "uint8", "u8", "i8", 8),
+    Format("bool", "bool", "i1", "i1", 8),
+)
+"""The first format of a dtype is the one its name alone means: `fp8` is e4m3fn."""
+
+_IN_WORDS = {"double": "fp64", "float": "fp32", "half": "fp16", "e4m3": "fp8", "e5m2": "fp8"}
+
 ALIASES: dict[str, str] = {
-    "double": "fp64",
-    "float64": "fp64",
-    "f64": "fp64",
-    "float": "fp32",
-    "float32": "fp32",
-    "f32": "fp32",
-    "half": "fp16",
-    "float16": "fp16",
-    "f16": "fp16",
-    "bfloat16": "bf16",
-    "float8_e4m3fn": "fp8",
-    "float8_e5m2": "fp8",
-    "float8_e4m3fnuz": "fp8",
-    "float8_e5m2fnuz": "fp8",
-    "e4m3": "fp8",
-    "e5m2": "fp8",
-    "i32": "int32",
-    "i8": "int8",
+    **_IN_WORDS,
+    **{
+        spelling.lower(): one.dtype
+        for one in reversed(FORMATS)
+        for spelling in (one.torch, one.triton, one.ir)
+        if one.dtype in DTYPES and spelling.lower() not in DTYPES
+    },
 }
+"""Every other spelling of a data type to its id."""
+
+MX_ELEMENTS = {"e4m3": "mxfp8", "e5m2": "mxfp8", "e2m1": "mxfp4", "e2m3": "mxfp6", "e3m2": "mxfp6"}
+"""Element formats of OCP Microscaling Formats 1.0, table 1, as Triton spells them, to the scaled dtype."""
+
+_BY_SPELLING = {
+    **{spelling.lower(): one for one in reversed(FORMATS) for spelling in (one.ir, one.triton, one.torch, one.dtype)},
+    "tf32": FORMATS[1],
+}
+
+
+def format_of(name: str) -> Format | None:
+    """Return the storage format of any spelling, `torch.` allowed; None for a name that has none."""
+    return _BY_SPELLING.get(name.strip().lower().removeprefix("torch."))
 
 
 def dtype_of(name: str) -> DType:

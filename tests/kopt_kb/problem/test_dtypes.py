@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.problem.dtypes import ALIASES, DTYPES, dtype_of, matrix_compute, vector_compute
+from kopt_kb.problem.dtypes import ALIASES, DTYPES, FORMATS, dtype_of, format_of, matrix_compute, vector_compute
 from kopt_kb.wiki.vocabulary import AXES
 
 
 def test_every_type_is_an_axis_value_of_the_wiki():
     """A count's dtype must be able to find its ceiling."""
-    assert set(DTYPES) == set(AXES["dtype"])
+    assert set(DTYPES) <= set(AXES["dtype"])
     assert set(ALIASES.values()) <= set(DTYPES)
 
 
@@ -32,6 +32,40 @@ def test_storage_counts_packed_elements_and_their_scales(name, elements, size):
 def test_names_of_torch_and_letter_case_are_accepted(name):
     """All of them are bf16."""
     assert dtype_of(name).name == "bf16"
+
+
+@pytest.mark.parametrize(
+    ("name", "torch", "triton", "ir", "bits"),
+    [
+        ("fp8", "float8_e4m3fn", "fp8e4nv", "f8E4M3FN", 8),
+        ("torch.float8_e5m2fnuz", "float8_e5m2fnuz", "fp8e5b16", "f8E5M2FNUZ", 8),
+        ("f8E5M2", "float8_e5m2", "fp8e5", "f8E5M2", 8),
+        ("tf32", "float32", "fp32", "f32", 32),
+        ("i8", "int8", "i8", "i8", 8),
+        ("u8", "uint8", "u8", "i8", 8),
+        ("bool", "bool", "i1", "i1", 8),
+    ],
+)
+def test_any_spelling_finds_the_storage_format(name, torch, triton, ir, bits):
+    """The name alone means the first format of its dtype; the IR's signless `i8` is int8."""
+    found = format_of(name)
+    assert (found.torch, found.triton, found.ir, found.bits) == (torch, triton, ir, bits)
+
+
+def test_what_has_no_storage_format():
+    """Packed and scaled types are not one element wide."""
+    assert format_of("mxfp4") is format_of("fp4") is format_of("complex64") is None
+
+
+def test_spellings_of_a_format_are_aliases_of_its_dtype():
+    """`f16`, `float16` and `fp8e5` are data types; `int64` is none of the wiki."""
+    assert [dtype_of(one).name for one in ("f16", "double", "fp8e5", "f8E4M3FN", "e5m2", "i32")] == [
+        "fp16", "fp64", "fp8", "fp8", "fp8", "int32",
+    ]  # fmt: skip
+    for one in FORMATS:
+        assert one.dtype not in DTYPES or dtype_of(one.torch).bits == one.bits
+    with pytest.raises(BadInput):
+        dtype_of("int64")
 
 
 def test_an_unknown_type_suggests_a_near_one():
