@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
 
 from kopt_kb.cli.output import add_wiki, print_json
-from kopt_kb.errors import ExitCode, KoptError
+from kopt_kb.errors import ExitCode
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import AuditReport, audit
-from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["add_arguments", "run"]
 
@@ -26,23 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the findings; exit 1 when there are any."""
-    report = audit(args.path, _registry(args))
+    named = args.wiki or os.environ.get("KOPT_GPU_WIKI")
+    report = audit(args.path, Registry.open(*args.wiki) if named else None)
     if args.json:
         print_json(report.to_json())
     else:
         print(render(report))
     return ExitCode.OK if report.clean else ExitCode.FINDING
-
-
-def _registry(args: argparse.Namespace) -> Registry:
-    """Return the wiki asked for, else the one the workspace was made from if it is still there."""
-    if args.wiki or os.environ.get("KOPT_GPU_WIKI"):
-        return Registry.open(*args.wiki)
-    try:
-        root = Path(Workspace.open(args.path).state().created.wiki.root)
-    except KoptError:
-        return Registry.open()
-    return Registry.open(root) if root.is_absolute() and (root / "hardware").is_dir() else Registry.open()
 
 
 def render(report: AuditReport) -> str:

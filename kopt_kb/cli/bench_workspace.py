@@ -55,7 +55,9 @@ def run_action(args: argparse.Namespace) -> int:
     workspace = Workspace.open(args.workspace)
     if args.action == "kernel":
         return _kernel(args, workspace)
-    found = utilization(workspace, registry_of(workspace, args.wiki), args.version, every_shape=args.every_shape)
+    found = utilization(
+        workspace, registry_of(workspace.state(), args.wiki), args.version, every_shape=args.every_shape
+    )
     return _print(found, render_use(found), as_json=args.json)
 
 
@@ -70,7 +72,7 @@ def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
             print(table([(name, _text(value)) for name, value in plan.items()]))
         return ExitCode.OK
     executor = ChildProcessExecutor(args.device, _words(args.executor_command or ""))
-    found = bench_kernel(workspace, registry_of(workspace, args.wiki), executor, options, _say)
+    found = bench_kernel(workspace, registry_of(workspace.state(), args.wiki), executor, options, _say)
     return _print(found, render_conditions(found), as_json=args.json)
 
 

@@ -28,7 +28,6 @@ COMMANDS: dict[str, str] = {
     "init": "create a tuning workspace with sourced Stop Conditions",
     "memory": "read and extend the memory of a workspace",
     "render": "bring the rendered files of a workspace up to its journal",
-    "adopt": "make an edit of a workspace's file part of its record",
     "workspace": "change the targets of a workspace, or add a note",
     "audit": "read every cited value of a workspace again",
     "profile": "read, record and judge profiler reports",

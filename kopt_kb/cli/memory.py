@@ -16,8 +16,7 @@ import json
 import sys
 from typing import Any
 
-from kopt_kb.cli.adopt import add_author
-from kopt_kb.cli.output import add_common, print_json, table
+from kopt_kb.cli.output import add_author, add_common, print_json, table
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.workspace import memory_edit as edit
@@ -69,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the sub-command; exit 1 for a masked version, a refused field, or an edit in the way of rendering."""
+    """Run the sub-command; exit 1 for a masked version or a refused field."""
     workspace = Workspace.open(args.path)
     actions = {
         "init": _init, "create": _create, "update": _update, "mask": _mask, "unmask": _unmask,
@@ -84,7 +83,7 @@ def _rendered(workspace: Workspace, args: argparse.Namespace, body: dict[str, An
         print_json({**body, "render": report.to_json()})
     else:
         print(f"{text}\n{show(report)}".strip())
-    return ExitCode.FINDING if report.conflicts else ExitCode.OK
+    return ExitCode.OK
 
 
 def _init(workspace: Workspace, args: argparse.Namespace) -> int:

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Registry
 
-__all__ = ["add_common", "add_wiki", "conditions", "open_registry", "print_json", "table"]
+__all__ = ["add_author", "add_common", "add_wiki", "conditions", "open_registry", "print_json", "table"]
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def add_author(parser: argparse.ArgumentParser) -> None:
+    """Add --by, with the login name as its default."""
+    parser.add_argument("--by", metavar="NAME", default=_login(), help="who says so (default: %(default)s)")
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid {os.getuid()}"
 
 
 def add_wiki(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,6 @@
-"""Bring every rendered file of a workspace up to its journal; an edit is never overwritten unasked.
+"""Bring every rendered file of a workspace up to its journal; the bytes of an edited one are kept in objects/.
 
 kb render kernel_opt_norm
-kb render kernel_opt_norm --discard logs/optimize.md
 """
 
 from __future__ import annotations
@@ -19,31 +18,22 @@ __all__ = ["add_arguments", "run", "show"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("path", metavar="WORKSPACE", help="workspace folder")
-    parser.add_argument(
-        "--discard",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="rendered file, relative to the workspace, whose edit is dropped (its bytes go to objects/); repeatable",
-    )
     add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Render; exit 1 with the diffs when an edit stands in the way."""
-    report = render_workspace(Workspace.open(args.path), discard=args.discard)
+    """Render, and name what was edited with the blob that keeps it."""
+    report = render_workspace(Workspace.open(args.path))
     if args.json:
         print_json(report.to_json())
     else:
         print(show(report))
-    return ExitCode.FINDING if report.conflicts else ExitCode.OK
+    return ExitCode.OK
 
 
 def show(report: RenderReport) -> str:
     """Return the report as text for people."""
-    lines = [f"{one.error()}\n{one.diff.rstrip()}" for one in report.conflicts]
-    lines += [f"wrote {path}" for path in report.written]
-    lines += [f"the old text of {path} is objects/{sha}" for path, sha in report.discarded]
-    if not report.conflicts and not report.written:
+    lines = [*report.lines(), *(f"wrote {path}" for path in report.written)]
+    if not report.written:
         lines.append(f"{len(report.unchanged)} rendered files are up to date")
     return "\n".join(lines)

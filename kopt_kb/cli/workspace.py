@@ -10,8 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kopt_kb.cli.adopt import add_author
-from kopt_kb.cli.output import add_common, add_wiki, print_json
+from kopt_kb.cli.output import add_author, add_common, add_wiki, print_json
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.workspace.memory_edit import add_note
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the sub-command; exit 1 when an edited file stands in the way of rendering."""
+    """Run the sub-command."""
     return _set(args) if args.action == "set" else _note(args)
 
 
@@ -59,7 +58,7 @@ def _set(args: argparse.Namespace) -> int:
         raise BadInput("nothing to set", where="kb workspace set", fix=fix)
     workspace = Workspace.open(args.path)
     factor = parse_factor(args.target_factor) if args.target_factor is not None else None
-    registry = registry_of(workspace, args.wiki)
+    registry = registry_of(workspace.state(), args.wiki)
     done = set_targets(
         workspace, registry, factor=factor, aim=args.performance_target, shapes=args.shape, reason=args.reason,
         by=args.by,
@@ -71,7 +70,7 @@ def _set(args: argparse.Namespace) -> int:
             print(f"{one.shape or 'all'}: {one.quantity} {one.op} {one.value} {one.unit}".rstrip())
         print(f"event {done.event.seq}, set by {done.targets.by}: {done.targets.reason}")
         print(show(done.report))
-    return ExitCode.FINDING if done.report.conflicts else ExitCode.OK
+    return ExitCode.OK
 
 
 def _note(args: argparse.Namespace) -> int:
@@ -82,7 +81,7 @@ def _note(args: argparse.Namespace) -> int:
         print_json({"seq": event.seq, "kind": event.kind, "render": report.to_json()})
     else:
         print(f"event {event.seq}: {event.kind}\n{show(report)}")
-    return ExitCode.FINDING if report.conflicts else ExitCode.OK
+    return ExitCode.OK
 
 
 def _words(args: argparse.Namespace) -> bytes:

@@ -281,9 +281,9 @@ def _answer(outcome: Outcome, plan: BenchPlan) -> Mapping[str, Any]:
 def _render(workspace: Workspace, say: Callable[[str], None]) -> None:
     """Bring the views up to the journal; what stands in the way is said and loses no record."""
     try:
-        conflicts = render_workspace(workspace).conflicts
+        report = render_workspace(workspace)
     except (KoptError, ModuleNotFoundError) as error:
         say(f"views are not rendered: {error}; kb render writes them")
         return
-    for one in conflicts:
-        say(f"{one.path}:{one.line}: edited by hand, nothing was rendered; kb adopt or kb render --discard")
+    for line in report.lines():
+        say(line)

@@ -201,13 +201,13 @@ class Campaign:
         The journal is the truth: a view that can't be written is said and stops no campaign.
         """
         try:
-            self._rendered_seq = self._open().journal.head.seq
-            conflicts = render_workspace(self._workspace).conflicts
+            report = render_workspace(self._workspace, journal=self._open().journal)
+            self._rendered_seq = report.head.seq
         except (KoptError, ModuleNotFoundError) as error:
             self._say(f"views are not rendered: {error}; kb render writes them")
             return
-        for one in conflicts:
-            self._say(f"{one.path}:{one.line}: edited by hand, nothing was rendered; kb adopt or kb render --discard")
+        for line in report.lines():
+            self._say(line)
 
     def _advance(self, desk: Desk, state: CampaignState) -> None:
         if state.stopped is not None:

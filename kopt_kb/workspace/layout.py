@@ -71,6 +71,11 @@ class Layout:
         return self.root / "plans"
 
     @property
+    def notes(self) -> Path:
+        """Authored: whatever people and agents want to remember."""
+        return self.root / "notes"
+
+    @property
     def profiles(self) -> Path:
         """Profiler reports."""
         return self.root / "profiles"
@@ -93,7 +98,7 @@ class Layout:
     @property
     def folders(self) -> tuple[Path, ...]:
         """All folders below the root."""
-        return (self.objects, self.memory, self.plans, self.profiles, self.rounds, self.logs)
+        return (self.objects, self.memory, self.plans, self.notes, self.profiles, self.rounds, self.logs)
 
     def memory_file(self, version: int) -> Path:
         """`memory/v<version>.json`."""

@@ -15,6 +15,7 @@ from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import fold
+from kopt_kb.workspace.views.header import split_view
 from kopt_kb.workspace.views.memory import iteration_of
 from kopt_kb.workspace.workspace import Workspace
 
@@ -107,21 +108,22 @@ def stray_files(layout: Layout, history: History) -> tuple[str, ...]:
 
 
 def hand_masked(layout: Layout, history: History) -> dict[int, str]:
-    """Return the attempts a person masked by setting `masked` to true in the file, which is not adopted yet.
+    """Return the attempts a person masked by setting `masked` to true in the file, which no event says yet.
 
-    The baseline, the incumbent and the fastest accepted version can't be masked, by hand neither.
+    A file as kb wrote it masks nothing: what it says is what the journal said then. The baseline, the incumbent and
+    the fastest accepted version can't be masked, by hand neither.
     """
     said = [number for number in history.attempts if _says_masked(layout.memory_file(number))]
     kept = history.protected() | history.masked.keys() if said else frozenset()
     found = {}
     for number in said:
         if number not in kept:
-            found[number] = f"masked is true in memory/v{number}.json, set by hand and not adopted"
+            found[number] = f"masked is true in memory/v{number}.json, set by hand"
     return dict(sorted(found.items()))
 
 
 def _says_masked(path: Path) -> bool:
-    """Return whether a file sets masked to true; a file that did not change is read once."""
+    """Return whether an edited file sets masked to true; a file that did not change is read once."""
     try:
         found = path.stat()
     except OSError:
@@ -131,10 +133,13 @@ def _says_masked(path: Path) -> bool:
 
 @lru_cache(maxsize=1024)
 def _masks(path: str, *_: int) -> bool:
-    """Return whether a file's content sets masked to true; one that is broken elsewhere still may."""
+    """Return whether an edit sets masked to true; a file that the edit broke elsewhere still may."""
     try:
         data = Path(path).read_bytes()
     except OSError:
+        return False
+    view = split_view(path, data)
+    if view is not None and view.intact:
         return False
     try:
         found = json.loads(data)

@@ -17,6 +17,7 @@ from kopt_kb.workspace.journal.setup_events import EventData, MemoryNoted, NoteA
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.state import fold
 from kopt_kb.workspace.views.memory_words import LOOP_AUTHOR
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = [
@@ -83,8 +84,13 @@ def refuse_field(field: str, where: str) -> FieldRefusedError:
 
 
 def _append(workspace: Workspace, make: Callable[[tuple[Event, ...]], Sequence[EventData]]) -> tuple[Event, ...]:
-    """Append what `make` returns for the events there are; it decides under the lock, so nothing comes between."""
+    """Append what `make` returns for the events there are; it decides under the lock, so nothing comes between.
+
+    Masks that people set in memory files are recorded first, so that the events say all that is masked.
+    """
     with Journal.open(workspace.layout.journal) as journal:
+        if hand_masked(workspace.layout, attempts_of(journal.events)):
+            render_workspace(workspace, journal=journal)
         return tuple(journal.append(data.kind, data) for data in make(journal.events))
 
 
@@ -117,7 +123,7 @@ def add_entries(workspace: Workspace, version: int, entries: Sequence[tuple[str,
     def check(events: tuple[Event, ...]) -> Sequence[EventData]:
         history = attempts_of(events)
         _known(history, version)
-        if version in history.masked or version in hand_masked(workspace.layout, history):
+        if version in history.masked:
             raise BadInput(f"v{version} is masked", where=f"memory/v{version}.json", fix="`kb memory unmask` it first")
         return made
 
@@ -157,7 +163,7 @@ def create_version(
         ended = [Decided(left.number, "unverified", "by hand", "no gate judged it", ())] if left is not None else []
         found: list[EventData] = [*ended, RoundStarted(number, blob)]
         if stated is not None:
-            _refuse_repeated(workspace, history, stated)
+            _refuse_repeated(history, stated)
             found.append(HypothesisStated(number, stated.category, stated.claim, stated.expected, (), by))
         return found
 
@@ -187,13 +193,12 @@ def _next_number(history: History, version: int | None) -> int:
     return number
 
 
-def _refuse_repeated(workspace: Workspace, history: History, stated: Hypothesis) -> None:
-    hidden = {**history.masked, **hand_masked(workspace.layout, history)}
+def _refuse_repeated(history: History, stated: Hypothesis) -> None:
     for one in history.attempts.values():
-        said = one.hypothesis
-        if said is None or one.number in hidden:
+        earlier = one.hypothesis
+        if earlier is None or one.number in history.masked:
             continue
-        if (_normal(said.category), _normal(said.claim)) == (_normal(stated.category), _normal(stated.claim)):
+        if (_normal(earlier.category), _normal(earlier.claim)) == (_normal(stated.category), _normal(stated.claim)):
             raise BadInput(f"v{one.number} stated this hypothesis already", where="claim", fix="state another one")
 
 
@@ -238,17 +243,13 @@ def unmask(workspace: Workspace, versions: Sequence[int], reason: str) -> tuple[
     """Show versions to readers again; returns those that were masked.
 
     Raises:
-        BadInput: No such version, or it is masked by hand in its file, which only an edit can undo.
+        BadInput: No such version.
     """
 
     def make(events: tuple[Event, ...]) -> Sequence[EventData]:
         history = attempts_of(events)
         for version in versions:
             _known(history, version)
-        by_hand = sorted(hand_masked(workspace.layout, history).keys() & set(versions))
-        if by_hand:
-            path = f"memory/v{by_hand[0]}.json"
-            raise BadInput("is masked by hand", where=path, fix=f"`kb render --discard {path}` drops the edit")
         old = tuple(sorted(set(versions) & history.masked.keys()))
         return (MemoryUnmasked(old, reason, None),) if old else ()
 
@@ -264,9 +265,8 @@ def mask_half(workspace: Workspace, seed: int, reason: str) -> tuple[int, ...]:
 
     def make(events: tuple[Event, ...]) -> Sequence[EventData]:
         history = attempts_of(events)
-        hidden = history.masked.keys() | hand_masked(workspace.layout, history).keys()
         busy = {history.open_attempt.number} if history.open_attempt is not None else set()
-        free = sorted(history.attempts.keys() - history.protected() - hidden - busy)
+        free = sorted(history.attempts.keys() - history.protected() - history.masked.keys() - busy)
         chosen = half_of(free, seed)
         if not chosen:
             raise BadInput("fewer than two versions can be masked", where="memory", fix="mask one by its name")

@@ -66,11 +66,11 @@ def parse_factor(text: str) -> Fraction:
     return factor
 
 
-def registry_of(workspace: Workspace, wikis: Sequence[str] = ()) -> Registry:
+def registry_of(state: WorkspaceState, wikis: Sequence[str] = ()) -> Registry:
     """Return the wiki asked for, else the one the workspace was made from if it is still there."""
     if wikis or os.environ.get("KOPT_GPU_WIKI"):
         return Registry.open(*wikis)
-    root = Path(workspace.state().created.wiki.root)
+    root = Path(state.created.wiki.root)
     return Registry.open(root) if root.is_absolute() and (root / "hardware").is_dir() else Registry.open()
 
 
@@ -113,14 +113,10 @@ def set_targets(
 
     Raises:
         UnknownData: An input of a target is UNKNOWN; nothing is changed.
-        FindingError: A rendered file was edited; nothing is changed.
         BadInput: Neither a reason nor an author, or a shape that does not fit.
     """
     if not reason.strip() or not by.strip():
         raise BadInput("targets need a reason and an author", where="kb workspace set", fix="give --reason and --by")
-    edited = render_workspace(workspace).conflicts
-    if edited:
-        raise edited[0].error()
     with Journal.open(workspace.layout.journal) as journal:
         state = fold(journal.events)
         problem = _problem(state, shapes)

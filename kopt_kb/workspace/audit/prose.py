@@ -13,15 +13,19 @@ from kopt_kb.quantity.units import UNITS, unit
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.sheet import row_value
+from kopt_kb.workspace.audit.findings import Finding
 from kopt_kb.workspace.audit.numbers import HardwareNumber, find_numbers
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked
+from kopt_kb.workspace.journal.setup_events import FileAdopted, MemoryNoted, NoteAdded
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.roof_use import DRAM, roof_amount
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
+from kopt_kb.workspace.views.memory_words import BlobReader, blob_text
 
 __all__ = ["audit_prose"]
 
-Item = tuple[str, str, int, str, str]
 Value = tuple[str, Fraction]
 
 _PLAN = re.compile(r"v(\d+)_plan\.md")
@@ -45,7 +49,7 @@ def _authored(layout: Layout) -> Iterator[tuple[str, str]]:
     if layout.readme.is_file():
         yield "README.md", _blank_blocks(layout.readme.read_bytes())
     found = [path for path in layout.root.glob("*.md") if path.name != "README.md"]
-    for folder in (layout.plans, layout.memory, layout.rounds, layout.logs):
+    for folder in (layout.plans, layout.notes, layout.memory, layout.rounds, layout.logs):
         found += [path for path in folder.rglob("*") if path.suffix in {".md", ".json", ".txt"}]
     for path in sorted(found):
         yield path.relative_to(layout.root).as_posix(), path.read_text(encoding="utf-8", errors="replace")
@@ -91,11 +95,10 @@ def _platform_values(platform: Platform) -> list[Value]:
     ]
 
 
-def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], list[Item], list[Item], set[int]]:
+def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], list[Finding], set[int]]:
     """Return values that citations in a text register, findings and notes on them, and their lines."""
     values: list[Value] = []
-    findings: list[Item] = []
-    notes: list[Item] = []
+    findings: list[Finding] = []
     lines: set[int] = set()
     for number, line in enumerate(text.split("\n"), 1):
         if "<- <gpu-wiki>/" not in line:
@@ -106,74 +109,71 @@ def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], l
         try:
             citation = Citation.parse(line)
         except CitationError as error:
-            findings.append(("citation", name, number, error.what, error.fix))
+            findings.append(Finding("citation", name, number, error.what, error.fix))
             continue
         held, row = verify(platform.wiki, citation)
         if held in {"ok", "moved"} and row is not None:
             if row.kind == "value":
                 values.append((UNITS[row.unit].dimension, row_value(row)))
             if held == "moved":
-                notes.append(
-                    ("moved", name, number, f"{row.key} moved to {row.path}:L{row.line}, unchanged", "nothing to do")
-                )
+                text_moved = f"{row.key} moved to {row.path}:L{row.line}, unchanged"
+                findings.append(Finding("moved", name, number, text_moved, "nothing to do"))
         else:
             what = "gone from the wiki" if row is None else f"now {row.value} {row.unit} on {row.path}:L{row.line}"
-            findings.append(
-                (
-                    "citation",
-                    name,
-                    number,
-                    f"{citation.key} {citation.value} {citation.unit} is {what}",
-                    "correct the citation",
-                )
-            )
-    return values, findings, notes, lines
+            now = f"{citation.key} {citation.value} {citation.unit} is {what}"
+            findings.append(Finding("citation", name, number, now, "correct the citation"))
+    return values, findings, lines
 
 
-def _judge(name: str, number: HardwareNumber, allowed: list[Value], known: list[Value], *, strict: bool) -> Item | None:
+def _judge(
+    name: str, number: HardwareNumber, allowed: list[Value], known: list[Value], *, strict: bool
+) -> Finding | None:
     if any(number.prints(*value) for value in allowed):
         return None
     if any(number.prints(*value) for value in known):
         if not strict:
             return None
-        return (
-            "unregistered",
-            name,
-            number.line,
-            f"{number.text} is a value of this platform that is not registered",
-            _REGISTER,
-        )
-    return (
-        "unsourced",
-        name,
-        number.line,
-        f"{number.text} is no row, target or measurement of this workspace",
-        f"remove it or {_REGISTER}",
-    )
+        text = f"{number.text} is a value of this platform that is not registered"
+        return Finding("unregistered", name, number.line, text, _REGISTER)
+    text = f"{number.text} is no row, target or measurement of this workspace"
+    return Finding("unsourced", name, number.line, text, f"remove it or {_REGISTER}")
 
 
-def audit_prose(layout: Layout, state: WorkspaceState, platform: Platform) -> tuple[list[Item], list[Item]]:
-    """Return findings and notes on authored texts, as (code, file, line, message, fix).
+def words_of_people(events: tuple[Event, ...], blob: BlobReader) -> str:
+    """Return every text that people or agents gave the journal and that rendered files repeat."""
+    found: list[str] = []
+    for event in events:
+        data = event.data
+        if isinstance(data, HypothesisStated):
+            found += [data.claim, data.expected]
+        elif isinstance(data, NoteAdded | MemoryNoted):
+            found.append(blob_text(blob, data.text))
+        elif isinstance(data, FileAdopted):
+            found.append(blob_text(blob, data.blob))
+        elif isinstance(data, MemoryMasked | MemoryUnmasked):
+            found.append(data.reason)
+    return "\n".join(found)
+
+
+def audit_prose(layout: Layout, state: WorkspaceState, platform: Platform) -> Iterator[Finding]:
+    """Yield findings and notes on authored texts.
 
     The README may name any row of its platform; plans, memory and reports only what the README or the current
     plan registers. Targets and rates measured in this journal may stand anywhere.
     """
     allowed = [*_registered(state), *_own_values(state)]
     known = _platform_values(platform)
-    findings: list[Item] = []
-    notes: list[Item] = []
     texts = dict(_authored(layout))
     plan = _current_plan(layout)
     cited: dict[str, set[int]] = {}
     for name, text in texts.items():
-        values, bad, moved, cited[name] = _citations(name, text, platform)
-        findings += bad
-        notes += moved
+        values, findings, cited[name] = _citations(name, text, platform)
+        yield from findings
         if name == "README.md" or (plan is not None and name == plan.relative_to(layout.root).as_posix()):
             allowed += values
     for name, text in texts.items():
         for number in find_numbers(text):
             if number.line not in cited[name]:
-                item = _judge(name, number, allowed, known, strict=name != "README.md")
-                findings += [item] if item else []
-    return findings, notes
+                finding = _judge(name, number, allowed, known, strict=name != "README.md")
+                if finding is not None:
+                    yield finding

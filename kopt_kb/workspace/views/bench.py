@@ -6,17 +6,14 @@ from collections.abc import Mapping
 
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.above_roof import above_roof
-from kopt_kb.workspace.adopted import adopted_lines
-from kopt_kb.workspace.attempts import Bench, attempts_of, standing
+from kopt_kb.workspace.attempts import Bench, History, standing
 from kopt_kb.workspace.bench_source import is_whole
-from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
-from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.markdown import bullets, figure
-from kopt_kb.workspace.views.memory_words import plain
-from kopt_kb.workspace.views.views import BlobReader, View
+from kopt_kb.workspace.views.memory_words import BlobReader, plain
 
-__all__ = ["BENCH_VIEW"]
+__all__ = ["bench_log"]
 
 _PATH = "logs/bench.md"
 _HEAD = ("Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Target (%)")
@@ -66,17 +63,11 @@ def _section(state: WorkspaceState, one: Bench) -> list[str]:
     ]
 
 
-def _render(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
-    history = attempts_of(events)
+def bench_log(state: WorkspaceState, history: History, _: BlobReader) -> dict[str, str]:
+    """Return logs/bench.md, once there is a bench."""
     if not history.benches:
         return {}
-    state = fold(events)
     lines = ["# Benches", "", "Kernels measured by `kb bench kernel`, outside any round.", ""]
     for one in history.benches.values():
         lines += _section(state, one)
-    lines += adopted_lines(history, _PATH, None, blob)
     return {_PATH: plain("\n".join(lines).rstrip() + "\n")}
-
-
-BENCH_VIEW = View("bench", _render)
-"""logs/bench.md, once there is a bench."""

@@ -1,4 +1,4 @@
-"""Rendered blocks inside a file that people own: found by markers, replaced only when unedited.
+"""Rendered blocks inside a file that people own: found by markers, replaced without touching the rest.
 
 A block is the lines between `<!-- kb:begin NAME sha256=HEX -->` and `<!-- kb:end NAME -->`, each marker
 alone on its line; HEX is the sha256 of the bytes between them. All other bytes of the file are never
@@ -11,24 +11,10 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from kopt_kb.errors import BadInput
-from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.journal.disk import read_regular, replace_file
-from kopt_kb.workspace.views.conflict import Conflict, unified_diff
 
-__all__ = [
-    "Block",
-    "BlockError",
-    "BlockUpdate",
-    "block_conflicts",
-    "discard_blocks",
-    "parse_blocks",
-    "render_block",
-    "replace_blocks",
-    "update_blocks",
-]
+__all__ = ["Block", "BlockError", "parse_blocks", "render_block", "replace_blocks"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _MARKER = re.compile(rb"[ \t]*<!--\s*kb:(begin|end)\b")
@@ -66,14 +52,6 @@ class Block:
     def edited(self) -> bool:
         """Whether the body is not the one the marker was written for."""
         return hashlib.sha256(self.body).hexdigest() != self.sha256
-
-
-@dataclass(frozen=True, slots=True)
-class BlockUpdate:
-    """What `update_blocks` did: whether the file was written, or the conflicts that prevented it."""
-
-    written: bool
-    conflicts: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,67 +174,3 @@ def replace_blocks(text: bytes, bodies: Mapping[str, str], where: str) -> bytes:
             pieces += [text[position : block.start], new.removesuffix(b"\n") if ends_open else new]
             position = block.end
     return b"".join([*pieces, text[position:]])
-
-
-def block_conflicts(text: bytes, bodies: Mapping[str, str], path: Path) -> tuple[Conflict, ...]:
-    """The blocks among `bodies` that were edited into something else than their new rendering."""
-    edited = [block for block in parse_blocks(text, str(path)) if block.name in bodies and block.edited]
-    conflicts = []
-    for block in edited:
-        body = _body_bytes(block.name, bodies[block.name])
-        if body != block.body:
-            diff = unified_diff(body, block.body, block.name, path)
-            conflicts.append(Conflict(path, block.name, block.line, "the block was edited by hand", diff))
-    return tuple(conflicts)
-
-
-def update_blocks(path: Path, bodies: Mapping[str, str]) -> BlockUpdate:
-    """Render blocks of a file in one atomic step, unless one of them was edited.
-
-    Returns:
-        Whether the file was written (not when nothing changes), or all conflicts with nothing written.
-
-    Raises:
-        BlockError: The file is missing, can't be read or written, or its markers are wrong.
-    """
-    text = _read(path)
-    conflicts = block_conflicts(text, bodies, path)
-    if conflicts:
-        return BlockUpdate(written=False, conflicts=conflicts)
-    return BlockUpdate(written=_write(path, text, replace_blocks(text, bodies, str(path))))
-
-
-def discard_blocks(path: Path, bodies: Mapping[str, str], store: ObjectStore) -> str | None:
-    """Render blocks over any edit; the whole old file goes into the store first.
-
-    Returns:
-        The blob of the old file, or None when nothing had to change.
-    """
-    text = _read(path)
-    new = replace_blocks(text, bodies, str(path))
-    if new == text:
-        return None
-    sha = store.put(text)
-    _write(path, text, new)
-    return sha
-
-
-def _read(path: Path) -> bytes:
-    try:
-        text = read_regular(path)
-    except OSError as error:
-        raise BlockError(f"can't be read: {error.strerror or error}", where=str(path)) from error
-    if text is None:
-        raise BlockError("the file is missing", where=str(path))
-    return text
-
-
-def _write(path: Path, old: bytes, new: bytes) -> bool:
-    if new == old:
-        return False
-    try:
-        if replace_file(path, new, expected=old):
-            return True
-    except OSError as error:
-        raise BlockError(f"can't be written: {error.strerror or error}", where=str(path)) from error
-    raise BlockError("changed while it was rendered; nothing was written", where=str(path), fix="run it again")

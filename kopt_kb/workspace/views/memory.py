@@ -8,31 +8,25 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kopt_kb.analysis.isa.targets import isa_targets
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
-from kopt_kb.workspace.attempts import Attempt, Candidate, History, attempts_of
+from kopt_kb.workspace.attempts import Attempt, Candidate, History
 from kopt_kb.workspace.journal.codec import encode
-from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
 from kopt_kb.workspace.rates import ShapeRate, rates_of, short
-from kopt_kb.workspace.state import WorkspaceState, fold
-from kopt_kb.workspace.views.memory_words import blob_text, free_text, plain
-from kopt_kb.workspace.views.views import BlobReader, View
+from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, free_text, plain
 
 if TYPE_CHECKING:
     from kopt_kb.workspace.views.memory_model import Iteration
 
-__all__ = ["MEMORY_VIEW", "iteration_of", "memory_text"]
+__all__ = ["iteration_of", "memory_files", "memory_text"]
 
 _RESULTS = {"pass": "PASS", "fail": "FAIL", "unavailable": "UNAVAILABLE"}
 
 
-def _render(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
-    state, history = fold(events), attempts_of(events)
+def memory_files(state: WorkspaceState, history: History, blob: BlobReader) -> dict[str, str]:
+    """Return memory/v<N>.json of every attempt."""
     made = (iteration_of(state, history, one, blob) for one in history.attempts.values())
     return {f"memory/{one.version}.json": memory_text(one) for one in made}
-
-
-MEMORY_VIEW = View("memory", _render)
-"""memory/v<N>.json of every attempt."""
 
 
 def memory_text(iteration: Iteration) -> str:

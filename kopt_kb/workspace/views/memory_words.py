@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from kopt_kb.workspace.attempts import Attempt, Entry
-from kopt_kb.workspace.views.views import BlobReader
 
-__all__ = ["LOOP_AUTHOR", "blob_text", "free_text", "plain", "spoken"]
+__all__ = ["LOOP_AUTHOR", "BlobReader", "blob_text", "free_text", "plain", "spoken"]
+
+BlobReader = Callable[[str], bytes]
+"""sha256 → bytes; `ObjectStore.get`."""
 
 _UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
 LOOP_AUTHOR = "kb tune"

@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.adopted import adopted_lines
-from kopt_kb.workspace.attempts import Attempt, History, attempts_of
+from kopt_kb.workspace.attempts import Attempt, History
 from kopt_kb.workspace.journal.codec import encode
-from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
-from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.markdown import bullets, figure, percent, quoted
 from kopt_kb.workspace.views.memory import iteration_of
-from kopt_kb.workspace.views.memory_words import blob_text, plain, spoken
+from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, plain, spoken
 from kopt_kb.workspace.views.trend import STATUS
-from kopt_kb.workspace.views.views import BlobReader, View, one_file
 
 if TYPE_CHECKING:
     from kopt_kb.workspace.views.memory_model import Iteration
 
-__all__ = ["BASELINE_VIEW", "OPTIMIZE_VIEW", "ROUNDS_VIEW"]
+__all__ = ["baseline_report", "optimize_log", "round_summaries"]
 
 _DECISIONS = {
     "open": "OPEN", "baseline": "BASELINE", "accept": "ACCEPTED", "accept_with_note": "ACCEPTED WITH NOTE",
@@ -107,8 +104,11 @@ def _spoken(text: str) -> str:
     return "\n".join(f"{name}: {words}" for name, words in members.items() if words) or text
 
 
-def _baseline(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
-    state, history = fold(events), attempts_of(events)
+def baseline_report(state: WorkspaceState, history: History, blob: BlobReader) -> dict[str, str]:
+    """Return baseline_report.md, once the baseline has a measurement, a snapshot or a decision.
+
+    On the route pytorch it is there once the first kernel was accepted.
+    """
     attempt = history.baseline
     if attempt is None or attempt.status == "open":
         return {}
@@ -141,7 +141,6 @@ def _baseline(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
     lines += ["## Hardware values used", ""]
     lines += bullets(_specs(state), "none is registered")
     lines += ["## Notes", "", *_notes(attempt, blob)]
-    lines += adopted_lines(history, "baseline_report.md", None, blob)
     return {"baseline_report.md": _finish(lines)}
 
 
@@ -171,13 +170,8 @@ def _specs(state: WorkspaceState) -> list[str]:
     return found
 
 
-BASELINE_VIEW = View("baseline", _baseline)
-"""baseline_report.md, once the baseline has a measurement, a snapshot or a decision; on the route pytorch once the
-first kernel was accepted."""
-
-
-def _rounds(events: tuple[Event, ...], blob: BlobReader) -> dict[str, str]:
-    state, history = fold(events), attempts_of(events)
+def round_summaries(state: WorkspaceState, history: History, blob: BlobReader) -> dict[str, str]:
+    """Return rounds/round-N/summary.md of every attempt."""
     made = history.attempts.values()
     return {f"rounds/round-{one.number + 1}/summary.md": _summary(state, history, one, blob) for one in made}
 
@@ -213,7 +207,6 @@ def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: Bl
     if memory.status in _FAILED:
         lines += ["## Rollback Analysis", "", *_rollback(memory, history)]
     lines += ["## Machine", "", *_environment(history, attempt), "## Notes", "", *_notes(attempt, blob)]
-    lines += adopted_lines(history, f"rounds/round-{attempt.number + 1}/summary.md", None, blob)
     return _finish(lines)
 
 
@@ -247,12 +240,8 @@ def _rollback(memory: Iteration, history: History) -> list[str]:
     )
 
 
-ROUNDS_VIEW = View("rounds", _rounds)
-"""rounds/round-N/summary.md of every attempt."""
-
-
-def _optimize(events: tuple[Event, ...], blob: BlobReader) -> str:
-    state, history = fold(events), attempts_of(events)
+def optimize_log(state: WorkspaceState, history: History, blob: BlobReader) -> dict[str, str]:
+    """Return logs/optimize.md: the campaign in one page, masked versions left out."""
     shown = [iteration_of(state, history, one, blob) for one in history.attempts.values()]
     seen = [one for one in shown if not one.masked]
     lines = ["# Optimization log", "", "## Basic Information", ""]
@@ -279,8 +268,7 @@ def _optimize(events: tuple[Event, ...], blob: BlobReader) -> str:
     lines += ["## Verified Ineffective Directions", ""]
     lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, history) for one in failed))
     lines += ["## Totals", "", *_totals(seen)]
-    lines += adopted_lines(history, "logs/optimize.md", None, blob)
-    return _finish(lines)
+    return {"logs/optimize.md": _finish(lines)}
 
 
 def _current_best(state: WorkspaceState, history: History) -> list[str]:
@@ -321,7 +309,3 @@ def _cause(one: Iteration, history: History) -> str:
 def _totals(seen: list[Iteration]) -> list[str]:
     counts = {status: sum(STATUS[one.status] == status for one in seen) for status in dict.fromkeys(STATUS.values())}
     return bullets(f"{status}: {count}" for status, count in counts.items() if count or status != STATUS["refuted"])
-
-
-OPTIMIZE_VIEW = one_file("optimize", "logs/optimize.md", _optimize)
-"""logs/optimize.md: the campaign in one page, masked versions left out."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.adopted import adopted_lines
-from kopt_kb.workspace.attempts import Attempt, History, attempts_of
-from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.attempts import Attempt, History
 from kopt_kb.workspace.rates import finite, rates_of
-from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.markdown import figure, percent
-from kopt_kb.workspace.views.memory_words import plain
-from kopt_kb.workspace.views.views import BlobReader, one_file
+from kopt_kb.workspace.views.memory_words import BlobReader, plain
 
-__all__ = ["COLUMNS", "STATUS", "TREND_VIEW"]
+__all__ = ["COLUMNS", "STATUS", "performance_trend"]
 
 COLUMNS = (
     "Round", "Status", "Description", "Fwd Avg TFLOPS", "Fwd Peak TFLOPS", "Bwd Avg TFLOPS", "Bwd Peak TFLOPS",
@@ -107,8 +104,8 @@ def _latencies(history: History) -> list[str]:
     return table(["Round", *(f"{shape} (us)" for shape in shapes)], rows)
 
 
-def _text(events: tuple[Event, ...], blob: BlobReader) -> str:
-    state, history = fold(events), attempts_of(events)
+def performance_trend(state: WorkspaceState, history: History, _: BlobReader) -> dict[str, str]:
+    """Return logs/performance_trend.md."""
     lines = ["# Performance trend", ""]
     if any(history.simulated(one) for one in history.attempts.values()):
         lines += ["SIMULATED: every time comes from a made-up model.", ""]
@@ -121,9 +118,4 @@ def _text(events: tuple[Event, ...], blob: BlobReader) -> str:
         "",
     ]
     lines += ["## Median latency by shape", "", *_latencies(history)]
-    lines += adopted_lines(history, "logs/performance_trend.md", None, blob)
-    return plain("\n".join(lines).rstrip() + "\n")
-
-
-TREND_VIEW = one_file("trend", "logs/performance_trend.md", _text)
-"""logs/performance_trend.md."""
+    return {"logs/performance_trend.md": plain("\n".join(lines).rstrip() + "\n")}

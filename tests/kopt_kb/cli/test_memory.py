@@ -123,9 +123,9 @@ def test_summary_and_stray_files(folder, capsys):
     assert ([one["version"] for one in body["versions"]], body["stray"]) == (["v0", "v1"], ["v2junk.json"])
 
 
-def test_an_edit_in_the_way_is_exit_1(folder, capsys):
-    """The event stands, the file waits for adopt or discard."""
+def test_an_edit_is_kept_and_named(folder, capsys):
+    """The event stands, the file is rendered again, and the edit is a blob."""
     log = Path(folder) / "logs" / "optimize.md"
     log.write_text(log.read_text() + "mine\n")
-    shown = run(capsys, "update", folder, "--version", "v1", "--set", "open_directions=persist", code=1)
-    assert "kb adopt" in shown.out and "+mine" in shown.out
+    shown = run(capsys, "update", folder, "--version", "v1", "--set", "open_directions=persist")
+    assert "logs/optimize.md was edited: its bytes are objects/" in shown.out and "mine" not in log.read_text()

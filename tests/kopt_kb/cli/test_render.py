@@ -21,25 +21,26 @@ def folder(wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     return tmp_path / "kernel_opt_n"
 
 
-def test_render_conflict_and_discard(folder, capsys):
-    """Written; up to date; conflict with its diff; discarded with the blob named."""
+def test_render_keeps_an_edit(folder, capsys):
+    """Written; up to date; edited and rendered again with the blob named."""
     assert main(["render", str(folder)]) == 0
     assert "wrote logs/optimize.md" in capsys.readouterr().out
     assert main(["render", str(folder)]) == 0
     assert "rendered files are up to date" in capsys.readouterr().out
     log = folder / "logs" / "optimize.md"
     log.write_text(log.read_text() + "mine\n")
-    assert main(["render", str(folder)]) == 1
-    assert "+mine" in capsys.readouterr().out
-    assert main(["render", str(folder), "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["conflicts"][0]["name"] == "logs/optimize.md"
-    assert main(["render", str(folder), "--discard", "logs/optimize.md"]) == 0
-    assert "the old text of logs/optimize.md is objects/" in capsys.readouterr().out
+    assert main(["render", str(folder)]) == 0
+    assert "logs/optimize.md was edited: its bytes are objects/" in capsys.readouterr().out
     assert "mine" not in log.read_text()
+    log.write_text(log.read_text() + "mine\n")
+    assert main(["render", str(folder), "--json"]) == 0
+    kept = json.loads(capsys.readouterr().out)["kept"]["logs/optimize.md"]
+    assert (folder / "objects" / kept).read_text().endswith("mine\n")
 
 
 def test_bad_input_is_one_line(folder, tmp_path, capsys):
-    """No workspace; no rendered file."""
+    """No workspace; no README."""
     assert main(["render", str(tmp_path / "none")]) == 2
-    assert main(["render", str(folder), "--discard", "kernel.py"]) == 2
+    (folder / "README.md").unlink()
+    assert main(["render", str(folder)]) == 2
     assert capsys.readouterr().err.count("\n") == 2

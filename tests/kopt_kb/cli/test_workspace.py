@@ -54,11 +54,12 @@ def test_bad_input_changes_nothing(folder, capsys, words):
     assert (folder / "journal.jsonl").read_bytes() == before
 
 
-def test_an_edited_target_stops_it(folder):
-    """Exit 1: adopt or discard first."""
+def test_an_edited_target_is_named_and_replaced(folder, capsys):
+    """Nothing is lost: the output names the blob."""
     readme = folder / "README.md"
     readme.write_text(readme.read_text().replace(">= 1.8 TB/s", ">= 1.2 TB/s"))
-    assert main(["workspace", "set", str(folder), "--target-factor", "0.5", "--reason", "x", "--by", "ann"]) == 1
+    assert main(["workspace", "set", str(folder), "--target-factor", "0.5", "--reason", "x", "--by", "ann"]) == 0
+    assert "README.md was edited: its bytes are objects/" in capsys.readouterr().out
 
 
 def test_notes(folder, tmp_path, capsys):

@@ -234,11 +234,11 @@ def test_views_follow_the_journal(workspace: Workspace, make_campaign) -> None:
     finish(make_campaign(workspace))
     assert (workspace.layout.root / "logs" / "performance_trend.md").is_file()
     report = render_workspace(workspace)
-    assert not report.written and not report.conflicts
+    assert not report.written and not report.kept
 
 
 def test_an_edited_view_is_kept_and_named(workspace: Workspace, make_campaign) -> None:
-    """The campaign goes on; the edit stays until somebody adopts or discards it."""
+    """The campaign goes on, names the blob that keeps the edit, and renders again."""
     with make_campaign(workspace) as campaign:
         campaign.run(Budget(rounds=1))
     trend = workspace.layout.root / "logs" / "performance_trend.md"
@@ -247,8 +247,10 @@ def test_an_edited_view_is_kept_and_named(workspace: Workspace, make_campaign) -
     with make_campaign(workspace, say=said.append) as campaign:
         campaign.restart()
         campaign.run()
-    assert trend.read_text().endswith("my note\n")
-    assert any("edited by hand" in one for one in said)
+    assert "my note" not in trend.read_text()
+    (line,) = [one for one in said if "was edited" in one]
+    blob = workspace.layout.objects / line.partition("objects/")[2].partition(",")[0]
+    assert blob.read_text().endswith("my note\n")
 
 
 def test_a_mask_set_by_hand_hides_a_round_from_proposers(workspace: Workspace, make_campaign) -> None:
@@ -267,7 +269,7 @@ def test_a_view_that_cannot_be_written_stops_no_campaign(
 ) -> None:
     """The journal is the truth; the campaign says it and ends as always."""
 
-    def refuse(_: Workspace) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise BadInput("the disk refuses")
 
     monkeypatch.setattr("kopt_kb.tuning.campaign.render_workspace", refuse)

@@ -174,7 +174,7 @@ def test_views_speak_of_the_baseline_that_was_accepted(pytorch: Workspace, logic
     with pytest.raises(BadInput, match="v1 is the baseline"):
         mask(pytorch, [1], "no")
     assert mask(pytorch, [0], "try it again") == (0,)
-    assert not render_workspace(pytorch).conflicts
+    assert not render_workspace(pytorch).kept
 
 
 def test_before_there_is_a_baseline_nothing_claims_one(pytorch: Workspace, logic: Path) -> None:

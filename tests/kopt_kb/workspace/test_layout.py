@@ -54,7 +54,7 @@ class TestCreate:
         layout = create_workspace(tmp_path, "norm", build)
         assert layout.root == tmp_path / "kernel_opt_norm"
         assert sorted(path.name for path in layout.root.iterdir()) == [
-            *["README.md", "journal.jsonl", "logs", "memory", "objects", "plans", "profiles", "rounds"]
+            *["README.md", "journal.jsonl", "logs", "memory", "notes", "objects", "plans", "profiles", "rounds"]
         ]
         assert [path.name for path in tmp_path.iterdir()] == ["kernel_opt_norm"]
         assert find_layout(layout.root) == layout

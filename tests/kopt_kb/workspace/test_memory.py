@@ -48,12 +48,21 @@ def test_masked_versions_never_reach_a_reader(played):
     assert visible_claims(played.workspace) == {1: ("memory", "idea 1"), 2: ("memory", "idea 2")}
 
 
-def test_a_mask_set_by_hand_is_honoured_before_it_is_adopted(played):
+def test_a_mask_set_by_hand_is_honoured_before_it_is_recorded(played):
     """The file alone says masked; the journal does not know yet."""
     mask_by_hand(played, 2)
     assert [one.number for one in read_memory(played.workspace).visible] == [0, 1, 3]
     assert masked_versions(played.workspace).keys() == {2}
     assert 2 not in visible_claims(played.workspace)
+
+
+def test_a_file_as_it_was_rendered_masks_nothing(played):
+    """Unmasked by an event and killed before rendering: the old file still says masked, the journal decides."""
+    played.add("memory_masked", versions=[2], reason="busy machine", seed=None)
+    render_workspace(played.workspace)
+    played.add("memory_unmasked", versions=[2], reason="again", seed=None)
+    assert '"masked": true' in played.workspace.layout.memory_file(2).read_text()
+    assert masked_versions(played.workspace) == {}
 
 
 def test_a_hand_set_mask_in_a_broken_file_is_honoured(played):

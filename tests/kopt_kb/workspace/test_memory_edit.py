@@ -123,13 +123,16 @@ class TestMask:
         with pytest.raises(BadInput, match="being worked on"):
             edit.mask(played.workspace, [4], "x")
 
-    def test_a_hand_set_mask_is_not_undone_by_an_event(self, played):
-        """Only the edit can go."""
+    def test_a_hand_set_mask_is_recorded_and_can_be_undone(self, played):
+        """The edit becomes an event first; then the version is shown again, in its file too."""
         render_workspace(played.workspace)
         path = played.workspace.layout.memory_file(2)
         path.write_text(path.read_text().replace('"masked": false', '"masked": true'))
-        with pytest.raises(BadInput, match="masked by hand"):
-            edit.unmask(played.workspace, [2], "x")
+        assert edit.unmask(played.workspace, [2], "x") == (2,)
+        assert [event.kind for event in played.workspace.events()[-2:]] == ["memory_masked", "memory_unmasked"]
+        render_workspace(played.workspace)
+        assert read_memory(played.workspace).masked == {}
+        assert '"masked": false' in path.read_text()
 
     def test_a_partial_restart_masks_half_by_seed(self, played):
         """Of v2..v6 two; the event keeps the seed; too few left is refused."""

@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, parse_factor, registry_of, set_targets
 from kopt_kb.workspace.views.render import render_workspace
@@ -49,9 +50,6 @@ def test_other_shapes(workspace, registry):
 
 def test_a_target_event_that_does_not_follow_from_its_rows_is_found(workspace, registry, clock):
     """An author and a reason don't make a number right."""
-    from dataclasses import replace
-
-    from kopt_kb.workspace.journal.journal import Journal
 
     state = workspace.state()
     wrong = tuple(replace(one, value="1.2") if one.shape else one for one in state.targets.targets)
@@ -77,14 +75,13 @@ def test_rows_are_registered_again(workspace, wiki_root, product):
     assert audit(workspace.layout.root, Registry.open(wiki_root)).clean
 
 
-def test_an_edited_readme_stops_it(workspace, registry):
-    """Nothing is appended."""
+def test_an_edited_readme_is_kept_and_rendered_again(workspace, registry):
+    """What somebody wrote over a target is a blob, and the README says the new one."""
     readme = workspace.layout.readme
     readme.write_text(readme.read_text().replace(">= 1.8 TB/s", ">= 1.2 TB/s"))
-    before = len(workspace.events())
-    with pytest.raises(FindingError, match="edited by hand"):
-        set_targets(workspace, registry, factor=Fraction(1, 2), reason="x", by="ann")
-    assert len(workspace.events()) == before
+    done = set_targets(workspace, registry, factor=Fraction(1, 2), reason="x", by="ann")
+    assert b">= 1.2 TB/s" in ObjectStore(workspace.layout.objects).get(dict(done.report.kept)["README.md"])
+    assert ">= 1 TB/s" in readme.read_text() and ">= 1.2 TB/s" not in readme.read_text()
 
 
 @pytest.mark.parametrize(("reason", "by"), [("", "ann"), ("x", " ")])
@@ -113,10 +110,10 @@ def test_factors_are_shares(text):
 def test_the_wiki_of_the_workspace_is_used(workspace, wiki_root, monkeypatch):
     """Unless another one is named; a vanished folder gives the packaged one."""
     monkeypatch.delenv("KOPT_GPU_WIKI", raising=False)
-    assert str(registry_of(workspace).platform("T10").id) == "T10"
-    assert str(registry_of(workspace, [str(wiki_root)]).platform("T10").id) == "T10"
+    assert str(registry_of(workspace.state()).platform("T10").id) == "T10"
+    assert str(registry_of(workspace.state(), [str(wiki_root)]).platform("T10").id) == "T10"
     wiki_root.rename(wiki_root.with_name("gone"))
-    assert "H20" in {str(one) for one in registry_of(workspace).platforms()}
+    assert "H20" in {str(one) for one in registry_of(workspace.state()).platforms()}
 
 
 def test_a_performance_target(workspace, registry):

@@ -9,24 +9,26 @@ from kopt_kb.workspace.workspace import Workspace
 
 def findings(workspace: Workspace, registry: Registry) -> list[tuple[str, str, int]]:
     """(code, file, line) of each."""
-    found, _ = audit_prose(workspace.layout, workspace.state(), registry.platform("T10"))
-    return [(code, file, line) for code, file, line, _, _ in found]
+    found = audit_prose(workspace.layout, workspace.state(), registry.platform("T10"))
+    return [(one.code, one.file, one.line) for one in found]
 
 
 def test_all_authored_places_are_searched(workspace: Workspace, registry: Registry) -> None:
-    """Plans, memory, rounds, logs and reports beside the README."""
+    """Plans, notes, memory, rounds, logs and reports beside the README."""
     root = workspace.layout.root
     (root / "rounds" / "round-1").mkdir()
     for name in (
         "baseline_report.md",
         "plans/v0_plan.md",
+        "notes/found.md",
         "memory/v0.json",
         "rounds/round-1/summary.md",
         "logs/optimize.md",
     ):
         (root / name).write_text("fine\n\nsome 9.9 TB/s here\n")
     assert sorted(file for _, file, _ in findings(workspace, registry)) == [
-        "baseline_report.md", "logs/optimize.md", "memory/v0.json", "plans/v0_plan.md", "rounds/round-1/summary.md",
+        "baseline_report.md", "logs/optimize.md", "memory/v0.json", "notes/found.md", "plans/v0_plan.md",
+        "rounds/round-1/summary.md",
     ]  # fmt: skip
     assert {line for _, _, line in findings(workspace, registry)} == {3}
 
@@ -57,4 +59,4 @@ def test_rates_measured_in_this_journal_may_stand_anywhere(workspace: Workspace,
     (workspace.layout.logs / "optimize.md").write_text("We reached 1.342 TB/s.\n")
     assert findings(workspace, registry) == [("unsourced", "logs/optimize.md", 1)]
     state.measured["m"] = Measured("m", "c", "8192x4096", 5, 1e-4, {}, "r", 1)
-    assert audit_prose(workspace.layout, state, registry.platform("T10"))[0] == []
+    assert list(audit_prose(workspace.layout, state, registry.platform("T10"))) == []

@@ -1,4 +1,4 @@
-"""Blocks are found strictly, replaced only when unedited, and nothing outside them ever changes."""
+"""Blocks are found strictly, and nothing outside them ever changes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.views.blocks import (
-    BlockError,
-    block_conflicts,
-    discard_blocks,
-    parse_blocks,
-    render_block,
-    replace_blocks,
-    update_blocks,
-)
+from kopt_kb.workspace.views.blocks import BlockError, parse_blocks, render_block, replace_blocks
 
 SHA_OF_X = hashlib.sha256(b"x\n").hexdigest()
 BEGIN_A = b"<!-- kb:begin a sha256=%s -->\n" % SHA_OF_X.encode()
@@ -113,75 +104,6 @@ def test_replacing_blocks_changes_no_byte_outside_them(outside, old, new):
     replaced = replace_blocks(joined(outside, before), {"a": new[0], "c": new[1]}, "R")
     assert replaced == joined(outside, after)
     assert [block.edited for block in parse_blocks(replaced, "R")] == [False] * 3
-
-
-class TestUpdate:
-    @pytest.fixture
-    def path(self, tmp_path):
-        (tmp_path / "README.md").write_bytes(TEXT)
-        return tmp_path / "README.md"
-
-    def test_an_unedited_block_is_replaced(self, path):
-        """The rest of the file stays."""
-        update = update_blocks(path, {"a": "y"})
-        assert (update.written, update.conflicts) == (True, ())
-        assert path.read_bytes() == b"intro\n" + render_block("a", "y") + b"outro"
-
-    def test_an_equal_rendering_writes_nothing(self, path):
-        """The file is not even touched."""
-        before = path.stat()
-        assert not update_blocks(path, {"a": "x"}).written
-        assert path.stat().st_mtime_ns == before.st_mtime_ns
-
-    def test_an_edited_block_is_a_conflict_and_no_block_is_written(self, path):
-        """Also the unedited one stays; the diff shows both texts."""
-        text = TEXT + b"\n" + BEGIN_B + b"edit\n" + END_B
-        path.write_bytes(text)
-        update = update_blocks(path, {"a": "y", "b": "z"})
-        (conflict,) = update.conflicts
-        assert (update.written, conflict.name, conflict.line) == (False, "b", 6)
-        assert "-z\n+edit\n" in conflict.diff
-        assert path.read_bytes() == text
-
-    def test_an_edit_equal_to_the_new_rendering_is_none(self, path):
-        """Only the marker's hash is brought up to date."""
-        path.write_bytes(TEXT.replace(b"x\n", b"y\n"))
-        assert block_conflicts(path.read_bytes(), {"a": "y"}, path) == ()
-        assert update_blocks(path, {"a": "y"}).written
-        assert path.read_bytes() == b"intro\n" + render_block("a", "y") + b"outro"
-
-    def test_a_block_at_the_end_without_newline_stays_so(self, path):
-        """The byte after the marker belongs to people."""
-        path.write_bytes(TEXT.removesuffix(b"\noutro"))
-        update_blocks(path, {"a": "y"})
-        assert path.read_bytes() == b"intro\n" + render_block("a", "y").removesuffix(b"\n")
-
-    def test_a_missing_block_or_file_is_refused(self, path, tmp_path):
-        """Nothing is appended on a guess."""
-        with pytest.raises(BlockError, match="block b is missing"):
-            update_blocks(path, {"b": "y"})
-        with pytest.raises(BlockError, match="file is missing"):
-            update_blocks(tmp_path / "none.md", {"a": "y"})
-        assert path.read_bytes() == TEXT
-
-    def test_discard_keeps_the_old_file_as_a_blob(self, path, tmp_path):
-        """The edit can be read again by its hash."""
-        edited = TEXT.replace(b"x\n", b"edit\n")
-        path.write_bytes(edited)
-        (tmp_path / "objects").mkdir()
-        store = ObjectStore(tmp_path / "objects")
-        sha = discard_blocks(path, {"a": "y"}, store)
-        assert store.get(sha) == edited
-        assert path.read_bytes() == b"intro\n" + render_block("a", "y") + b"outro"
-        assert discard_blocks(path, {"a": "y"}, store) is None
-
-    def test_a_file_that_can_not_be_written_is_a_clear_error(self, as_nobody):
-        """A read-only folder."""
-        path = as_nobody.folder / "README.md"
-        path.write_bytes(TEXT)
-        with as_nobody, pytest.raises(BlockError, match="Permission denied"):
-            update_blocks(path, {"a": "y"})
-        assert path.read_bytes() == TEXT
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,4 +1,4 @@
-"""Rendering writes what changed or nothing, repairs what a kill left, and is a function of the journal alone."""
+"""Rendering writes what changed and keeps what was edited, repairs what a kill left, and is a function of the journal alone."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.audit.prose import words_of_people
 from kopt_kb.workspace.journal.blobs import ObjectError
 from kopt_kb.workspace.journal.events import Event, checked_data
 from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.views.blocks import BlockError
 from kopt_kb.workspace.views.header import ViewError, split_view, with_header
-from kopt_kb.workspace.views.render import VIEWS, render_texts, render_workspace, spoken_texts, view_faults
+from kopt_kb.workspace.views.render import render_texts, render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -54,34 +56,24 @@ class TestWriting:
             "memory/v3.json", "rounds/round-4/summary.md", "logs/optimize.md",
         )  # fmt: skip
 
-    def test_one_edit_stops_all(self, played):
-        """Nothing is written, also of the files that would change; the diff shows the edit."""
-        render_workspace(played.workspace)
-        log = played.workspace.layout.logs / "optimize.md"
-        log.write_text(log.read_text() + "mine\n")
-        readme = played.workspace.layout.readme
-        readme.write_text(readme.read_text().replace("- `kb audit .`", "- my `kb audit .`"))
-        played.round(4, None)
-        before = tree(played.workspace.layout.root)
-        report = render_workspace(played.workspace)
-        assert [one.name for one in report.conflicts] == ["logs/optimize.md", "tools"]
-        assert "+mine\n" in report.conflicts[0].diff
-        assert tree(played.workspace.layout.root) == before
-        assert "kb adopt" in str(report.conflicts[0].error())
-
-    def test_a_discarded_edit_is_kept_as_a_blob(self, played):
-        """Files and README alike; other files are never rendered."""
+    def test_an_edit_is_kept_as_a_blob_and_rendered_again(self, played):
+        """Files and README alike; the report names both blobs."""
         render_workspace(played.workspace)
         log, readme = played.workspace.layout.logs / "optimize.md", played.workspace.layout.readme
+        before = tree(played.workspace.layout.root)
         edited = log.read_bytes() + b"mine\n"
         log.write_bytes(edited)
         readme.write_text(readme.read_text().replace("- `kb audit .`", "- my `kb audit .`"))
-        report = render_workspace(played.workspace, discard=["logs/optimize.md", "README.md"])
-        assert dict(report.discarded).keys() == {"logs/optimize.md", "README.md"}
-        assert played.store.get(dict(report.discarded)["logs/optimize.md"]) == edited
+        report = render_workspace(played.workspace)
+        assert dict(report.kept).keys() == {"logs/optimize.md", "README.md"} == set(report.written)
+        assert played.store.get(dict(report.kept)["logs/optimize.md"]) == edited
+        assert b"my `kb audit .`" in played.store.get(dict(report.kept)["README.md"])
+        assert f"logs/optimize.md was edited: its bytes are objects/{dict(report.kept)['logs/optimize.md']}" in str(
+            report.lines()
+        )
+        after = tree(played.workspace.layout.root)
+        assert {path: after[path] for path in before} == before
         assert render_workspace(played.workspace).written == ()
-        with pytest.raises(BadInput, match="is not a rendered file"):
-            render_workspace(played.workspace, discard=["kernel.py"])
 
     def test_people_s_text_in_the_readme_survives(self, played):
         """Bytes outside the markers stay, whatever they are."""
@@ -112,7 +104,7 @@ class TestWriting:
         with as_nobody, pytest.raises(ViewError, match="can't be written: Permission denied"):
             render_workspace(Workspace.open(copy))
         (copy / "memory").chmod(0o755)
-        assert render_workspace(Workspace.open(copy)).conflicts == ()
+        assert "memory/v0.json" in render_workspace(Workspace.open(copy)).written
 
     def test_a_file_of_a_later_journal_is_not_overwritten(self, played):
         """The journal was restored from an older backup: say so, write nothing."""
@@ -123,28 +115,73 @@ class TestWriting:
             render_workspace(played.workspace)
 
     def test_a_second_writer_renders_while_the_first_holds_the_journal(self, played):
-        """Rendering takes no lock; it shows what is acknowledged."""
+        """Rendering needs no lock of the journal; it shows what is acknowledged."""
         with Journal.open(played.workspace.layout.journal) as journal:
             journal.append("round_started", {"round": 4, "incumbent": "ab" * 32})
             assert "memory/v4.json" in render_workspace(played.workspace).written
 
 
+class TestHandSetMask:
+    def mask(self, story, number):
+        """Edit a rendered file as a person would."""
+        render_workspace(story.workspace)
+        path = story.workspace.layout.memory_file(number)
+        path.write_text(path.read_text().replace('"masked": false', '"masked": true'))
+        return path
+
+    def test_it_becomes_an_event_before_its_file_is_rendered(self, played, registry):
+        """The edit's bytes are kept, the file says masked with the reason, and the audit is clean."""
+        edited = self.mask(played, 2).read_bytes()
+        report = render_workspace(played.workspace)
+        assert report.masked == (2,)
+        assert played.store.get(dict(report.kept)["memory/v2.json"]) == edited
+        assert played.workspace.events()[-1].kind == "memory_masked"
+        assert read_memory(played.workspace).masked == {2: "set by hand in memory/v2.json"}
+        assert codes(played, registry) == []
+        assert render_workspace(played.workspace).masked == ()
+
+    def test_while_a_campaign_holds_the_journal_the_file_waits(self, played):
+        """It is left as it is and honoured; the next rendering records it."""
+        path = self.mask(played, 2)
+        edited = path.read_bytes()
+        with Journal.open(played.workspace.layout.journal):
+            report = render_workspace(played.workspace)
+        assert (report.masked, report.waiting, path.read_bytes()) == ((), (2,), edited)
+        assert "v2 is masked by hand" in report.lines()[0]
+        assert read_memory(played.workspace).masked.keys() == {2}
+        assert render_workspace(played.workspace).masked == (2,)
+
+    def test_the_holder_of_the_journal_records_it(self, played):
+        """A campaign renders with the journal it has open."""
+        self.mask(played, 3)
+        with Journal.open(played.workspace.layout.journal) as journal:
+            assert render_workspace(played.workspace, journal=journal).masked == (3,)
+            assert journal.events[-1].kind == "memory_masked"
+
+    def test_the_baseline_stays(self, played):
+        """The edit is kept and the file rendered again; nothing is masked."""
+        self.mask(played, 0)
+        report = render_workspace(played.workspace)
+        assert (report.masked, dict(report.kept).keys()) == ((), {"memory/v0.json"})
+        assert read_memory(played.workspace).masked == {}
+
+
 KILLED = """
 import os, signal, sys
-from kopt_kb.workspace.views import views
+from kopt_kb.workspace.views import files
 from kopt_kb.workspace.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 workspace, stop_at = Workspace.open(sys.argv[1]), int(sys.argv[2])
 mask(workspace, [2], "noise")
-real, count = views.replace_file, 0
+real, count = files.replace_file, 0
 def counted(*args, **options):
     global count
     if count == stop_at:
         os.kill(os.getpid(), signal.SIGKILL)
     count += 1
     return real(*args, **options)
-views.replace_file = counted
+files.replace_file = counted
 render_workspace(workspace)
 """
 
@@ -163,7 +200,7 @@ for number in range(5):
             break
         except JournalBusyError:
             time.sleep(0.002)
-    assert not render_workspace(workspace).conflicts
+    assert not render_workspace(workspace).kept
 """
 
 FULL_DISK = """
@@ -270,7 +307,7 @@ class TestAudit:
         played.add("gate_judged", candidate="v3", gate="limits", result="fail", reason="needs 96 KiB", runs=[])
         render_workspace(played.workspace)
         assert set(codes(played, registry)) == {"unsourced memory/v3.json", "unsourced rounds/round-4/summary.md"}
-        assert "an H100 has 3.35 TB/s" in list(spoken_texts(played.workspace.events(), played.store.get))
+        assert "an H100 has 3.35 TB/s" in words_of_people(played.workspace.events(), played.store.get)
 
     def test_a_lost_note_is_a_finding(self, played, registry):
         """No traceback; rendering names the blob."""
@@ -290,18 +327,8 @@ class TestAudit:
         assert played.workspace.events()[-1].kind == "memory_masked"
         assert all(code.startswith("stale-view") for code in codes(played, registry))
         assert codes(played, registry)
-        assert render_workspace(played.workspace).conflicts == ()
+        assert render_workspace(played.workspace).kept == ()
         assert codes(played, registry) == []
-        assert (
-            list(
-                view_faults(
-                    played.workspace,
-                    played.workspace.events(),
-                    render_texts(played.workspace.events(), played.store.get),
-                )
-            )
-            == []
-        )
 
 
 class TestPurity:
@@ -320,10 +347,6 @@ class TestPurity:
         for path in texts.files:
             assert (copy / path).read_bytes() == (root / path).read_bytes(), path
         assert (copy / "README.md").read_bytes() == (root / "README.md").read_bytes()
-
-    def test_view_names(self):
-        """One registry holds all that is rendered."""
-        assert [view.name for view in VIEWS] == ["readme", "memory", "baseline", "rounds", "trend", "optimize", "bench"]
 
 
 ODD = st.sampled_from(["x", "a | b\n# c", "\udc80", "<!-- kb:end tools -->", "3.35 TB/s", "\u2028é"])

@@ -1,0 +1,52 @@
+"""What an audit says: its codes, one finding, and where in a text it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["AUDIT_CODES", "Finding", "line_of"]
+
+AUDIT_CODES: dict[str, str] = {
+    "journal": "the journal can't be read or its chain is broken",
+    "object": "a blob the journal names is missing or damaged",
+    "changed": "a cited row has other content now",
+    "missing": "a cited row or page is gone",
+    "refused": "the wiki refuses a row this workspace rests on",
+    "target": "a target is not what its cited rows and work give",
+    "no-target": "a shape has no target because an input is UNKNOWN",
+    "placeholder": "a user's stand-in is recorded in place of a value",
+    "edited-block": "a rendered block is not what the journal renders",
+    "edited-view": "a rendered file was edited, removed, or written by something else than kb",
+    "stale-view": "a rendered file shows an earlier journal",
+    "set-by": "a note: the targets in force were set by a person, with a reason",
+    "moved": "a note: a cited row stands on another line now, unchanged",
+    "tbd": "a field is still TBD",
+    "citation": "a citation in a text does not hold",
+    "unregistered": "a value of this platform is used without being registered in the README or the current plan",
+    "unsourced": "a hardware number is no row, target or measurement of this workspace",
+}
+"""Code of a finding or note → what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding or note: code, file relative to the workspace, line, what is wrong, what to do."""
+
+    code: str
+    file: str
+    line: int
+    message: str
+    fix: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contract's finding."""
+        return {"code": self.code, "file": self.file, "line": self.line, "message": self.message, "fix": self.fix}
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}; {self.fix} [{self.code}]"
+
+
+def line_of(text: str, needle: str) -> int:
+    """Return the first line that holds `needle`, or 1."""
+    return next((n for n, line in enumerate(text.split("\n"), 1) if needle in line), 1)

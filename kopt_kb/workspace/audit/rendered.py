@@ -1,0 +1,105 @@
+"""Rendered files and blocks held against a fresh rendering of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.journal.disk import read_regular
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
+from kopt_kb.workspace.views.files import block_difference, file_difference, read_file
+from kopt_kb.workspace.views.header import RenderedFile, ViewError
+from kopt_kb.workspace.views.memory_words import BlobReader
+from kopt_kb.workspace.views.render import Texts, render_texts
+
+__all__ = ["view_findings"]
+
+_FIX = "write in plans/, notes/ or the README's free text; `kb render` keeps these bytes in objects/ and renders again"
+
+
+def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader) -> Iterator[Finding]:
+    """Yield every rendered file and block that differs from a fresh rendering.
+
+    A file whose body is what the journal rendered at the event its header names is stale, not edited. A missing
+    file counts once any other was rendered after the event that brought it about: a workspace that never
+    rendered its views has none.
+
+    Args:
+        root: The workspace.
+        events: Its journal.
+        texts: What the journal renders.
+        blob: Reads a blob by its hash.
+    """
+    for path, bodies in texts.blocks.items():
+        yield from _blocks(root, path, bodies)
+    headers: dict[str, RenderedFile | None] = {}
+    for path in texts.files:
+        try:
+            headers[path] = read_file(root, path)
+        except ViewError as error:
+            yield Finding("edited-view", path, 0, error.what, _FIX)
+    newest = max((one.head.seq for one in headers.values() if one is not None), default=0)
+    past = _Past(events, blob)
+    for path, header in headers.items():
+        difference = file_difference(root, path, texts.files[path])
+        if difference is None:
+            continue
+        if header is None and not (root / path).exists():
+            if path in past.files(newest):
+                yield Finding("edited-view", path, 0, "the rendered file is missing", "run `kb render`")
+        elif header is not None and past.rendered(path, header):
+            text = f"shows event {header.head.seq}, the journal has {len(events)}"
+            yield Finding("stale-view", path, 1, text, "run `kb render`")
+        else:
+            yield Finding("edited-view", path, difference.line, str(difference), _FIX)
+
+
+def _blocks(root: Path, path: str, bodies: dict[str, str]) -> Iterator[Finding]:
+    try:
+        data = read_regular(root / path)
+    except OSError as error:
+        yield Finding("edited-block", path, 0, f"{path} can't be read: {error.strerror or error}", "run `kb render`")
+        return
+    if data is None:
+        yield Finding("edited-block", path, 0, f"{path} is missing", "restore it from git")
+        return
+    try:
+        found = {block.name: block for block in parse_blocks(data, path)}
+    except BlockError as error:
+        line = error.where.rpartition(":")[2]
+        at = int(line) if line.isdigit() else 1
+        yield Finding("edited-block", path, at, error.what, error.fix or "restore the markers")
+        return
+    for name, body in bodies.items():
+        if name not in found:
+            fix = "put its two markers back and run `kb render`"
+            yield Finding("edited-block", path, 1, f"block {name} is missing", fix)
+            continue
+        difference = block_difference(body, found[name])
+        if difference is not None:
+            yield Finding("edited-block", path, difference.line, f"block {name} {difference}", _FIX)
+
+
+@dataclass(slots=True)
+class _Past:
+    """What the journal rendered at earlier events, each rendered once."""
+
+    events: tuple[Event, ...]
+    blob: BlobReader
+    known: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    def files(self, seq: int) -> dict[str, str]:
+        """Return the files of an event; none for one the journal does not have."""
+        if seq not in self.known:
+            there = 0 < seq <= len(self.events)
+            self.known[seq] = render_texts(self.events[:seq], self.blob).files if there else {}
+        return self.known[seq]
+
+    def rendered(self, path: str, file: RenderedFile) -> bool:
+        """Return whether a file is what the journal rendered at the event its header names."""
+        seq = file.head.seq
+        is_known = 0 < seq <= len(self.events) and self.events[seq - 1].zh == file.head.zh
+        return is_known and self.files(seq).get(path, "").encode() == file.body

@@ -1,0 +1,162 @@
+"""Rendered files and blocks on disk: where they leave the journal's rendering, and written; an edit is kept first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.chain import Head
+from kopt_kb.workspace.journal.disk import read_regular, replace_file
+from kopt_kb.workspace.views.blocks import Block, BlockError, parse_blocks, replace_blocks
+from kopt_kb.workspace.views.header import RenderedFile, ViewError, split_view, with_header
+
+__all__ = [
+    "Difference",
+    "Written",
+    "block_difference",
+    "file_difference",
+    "first_difference",
+    "read_file",
+    "write_blocks",
+    "write_file",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place where two texts differ: byte offset from 0, line from 1, both lines."""
+
+    offset: int
+    line: int
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"byte {self.offset}: {self.found!r} stands where the journal renders {self.expected!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What writing did: whether the file changed, and the blob that keeps an edit; empty when there was none."""
+
+    changed: bool
+    kept: str = ""
+
+
+def first_difference(expected: bytes, found: bytes, first_line: int = 1) -> Difference | None:
+    """Return where `found` leaves `expected`, or None; `first_line` is the line at which both begin in their file."""
+    if expected == found:
+        return None
+    shorter = min(len(expected), len(found))
+    offset = next((i for i in range(shorter) if expected[i] != found[i]), shorter)
+    line = expected.count(b"\n", 0, offset) + first_line
+    return Difference(offset, line, _line_at(expected, offset), _line_at(found, offset))
+
+
+def _line_at(text: bytes, offset: int) -> str:
+    start = text.rfind(b"\n", 0, offset) + 1
+    end = text.find(b"\n", offset)
+    return text[start : len(text) if end < 0 else end].decode("utf-8", "replace")
+
+
+def read_file(root: Path, relative: str) -> RenderedFile | None:
+    """Return the header and body of a rendered file; None when there is no file or it has no header.
+
+    Raises:
+        ViewError: It can't be read, or is no regular file.
+    """
+    disk = _read(root / relative)
+    return None if disk is None else split_view(relative, disk)
+
+
+def file_difference(root: Path, relative: str, text: str) -> Difference | None:
+    """Return the first byte in which a file's body differs from its rendering; the header isn't trusted.
+
+    The offset counts from the start of the body, the line from the start of the file; a missing file, or one without
+    a header, differs at byte 0 and line 1.
+    """
+    disk = _read(root / relative)
+    view = None if disk is None else split_view(relative, disk)
+    if disk is None or view is None:
+        return Difference(0, 1, text.partition("\n")[0], "")
+    header_lines = disk.count(b"\n") - view.body.count(b"\n")
+    return first_difference(text.encode("utf-8"), view.body, 1 + header_lines)
+
+
+def block_difference(body: str, block: Block) -> Difference | None:
+    """Return the first byte in which a block's body differs from its rendering; the line counts in the whole file."""
+    expected = body.encode() if body.endswith("\n") else f"{body}\n".encode()
+    return first_difference(expected, block.body, block.line + 1)
+
+
+def write_file(root: Path, relative: str, text: str, head: Head, store: ObjectStore) -> Written:
+    """Write one rendered file; what somebody made of it goes into the store first.
+
+    Args:
+        root: The workspace.
+        relative: Path below it, with `/`.
+        text: The new text without header.
+        head: End of the journal the text was rendered from.
+        store: Where the bytes of an edited file are kept.
+
+    Returns:
+        Unchanged where the disk has this text already: its header is left as it is.
+
+    Raises:
+        ViewError: The kind of file can't carry a header, reading or writing failed, or the file changed meanwhile.
+    """
+    path, data = root / relative, with_header(relative, text, head)
+    disk = _read(path)
+    old = None if disk is None else split_view(relative, disk)
+    is_same = old is not None and old.body == text.encode("utf-8")
+    if old is not None and is_same and old.intact:
+        return Written(changed=False)
+    is_edited = disk is not None and not (is_same or (old is not None and old.intact))
+    kept = store.put(disk) if disk is not None and is_edited else ""
+    _replace(path, disk, data)
+    return Written(changed=True, kept=kept)
+
+
+def write_blocks(path: Path, bodies: Mapping[str, str], store: ObjectStore) -> Written:
+    """Write the rendered blocks of a file in one step; when one was edited the whole old file is kept first.
+
+    Raises:
+        BlockError: The file or a block is missing, it can't be read or written, or its markers are wrong.
+    """
+    try:
+        old = read_regular(path)
+    except OSError as error:
+        raise BlockError(f"can't be read: {error.strerror or error}", where=str(path)) from error
+    if old is None:
+        raise BlockError("the file is missing", where=str(path), fix="restore it from git")
+    new = replace_blocks(old, bodies, str(path))
+    if new == old:
+        return Written(changed=False)
+    blocks = [one for one in parse_blocks(old, str(path)) if one.name in bodies]
+    is_edited = any(one.edited and block_difference(bodies[one.name], one) is not None for one in blocks)
+    kept = store.put(old) if is_edited else ""
+    try:
+        if replace_file(path, new, expected=old):
+            return Written(changed=True, kept=kept)
+    except OSError as error:
+        raise BlockError(f"can't be written: {error.strerror or error}", where=str(path)) from error
+    raise BlockError("changed while it was rendered; nothing was written", where=str(path), fix="run it again")
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise ViewError(f"can't be read: {error.strerror or error}", where=str(path)) from error
+
+
+def _replace(path: Path, old: bytes | None, new: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if replace_file(path, new, expected=old):
+            return
+    except OSError as error:
+        raise ViewError(f"can't be written: {error.strerror or error}", where=str(path)) from error
+    raise ViewError("changed while it was rendered; nothing was written", where=str(path), fix="run it again")
