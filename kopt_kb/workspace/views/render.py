@@ -140,7 +140,8 @@ def render_workspace(workspace: Workspace, *, journal: Journal | None = None) ->
     """
     with _only_renderer(workspace.layout.root):
         masked, waiting = _record_masks(workspace, journal)
-        return _render(workspace.layout, workspace.events() if journal is None else journal.events, masked, waiting)
+        # As written: events read back have the members of their mappings sorted, those just appended need not.
+        return _render(workspace.layout, workspace.events(), masked, waiting)
 
 
 @contextmanager
