@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.audit.audit import audit
-from kopt_kb.workspace.audit.prose import words_of_people
-from kopt_kb.workspace.journal.blobs import ObjectError
 from kopt_kb.workspace.journal.events import Event, checked_data
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.memory import read_memory
@@ -166,26 +164,6 @@ class TestHandSetMask:
         assert read_memory(played.workspace).masked == {}
 
 
-KILLED = """
-import os, signal, sys
-from kopt_kb.workspace.views import files
-from kopt_kb.workspace.memory_edit import mask
-from kopt_kb.workspace.views.render import render_workspace
-from kopt_kb.workspace.workspace import Workspace
-workspace, stop_at = Workspace.open(sys.argv[1]), int(sys.argv[2])
-mask(workspace, [2], "noise")
-real, count = files.replace_file, 0
-def counted(*args, **options):
-    global count
-    if count == stop_at:
-        os.kill(os.getpid(), signal.SIGKILL)
-    count += 1
-    return real(*args, **options)
-files.replace_file = counted
-render_workspace(workspace)
-"""
-
-
 WRITER = """
 import sys, time
 from kopt_kb.workspace.journal.journal import JournalBusyError
@@ -241,93 +219,6 @@ class TestProcesses:
         after = tree(played.workspace.layout.root)
         assert {path for path in after if after[path] != before.get(path)} == {"journal.jsonl"}
         render_workspace(played.workspace)
-        assert codes(played, registry) == []
-
-
-class TestAudit:
-    def test_a_rendered_workspace_is_clean(self, played, registry):
-        """Before the first rendering, and after it."""
-        assert codes(played, registry) == []
-        render_workspace(played.workspace)
-        assert codes(played, registry) == []
-
-    def test_an_edit_is_found_with_its_byte(self, played, registry):
-        """Also when its header was forged to fit."""
-        render_workspace(played.workspace)
-        path = played.workspace.layout.memory_file(1)
-        old = split_view("v1.json", path.read_bytes())
-        body = old.body.decode().replace('"latency_us": 31.6228', '"latency_us": 21.6228')
-        path.write_bytes(with_header("v1.json", body, old.head))
-        (finding,) = audit(played.workspace.layout.root, registry).findings
-        assert (finding.code, finding.file) == ("edited-view", "memory/v1.json")
-        assert finding.message.startswith(f"byte {old.body.index(b'31.6228')}: ")
-        assert "21.6228" in path.read_text().split("\n")[finding.line - 1]
-
-    def test_a_stale_file_is_told_from_an_edited_one(self, played, registry):
-        """Its body is what the journal rendered earlier."""
-        render_workspace(played.workspace)
-        played.say("memory_noted", '{"direction": "persist"}', version=3, field="open_directions", by="ann")
-        found = codes(played, registry)
-        assert found == [
-            "stale-view logs/optimize.md",
-            "stale-view memory/v3.json",
-            "stale-view rounds/round-4/summary.md",
-        ]
-        render_workspace(played.workspace)
-        assert codes(played, registry) == []
-
-    def test_a_removed_file_is_found(self, played, registry):
-        """Hiding a failed round is no way out."""
-        render_workspace(played.workspace)
-        played.workspace.layout.memory_file(2).unlink()
-        assert codes(played, registry) == ["edited-view memory/v2.json"]
-
-    def test_a_foreign_file_in_a_view_s_place_is_found(self, played, registry):
-        """It has no header."""
-        played.workspace.layout.memory_file(2).write_text("{}")
-        assert codes(played, registry) == ["edited-view memory/v2.json"]
-
-    def test_a_link_in_a_view_s_place_is_found(self, played, registry):
-        """It is not followed."""
-        played.workspace.layout.memory_file(2).symlink_to("/etc/hostname")
-        (found,) = audit(played.workspace.layout.root, registry).findings
-        assert (found.code, found.file) == ("edited-view", "memory/v2.json")
-
-    def test_a_header_of_no_event_makes_no_file_stale(self, played, registry):
-        """An old body under an invented event is an edit."""
-        render_workspace(played.workspace)
-        path = played.workspace.layout.memory_file(3)
-        path.write_bytes(path.read_bytes().replace(b'"seq": ', b'"seq": 9', 1))
-        played.say("memory_noted", '{"direction": "x"}', version=3, field="open_directions", by="ann")
-        assert "edited-view memory/v3.json" in codes(played, registry)
-
-    def test_numbers_in_people_s_words_are_audited_in_rendered_files_too(self, played, registry):
-        """A note that remembers another product's bandwidth; the gates' own words are not people's."""
-        played.say("note_added", "an H100 has 3.35 TB/s", topic="tip", by="ann")
-        played.add("gate_judged", candidate="v3", gate="limits", result="fail", reason="needs 96 KiB", runs=[])
-        render_workspace(played.workspace)
-        assert set(codes(played, registry)) == {"unsourced memory/v3.json", "unsourced rounds/round-4/summary.md"}
-        assert "an H100 has 3.35 TB/s" in words_of_people(played.workspace.events(), played.store.get)
-
-    def test_a_lost_note_is_a_finding(self, played, registry):
-        """No traceback; rendering names the blob."""
-        played.say("note_added", "precious", topic="tip", by="ann")
-        played.store.path(played.workspace.events()[-1].data.text).unlink()
-        assert codes(played, registry) == ["object journal.jsonl"]
-        with pytest.raises(ObjectError, match="missing"):
-            render_workspace(played.workspace)
-
-    @pytest.mark.parametrize("stop_at", [0, 1, 3])
-    def test_render_repairs_what_a_kill_left(self, played, registry, stop_at):
-        """Killed after the event and before or between the files: nothing is lost, one call repairs."""
-        render_workspace(played.workspace)
-        root = played.workspace.layout.root
-        done = subprocess.run([sys.executable, "-c", KILLED, str(root), str(stop_at)], check=False, capture_output=True)
-        assert done.returncode == -9, done.stderr
-        assert played.workspace.events()[-1].kind == "memory_masked"
-        assert all(code.startswith("stale-view") for code in codes(played, registry))
-        assert codes(played, registry)
-        assert render_workspace(played.workspace).kept == ()
         assert codes(played, registry) == []
 
 

@@ -1,0 +1,20 @@
+"""A finding says where, what and what to do, in one line and as JSON."""
+
+from __future__ import annotations
+
+from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding, line_of
+
+
+def test_a_finding_is_one_line_and_the_contract_s_object():
+    """Code, file, line, message, fix."""
+    one = Finding("tbd", "README.md", 7, "'- tile: TBD' is still open", "fill it in")
+    assert str(one) == "README.md:7: '- tile: TBD' is still open; fill it in [tbd]"
+    assert one.to_json() == {
+        "code": "tbd", "file": "README.md", "line": 7, "message": "'- tile: TBD' is still open", "fix": "fill it in",
+    }  # fmt: skip
+    assert one.code in AUDIT_CODES
+
+
+def test_the_line_of_a_text():
+    """The first that holds it; 1 where none does."""
+    assert (line_of("a\nbc\nb", "b"), line_of("a", "x")) == (2, 1)
