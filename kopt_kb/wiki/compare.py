@@ -13,7 +13,7 @@ from kopt_kb.wiki.registry import Platform, parse_key
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
-from kopt_kb.wiki.vocabulary import AXIS_DEFAULTS, METRICS, canonical_key
+from kopt_kb.wiki.vocabulary import METRICS, asked, canonical_key, fits
 
 __all__ = ["Comparison", "Line", "compare_platforms"]
 
@@ -156,13 +156,13 @@ def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = N
         raise BadInput("a comparison needs two different products or more", fix="kb compare H100_SXM H200_SXM")
     name, wanted = parse_key(metric_name) if metric_name else (None, {})
     wanted = {**wanted, **axes}
+    conditions = asked(wanted, unnamed="any")
     topics: dict[str, list[list[Row]]] = {}
     for at, platform in enumerate(platforms):
         platform.refuse_faults(name)
         for row in platform.sheet.chosen().values():
-            have = {**AXIS_DEFAULTS, **dict(row.axes)}
             shown = row.metric == name if name else not row.metric.startswith(("measured", "acceptance"))
-            if shown and all(have.get(axis) == word for axis, word in wanted.items()):
+            if shown and fits(dict(row.axes), conditions):
                 reread(platform.wiki, row)
                 topics.setdefault(_topic(row), [[] for _ in platforms])[at].append(row)
     order = list(METRICS)

@@ -12,7 +12,7 @@ from kopt_kb.wiki.registry import Platform, parse_key
 from kopt_kb.wiki.resolve import citation_of, reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet, row_value
-from kopt_kb.wiki.vocabulary import canonical_key, metric
+from kopt_kb.wiki.vocabulary import asked, canonical_key, fits, metric
 
 __all__ = ["Lookup", "lookup", "row_json"]
 
@@ -125,7 +125,8 @@ def lookup(platform: Platform, metric_name: str | None = None, **axes: str) -> L
         wanted = {**wanted, **axes}
         parse_key(f"{name}[{';'.join(f'{a}={v}' for a, v in wanted.items())}]")
     platform.refuse_faults(name)
-    fitting = [row for row in platform.sheet.rows if _fits(row, name, wanted)]
+    conditions = asked(wanted, unnamed="any")
+    fitting = [row for row in platform.sheet.rows if name in {None, row.metric} and fits(dict(row.axes), conditions)]
     for row in fitting:
         reread(platform.wiki, row)
     chosen = [row for row in fitting if row.chosen is not False]
@@ -140,10 +141,3 @@ def lookup(platform: Platform, metric_name: str | None = None, **axes: str) -> L
         platform.siblings,
         absent,
     )
-
-
-def _fits(row: Row, name: str | None, wanted: dict[str, str]) -> bool:
-    from kopt_kb.wiki.vocabulary import AXIS_DEFAULTS
-
-    have = {**AXIS_DEFAULTS, **dict(row.axes)}
-    return name is None or (row.metric == name and all(have.get(axis) == value for axis, value in wanted.items()))

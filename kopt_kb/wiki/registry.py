@@ -13,7 +13,7 @@ from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.resolve import CitationState, quantity_of, verify
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
-from kopt_kb.wiki.vocabulary import AXES, AXIS_DEFAULTS, canonical_key, metric
+from kopt_kb.wiki.vocabulary import AXES, AXIS_DEFAULTS, asked, canonical_key, fits, metric
 from kopt_kb.wiki.wiki import Wiki, default_root
 
 __all__ = ["AmbiguousRow", "Platform", "PlatformId", "Registry", "parse_key"]
@@ -98,14 +98,9 @@ class Platform:
         one = metric(name)
         parse_key(canonical_key(one, axes) if axes else one.id)
         self.refuse_faults(one.id)
-        wanted = {axis: axes.get(axis, default) for axis, default in AXIS_DEFAULTS.items()}
-        wanted.update(axes)
-        found = []
-        for row in self.sheet.chosen().values():
-            have = {**AXIS_DEFAULTS, **dict(row.axes)}
-            if row.metric == one.id and all(have.get(axis) == value for axis, value in wanted.items()):
-                found.append(row)
-        return tuple(found)
+        conditions = asked(axes, unnamed="default")
+        chosen = self.sheet.chosen().values()
+        return tuple(row for row in chosen if row.metric == one.id and fits(dict(row.axes), conditions))
 
     def row(self, name: str, **axes: str) -> Row | None:
         """Return the one row, None if there is none; raises `AmbiguousRow` when several fit."""

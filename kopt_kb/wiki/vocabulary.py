@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from kopt_kb.errors import BadInput
 
@@ -13,7 +15,9 @@ __all__ = [
     "METRICS",
     "Metric",
     "UnknownMetric",
+    "asked",
     "canonical_key",
+    "fits",
     "metric",
 ]
 
@@ -198,3 +202,19 @@ def canonical_key(one: Metric, axes: dict[str, str]) -> str:
     order = [*one.axes, *AXIS_DEFAULTS]
     parts = [f"{a}={axes[a]}" for a in order if a in axes and axes[a] != AXIS_DEFAULTS.get(a)]
     return f"{one.id}[{';'.join(parts)}]" if parts else one.id
+
+
+def asked(wanted: Mapping[str, str], *, unnamed: Literal["default", "any"]) -> Mapping[str, str]:
+    """Return the conditions a row must have, for `fits`.
+
+    Args:
+        wanted: The axes that were named.
+        unnamed: What `scope` and `config` mean where they were not named: "default", the GPU as shipped alone, for
+            whatever computes with the row; "any" for whatever shows rows to a reader. Other axes are free.
+    """
+    return {**AXIS_DEFAULTS, **wanted} if unnamed == "default" else wanted
+
+
+def fits(axes: Mapping[str, str], conditions: Mapping[str, str]) -> bool:
+    """Return whether the axes of a row, which leave defaults out, include these conditions."""
+    return all(axes.get(axis, AXIS_DEFAULTS.get(axis)) == value for axis, value in conditions.items())

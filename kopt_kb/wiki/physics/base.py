@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet, row_value
+from kopt_kb.wiki.vocabulary import asked, fits
 
 __all__ = [
     "EXACT",
@@ -62,14 +63,12 @@ class Facts:
 
 
 def rows(facts: Facts, metric: str, **axes: str) -> Iterator[Row]:
-    """Yield the loadable value rows of a metric whose conditions include `axes`.
+    """Return the loadable value rows of a metric whose conditions include `axes`.
 
     Rows with another scope or configuration than the GPU as shipped are only yielded when asked for.
     """
-    scope, config = axes.get("scope"), axes.get("config")
-    for row, have in facts.by_metric.get(metric, ()):
-        if have.get("scope") == scope and have.get("config") == config and axes.items() <= have.items():
-            yield row
+    conditions = asked(axes, unnamed="default")
+    return (row for row, have in facts.by_metric.get(metric, ()) if fits(have, conditions))
 
 
 def one(facts: Facts, metric: str, **axes: str) -> Row | None:

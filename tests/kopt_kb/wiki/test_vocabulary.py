@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.quantity.units import DIMENSIONS, units_of
-from kopt_kb.wiki.vocabulary import ALIASES, AXES, METRICS, UnknownMetric, canonical_key, metric
+from kopt_kb.wiki.vocabulary import ALIASES, AXES, METRICS, UnknownMetric, asked, canonical_key, fits, metric
 
 
 def test_axes_and_dimensions_exist() -> None:
@@ -50,3 +50,23 @@ def test_keys_keep_the_order_of_axes() -> None:
     """Whatever order they were given in."""
     axes = {"engine": "matrix", "dtype": "bf16", "scope": "gpu", "config": "visible"}
     assert canonical_key(METRICS["peak_compute"], axes) == "peak_compute[dtype=bf16;engine=matrix;config=visible]"
+
+
+@pytest.mark.parametrize(
+    ("axes", "wanted", "computes", "shows"),
+    [
+        ({"dtype": "fp16"}, {"dtype": "fp16"}, True, True),
+        ({"dtype": "fp16", "clock": "boost"}, {"dtype": "fp16"}, True, True),
+        ({"dtype": "fp16"}, {"dtype": "fp16", "clock": "boost"}, False, False),
+        ({"config": "full"}, {}, False, True),
+        ({"scope": "die"}, {"scope": "die"}, True, True),
+        ({}, {"scope": "gpu"}, True, True),
+        ({"scope": "die"}, {"scope": "gpu"}, False, False),
+    ],
+)
+def test_scope_and_configuration_that_nobody_named(
+    axes: dict[str, str], wanted: dict[str, str], computes: bool, shows: bool
+) -> None:
+    """What computes takes the GPU as shipped; what shows rows takes all; other axes are free for both."""
+    assert fits(axes, asked(wanted, unnamed="default")) is computes
+    assert fits(axes, asked(wanted, unnamed="any")) is shows
