@@ -41,6 +41,10 @@ def reader_of(path: str | Path) -> Reader:
     report = Path(path)
     if not report.exists():
         raise ReportError("no such report", where=report, fix="check the path")
+    if not (report.is_file() or report.is_dir()):
+        raise ReportError(
+            "neither a file nor a folder", where=report, fix="give the report itself, not a pipe or device"
+        )
     head = Head(report)
     try:
         _refuse_pointer(head)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.profile import METRICS, KernelProfile
 from kopt_kb.analysis.roofline.ceilings import memory_ceiling
 from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.base import Finding
@@ -18,6 +18,9 @@ from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
 
 __all__ = ["classify"]
+
+_WHOLE_PCT = 100.0
+_APART_PCT = 5.0  # what passes of one kernel were seen to differ by
 
 
 def classify(
@@ -48,7 +51,20 @@ def classify(
         advice=load_advice(primary.limiter, wiki),
         others=ranked[::-1],
         headroom=() if platform is None else headroom_of(profile, platform, work),
+        doubts=_doubts(profile),
     )
+
+
+def _doubts(profile: KernelProfile) -> tuple[str, ...]:
+    """Return what can't be: shares above the whole."""
+    found = []
+    for metric, value in profile.metrics.items():
+        if METRICS[metric].unit == "%" and value > _WHOLE_PCT:
+            why = (
+                "counters of different passes" if value < _WHOLE_PCT + _APART_PCT else "impossible, a counter is wrong"
+            )
+            found.append(f"{metric} is {value:.5g} %: {why}")
+    return tuple(found)
 
 
 def _dram_peak(platform: Platform | None) -> float | None:

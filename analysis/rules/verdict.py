@@ -28,6 +28,7 @@ class Verdict:
         advice: What to do, and the page that says so.
         others: What later rules found, in order.
         headroom: Rates of the run under the platform's roofs; empty without a platform.
+        doubts: Numbers of the report that can't be.
     """
 
     bottleneck: BottleneckClass
@@ -38,6 +39,7 @@ class Verdict:
     advice: Advice
     others: tuple[Finding, ...] = ()
     headroom: tuple[Headroom, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def root_cause(self) -> str:
@@ -52,6 +54,7 @@ class Verdict:
             rank = _RANKS[min(number, len(_RANKS)) - 1]
             lines.append(f"{number}. [{rank}] {step} ({self.advice.page})")
         lines += [f"Headroom: {one}" for one in self.headroom]
+        lines += [f"Doubt: {one}" for one in self.doubts]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -74,4 +77,5 @@ class Verdict:
                 for one in self.others
             ],
             "headroom": [one.to_json() for one in self.headroom],
+            "doubts": list(self.doubts),
         }

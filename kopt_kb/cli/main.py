@@ -87,13 +87,14 @@ def _dispatch(words: Sequence[str]) -> int:
 
 
 def _report(error: KoptError, as_json: bool) -> int:
+    from kopt_kb.cli.output import printable
     from kopt_kb.wiki.faults import WikiFaults
 
     if isinstance(error, WikiFaults):
         for fault in error.faults:
-            print(f"kb: {fault}", file=sys.stderr)
+            print(f"kb: {printable(str(fault))}", file=sys.stderr)
     else:
-        print(f"kb: {error}", file=sys.stderr)
+        print(f"kb: {printable(str(error))}", file=sys.stderr)
     if as_json:
         import json
 

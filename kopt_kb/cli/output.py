@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Registry
 
-__all__ = ["add_author", "add_common", "add_wiki", "conditions", "open_registry", "print_json", "table"]
+__all__ = ["add_author", "add_common", "add_wiki", "conditions", "open_registry", "print_json", "printable", "table"]
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -66,10 +66,24 @@ def conditions(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def printable(text: str) -> str:
+    """Return a text of others (names in reports, paths) with control and direction characters as escapes.
+
+    A terminal obeys such characters: they move the cursor, change colours or reverse what stands beside them.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
 def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int] = ()) -> str:
-    """Return rows as aligned columns; the columns in `right` are right-aligned, the last is never padded."""
+    """Return rows as aligned columns; the columns in `right` are right-aligned, the last is never padded.
+
+    Control characters of a cell are shown as escapes.
+    """
     if not rows:
         return ""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = []
     for row in rows:

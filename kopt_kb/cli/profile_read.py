@@ -9,7 +9,7 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules import Verdict, classify
 from kopt_kb.analysis.rules.product import product_of
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.registry import Platform, Registry
 
@@ -86,7 +86,7 @@ def print_judged(judged: list[Judged]) -> None:
     """Print the table, and the proof of each verdict when there are few."""
     print(render(judged))
     for profile, verdict in judged[:_BLOCKS_SHOWN]:
-        print(f"\n{profile.name[:100]}\n{verdict.text()}")
+        print(f"\n{printable(profile.name[:100])}\n{verdict.text()}")
     if len(judged) > _BLOCKS_SHOWN:
         print(f"\n{len(judged) - _BLOCKS_SHOWN} more; --kernel or --top chooses whose evidence is shown")
 

@@ -126,5 +126,6 @@ def read_agent_table(path: Path) -> Devices:
 def agent_table_beside(path: Path, kind: str) -> Devices:
     """Return the GPUs of the `agent_info` table that belongs to `<prefix>_<kind>.csv`; none when there is none."""
     own = path.with_name(path.name.replace(kind, "agent_info")) if kind in path.name else None
-    tables = [own] if own is not None and own != path and own.is_file() else sorted(path.parent.glob("*agent_info.csv"))
+    beside = (one for one in sorted(path.parent.glob("*agent_info.csv")) if one.is_file())
+    tables = [own] if own is not None and own != path and own.is_file() else list(beside)
     return read_agent_table(tables[0]) if len(tables) == 1 else Devices()

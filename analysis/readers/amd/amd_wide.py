@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kopt_kb.analysis.readers.amd.amd_csv import Columns, csv_rows, folded, number_in, whole_in
+from kopt_kb.analysis.readers.amd.amd_csv import Columns, csv_rows, cut_row, ends_in_line, folded, number_in, whole_in
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
 from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch
 from kopt_kb.analysis.readers.amd.amd_shapes import ShapeReader
@@ -103,10 +103,12 @@ def _time(record: Dispatch, columns: Columns, cells: list[str], path: Path, line
             record.span(0, span_ns)
 
 
-def rows_with_text(path: Path, text_column: str) -> Iterator[tuple[int, list[str]]]:
+def rows_with_text(
+    path: Path, text_column: str, on_cut: Callable[[str], None] | None = None
+) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) like `csv_rows` for a table whose one text column may hold commas without quotes.
 
-    Cells beyond the header's number belong to that column.
+    Cells beyond the header's number belong to that column; `on_cut` as in `csv_rows`.
 
     Raises:
         ReportError: A row has fewer cells than the header, or the column is missing.
@@ -129,6 +131,9 @@ def rows_with_text(path: Path, text_column: str) -> Iterator[tuple[int, list[str
                 if not surplus:
                     yield reader.line_num, cells
                     continue
+                if surplus < 0 and on_cut is not None and ends_in_line(path, reader.line_num):
+                    on_cut(cut_row(reader.line_num))
+                    return
                 if surplus < 0 or at < 0:
                     raise ReportError(
                         f"{len(cells)} cells under a header of {len(header)}",

@@ -53,7 +53,7 @@ def _tables(folder: Path) -> list[Path]:
     main = folder / _MAIN
     if main.is_file():
         return [main]
-    found = {file for pattern in _PARTS for file in folder.glob(pattern)}
+    found = {file for pattern in _PARTS for file in folder.glob(pattern) if file.is_file()}
     return sorted(found)
 
 

@@ -36,7 +36,7 @@ def read_rocprof_v1(path: Path) -> Iterator[KernelProfile]:
         return
     collector = AmdCollector(source)
     store = DispatchStore(collector)
-    count = read_wide(WideReader(path, Devices(), store), rows_with_text(path, "kernelname"))
+    count = read_wide(WideReader(path, Devices(), store), rows_with_text(path, "kernelname", store.note))
     store.flush()
     if count == 0:
         raise ReportError("the table has a header and no row", where=path, line=1, fix="check the kernel filter")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from kopt_kb.analysis.readers import NoKernelMatches, ReportError, read_profiles, reader_of
@@ -64,3 +66,24 @@ def test_a_missing_file_and_a_bad_pattern_are_errors(tmp_path, page):
         read_profiles(tmp_path / "none")
     with pytest.raises(ReportError, match="no regular expression"):
         read_profiles(page, kernel="(")
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_pipe_is_never_opened(tmp_path, inside, amd):
+    """A FIFO would be waited for, whether it is the report or lies beside its tables."""
+    pipe = tmp_path / "x_agent_info.csv"
+    os.mkfifo(pipe)
+    if not inside:
+        with pytest.raises(ReportError, match="neither a file nor a folder"):
+            list(read_profiles(pipe))
+        return
+    os.mkfifo(tmp_path / "y_kernel_trace.csv")
+    (tmp_path / "z_kernel_trace.csv").write_text(amd.trace_table(amd.trace_row(1, 1000, 1500)))
+    (found,) = read_profiles(tmp_path)
+    assert found.launch_count == 1
+
+
+def test_a_device_is_no_report():
+    """Reading /dev/zero would never end."""
+    with pytest.raises(ReportError, match="neither a file nor a folder"):
+        reader_of("/dev/zero")

@@ -45,3 +45,11 @@ def test_others_are_ranked_behind(zoo: dict[str, KernelProfile]) -> None:
     """A strided read that saturates DRAM: the waste first, DRAM second."""
     verdict = classify(zoo["uncoalesced_stride32"])
     assert [verdict.limiter, *(one.limiter for one in verdict.others)][:2] == ["uncoalesced", "dram"]
+
+
+def test_shares_above_the_whole_are_told() -> None:
+    """A little over: two passes differ; far over: no counter says that."""
+    verdict = classify(profile_of(l2_hit_pct=100.03, dram_sol_pct=240.0, l1_hit_pct=100.0))
+    reasons = [one.partition(": ")[2] for one in verdict.doubts]
+    assert reasons == ["counters of different passes", "impossible, a counter is wrong"]
+    assert "Doubt: dram_sol_pct is 240 %" in verdict.text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.cli.output import conditions, table
+from kopt_kb.cli.output import conditions, printable, table
 from kopt_kb.errors import BadInput
 
 
@@ -24,3 +24,10 @@ def test_conditions_are_pairs(word: str) -> None:
 def test_conditions_may_hold_colons() -> None:
     """sparsity=2:4."""
     assert conditions(["sparsity=2:4", "dtype=bf16"]) == {"sparsity": "2:4", "dtype": "bf16"}
+
+
+def test_what_a_terminal_would_obey_is_shown_as_text() -> None:
+    """Escape sequences, line breaks and reversed text in a kernel's name; other alphabets stay."""
+    assert printable("k\x1b[2J\r\n\u202ex\x00\x9b") == "k\\x1b[2J\\r\\n\\u202ex\\x00\\x9b"
+    assert printable("größe<日本>") == "größe<日本>"
+    assert "\x1b" not in table([("a\x1b[31m", "b")])

@@ -49,6 +49,17 @@ def test_the_report_names_its_product(profile_corpus: Path, capsys: Capture) -> 
     assert "hardware/amd/mi300x.md" in capsys.readouterr().out
 
 
+def test_names_can_t_command_the_terminal(tmp_path: Path, capsys: Capture) -> None:
+    """An escape sequence in a kernel's name comes out as text, in tables, blocks and errors."""
+    report = tmp_path / "r.csv"
+    report.write_text((ZOO / "library.csv").read_text(encoding="utf-8").replace("nvjet", "nv\x1b[2Jjet"))
+    assert main(["profile", "read", str(report), "--kernel", "jet"]) == 0
+    assert main(["profile", "read", str(report), "--kernel", "no such"]) == 2
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out + err
+    assert "\\x1b[2J" in out
+
+
 def test_top_takes_the_longest(capsys: Capture) -> None:
     """One kernel, the one with most time."""
     assert main(["profile", "read", MEMORY, "--top", "1", "--json"]) == 0
