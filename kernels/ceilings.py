@@ -44,9 +44,9 @@ def require_gpu() -> None:
         import torch
         import triton  # noqa: F401 - kernels need it
     except ImportError as error:
-        raise MissingTool(f"{error.name} is not installed", fix="install kopt-kb[gpu]") from error
+        raise MissingTool(f"{error.name} is not installed", fix="install kopt-kb[gpu]", code="KB120") from error
     if not torch.cuda.is_available():
-        raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU")
+        raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU", code="KB122")
 
 
 def environment() -> Record:
@@ -112,7 +112,9 @@ def bandwidth_records(
                 run, moved, is_right = streams.stream(pattern, footprint, config)  # type: ignore[no-untyped-call]
                 (times,) = measure([run], rounds=rounds)
                 if not is_right():
-                    raise FindingError(f"{pattern} of {moved} bytes gave a wrong result", fix="nothing was recorded")
+                    raise FindingError(
+                        f"{pattern} of {moved} bytes gave a wrong result", fix="nothing was recorded", code="KB089"
+                    )
                 record = {"pattern": pattern, "bytes": moved, "config": config or "torch", **_summary(times, moved)}
                 best = record if best is None or record["rate_per_s"] > best["rate_per_s"] else best
             if best is not None:

@@ -120,7 +120,7 @@ def _literals(path: Path) -> dict[str, Any]:
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, SyntaxError, ValueError) as error:
-        raise DeclarationError(f"not a readable Python file ({error})", where=str(path)) from error
+        raise DeclarationError(f"not a readable Python file ({error})", where=str(path), code="KB116") from error
     found = {}
     for node in tree.body:
         if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:

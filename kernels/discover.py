@@ -94,7 +94,7 @@ def discover_kernels(file: str | Path, *, time_limit_s: float = 60.0) -> FileInf
         raise found
     info = cast("FileInfo", found)
     if not info.kernels:
-        raise BadInput("no @triton.jit kernel in the file", where=str(file))
+        raise BadInput("no @triton.jit kernel in the file", where=str(file), code="KB079")
     return info
 
 

@@ -44,11 +44,18 @@ class TensorSpec:
         """Check dtype and ranks; raises `BadInput`."""
         if format_of(str(self.dtype)) is None:
             known = ", ".join(dict.fromkeys(one.dtype for one in FORMATS))
-            raise BadInput(f"unknown dtype {self.dtype!r}", where="TensorSpec", fix=f"one of {known}, or torch's name")
+            raise BadInput(
+                f"unknown dtype {self.dtype!r}",
+                where="TensorSpec",
+                fix=f"one of {known}, or torch's name",
+                code="KB061",
+            )
         for name in ("strides", "block_shape"):
             value = getattr(self, name)
             if value is not None and len(value) != len(self.shape):
-                raise BadInput(f"{name} {value} and shape {self.shape} differ in rank", where="TensorSpec")
+                raise BadInput(
+                    f"{name} {value} and shape {self.shape} differ in rank", where="TensorSpec", code="KB081"
+                )
 
     @property
     def _format(self) -> Format:

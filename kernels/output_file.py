@@ -27,7 +27,7 @@ def load_output(path: Path, device: str) -> Any:
 
     found = torch.load(path, map_location=device, weights_only=True)
     if not isinstance(found, torch.Tensor):
-        raise BadInput(f"holds a {type(found).__name__}, not a tensor", where=path.name, code="KB075")
+        raise BadInput(f"holds a {type(found).__name__}, not a tensor", where=path.name, code="KB116")
     return found
 
 

@@ -125,7 +125,7 @@ def compare_samples(
     """
     if len(incumbent_s) != len(candidate_s):
         raise BadInput(
-            f"{len(incumbent_s)} runs against {len(candidate_s)}", fix="run both equally often", code="KB076"
+            f"{len(incumbent_s)} runs against {len(candidate_s)}", fix="run both equally often", code="KB096"
         )
     pairs = zip(_checked(incumbent_s), _checked(candidate_s), strict=True)
     gains = sorted(100 * (old / new - 1) for old, new in pairs)
@@ -228,9 +228,9 @@ def _torch_with_gpu() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise MissingTool("torch is not installed", fix="install kopt-kb[gpu]") from error
+        raise MissingTool("torch is not installed", fix="install kopt-kb[gpu]", code="KB120") from error
     if not torch.cuda.is_available():
-        raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU")
+        raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU", code="KB122")
     return torch
 
 
@@ -239,7 +239,7 @@ def _checked(durations_s: Sequence[float]) -> list[float]:
         raise BadInput(f"{len(durations_s)} runs are too few", fix=f"measure at least {_LEAST_SAMPLES}", code="KB076")
     for one in durations_s:
         if not (math.isfinite(one) and one > 0):
-            raise BadInput(f"{one!r} s is not a duration", fix="measure again", code="KB076")
+            raise BadInput(f"{one!r} s is not a duration", fix="measure again", code="KB097")
     return list(durations_s)
 
 

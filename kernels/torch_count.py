@@ -222,7 +222,9 @@ def count_torch(
                 result = function(*arguments, **kwargs)
         except RuntimeError as error:
             text = str(error).splitlines()[0]
-            raise BadInput(f"the function can't be counted: {text}", fix="count a part without it") from error
+            raise BadInput(
+                f"the function can't be counted: {text}", fix="count a part without it", code="KB086"
+            ) from error
         return _finish(tally, result)
 
 

@@ -116,7 +116,7 @@ def compare(out: Any, reference: Any) -> Errors:  # tensors: torch stays an opti
         BadInput: Shapes differ, the reference is not float64, or it has non-finite elements.
     """
     if tuple(out.shape) != tuple(reference.shape):
-        raise BadInput(f"the result has shape {tuple(out.shape)}, the reference {tuple(reference.shape)}", code="KB075")
+        raise BadInput(f"the result has shape {tuple(out.shape)}, the reference {tuple(reference.shape)}", code="KB095")
     if str(reference.dtype) != "torch.float64" or not bool(reference.isfinite().all()):
         raise BadInput("the reference is not a finite float64 tensor", code="KB075")
     wide = out.double()
@@ -176,7 +176,7 @@ def verify(
         MissingTool: The device is "cuda" and there is none.
     """
     if not shapes or not seeds:
-        raise BadInput("nothing to verify", fix="give at least one shape and one seed", code="KB075")
+        raise BadInput("nothing to verify", fix="give at least one shape and one seed", code="KB102")
     _need_device(device)
     limits = tolerance or tolerance_of(dtype)
     run = launch or kernel.launch
@@ -190,7 +190,9 @@ def _need_device(device: str) -> None:
     import torch
 
     if device.startswith("cuda") and not torch.cuda.is_available():
-        raise MissingTool("no GPU is visible to torch", fix="run on a GPU, or with TRITON_INTERPRET=1 and device cpu")
+        raise MissingTool(
+            "no GPU is visible to torch", fix="run on a GPU, or with TRITON_INTERPRET=1 and device cpu", code="KB122"
+        )
 
 
 def _check(

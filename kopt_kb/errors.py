@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self, cast
+
+if TYPE_CHECKING:
+    from kopt_kb.error_codes import Code
 
 __all__ = ["BadInput", "ExitCode", "FindingError", "KoptError", "MissingTool", "UnknownData"]
 
@@ -30,17 +33,20 @@ class KoptError(Exception):
         what: The fact, one clause, no trailing full stop.
         where: `file:line`, a file, a key or an argument; empty when there is no place.
         fix: What the reader can do next; empty when nothing can be done.
-        code: Overrides the class's stable code (wiki faults carry a rule id).
+        code: The cause, from the closed list of `kopt_kb.error_codes`; a class with one cause carries it itself.
+
+    Attributes:
+        error_code: The code of this error; faults of wiki pages carry the id of their rule.
     """
 
-    code: ClassVar[str] = "KB000"
+    code: ClassVar[Code] = "KB000"
     exit_code: ClassVar[ExitCode] = ExitCode.USAGE
 
-    def __init__(self, what: str, *, where: str = "", fix: str = "", code: str | None = None) -> None:
+    def __init__(self, what: str, *, where: str = "", fix: str = "", code: Code | None = None) -> None:
         self.what = what
         self.where = where
         self.fix = fix
-        self.error_code = code or type(self).code
+        self.error_code: str = code or type(self).code
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -49,6 +55,15 @@ class KoptError(Exception):
         remedy = f"; {self.fix}" if self.fix else ""
         return f"{place}{self.what}{remedy} [{self.error_code}]"
 
+    def restated(self, *, what: str | None = None, where: str | None = None, fix: str | None = None) -> Self:
+        """Return the same error, cause included, with other words."""
+        words = (
+            self.what if what is None else what,
+            self.where if where is None else where,
+            self.fix if fix is None else fix,
+        )
+        return cast("Self", _rebuild(type(self), *words, self.error_code))
+
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         """Pickle by fields, so that errors survive the trip from a child process."""
         return _rebuild, (type(self), self.what, self.where, self.fix, self.error_code)
@@ -56,32 +71,28 @@ class KoptError(Exception):
 
 def _rebuild(kind: type[KoptError], what: str, where: str, fix: str, code: str) -> KoptError:
     error = kind.__new__(kind)
-    KoptError.__init__(error, what, where=where, fix=fix, code=code)
+    KoptError.__init__(error, what, where=where, fix=fix)
+    error.error_code = code
     return error
 
 
 class BadInput(KoptError):
     """An argument, file or table that can't be used as given."""
 
-    code = "KB001"
-
 
 class FindingError(KoptError):
     """A check ran to its end and found something wrong."""
 
-    code = "KB002"
     exit_code = ExitCode.FINDING
 
 
 class MissingTool(KoptError):
     """An optional package, a profiler or a GPU that the command needs is absent."""
 
-    code = "KB003"
     exit_code = ExitCode.MISSING
 
 
 class UnknownData(KoptError):
     """The wiki names the value and says that nobody publishes it."""
 
-    code = "KB004"
     exit_code = ExitCode.UNKNOWN

@@ -52,38 +52,44 @@ def commands() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _classes() -> Iterator[tuple[str, str, str, str]]:
-    """Yield (code, class, module, first sentence) of every error class with a code of its own."""
+def _classes() -> dict[str, str]:
+    """Return, by code, the error class that has it as its own."""
+    owners = {}
     for folder in ("kopt_kb", "analysis", "kernels"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            relative = path.relative_to(ROOT).as_posix()
-            if relative.startswith(("kopt_kb/analysis/", "kopt_kb/kernels/")):
-                continue
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.ClassDef):
                     for item in node.body:
                         target = item.targets[0] if isinstance(item, ast.Assign) else getattr(item, "target", None)
                         value = getattr(item, "value", None)
                         if isinstance(target, ast.Name) and target.id == "code" and isinstance(value, ast.Constant):
-                            doc = (ast.get_docstring(node) or "").split("\n")[0]
-                            yield str(value.value), node.name, relative, doc
+                            owners[str(value.value)] = node.name
+    return owners
 
 
 def errors() -> str:
     """Return the page of error, fault, rule and finding codes."""
+    from kopt_kb.error_codes import causes
     from kopt_kb.wiki.faults import FAULT_CODES
     from kopt_kb.wiki.physics import RULES
     from kopt_kb.wiki.tables import table
     from kopt_kb.workspace.audit.audit import AUDIT_CODES
 
+    owners = _classes()
     lines = [
         "# Codes",
         "",
-        "Written by `python tools/reference.py`.",
+        "Written by `python tools/reference.py`. `kb explain CODE` prints one of them.",
         "",
         "## Errors",
         "",
-        *table(("Code", "Class", "Module", "Meaning"), (one for one in sorted(_classes()) if one[0].startswith("KB"))),
+        "A class stands beside a code that is its own; the others are raised as `BadInput`, `FindingError`,",
+        "`MissingTool` or `UnknownData`.",
+        "",
+        *table(
+            ("Code", "Name", "Cause", "What to do", "Class"),
+            ((code, *one, owners.get(code, "")) for code, one in causes().items()),
+        ),
         "## Faults of wiki pages",
         "",
         *table(("Code", "Meaning"), FAULT_CODES.items()),

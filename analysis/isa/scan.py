@@ -56,11 +56,14 @@ def scan_text(text: str | Iterable[str], *, where: str = "text", kernel: str = "
             "neither SASS, PTX nor AMDGCN text",
             where=where,
             fix="give the output of nvdisasm or cuobjdump -sass, a .ptx file, or LLVM's .s/.amdgcn text",
+            code="KB116",
         )
     target, tallies = _SCANNERS[isa](chain(head, lines))
     target = _FEATURE_SUFFIX.sub(r"\1", target)
     scans = tuple(IsaScan.of(tally, isa, target) for tally in tallies if kernel in tally.kernel)
     if not scans:
         names = ", ".join(tally.kernel for tally in tallies) or "none"
-        raise BadInput(f"no instructions of a kernel {kernel!r}", where=where, fix=f"kernels here: {names}")
+        raise BadInput(
+            f"no instructions of a kernel {kernel!r}", where=where, fix=f"kernels here: {names}", code="KB044"
+        )
     return scans

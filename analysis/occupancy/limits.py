@@ -59,9 +59,9 @@ class Resources:
         """Refuse negative numbers and a block without threads."""
         for one in fields(self):
             if getattr(self, one.name) < 0:
-                raise BadInput(f"{one.name} is negative", where="Resources")
+                raise BadInput(f"{one.name} is negative", where="Resources", code="KB045")
         if self.threads_per_block == 0:
-            raise BadInput("threads_per_block is 0", where="Resources", fix="give at least one thread")
+            raise BadInput("threads_per_block is 0", where="Resources", fix="give at least one thread", code="KB045")
 
     @property
     def shared_bytes(self) -> int:

@@ -135,6 +135,7 @@ def occupancy(resources: Resources, limits: Limits, *, allow_unknown: bool = Fal
             f"{', '.join(unknown)} UNKNOWN, which could lower the occupancy",
             where=f"{limits.vendor} limits",
             fix="add the rows to the target's wiki page, or allow an upper bound",
+            code="KB130",
         )
     applied = [rule for rule in rules if rule.applies(resources, limits)]
     allowed = {rule.limiter: rule.blocks(resources, limits) for rule in applied}

@@ -15,7 +15,9 @@ def known(have: Limits, name: str) -> int:
     """Return that limit as a number; raises `UnknownData` when it is UNKNOWN."""
     value: int | None = getattr(have, name)
     if value is None:
-        raise UnknownData(f"{name} is UNKNOWN", where="occupancy", fix="add the row to the target's wiki page")
+        raise UnknownData(
+            f"{name} is UNKNOWN", where="occupancy", fix="add the row to the target's wiki page", code="KB130"
+        )
     return value
 
 

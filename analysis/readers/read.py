@@ -40,7 +40,7 @@ def reader_of(path: str | Path) -> Reader:
     """Return the reader whose test the content passes; raises `ReportError` for none."""
     report = Path(path)
     if not report.exists():
-        raise ReportError("no such report", where=report, fix="check the path")
+        raise ReportError("no such report", where=report, fix="check the path", code="KB110")
     if not (report.is_file() or report.is_dir()):
         raise ReportError(
             "neither a file nor a folder", where=report, fix="give the report itself, not a pipe or device"
@@ -50,12 +50,14 @@ def reader_of(path: str | Path) -> Reader:
         _refuse_pointer(head)
         found = next((one for one in READERS if one.sniff(head)), None)
     except OSError as error:
-        raise ReportError(f"can't be read: {error.strerror}", where=report) from error
+        raise ReportError(f"can't be read: {error.strerror}", where=report, code="KB111") from error
     if found is None and report.suffix == ".ncu-rep":
-        raise ReportError("no .ncu-rep report: the magic NVR is missing", where=report, fix="record the report again")
+        raise ReportError(
+            "no .ncu-rep report: the magic NVR is missing", where=report, fix="record the report again", code="KB204"
+        )
     if found is None:
         known = ", ".join(one.what for one in READERS)
-        raise ReportError("no profiler report that is known here", where=report, fix=f"known are {known}")
+        raise ReportError("no profiler report that is known here", where=report, fix=f"known are {known}", code="KB204")
     return found
 
 
@@ -63,9 +65,11 @@ def _refuse_pointer(head: Head) -> None:
     if head.is_folder:
         return
     if not head.data:
-        raise ReportError("the file is empty", where=head.path, fix="record the report again")
+        raise ReportError("the file is empty", where=head.path, fix="record the report again", code="KB205")
     if head.data.startswith(_LFS_MARK):
-        raise ReportError("this is a Git LFS pointer, not the report", where=head.path, fix="run git lfs pull")
+        raise ReportError(
+            "this is a Git LFS pointer, not the report", where=head.path, fix="run git lfs pull", code="KB204"
+        )
 
 
 def _pattern(kernel: str | None) -> re.Pattern[str] | None:

@@ -61,9 +61,11 @@ def quantise(blocks: int, sm_count: int, blocks_per_sm: int, *, useful: int = 1,
         BadInput: A count is not positive, or more is useful than executed.
     """
     if min(blocks, sm_count, blocks_per_sm, useful, executed) < 1:
-        raise BadInput("blocks, SMs, resident blocks and operations must be at least 1")
+        raise BadInput("blocks, SMs, resident blocks and operations must be at least 1", code="KB045")
     if useful > executed:
-        raise BadInput(f"{useful} useful operations of {executed} executed", fix="executed includes the useful ones")
+        raise BadInput(
+            f"{useful} useful operations of {executed} executed", fix="executed includes the useful ones", code="KB045"
+        )
     resident = sm_count * blocks_per_sm
     whole = -(-blocks // resident)
     return Quantisation(

@@ -171,7 +171,9 @@ def _attainable(work: Work, times: dict[str, Quantity | Unknown]) -> Quantity | 
         slowest = value if slowest is None or value > slowest else slowest
     total = sum(flop.useful.value for flop in work.flops)
     if slowest is None or slowest.si == 0:
-        raise BadInput("no operations and no bytes: there is nothing to attain", fix="give work that is not empty")
+        raise BadInput(
+            "no operations and no bytes: there is nothing to attain", fix="give work that is not empty", code="KB058"
+        )
     return counted(total, "FLOP", "useful operations") / slowest
 
 
@@ -220,7 +222,7 @@ def _refuse_weak(roofs: tuple[Ceiling, ...], min_grade: str | None) -> None:
     if min_grade == "secondary":
         return
     if min_grade not in MIN_GRADES:
-        raise BadInput(f"unknown grade {min_grade!r}", fix="vendor, device, measured or secondary")
+        raise BadInput(f"unknown grade {min_grade!r}", fix="vendor, device, measured or secondary", code="KB106")
     for one in roofs:
         weak = set(one.roof.grades()) - MIN_GRADES[min_grade] if isinstance(one.roof, Quantity) else set()
         if weak and isinstance(one.roof, Quantity):
@@ -285,7 +287,9 @@ def _no_ridge() -> Unknown:
 def _intensity(work: Work) -> Quantity:
     moved = work.compulsory("dram")
     if moved.value == 0:
-        raise BadInput("the work moves no bytes, its intensity is infinite", fix="give the bytes it reads and writes")
+        raise BadInput(
+            "the work moves no bytes, its intensity is infinite", fix="give the bytes it reads and writes", code="KB058"
+        )
     total = counted(sum(flop.useful.value for flop in work.flops), "FLOP", "useful operations")
     value = total / counted(moved.value, "B", "compulsory bytes", moved.exactness)
     if isinstance(value, Unknown):

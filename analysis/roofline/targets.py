@@ -108,14 +108,14 @@ def parse_performance_target(text: str, where: str = "--performance-target") -> 
     found = _TEXT.fullmatch(plain)
     if found is None:
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-        raise BadInput(f"{shown!r} is no performance target", where=where, fix=_FIX)
+        raise BadInput(f"{shown!r} is no performance target", where=where, fix=_FIX, code="KB326")
     number, name, rest = Fraction(found[1]), found[2], found[3].casefold()
     if name == "%":
         if rest not in _SHARE_WORDS or not 0 < number <= 100:
-            raise BadInput(f"{text!r} is no share of a peak", where=where, fix=_FIX)
+            raise BadInput(f"{text!r} is no share of a peak", where=where, fix=_FIX, code="KB326")
         return PerformanceTarget(plain, number, "%")
     if name not in UNITS or UNITS[name].dimension not in {"op/s", "B/s"} or rest or not number:
-        raise BadInput(f"{text!r} is no rate of operations or bytes", where=where, fix=_FIX)
+        raise BadInput(f"{text!r} is no rate of operations or bytes", where=where, fix=_FIX, code="KB326")
     return PerformanceTarget(plain, number, name)
 
 
@@ -163,7 +163,9 @@ def _share(work: Work, roof: Quantity, target: PerformanceTarget) -> Fraction:
     }
     if not amounts[asked.dimension]:
         raise BadInput(
-            f"{target.text} of {format_shape(work.shape)}, which counts no such work", where="performance target"
+            f"{target.text} of {format_shape(work.shape)}, which counts no such work",
+            where="performance target",
+            code="KB326",
         )
     return target.number * asked.factor * amounts[roof.dimension] / amounts[asked.dimension] / roof.si
 
@@ -175,4 +177,6 @@ def _above(work: Work, name: str, roof: Quantity, target: PerformanceTarget, sha
         f"{target.text} is above the {format_exact(most)} {target.unit} that the documented {name} roof of {roof} "
         f"allows on {format_shape(work.shape)} ({cited})"
     )
-    return TargetAboveRoofError(text, where="performance target", fix="nothing is faster than its roof: aim lower")
+    return TargetAboveRoofError(
+        text, where="performance target", fix="nothing is faster than its roof: aim lower", code="KB326"
+    )

@@ -48,7 +48,7 @@ def load_advice(limiter: str, root: Path | None = None) -> Advice:
     """
     page = f"advice/{limiter}.md"
     if limiter not in LIMITERS:
-        raise AdviceFault(f"{limiter!r} is no limiter", fix=f"one of {', '.join(LIMITERS)}")
+        raise AdviceFault(f"{limiter!r} is no limiter", fix=f"one of {', '.join(LIMITERS)}", code="KB106")
     try:
         text = ((root or default_root()) / page).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -77,7 +77,7 @@ class Thresholds:
         """Return a row; raises `ThresholdFault` when the page lacks it."""
         found = self.rows.get((code, metric))
         if found is None:
-            raise ThresholdFault(f"no threshold for {code} {metric}", where=_PAGE, fix="add the row")
+            raise ThresholdFault(f"no threshold for {code} {metric}", where=_PAGE, fix="add the row", code="KB213")
         return found
 
     def of(self, code: str) -> tuple[Threshold, ...]:

@@ -99,6 +99,7 @@ def bind(module: Module, kernel: Function, args: Mapping[int | str, Argument]) -
                 f"argument {key!r} is {type(value).__name__}, parameter %{kernel.parameter_names[index]} is {kind}",
                 where=f"{module.file}:{kernel.line}",
                 fix="give numbers for scalars and TensorArg for pointers and descriptors",
+                code="KB042",
             )
         if isinstance(value, TensorArg):
             tensors[index] = _checked(module, kernel, key, value)
@@ -114,7 +115,9 @@ def _position(module: Module, kernel: Function, key: int | str) -> int:
     if isinstance(key, str) and key.lstrip("%") in kernel.parameter_names:
         return kernel.parameter_names.index(key.lstrip("%"))
     names = ", ".join(f"{i} {name}" for i, name in enumerate(kernel.parameter_names))
-    raise IrError(f"no parameter {key!r}", where=f"{module.file}:{kernel.line}", fix=f"the parameters are {names}")
+    raise IrError(
+        f"no parameter {key!r}", where=f"{module.file}:{kernel.line}", fix=f"the parameters are {names}", code="KB042"
+    )
 
 
 def _checked(module: Module, kernel: Function, key: int | str, value: TensorArg) -> TensorArg:
@@ -125,6 +128,7 @@ def _checked(module: Module, kernel: Function, key: int | str, value: TensorArg)
             f"argument {key!r}: dtype or strides do not fit ({error})",
             where=f"{module.file}:{kernel.line}",
             fix="use a dtype such as fp16 and as many strides as dimensions",
+            code="KB042",
         ) from None
     data = value.data
     if data is not None and (data.shape != value.shape or value.strides is not None or data.dtype.kind not in "iub"):
@@ -132,6 +136,7 @@ def _checked(module: Module, kernel: Function, key: int | str, value: TensorArg)
             f"argument {key!r}: data must be integers of shape {value.shape} without strides",
             where=f"{module.file}:{kernel.line}",
             fix="give a contiguous integer array of the tensor's shape, or leave data out",
+            code="KB042",
         )
     return value
 

@@ -63,7 +63,9 @@ def count_ir(
 def _grid(grid: int | Sequence[int], file: str) -> tuple[int, int, int]:
     sizes = [grid] if isinstance(grid, int) else list(grid)
     if not 1 <= len(sizes) <= 3 or any(size < 1 for size in sizes):
-        raise IrError(f"grid {grid} is not one to three positive sizes", where=file, fix="give for example (128, 4)")
+        raise IrError(
+            f"grid {grid} is not one to three positive sizes", where=file, fix="give for example (128, 4)", code="KB042"
+        )
     padded = [*sizes, 1, 1][:3]
     return padded[0], padded[1], padded[2]
 

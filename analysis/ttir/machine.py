@@ -80,6 +80,7 @@ class Machine:
                 "exact mode would evaluate more memory lanes than max_lanes allows",
                 where=self.plan.module.file,
                 fix='use mode="shape", fewer programs, or a larger max_lanes',
+                code="KB043",
             )
 
     def check_bounds(self, op: Op, starts: Array, ends: Array) -> None:
@@ -113,6 +114,7 @@ class Machine:
                     f"argument {index} (%{name}) is needed: addresses, masks or trip counts depend on it",
                     where=f"{self.plan.module.file}:{kernel.line}",
                     fix=f"give args[{index}] or args[{name!r}]",
+                    code="KB042",
                 )
 
     def _tensor_value(self, index: int, kind: IrType) -> Value:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.errors import BadInput
@@ -14,7 +13,7 @@ __all__ = ["Block", "Function", "IrError", "Module", "Op", "Region", "Successor"
 class IrError(BadInput):
     """Triton IR text, or the arguments given for it, that can't be used; names the line."""
 
-    code: ClassVar[str] = "KB041"
+    code = "KB041"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,12 @@ class Module:
         for function in self.functions:
             if function.name == name:
                 return function
-        raise IrError(f"no function {name}", where=self.file, fix=f"it has {', '.join(f.name for f in self.functions)}")
+        raise IrError(
+            f"no function {name}",
+            where=self.file,
+            fix=f"it has {', '.join(f.name for f in self.functions)}",
+            code="KB044",
+        )
 
     def kernel(self, name: str | None = None) -> Function:
         """The named function, or the only public one; `IrError` when that is not one."""
@@ -105,5 +109,7 @@ class Module:
         public = [function for function in self.functions if function.public]
         if len(public) != 1:
             names = ", ".join(function.name for function in public) or "none"
-            raise IrError(f"{len(public)} public functions: {names}", where=self.file, fix="name one with kernel=")
+            raise IrError(
+                f"{len(public)} public functions: {names}", where=self.file, fix="name one with kernel=", code="KB044"
+            )
         return public[0]

@@ -28,13 +28,13 @@ def parse_argument(text: str) -> TensorSpec | Scalar:
         value = None
     if isinstance(value, int | float):
         return value
-    raise BadInput(f"{text!r} is no kernel argument", where="argument", fix=_FORMS)
+    raise BadInput(f"{text!r} is no kernel argument", where="argument", fix=_FORMS, code="KB078")
 
 
 def _tensor(found: re.Match[str], text: str) -> TensorSpec:
     extras = dict(part.split("=", 1) for part in found[3].replace(" ", "").split(";") if part)
     if unknown := set(extras) - {"strides", "block"}:
-        raise BadInput(f"unknown {', '.join(sorted(unknown))} in {text!r}", where="argument", fix=_FORMS)
+        raise BadInput(f"unknown {', '.join(sorted(unknown))} in {text!r}", where="argument", fix=_FORMS, code="KB078")
     strides, block = (_numbers(extras[name]) if name in extras else None for name in ("strides", "block"))
     return TensorSpec(_numbers(found[2]), found[1], strides, block)
 

@@ -54,6 +54,7 @@ def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:
             "the file has no static_cases(shape, dtype, config)",
             where=case.file,
             fix="name a kernel and its arguments instead",
+            code="KB080",
         )
     try:
         return tuple(maker(case.shape, case.dtype, dict(case.config) or None))
@@ -61,7 +62,7 @@ def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:
         raise
     except Exception as error:
         message = f"static_cases fails for {case.shape} {case.dtype}: {_line(error)}"
-        raise BadInput(message, where=case.file) from error
+        raise BadInput(message, where=case.file, code="KB081") from error
 
 
 def _pick(kernels: Mapping[str, Any], case: KernelCase) -> Any:
@@ -71,7 +72,7 @@ def _pick(kernels: Mapping[str, Any], case: KernelCase) -> Any:
     if not case.kernel and len(kernels) == 1:
         return next(iter(kernels.values()))
     what = f"no kernel {case.kernel!r}" if case.kernel else "more than one kernel, or none"
-    raise BadInput(what, where=case.file, fix=f"kernels here: {names}; write FILE:NAME")
+    raise BadInput(what, where=case.file, fix=f"kernels here: {names}; write FILE:NAME", code="KB081")
 
 
 def _compile(
@@ -104,7 +105,7 @@ def _with_config(kernel: Any, case: KernelCase, where: str) -> KernelCase:
         return case
     configs = getattr(kernel, "configs", [])
     if not isinstance(index, int) or not 0 <= index < len(configs):
-        raise BadInput(f"no autotune config {index}", where=where, fix=f"the kernel has {len(configs)}")
+        raise BadInput(f"no autotune config {index}", where=where, fix=f"the kernel has {len(configs)}", code="KB082")
     chosen = configs[index]
     own = {"num_warps": chosen.num_warps, "num_stages": chosen.num_stages, "num_ctas": chosen.num_ctas}
     return KernelCase(case.file, case.kernel, case.args, {**chosen.kwargs, **case.constexprs}, {**own, **options})
@@ -119,17 +120,19 @@ def _bind(kernel: Any, case: KernelCase, where: str) -> dict[str, object]:
     else:
         if len(case.args) > len(dynamic):
             count = f"{len(case.args)} arguments for {len(dynamic)} run-time parameters"
-            raise BadInput(count, where=where, fix=f"parameters: {', '.join(p.name for p in dynamic)}")
+            raise BadInput(count, where=where, fix=f"parameters: {', '.join(p.name for p in dynamic)}", code="KB081")
         given = {param.name: value for param, value in zip(dynamic, case.args, strict=False)}
     values = {name: argument(value) for name, value in given.items()} | dict(case.constexprs)
     names = [param.name for param in jit.params]
     if unknown := sorted(set(values) - set(names)):
-        raise BadInput(f"unknown argument {', '.join(unknown)}", where=where, fix=f"parameters: {', '.join(names)}")
+        raise BadInput(
+            f"unknown argument {', '.join(unknown)}", where=where, fix=f"parameters: {', '.join(names)}", code="KB081"
+        )
     given_or_computed = {*values, *computed}
     missing = [p for p in jit.params if p.name not in given_or_computed and p.default is inspect.Parameter.empty]
     if missing:
         text = ", ".join(f"{p.name} (constexpr)" if p.is_constexpr else p.name for p in missing)
-        raise BadInput(f"missing argument {text}", where=where, fix="give a value for each")
+        raise BadInput(f"missing argument {text}", where=where, fix="give a value for each", code="KB081")
     return values
 
 

@@ -35,7 +35,7 @@ def tool(name: str) -> Path:
             return inside
     if found := shutil.which(name):
         return Path(found)
-    raise MissingTool(f"{name} not found", where="compile", fix="pip install 'kopt-kb[static]'")
+    raise MissingTool(f"{name} not found", where="compile", fix="pip install 'kopt-kb[static]'", code="KB121")
 
 
 @cache
@@ -59,7 +59,7 @@ def sass_of(cubin: bytes) -> str:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TOOL_LIMIT_S, check=False)
     if done.returncode:
         reason = " ".join(done.stderr.split())[:200]
-        raise BadInput(f"nvdisasm refuses the cubin: {reason}", where="cubin")
+        raise BadInput(f"nvdisasm refuses the cubin: {reason}", where="cubin", code="KB083")
     return done.stdout
 
 
@@ -72,12 +72,14 @@ def binary_text(path: Path) -> str:
     """
     data = path.read_bytes()
     if data[:4] != _ELF:
-        raise BadInput("neither a cubin nor an hsaco", where=str(path), fix="give an ELF file of one of them")
+        raise BadInput(
+            "neither a cubin nor an hsaco", where=str(path), fix="give an ELF file of one of them", code="KB083"
+        )
     machine = int.from_bytes(data[_MACHINE_OFFSET : _MACHINE_OFFSET + 2], "little")
     if machine == _EM_CUDA:
         return sass_of(data)
     if machine != _EM_AMDGPU:
-        raise BadInput(f"ELF file of machine {machine}", where=str(path), fix="give a cubin or an hsaco")
+        raise BadInput(f"ELF file of machine {machine}", where=str(path), fix="give a cubin or an hsaco", code="KB083")
     command = _objdump()
     done = subprocess.run(
         [command, "-d", "--no-show-raw-insn", path],
@@ -87,7 +89,7 @@ def binary_text(path: Path) -> str:
         check=False,
     )
     if done.returncode:
-        raise BadInput(f"llvm-objdump refuses it: {' '.join(done.stderr.split())[:200]}", where=str(path))
+        raise BadInput(f"llvm-objdump refuses it: {' '.join(done.stderr.split())[:200]}", where=str(path), code="KB083")
     return done.stdout
 
 
@@ -99,5 +101,6 @@ def _objdump() -> str:
             "llvm-objdump not found",
             where="hsaco",
             fix="install ROCm's LLVM, or give the AMDGCN text of the compiler instead",
+            code="KB121",
         )
     return found

@@ -24,7 +24,7 @@ def load_module(file: str) -> ModuleType:
     """
     path = Path(file).resolve()
     if not path.is_file():
-        raise BadInput("no such file", where=file)
+        raise BadInput("no such file", where=file, code="KB110")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if path in _LOADED and _LOADED[path][0] == digest:
         return _LOADED[path][1]
@@ -37,7 +37,7 @@ def _import(path: Path, digest: str) -> ModuleType:
     name = f"_kopt_{path.stem}_{digest[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise BadInput("not a Python file", where=str(path))
+        raise BadInput("not a Python file", where=str(path), code="KB116")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     folder = str(path.parent)
@@ -47,7 +47,9 @@ def _import(path: Path, digest: str) -> ModuleType:
     except (KoptError, ImportError, MemoryError):
         raise
     except (Exception, SystemExit) as error:
-        raise BadInput(f"import fails: {_line(error)}", where=str(path), fix="make it importable") from error
+        raise BadInput(
+            f"import fails: {_line(error)}", where=str(path), fix="make it importable", code="KB084"
+        ) from error
     finally:
         sys.path.remove(folder)
     return module

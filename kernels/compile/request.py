@@ -6,24 +6,26 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
+
+if TYPE_CHECKING:
+    from kopt_kb.error_codes import Code
 
 __all__ = ["Compilation", "CompileFailed", "CompileRequest", "FailureKind", "KernelCase", "OpCase", "kernel_case"]
 
 FailureKind = Literal["compiler", "time_limit", "memory_limit", "crash", "shared_memory"]
 
 
-_KINDS: dict[str, FailureKind] = {
-    "KB070": "compiler",
-    "KB071": "time_limit",
-    "KB072": "memory_limit",
-    "KB073": "crash",
-    "KB074": "shared_memory",
+_CODES: dict[FailureKind, Code] = {
+    "compiler": "KB070",
+    "time_limit": "KB071",
+    "memory_limit": "KB072",
+    "crash": "KB073",
+    "shared_memory": "KB074",
 }
-_CODES = {kind: code for code, kind in _KINDS.items()}
 
 
 class CompileFailed(FindingError):
@@ -34,7 +36,7 @@ class CompileFailed(FindingError):
     @property
     def kind(self) -> FailureKind:
         """Why, from a closed set; the error code says the same."""
-        return _KINDS[self.error_code]
+        return next(kind for kind, code in _CODES.items() if code == self.error_code)
 
     @classmethod
     def of(cls, kind: FailureKind, what: str, *, where: str, fix: str = "") -> CompileFailed:
@@ -158,5 +160,6 @@ def _locate(kernel: Any) -> tuple[str, str]:
             f"kernel {getattr(function, '__name__', kernel)!r} is not at the top level of a file",
             where="LaunchCase.kernel",
             fix="move it into a module of its own",
+            code="KB085",
         )
     return str(Path(source).resolve()), str(function.__name__)

@@ -54,11 +54,11 @@ class StubDriver(DriverBase):  # type: ignore[misc] # triton is untyped
 
     def get_active_torch_device(self) -> NoReturn:
         """Refuse: there is no device."""
-        raise MissingTool("the module asks for a GPU while it is imported", where="compile")
+        raise MissingTool("the module asks for a GPU while it is imported", where="compile", code="KB125")
 
     def get_benchmarker(self) -> NoReturn:
         """Refuse: nothing can be timed here."""
-        raise MissingTool("the kernel wants to be timed, which needs a GPU", where="compile")
+        raise MissingTool("the kernel wants to be timed, which needs a GPU", where="compile", code="KB125")
 
 
 class _Dtype(str):

@@ -41,4 +41,4 @@ class Target:
             return cls(f"sm_{found[1]}", "cuda", int(found[1]), _WARP_SIZE["cuda"])
         if _AMD.fullmatch(name):
             return cls(name, "hip", name, _WARP_SIZE["hip"])
-        raise BadInput(f"unknown target {name!r}", where="--target", fix=f"one of {', '.join(TARGETS)}")
+        raise BadInput(f"unknown target {name!r}", where="--target", fix=f"one of {', '.join(TARGETS)}", code="KB106")

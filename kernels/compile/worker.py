@@ -38,9 +38,9 @@ def answer(job: object) -> object:
         if any(sign in str(error) for sign in ("failed to map segment", "annot allocate memory")):
             return _out_of_memory()
         what = f"{error.name or error} is not installed"
-        return MissingTool(what, where="compile", fix="pip install 'kopt-kb[static]'")
+        return MissingTool(what, where="compile", fix="pip install 'kopt-kb[static]'", code="KB120")
     except Exception as error:  # noqa: BLE001 - a worker must answer whatever happens
-        return BadInput(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}", where="compile")
+        return BadInput(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}", where="compile", code="KB084")
 
 
 def _out_of_memory() -> KoptError:

@@ -52,7 +52,9 @@ def _measure(args: argparse.Namespace) -> int:
 
     target = Path(args.record) if args.record else None
     if target is not None and target.exists():
-        raise BadInput("the record exists already", where=str(target), fix="name a new file; nothing is overwritten")
+        raise BadInput(
+            "the record exists already", where=str(target), fix="name a new file; nothing is overwritten", code="KB113"
+        )
     found: dict[str, Any] = {"command": f"kb bench {args.action}", "environment": ceilings.environment()}
     found["bandwidth"] = _progress(ceilings.bandwidth_records(("copy", "read", "write", "triad"), rounds=args.rounds))
     found["compute"] = _progress(ceilings.compute_records()) if args.action == "ceilings" else []
@@ -99,7 +101,10 @@ def _page(args: argparse.Namespace) -> int:
         record = json.loads(Path(args.record).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(
-            f"no readable record: {error}", where=args.record, fix="make one with `kb bench ceilings --record`"
+            f"no readable record: {error}",
+            where=args.record,
+            fix="make one with `kb bench ceilings --record`",
+            code="KB116",
         ) from error
     path, faults = write_measured_page(Path(args.wiki), args.platform, record, args.source or args.record, args.read)
     if args.json:

@@ -80,7 +80,7 @@ def _words(command: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(command))
     except ValueError as error:
-        raise BadInput(f"{command!r} is no command line: {error}", where="--executor-command") from error
+        raise BadInput(f"{command!r} is no command line: {error}", where="--executor-command", code="KB107") from error
 
 
 def _say(line: str) -> None:

@@ -47,17 +47,20 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
     """Return the launches described, one a shape, or the one with explicit arguments."""
     if args.shape and (args.arg or args.kernel):
         raise BadInput(
-            "both a shape and explicit arguments", fix="give --shape and --dtype, or --kernel, --arg and --constexpr"
+            "both a shape and explicit arguments",
+            fix="give --shape and --dtype, or --kernel, --arg and --constexpr",
+            code="KB103",
         )
     if args.shape:
         if not args.dtype:
-            raise BadInput("missing --dtype", fix="the storage type, such as bf16")
+            raise BadInput("missing --dtype", fix="the storage type, such as bf16", code="KB102")
         config = _values(args.config)
         return [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
     if not args.arg:
         raise BadInput(
             "nothing says what the kernels are launched with",
             fix="give --shape and --dtype, or --arg for each argument",
+            code="KB102",
         )
     given = tuple(parse_argument(text) for text in args.arg)
     return [KernelCase(args.file, args.kernel, given, _values(args.constexpr), _values(args.option))]
@@ -72,5 +75,7 @@ def grid_from(args: argparse.Namespace) -> tuple[int, ...] | None:
     except ValueError:
         grid = ()
     if not 1 <= len(grid) <= 3 or min(grid) < 1:
-        raise BadInput(f"--grid {args.grid!r} is not a grid", fix="one to three positive numbers, such as 128,4")
+        raise BadInput(
+            f"--grid {args.grid!r} is not a grid", fix="one to three positive numbers, such as 128,4", code="KB105"
+        )
     return grid

@@ -44,7 +44,7 @@ def _split(registry: Registry, words: list[str]) -> tuple[list[str], str | None,
     for word in rest:
         registry.platform(word)
     if axes:
-        raise BadInput("conditions without a metric", where="kb compare", fix="name a metric before them")
+        raise BadInput("conditions without a metric", where="kb compare", fix="name a metric before them", code="KB102")
     return rest, None, axes
 
 

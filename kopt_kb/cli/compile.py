@@ -32,10 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the static profile of every kernel."""
     if not (args.target or args.platform):
-        raise BadInput("missing --target or --platform", fix="for example --target sm_90, or --platform H100_SXM")
+        raise BadInput(
+            "missing --target or --platform", fix="for example --target sm_90, or --platform H100_SXM", code="KB102"
+        )
     platform = open_registry(args).platform(args.platform) if args.platform else None
     if platform is not None and args.target not in {None, platform.identity.target}:
-        raise BadInput(f"{platform.id} is {platform.identity.target}, not {args.target}", fix="leave --target out")
+        raise BadInput(
+            f"{platform.id} is {platform.identity.target}, not {args.target}", fix="leave --target out", code="KB103"
+        )
     target = args.target or (platform.identity.target if platform else "")
     limits = limits_of(platform) if platform else None
     with CompilePool(time_limit_s=args.time_limit, memory_limit_bytes=args.memory_limit) as pool:

@@ -101,7 +101,7 @@ def _task(args: argparse.Namespace) -> Task:
     if missing or op is None:
         more = "" if args.kernel_demo else "; a kernel to tune also needs --kernel-demo and --framework"
         fix = f"nothing was created; give them and run again{more}"
-        raise BadInput(f"missing {', '.join(missing)}", where="kb init", fix=fix)
+        raise BadInput(f"missing {', '.join(missing)}", where="kb init", fix=fix, code="KB102")
     tolerance = _tolerance(args.dtype, args.threshold) if args.threshold else None
     problem = Problem.of(op, args.shape, args.dtype, options=conditions(args.option), tolerance=tolerance)
     return Task(
@@ -124,12 +124,19 @@ def _task_of_project(args: argparse.Namespace) -> Task:
     from kopt_kb.cli.init_project import task_of_project
 
     if args.kernel_demo:
-        raise BadInput("--kernel-demo and --project", where="kb init", fix="the project file names the kernel source")
+        raise BadInput(
+            "--kernel-demo and --project", where="kb init", fix="the project file names the kernel source", code="KB103"
+        )
     if args.route not in {None, "kernel"}:
-        raise BadInput(f"--route {args.route} and --project", where="kb init", fix="a project has a kernel already")
+        raise BadInput(
+            f"--route {args.route} and --project", where="kb init", fix="a project has a kernel already", code="KB103"
+        )
     if args.threshold or args.placeholder:
         raise BadInput(
-            "--threshold or --placeholder with --project", where="kb init", fix="the project's own test judges results"
+            "--threshold or --placeholder with --project",
+            where="kb init",
+            fix="the project's own test judges results",
+            code="KB103",
         )
     return task_of_project(args, conditions(args.option))
 
@@ -138,7 +145,7 @@ def _tolerance(dtype: str, text: str) -> Tolerance:
     try:
         limit = Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise BadInput(f"--threshold {text!r} is not a number", fix="for example 0.01") from None
+        raise BadInput(f"--threshold {text!r} is not a number", fix="for example 0.01", code="KB105") from None
     return replace(tolerance_of(dtype), max_rel_err=limit, reason="relative error given by the user")
 
 
@@ -148,6 +155,8 @@ def _placeholders(words: list[str]) -> dict[str, str]:
     for word in words:
         key, equals, text = word.rpartition("=")
         if not equals or not key or not text:
-            raise BadInput(f"placeholder {word!r} is not KEY=TEXT", fix="for example memory_bus_width=4096 bit")
+            raise BadInput(
+                f"placeholder {word!r} is not KEY=TEXT", fix="for example memory_bus_width=4096 bit", code="KB104"
+            )
         found[key] = text
     return found

@@ -33,7 +33,9 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
     missing = [name for name in ("platform", "framework") if not getattr(args, name)]
     if missing:
         names = ", ".join(f"--{one}" for one in missing)
-        raise BadInput(f"missing {names}", where="kb init", fix="nothing was created; give them and run again")
+        raise BadInput(
+            f"missing {names}", where="kb init", fix="nothing was created; give them and run again", code="KB102"
+        )
     aim = args.performance_target if args.performance_target is not None else project.scoring.performance_target
     own = args.performance_target is None
     place = line_of(data, str(file), "scoring", "performance_target") if own else "--performance-target"
@@ -61,7 +63,9 @@ def _read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ProjectFileError(f"can't be read: {reason}", where=str(file), fix="name the project file") from error
+        raise ProjectFileError(
+            f"can't be read: {reason}", where=str(file), fix="name the project file", code="KB111"
+        ) from error
 
 
 def _printed(project: ProjectFile, root: Path, chosen: Selection) -> tuple[str, ...]:
@@ -87,14 +91,16 @@ def _problem(
     asked = {**project.options, **options}
     combined = project.scoring.metric == "combined"
     if combined and asked.setdefault("step", "forward_backward") != "forward_backward":
-        raise BadInput("metric = combined counts a whole step", where=project.where, fix="leave option step out")
+        raise BadInput(
+            "metric = combined counts a whole step", where=project.where, fix="leave option step out", code="KB103"
+        )
     try:
         problem = Problem.of(op, shapes, dtype, options=asked)
     except BadInput as error:
         lacks = combined and "'step'" in error.what
         what = f"the backward pass of {op} has no closed form here" if lacks else error.what
         fix = "score the forward pass alone, metric = forward" if lacks else error.fix
-        raise BadInput(what, where=project.where, fix=fix, code=error.error_code) from error
+        raise error.restated(what=what, where=project.where, fix=fix) from error
     known = problem.to_json()["shapes"]
     for key in ("core_shapes", "representative"):
         strange = next((one for one in getattr(project.scoring, key) if one not in known), None)

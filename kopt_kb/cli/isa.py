@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     """Print a scan for each kernel; exit 1 when a target is not met."""
     scans = scan_file(args.file, kernel=args.kernel)
     if not scans:
-        raise BadInput(f"no kernel whose symbol contains {args.kernel!r}", where=args.file)
+        raise BadInput(f"no kernel whose symbol contains {args.kernel!r}", where=args.file, code="KB044")
     wanted = True if args.matrix_product else None
     judged = [(scan, evaluate_targets(scan, matrix_product=wanted)) for scan in scans]
     if args.json:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from kopt_kb.cli.streams import ReaderGone, own_streams
 from kopt_kb.errors import BadInput, ExitCode, KoptError, MissingTool
+
+if TYPE_CHECKING:
+    from kopt_kb.error_codes import Code
 
 __all__ = ["COMMANDS", "Parser", "main"]
 
@@ -31,11 +37,22 @@ COMMANDS: dict[str, str] = {
     "workspace": "change the targets of a workspace, or add a note",
     "audit": "read every cited value of a workspace again",
     "profile": "read, record and judge profiler reports",
+    "explain": "explain a code of an error, a fault, a rule or a finding",
     "verify": "check a kernel file against its reference in a child process",
     "tune": "run a tuning campaign on a workspace",
     "bench": "measure the ceilings of this GPU, or a workspace's kernel against its Stop Conditions",
 }
 """Commands and what they do; the module of a command is `kopt_kb.cli.<name>`, `list` is `list_`."""
+
+_HINTS = {"tune": "; `kb tune resume` goes on"}
+"""What a command says after Ctrl-C."""
+
+_SYSTEM: dict[int, Code] = {
+    errno.ENOENT: "KB110", errno.ENOTDIR: "KB110", errno.EEXIST: "KB113", errno.ENAMETOOLONG: "KB118",
+    errno.ELOOP: "KB118", errno.EILSEQ: "KB118", errno.EROFS: "KB112", errno.ENOSPC: "KB112", errno.EDQUOT: "KB112",
+    errno.ENOMEM: "KB119",
+}  # fmt: skip
+"""The cause behind a number of the system; any other means that a file can't be opened."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,8 +63,21 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**options)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:
-        """Raise the usage error."""
-        raise BadInput(message, where=self.prog, fix=f"`{self.prog} --help` shows the usage", code="KB010")
+        """Raise the usage error, with the option that may have been meant."""
+        fix = f"`{self.prog} --help` shows the usage"
+        if message.startswith("unrecognized arguments: -"):
+            import difflib
+
+            asked = message.split()[2].partition("=")[0]
+            near = difflib.get_close_matches(asked, self._options(), n=2, cutoff=0.7)
+            fix = f"did you mean {' or '.join(near)}?" if near else fix
+        raise BadInput(message, where=self.prog, fix=fix, code="KB010")
+
+    def _options(self) -> set[str]:
+        """Return the options of this parser and of the parsers below it."""
+        below = [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
+        parsers = {id(sub): sub for one in below for sub in one.choices.values()}
+        return set(self._option_string_actions).union(*(sub._options() for sub in parsers.values()))
 
 
 def _usage() -> str:
@@ -79,54 +109,98 @@ def _dispatch(words: Sequence[str]) -> int:
 
         near = difflib.get_close_matches(name, COMMANDS, n=2)
         hint = f"did you mean {' or '.join(near)}?" if near else "`kb --help` lists the commands"
-        raise BadInput(f"no command {name!r}", where="kb", fix=hint, code="KB010")
+        raise BadInput(f"no command {name!r}", where="kb", fix=hint, code="KB101")
     module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name.replace('-', '_')}")
     parser = Parser(prog=f"kb {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(list(words[1:]))))
 
 
-def _report(error: KoptError, as_json: bool) -> int:
-    from kopt_kb.cli.output import printable
+def _report(error: KoptError, words: Sequence[str]) -> int:
+    from kopt_kb.cli.output import print_json, printable
     from kopt_kb.wiki.faults import WikiFaults
 
-    if isinstance(error, WikiFaults):
-        for fault in error.faults:
-            print(f"kb: {printable(str(fault))}", file=sys.stderr)
-    else:
-        print(f"kb: {printable(str(error))}", file=sys.stderr)
-    if as_json:
-        import json
-
-        body = {"code": error.error_code, "message": error.what, "where": error.where, "fix": error.fix}
-        print(json.dumps({"error": body}, ensure_ascii=False))
+    prefix = "" if error.where.partition(" ")[0] == "kb" else "kb: "
+    for one in error.faults if isinstance(error, WikiFaults) else (error,):
+        print(f"{prefix}{printable(str(one))}", file=sys.stderr)
+    if "--json" in words and error.error_code != "KB117":
+        print_json({"error": {"code": error.error_code, "message": error.what, "where": error.where, "fix": error.fix}})
+        sys.stdout.flush()
     return int(error.exit_code)
 
 
 def _missing(error: ModuleNotFoundError) -> KoptError:
     """Return the error for a package that is not installed: kopt-kb is run from files, or without an extra."""
     return MissingTool(
-        f"the package {error.name} is not installed", where="kb", fix="pip install kopt-kb, or its extra"
+        f"the package {error.name} is not installed",
+        where="kb",
+        fix="pip install kopt-kb, or its extra",
+        code="KB120",
     )
+
+
+def _of_system(error: OSError) -> KoptError:
+    """Return what the system refused as an error with its file, when no command has said it better."""
+    code: Code = _SYSTEM.get(error.errno or 0, "KB111")
+    name = error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename or "")
+    return BadInput(error.strerror or str(error), where=name, fix="check the path and its permissions", code=code)
+
+
+def _unforeseen(error: Exception) -> KoptError:
+    """Return the error for what nobody foresaw, as one line with its place in kb."""
+    if os.environ.get("KOPT_TRACEBACK"):
+        raise error
+    if isinstance(error, OSError):
+        return _of_system(error)
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] != "kopt_kb":
+        return _missing(error)
+    if isinstance(error, MemoryError):
+        return BadInput("the memory ran out", where="kb", fix="raise the limit or give less work", code="KB119")
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(last.filename)}:{last.lineno}"  # noqa: PTH119 - pathlib is not loaded yet
+    text = " ".join(str(error).split())[:200]
+    return KoptError(
+        f"{type(error).__name__}: {text}", where=where, fix="a bug of kb: KOPT_TRACEBACK=1 shows all", code="KB000"
+    )
+
+
+def _checked(words: Sequence[str]) -> Sequence[str]:
+    """Return the words; raises `BadInput` for one that no file name and no text can hold."""
+    for word in words:
+        if "\0" in word:
+            raise BadInput(f"{word!r} holds a NUL byte", where="kb", fix="leave it out", code="KB118")
+    return words
+
+
+def _run(words: Sequence[str]) -> int:
+    try:
+        try:
+            code = _dispatch(_checked(words))
+        except SystemExit as stop:  # argparse leaves this way after printing help
+            code = int(stop.code or 0)
+        sys.stdout.flush()
+    except KoptError as error:
+        return _report(error, words)
+    except ReaderGone:
+        raise
+    except Exception as error:  # noqa: BLE001 - nothing may end in a traceback
+        return _report(_unforeseen(error), words)
+    return code
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `kb` with these words (default: the process's) and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    try:
-        code = _dispatch(words)
-        sys.stdout.flush()
-    except KoptError as error:
-        return _report(error, "--json" in words)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "kopt_kb":
-            raise
-        return _report(_missing(error), "--json" in words)
-    except SystemExit as stop:  # argparse leaves this way after printing help
-        return int(stop.code or 0)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
-    except KeyboardInterrupt:
-        return 130
-    return code
+    with own_streams():
+        try:
+            return _run(words)
+        except BadInput as error:  # the report itself could not be written
+            print(f"kb: {error}", file=sys.stderr)
+            return int(error.exit_code)
+        except ReaderGone:
+            return 128 + signal.SIGPIPE
+        except KeyboardInterrupt:
+            print("kb: interrupted" + _HINTS.get(words[0] if words else "", ""), file=sys.stderr)
+            return 128 + signal.SIGINT

@@ -90,7 +90,9 @@ def _init(workspace: Workspace, args: argparse.Namespace) -> int:
     try:
         workspace.layout.memory.mkdir(exist_ok=True)
     except OSError as error:
-        raise BadInput(f"can't be made: {error.strerror or error}", where=str(workspace.layout.memory)) from error
+        raise BadInput(
+            f"can't be made: {error.strerror or error}", where=str(workspace.layout.memory), code="KB112"
+        ) from error
     _name_stray(read_memory(workspace))
     return _rendered(workspace, args, {"path": str(workspace.layout.memory)}, "")
 
@@ -98,7 +100,9 @@ def _init(workspace: Workspace, args: argparse.Namespace) -> int:
 def _create(workspace: Workspace, args: argparse.Namespace) -> int:
     given = [args.category, args.claim, args.expected]
     if any(given) and not all(given):
-        raise BadInput("half a hypothesis", where="kb memory create", fix="give --category, --claim and --expected")
+        raise BadInput(
+            "half a hypothesis", where="kb memory create", fix="give --category, --claim and --expected", code="KB102"
+        )
     stated = edit.Hypothesis(*given) if all(given) else None
     wanted = parse_version(args.version) if args.version else None
     number = edit.create_version(workspace, wanted, stated, args.by)
@@ -110,7 +114,9 @@ def _update(workspace: Workspace, args: argparse.Namespace) -> int:
     for word in args.entries:
         field, equals, text = word.partition("=")
         if not equals or not field:
-            raise BadInput(f"{word!r} is not FIELD=TEXT", where="--set", fix=f"fields: {', '.join(edit.FREE_TEXT)}")
+            raise BadInput(
+                f"{word!r} is not FIELD=TEXT", where="--set", fix=f"fields: {', '.join(edit.FREE_TEXT)}", code="KB104"
+            )
         entries.append((field, text))
     events = edit.add_entries(workspace, parse_version(args.version), entries, args.by)
     body = {"version": args.version, "events": [one.seq for one in events]}
@@ -120,7 +126,10 @@ def _update(workspace: Workspace, args: argparse.Namespace) -> int:
 def _mask(workspace: Workspace, args: argparse.Namespace) -> int:
     if (args.seed is None) == (not args.version):
         raise BadInput(
-            "name versions or a seed, one of the two", where="kb memory mask", fix="--version v3 or --seed 7"
+            "name versions or a seed, one of the two",
+            where="kb memory mask",
+            fix="--version v3 or --seed 7",
+            code="KB102",
         )
     if args.seed is not None:
         hidden = edit.mask_half(workspace, args.seed, args.reason)
@@ -131,7 +140,7 @@ def _mask(workspace: Workspace, args: argparse.Namespace) -> int:
 
 def _unmask(workspace: Workspace, args: argparse.Namespace) -> int:
     if not args.version:
-        raise BadInput("no version", where="kb memory unmask", fix="--version v3")
+        raise BadInput("no version", where="kb memory unmask", fix="--version v3", code="KB102")
     return _changed(
         workspace, args, "unmasked", edit.unmask(workspace, [parse_version(one) for one in args.version], args.reason)
     )

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _given(args: argparse.Namespace) -> Resources:
     if args.threads is None:
-        raise BadInput("missing --threads", fix="the threads of a block, or --record FILE")
+        raise BadInput("missing --threads", fix="the threads of a block, or --record FILE", code="KB102")
     return Resources(
         threads_per_block=args.threads,
         registers_per_thread=args.registers,
@@ -77,7 +77,10 @@ def _recorded(file: str, limits: Limits) -> dict[str, Resources]:
         return {one["name"]: _resources(one, limits) for one in kernels}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(
-            f"no record of `kb compile --json`: {error}", where=file, fix="write one with `kb compile … --json`"
+            f"no record of `kb compile --json`: {error}",
+            where=file,
+            fix="write one with `kb compile … --json`",
+            code="KB116",
         ) from error
 
 

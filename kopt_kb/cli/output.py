@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
+from kopt_kb.cli.streams import Output
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Registry
 
@@ -50,9 +51,16 @@ def open_registry(args: argparse.Namespace) -> Registry:
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document to stdout."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
+    """Print one JSON document to stdout; letters that its encoding lacks are escaped as JSON does."""
+    plain = not (getattr(sys.stdout, "encoding", None) or "utf-8").casefold().startswith("utf")
+    json.dump(value, sys.stdout, ensure_ascii=plain, indent=2, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def print_bytes(data: bytes) -> None:
+    """Print bytes to stdout as they are."""
+    stream = sys.stdout if isinstance(sys.stdout, Output) else Output(sys.stdout)
+    stream.write_bytes(data)
 
 
 def conditions(words: Iterable[str]) -> dict[str, str]:
@@ -61,7 +69,7 @@ def conditions(words: Iterable[str]) -> dict[str, str]:
     for word in words:
         axis, equals, value = word.partition("=")
         if not equals or not axis or not value:
-            raise BadInput(f"{word!r} is not axis=value", fix="for example dtype=bf16 engine=matrix")
+            raise BadInput(f"{word!r} is not axis=value", fix="for example dtype=bf16 engine=matrix", code="KB104")
         found[axis] = value
     return found
 

@@ -69,7 +69,7 @@ def _find(word: str) -> tuple[Rule, tuple[str, ...]]:
                 return rule, (limiter,)
     known = [one.code for one in RULES] + [one for rule in RULES for one in rule.limiters]
     near = difflib.get_close_matches(word, known, n=3, cutoff=0.4) or [one.code for one in RULES]
-    raise BadInput(f"{word!r} is no rule", fix=f"did you mean {', '.join(near)}")
+    raise BadInput(f"{word!r} is no rule", fix=f"did you mean {', '.join(near)}", code="KB106")
 
 
 def _json(row: Threshold) -> dict[str, object]:

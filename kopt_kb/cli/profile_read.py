@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print kernels and verdicts of the reports."""
     if args.top is not None and args.top < 1:
-        raise BadInput(f"--top {args.top} shows nothing", fix="give 1 or more")
+        raise BadInput(f"--top {args.top} shows nothing", fix="give 1 or more", code="KB105")
     registry = open_registry(args)
     platform = None if args.platform is None else registry.platform(args.platform)
     reports, judged = judge(args.files, args.kernel, registry, platform)

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 def _platforms(args: argparse.Namespace) -> list[Platform]:
     names = [*filter(None, [args.platform]), *filter(None, (args.compare or "").split(","))]
     if not names:
-        raise BadInput("missing --platform", fix="for example --platform H20, or --compare H20,H100_SXM")
+        raise BadInput("missing --platform", fix="for example --platform H20, or --compare H20,H100_SXM", code="KB102")
     registry = open_registry(args)
     return list({one.id: one for one in map(registry.platform, names)}.values())
 
@@ -69,9 +69,11 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
     from kopt_kb.static.kernel_roofline import kernel_rooflines
 
     if args.op or args.flops or args.bytes:
-        raise BadInput("a kernel file and other work were given", fix="give the file with --shape and --dtype alone")
+        raise BadInput(
+            "a kernel file and other work were given", fix="give the file with --shape and --dtype alone", code="KB103"
+        )
     if not (args.shape and args.dtype):
-        raise BadInput("missing --shape and --dtype", fix="for example --shape 8192x4096 --dtype bf16")
+        raise BadInput("missing --shape and --dtype", fix="for example --shape 8192x4096 --dtype bf16", code="KB102")
     config = dict(conditions(args.option))
     cases = [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
     profiles = list(read_profiles(args.profile)) if args.profile else []

@@ -27,7 +27,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the reading list; exit 1 when no page fits."""
     wanted = filters(args)
     if not (wanted.op or wanted.backend or wanted.arch):
-        raise BadInput("no piece of work is named", where="kb route knowledge", fix="give --op, --backend or --arch")
+        raise BadInput(
+            "no piece of work is named", where="kb route knowledge", fix="give --op, --backend or --arch", code="KB102"
+        )
     found = reading_list(open_registry(args).wiki, wanted)
     if args.json:
         print_json(found.to_json())

@@ -117,7 +117,9 @@ def run(args: argparse.Namespace) -> int:
         return _stop(args, workspace, state)
     _check_budget(args)
     if args.action == "resume" and state.campaign is None:
-        raise BadInput("there is no campaign to resume", where=args.workspace, fix="start one with kb tune run")
+        raise BadInput(
+            "there is no campaign to resume", where=args.workspace, fix="start one with kb tune run", code="KB430"
+        )
     if args.action in {"resume", "step"} and state.stopped is not None:
         return _print(report_of(state, _policy_of(state, None)), args, state)
     args = as_confirmed(args, _opened(state))
@@ -146,7 +148,9 @@ def _opened(state: CampaignState) -> Mapping[str, Any] | None:
 
 def _stop(args: argparse.Namespace, workspace: Workspace, state: CampaignState) -> int:
     if state.campaign is None:
-        raise BadInput("there is no campaign to stop", where=args.workspace, fix="start one with kb tune run")
+        raise BadInput(
+            "there is no campaign to stop", where=args.workspace, fix="start one with kb tune run", code="KB430"
+        )
     policy = _policy_of(state, None)
     with Campaign(workspace, policy, (), SimulatorExecutor(), aids=Aids(say=_say)) as campaign:  # nothing is run
         campaign.stop("user")
@@ -156,7 +160,7 @@ def _stop(args: argparse.Namespace, workspace: Workspace, state: CampaignState) 
 def _check_budget(args: argparse.Namespace) -> None:
     for name, value in (("--budget-s", args.budget_s), ("--budget-rounds", args.budget_rounds)):
         if value is not None and not value >= 0:
-            raise BadInput(f"{name} {value:g}", where="kb tune", fix="give 0 or more", code="KB404")
+            raise BadInput(f"{name} {value:g}", where="kb tune", fix="give 0 or more", code="KB105")
 
 
 def _policy_of(state: CampaignState, args: argparse.Namespace | None, project: ProjectSubject | None = None) -> Policy:

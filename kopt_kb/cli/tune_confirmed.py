@@ -53,7 +53,7 @@ def as_confirmed(args: argparse.Namespace, campaign: Mapping[str, Any] | None) -
                 f"{flag} {_text(asked)}: the campaign was confirmed with {_text(confirmed)}",
                 where=args.workspace,
                 fix="leave the flag out, or end the campaign with kb tune stop and start another",
-                code="KB404",
+                code="KB420",
             )
     launch = campaign.get("launch")
     if launch is None:

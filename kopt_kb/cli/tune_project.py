@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kopt_kb.cli.output import print_json
+from kopt_kb.cli.output import print_bytes, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.project.bundle import files_of, unified_diff
 from kopt_kb.runners.project.executor import ProjectExecutor
@@ -68,7 +68,9 @@ def project_campaign(
     for flag, given in (("--simulate", args.simulate), ("--executor-command", args.executor_command)):
         if given:
             fix = "leave it out; a launcher such as srun belongs into the commands of the project file"
-            raise BadInput(f"{flag} on a workspace that runs a project's own commands", where=args.workspace, fix=fix)
+            raise BadInput(
+                f"{flag} on a workspace that runs a project's own commands", where=args.workspace, fix=fix, code="KB103"
+            )
     executor = ProjectExecutor(project.project, project.root)
     return Campaign(workspace, policy, project_proposers(args), executor, settings=settings, aids=aids)
 
@@ -97,7 +99,9 @@ def print_patch(args: argparse.Namespace, workspace: Workspace, state: CampaignS
     """
     best = state.best
     if best is None or best.snapshot is None:
-        raise BadInput("there is no accepted version yet", where=args.workspace, fix="run the campaign first")
+        raise BadInput(
+            "there is no accepted version yet", where=args.workspace, fix="run the campaign first", code="KB431"
+        )
     store = ObjectStore(workspace.layout.objects)
     blobs = (store.get(state.rounds[0].incumbent), store.get(best.snapshot.blob))
     if project_of(workspace, state) is None:
@@ -113,7 +117,5 @@ def print_patch(args: argparse.Namespace, workspace: Workspace, state: CampaignS
         body = {"baseline": state.rounds[0].name, "best": best.name, "level": best.level or "full", "files": changed}
         print_json({**body, "patch": patch})
     else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(patch.encode())  # the files' own bytes, whatever the terminal speaks
-        sys.stdout.buffer.flush()
+        print_bytes(patch.encode())  # the files' own bytes, whatever the terminal speaks
     return ExitCode.OK

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         source = path.read_bytes()
     except OSError as error:
-        raise BadInput(f"can't be read: {error.strerror or error}", where=str(path)) from error
+        raise BadInput(f"can't be read: {error.strerror or error}", where=str(path), code="KB111") from error
     return _source(source, args) if args.action == "source" else _kernel(source, args)
 
 
@@ -68,7 +68,9 @@ def _kernel(source: bytes, args: argparse.Namespace) -> int:
 
     op = args.op or declared_op(source, Path(args.file))
     if op is None or args.seeds < 1:
-        raise BadInput("needs an operation and at least one seed", where=args.file, fix="give --op and --seeds")
+        raise BadInput(
+            "needs an operation and at least one seed", where=args.file, fix="give --op and --seeds", code="KB102"
+        )
     problem = Problem.of(op, args.shape, args.dtype)
     body = {
         "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
@@ -88,14 +90,16 @@ def _reference(args: argparse.Namespace, op: str) -> tuple[bytes, str]:
         try:
             return Path(args.reference).read_bytes(), str(args.reference)
         except OSError as error:
-            raise BadInput(f"can't be read: {error.strerror or error}", where=args.reference) from error
+            raise BadInput(f"can't be read: {error.strerror or error}", where=args.reference, code="KB111") from error
     found = packaged_kernel(op)
     return (found, f"the package's {op}") if found is not None else (b"", "the file's own")
 
 
 def _print(ending: str, result: Any, printed: str, args: argparse.Namespace) -> int:
     if "missing" in result:
-        raise MissingTool(str(result["missing"]), fix="run on a GPU, or with --device cpu and TRITON_INTERPRET=1")
+        raise MissingTool(
+            str(result["missing"]), fix="run on a GPU, or with --device cpu and TRITON_INTERPRET=1", code="KB122"
+        )
     passed = ending == "ok" and result.get("passed") is True
     last = printed.strip().splitlines()[-1:] or [""]
     reason = "" if passed else result.get("build_error") or result.get("problem") or f"{ending}: {last[0][:200]}"

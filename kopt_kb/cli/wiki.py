@@ -88,7 +88,9 @@ def _index(args: argparse.Namespace) -> int:
 def _copy(args: argparse.Namespace) -> int:
     target = Path(args.folder)
     if target.exists():
-        raise BadInput("the folder exists already", where=str(target), fix="name a new one; nothing is overwritten")
+        raise BadInput(
+            "the folder exists already", where=str(target), fix="name a new one; nothing is overwritten", code="KB113"
+        )
     shutil.copytree(default_root(), target, ignore=shutil.ignore_patterns("__pycache__", "*.py"))
     if args.json:
         print_json({"path": str(target)})

@@ -61,7 +61,10 @@ def _names(words: list[str]) -> dict[str, str]:
         theirs, equals, ours = word.rpartition("=")
         if not equals or not theirs or not ours:
             raise BadInput(
-                f"{word!r} is not NAME=PLATFORM", where="kb wiki diff", fix='for example --as "H100=H100_SXM"'
+                f"{word!r} is not NAME=PLATFORM",
+                where="kb wiki diff",
+                fix='for example --as "H100=H100_SXM"',
+                code="KB104",
             )
         found[theirs] = ours
     return found

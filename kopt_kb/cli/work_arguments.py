@@ -34,12 +34,18 @@ def work_from(args: argparse.Namespace) -> list[Work]:
     is_named, is_bare = any(named.values()), any(value is not None for value in bare.values())
     if is_named and is_bare:
         raise BadInput(
-            "a named operation and bare counts were given", fix="give --op with --shape, or --flops --bytes --engine"
+            "a named operation and bare counts were given",
+            fix="give --op with --shape, or --flops --bytes --engine",
+            code="KB103",
         )
     wanted = {**(bare if is_bare else named), "--dtype": args.dtype}
     lacking = [name for name, value in wanted.items() if not value]
     if lacking:
-        raise BadInput(f"missing {', '.join(lacking)}", fix="for example --op rms_norm --shape 8192x4096 --dtype bf16")
+        raise BadInput(
+            f"missing {', '.join(lacking)}",
+            fix="for example --op rms_norm --shape 8192x4096 --dtype bf16",
+            code="KB102",
+        )
     if is_bare:
         return [Work.given(_whole(args.flops, "--flops"), _whole(args.bytes, "--bytes"), args.dtype, args.engine)]
     options = conditions(args.option)
@@ -51,7 +57,7 @@ def _whole(text: str, name: str) -> int:
         number = Decimal(text)
         whole = int(number)
     except (InvalidOperation, ValueError, OverflowError):
-        raise BadInput(f"{name} {text!r} is not a number", fix="write digits or 1.1e12") from None
+        raise BadInput(f"{name} {text!r} is not a number", fix="write digits or 1.1e12", code="KB105") from None
     if number != whole or whole < 0 or number.adjusted() > 30:
-        raise BadInput(f"{name} {text!r} is not a whole, non-negative number of sensible size")
+        raise BadInput(f"{name} {text!r} is not a whole, non-negative number of sensible size", code="KB105")
     return whole

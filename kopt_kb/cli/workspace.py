@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _set(args: argparse.Namespace) -> int:
     if args.target_factor is None and args.performance_target is None and not args.shape:
         fix = "give --target-factor, --performance-target or --shape"
-        raise BadInput("nothing to set", where="kb workspace set", fix=fix)
+        raise BadInput("nothing to set", where="kb workspace set", fix=fix, code="KB102")
     workspace = Workspace.open(args.path)
     factor = parse_factor(args.target_factor) if args.target_factor is not None else None
     registry = registry_of(workspace.state(), args.wiki)
@@ -90,4 +90,4 @@ def _words(args: argparse.Namespace) -> bytes:
     try:
         return Path(args.file).read_bytes()
     except OSError as error:
-        raise BadInput(f"can't be read: {error.strerror or error}", where=args.file) from error
+        raise BadInput(f"can't be read: {error.strerror or error}", where=args.file, code="KB111") from error

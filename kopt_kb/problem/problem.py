@@ -54,10 +54,10 @@ class Problem:
             parse_shape(one, found.form) if isinstance(one, str) else check_shape(one, found.form) for one in shapes
         )
         if not dims:
-            raise BadInput("a problem needs at least one shape", fix=f"give --shape {found.form}", code="KB063")
+            raise BadInput("a problem needs at least one shape", fix=f"give --shape {found.form}", code="KB102")
         for index, one in enumerate(dims):
             if one in dims[:index]:
-                raise BadInput(f"shape {format_shape(one)} is given twice", fix="give each shape once", code="KB063")
+                raise BadInput(f"shape {format_shape(one)} is given twice", fix="give each shape once", code="KB091")
         values = found.read_options(options or {})
         problem = Problem(found.id, dims, dtype_of(dtype).name, tolerance or tolerance_of(dtype), values.items)
         for one in dims:

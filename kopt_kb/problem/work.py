@@ -56,7 +56,7 @@ class Work:
             BadInput: An unknown dtype or engine (there is no default engine), or a negative count.
         """
         if engine not in ("matrix", "vector"):
-            raise BadInput(f"engine is {engine!r}", fix="give matrix or vector", code="KB067")
+            raise BadInput(f"engine is {engine!r}", fix="give matrix or vector", code="KB106")
         side: Engine = "matrix" if engine == "matrix" else "vector"
         name = dtype_of(dtype).name
         return Work(
@@ -75,7 +75,7 @@ class Work:
     def total(parts: Sequence[Work]) -> Work:
         """Return the sum of several pieces of work run one after the other, nothing shared between them."""
         if not parts:
-            raise BadInput("the sum of no work is undefined", fix="give at least one piece of work", code="KB067")
+            raise BadInput("the sum of no work is undefined", fix="give at least one piece of work", code="KB093")
         dtypes = {part.dtype for part in parts}
         return Work(
             op=parts[0].op if len(parts) == 1 else "sum",
@@ -110,7 +110,7 @@ class Work:
         if not found:
             known = ", ".join(f"{one.level} {one.direction}" for one in self.bytes) or "none"
             raise BadInput(
-                f"no byte count for {level} {direction or ''}".rstrip(), fix=f"counted: {known}", code="KB067"
+                f"no byte count for {level} {direction or ''}".rstrip(), fix=f"counted: {known}", code="KB094"
             )
         return sum((one.compulsory for one in found), Count(0))
 
@@ -186,7 +186,7 @@ def work(op: str, shape: Sequence[int] | str, dtype: str, **options: object) -> 
     dims = parse_shape(shape, found.form) if isinstance(shape, str) else check_shape(shape, found.form)
     storage = dtype_of(dtype)
     if storage.kind not in found.kinds:
-        raise BadInput(f"{found.id} is not defined for {storage.name}", fix="give a floating-point dtype", code="KB061")
+        raise BadInput(f"{found.id} is not defined for {storage.name}", fix="give a floating-point dtype", code="KB069")
     values = found.read_options(options)
     counts = found.count(dims, storage, values)
     return Work(

@@ -122,6 +122,7 @@ class Unknown:
             f"{', '.join(self.needs)} is UNKNOWN{reason}",
             where=where,
             fix="add a sourced row to the wiki, or choose a platform that documents it",
+            code="KB130",
         )
 
 

@@ -79,7 +79,10 @@ def write_measured_page(
     if device not in one.aliases:
         names = ", ".join(one.aliases) or "none"
         raise BadInput(
-            f"the run is of {device!r}", where=one.path, fix=f"{one.platform} is printed by the driver as: {names}"
+            f"the run is of {device!r}",
+            where=one.path,
+            fix=f"{one.platform} is printed by the driver as: {names}",
+            code="KB098",
         )
     path = wiki / "measured" / f"{one.platform.lower()}.md"
     try:
@@ -90,6 +93,7 @@ def write_measured_page(
             f"the wiki can't be written: {error.strerror}",
             where=str(path),
             fix="`kb wiki copy DIR` makes a copy to write to",
+            code="KB112",
         ) from error
     faults = Registry.open(wiki, use_cache=False).platform(one.platform).sheet.faults
     return path, [str(fault) for fault in faults]

@@ -72,7 +72,7 @@ def watch(
         )  # fmt: skip
     except OSError as error:
         what = f"can't be started: {error.strerror or error}"
-        raise BadInput(what, where=argv[0], fix="name a command that can be run here") from error
+        raise BadInput(what, where=argv[0], fix="name a command that can be run here", code="KB126") from error
     try:
         started(tuple(argv), child.pid, start_ticks(child.pid))
         ending = _wait(child, begin + limits.wall_s, limits.resident_bytes, printed)

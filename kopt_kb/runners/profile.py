@@ -90,7 +90,7 @@ def choose_tool(asked: str | None = None) -> Tool:
             return one
     names = " nor ".join(wanted)
     fix = "install Nsight Compute or ROCm's rocprofiler-sdk, or add its folder to PATH; --dry-run --tool NAME prints"
-    raise MissingTool(f"{names} is not installed", fix=fix)
+    raise MissingTool(f"{names} is not installed", fix=fix, code="KB121")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +130,17 @@ def plan(tool: Tool, command: Sequence[str], output: Path, options: Options | No
     """
     chosen = options or Options()
     if not command:
-        raise BadInput("no command to profile", fix="kb profile run -- PROGRAM ARGUMENTS")
+        raise BadInput("no command to profile", fix="kb profile run -- PROGRAM ARGUMENTS", code="KB102")
     if chosen.section_set not in SETS:
-        raise BadInput(f"unknown set {chosen.section_set!r}", fix=f"one of {', '.join(SETS)}")
+        raise BadInput(f"unknown set {chosen.section_set!r}", fix=f"one of {', '.join(SETS)}", code="KB106")
     unknown = sorted(set(chosen.steps) - set(STEPS))
     if unknown or not chosen.steps:
-        raise BadInput(f"unknown step {''.join(unknown[:1])!r}", fix=f"one of {', '.join(STEPS)}")
+        raise BadInput(f"unknown step {''.join(unknown[:1])!r}", fix=f"one of {', '.join(STEPS)}", code="KB106")
     if chosen.launch_skip < 0 or (chosen.launch_count is not None and chosen.launch_count < 1):
         raise BadInput(
-            "launches are counted from 0, and at least 1 is recorded", fix="--launch-skip 0 --launch-count 1"
+            "launches are counted from 0, and at least 1 is recorded",
+            fix="--launch-skip 0 --launch-count 1",
+            code="KB105",
         )
     return _ncu(command, output, chosen) if tool == "ncu" else _rocprof(command, output, chosen)
 
@@ -228,20 +230,27 @@ def _run(step: Step) -> None:
     try:
         done = subprocess.run(step.argv, env=environment, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError as error:
-        raise MissingTool(f"{step.argv[0]} is not installed", where=step.name, fix="check the name and PATH") from error
+        raise MissingTool(
+            f"{step.argv[0]} is not installed", where=step.name, fix="check the name and PATH", code="KB121"
+        ) from error
     except PermissionError as error:
-        raise BadInput(f"{step.argv[0]} can't be executed", where=step.name, fix="check its mode") from error
+        raise BadInput(
+            f"{step.argv[0]} can't be executed", where=step.name, fix="check its mode", code="KB126"
+        ) from error
     said = done.stdout + done.stderr
     if _NO_PERMISSION in said:
         raise MissingTool(
             f"the driver does not let this user read GPU counters ({_NO_PERMISSION})",
             where=step.name,
             fix="run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0",
+            code="KB123",
         )
     if done.returncode != 0:
         last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "no output")
         raise ProfilerFailed(f"{step.argv[0]} returned {done.returncode}: {last[:200]}", where=step.name)
     if _NO_KERNELS in said:
-        raise ProfilerFailed("no kernel was recorded", where=step.name, fix="check --kernel and --launch-skip")
+        raise ProfilerFailed(
+            "no kernel was recorded", where=step.name, fix="check --kernel and --launch-skip", code="KB222"
+        )
     if step.stdout is not None:
         step.stdout.write_text(done.stdout, encoding="utf-8")

@@ -57,7 +57,9 @@ def configs_of(source: bytes) -> dict[str, dict[str, Any]]:
         first = ast.parse(rest.decode()).body[0]
         table = ast.literal_eval(first.value) if isinstance(first, ast.Assign) else None
     except (SyntaxError, ValueError, IndexError) as error:
-        raise BadInput("tuned configurations are no literal", where="kernel.py", fix="restore them") from error
+        raise BadInput(
+            "tuned configurations are no literal", where="kernel.py", fix="restore them", code="KB077"
+        ) from error
     if not isinstance(table, dict):
-        raise BadInput("tuned configurations are no table", where="kernel.py", fix="restore them")
+        raise BadInput("tuned configurations are no table", where="kernel.py", fix="restore them", code="KB077")
     return table

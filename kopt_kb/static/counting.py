@@ -84,10 +84,10 @@ def count_compilation(
     """
     launch = grid or compilation.grid
     if not launch:
-        raise BadInput(f"no launch grid for {compilation.name}", fix="give --grid X[,Y[,Z]]")
+        raise BadInput(f"no launch grid for {compilation.name}", fix="give --grid X[,Y[,Z]]", code="KB087")
     chosen = ("exact" if _footprint(compilation) <= EXACT_LANES else "shape") if mode == "auto" else mode
     if chosen not in {"exact", "shape"}:
-        raise BadInput(f"unknown mode {mode!r}", fix="auto, exact or shape")
+        raise BadInput(f"unknown mode {mode!r}", fix="auto, exact or shape", code="KB106")
     given: dict[int | str, Any] = {
         at: _argument(value) for at, (_, value) in enumerate(compilation.arguments) if value is not None
     }
@@ -142,7 +142,9 @@ def work_of(counted: CountedKernel, dtype: str) -> Work:
         useful = _known([one.amount])
         if useful is None:
             raise BadInput(
-                f"operations of {counted.compilation.name} are unknown", fix="`kb count` says why, with the IR line"
+                f"operations of {counted.compilation.name} are unknown",
+                fix="`kb count` says why, with the IR line",
+                code="KB086",
             )
         engine: Engine = "matrix" if one.engine == "matrix" else "vector"
         flops.append(FlopCount(one.dtype, engine, useful, _known([executed[(one.dtype, one.engine)]])))
@@ -151,7 +153,11 @@ def work_of(counted: CountedKernel, dtype: str) -> Work:
         _traffic("dram", "write", kernel.written.compulsory, kernel.written.requested),
     ]
     if any(one is None for one in moved):
-        raise BadInput(f"bytes of {counted.compilation.name} are unknown", fix="`kb count` says why, with the IR line")
+        raise BadInput(
+            f"bytes of {counted.compilation.name} are unknown",
+            fix="`kb count` says why, with the IR line",
+            code="KB086",
+        )
     return Work(
         op=counted.compilation.name,
         shape=(),

@@ -34,4 +34,4 @@ def scan_file(path: str | Path, *, kernel: str = "") -> tuple[IsaScan, ...]:
         with file.open(encoding="utf-8", errors="replace") as lines:
             return scan_text(lines, where=str(path), kernel=kernel)
     except OSError as error:
-        raise BadInput(error.strerror or "can't be read", where=str(path)) from error
+        raise BadInput(error.strerror or "can't be read", where=str(path), code="KB111") from error

@@ -36,7 +36,7 @@ def _rows(vendor: str) -> dict[str, Row]:
 
 def _whole(value: Quantity, key: str) -> int:
     if value.si.denominator != 1:
-        raise BadInput(f"{key} = {value} is not a whole number", where=str(value.citations()[0].location))
+        raise BadInput(f"{key} = {value} is not a whole number", where=str(value.citations()[0].location), code="KB046")
     return value.si.numerator
 
 

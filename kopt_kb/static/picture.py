@@ -114,7 +114,9 @@ def picture_of(
     if not roofs:
         names = ", ".join(platform.id for platform in platforms)
         raise BadInput(
-            f"no roof of {names} is known for this work", fix="`kb roofline` without a picture names the rows"
+            f"no roof of {names} is known for this work",
+            fix="`kb roofline` without a picture names the rows",
+            code="KB047",
         )
     points = []
     for at, one in enumerate(rooflines):
@@ -171,14 +173,19 @@ def write_picture(picture: Picture, path: Path) -> None:
     writer = writers.get(path.suffix)
     if writer is None:
         raise BadInput(
-            f"no picture of kind {path.suffix!r}", where=str(path), fix=f"end the name in {', '.join(writers)}"
+            f"no picture of kind {path.suffix!r}",
+            where=str(path),
+            fix=f"end the name in {', '.join(writers)}",
+            code="KB106",
         )
     if path.exists():
-        raise BadInput("the file exists already", where=str(path), fix="name a new one; nothing is overwritten")
+        raise BadInput(
+            "the file exists already", where=str(path), fix="name a new one; nothing is overwritten", code="KB113"
+        )
     try:
         writer(picture, path)
     except ImportError as error:
-        raise MissingTool(f"{error.name} is not installed", fix="install kopt-kb[plot]") from error
+        raise MissingTool(f"{error.name} is not installed", fix="install kopt-kb[plot]", code="KB120") from error
 
 
 def _write_drawing(picture: Picture, path: Path) -> None:

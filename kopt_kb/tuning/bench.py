@@ -64,9 +64,11 @@ class BenchOptions:
         """Refuse sizes that measure nothing; raises `BadInput`."""
         for name, value, least in (("repeats", self.repeats, 1), ("samples", self.settings.samples, 3)):
             if value < least:
-                raise BadInput(f"--{name} is {value}", where="kb bench kernel", fix=f"at least {least}")
+                raise BadInput(f"--{name} is {value}", where="kb bench kernel", fix=f"at least {least}", code="KB105")
         if self.settings.run_s <= 0 or self.settings.flush_bytes < 0:
-            raise BadInput("a limit is not positive", where="kb bench kernel", fix="check --run-s and --flush-bytes")
+            raise BadInput(
+                "a limit is not positive", where="kb bench kernel", fix="check --run-s and --flush-bytes", code="KB105"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +107,18 @@ def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:
     state = fold_campaign(events, store.get)
     if state.simulated and options.record:
         fix = "add --no-record, or make another workspace with kb init"
-        raise BadInput("simulated and measured records never share a workspace", where=root, fix=fix, code="KB404")
+        raise BadInput("simulated and measured records never share a workspace", where=root, fix=fix, code="KB421")
     if options.version is None:
         source = read_regular(workspace.layout.kernel)
         if source is None:
-            raise BadInput("there is no kernel.py", where=root, fix="restore it, or name a --version")
+            raise BadInput("there is no kernel.py", where=root, fix="restore it, or name a --version", code="KB432")
     else:
         taken = {n: one.snapshot.blob for n, one in attempts_of(events).attempts.items() if one.snapshot is not None}
         if options.version not in taken:
             known = ", ".join(map(str, taken)) or "none yet"
-            raise BadInput(f"no snapshot of version {options.version}", where=root, fix=f"snapshots: {known}")
+            raise BadInput(
+                f"no snapshot of version {options.version}", where=root, fix=f"snapshots: {known}", code="KB321"
+            )
         source = store.get(taken[options.version])
     created, scope = state.workspace.created, _scope(state.campaign, every_shape=options.every_shape)
     judge, problem = store.get(state.reference) if state.reference else b"", state.workspace.problem
@@ -138,7 +142,7 @@ def bench_kernel(
     """
     if "project" in workspace.state().task:
         fix = "`kb tune run` measures it by the project's own benchmark"
-        raise BadInput("the kernel is files of a project", where=str(workspace.layout.root), fix=fix)
+        raise BadInput("the kernel is files of a project", where=str(workspace.layout.root), fix=fix, code="KB433")
     plan = bench_plan(workspace, options)
     findings = lint_source(plan.source, framework=str(workspace.state().task.get("framework", "")))
     if findings:
@@ -177,12 +181,14 @@ def utilization(
     history = attempts_of(events)
     found = records_of(state.workspace, history, version, lambda machine: look_up(machine.device) == platform, root)
     if found is None and not workspace.stop_conditions().conditions:
-        raise UnknownData("every target is UNKNOWN", where=root, fix="add the rows to a wiki, then kb workspace set")
+        raise UnknownData(
+            "every target is UNKNOWN", where=root, fix="add the rows to a wiki, then kb workspace set", code="KB130"
+        )
     if found is None:
         what = "there are no measurement records" if version is None else f"version {version} has no records"
         cut = [name for name, one in history.benches.items() if one.records and not is_whole(state.workspace, one)]
         what += f" but those of {', '.join(cut)}, which was cut off" if cut else ""
-        raise FindingError(what, where=root, fix=f"run `kb bench kernel {root}` or `kb tune run {root}`")
+        raise FindingError(what, where=root, fix=f"run `kb bench kernel {root}` or `kb tune run {root}`", code="KB434")
     return _judge(workspace, found, look_up, _scope(state.campaign, every_shape=every_shape))
 
 
@@ -271,7 +277,7 @@ def _measure(
 def _answer(outcome: Outcome, plan: BenchPlan) -> Mapping[str, Any]:
     found = outcome.result or {}
     if "missing" in found:
-        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU")
+        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU", code="KB122")
     failure = Ran(outcome.outcome, found, "", outcome.printed).failure() or str(found.get("unavailable", ""))
     if failure:
         raise WrongKernelError(failure, where=_kernel_name(plan), fix="nothing was measured")

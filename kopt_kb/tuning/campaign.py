@@ -164,7 +164,7 @@ class Campaign:
                 f"a campaign does not end with {reason} at {state.state}",
                 where=str(self._workspace.layout.root),
                 fix=f"there it ends with {', '.join(sorted(allowed))}",
-                code="KB404",
+                code="KB422",
             )
         desk.append(Stopped(reason, evidence))
         self._say(f"stopped: {reason}")
@@ -264,7 +264,9 @@ class Campaign:
             return state.rounds[0].incumbent
         given = read_regular(self._workspace.layout.kernel)
         if given is None:
-            raise BadInput("there is no kernel.py", where=str(self._workspace.layout.root), fix="restore it from git")
+            raise BadInput(
+                "there is no kernel.py", where=str(self._workspace.layout.root), fix="restore it from git", code="KB432"
+            )
         return desk.store.put(given)
 
     def _ask(self, desk: Desk, state: CampaignState, incumbent: str) -> Proposal | None:

@@ -141,11 +141,11 @@ def _shapes(incumbent: Times, candidate: Times) -> Decision | None:
 def _check_times(incumbent: Times, candidate: Times) -> None:
     repeats = {len(times[shape]) for times in (incumbent, candidate) for shape in incumbent}
     if len(repeats) != 1:
-        raise BadInput("incumbent and candidate have different numbers of repeats", where="times", code="KB401")
+        raise BadInput("incumbent and candidate have different numbers of repeats", where="times", code="KB096")
     for times in (incumbent, candidate):
         for shape in incumbent:
             if any(not (math.isfinite(one) and one > 0) for one in times[shape]):
-                raise BadInput(f"a time of {shape} is no positive number", where="times", code="KB401")
+                raise BadInput(f"a time of {shape} is no positive number", where="times", code="KB097")
 
 
 def _repeat_gains(incumbent: Times, candidate: Times) -> list[float]:

@@ -146,7 +146,7 @@ class Desk:
         run = f"{'sim-' if self.executor.simulated else ''}{candidate}.{job.kind}.{len(attempts) + 1}"
         outcome = self.execute(run, candidate, len(attempts) + 1, job)
         if outcome.result is not None and "missing" in outcome.result:
-            raise MissingTool(str(outcome.result["missing"]), fix=NO_GPU_FIX)
+            raise MissingTool(str(outcome.result["missing"]), fix=NO_GPU_FIX, code="KB122")
         return Ran(outcome.outcome, outcome.result or {}, run, outcome.printed)
 
     def recall(self, found: Round, run: str) -> Ran:

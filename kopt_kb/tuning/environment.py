@@ -37,11 +37,11 @@ def read_machine(
     outcome = executor.run(Job("environment", limits=RunLimits(run_s)), lambda *_: None)
     found = outcome.result
     if found is not None and "missing" in found:
-        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU")
+        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU", code="KB122")
     if outcome.outcome != "ok" or found is None:
         last = outcome.printed.strip().splitlines()[-1:] or [""]
         said = f": {last[0][:200]}" if last[0] else ""
-        raise BadInput(f"the environment run ended with {outcome.outcome}{said}", where=executor.name, code="KB404")
+        raise BadInput(f"the environment run ended with {outcome.outcome}{said}", where=executor.name, code="KB423")
     product = None if product_of is None else product_of(str(found["device"]))
     harness = harness_digest(of_project=of_project)
     return EnvironmentRecorded(

@@ -44,12 +44,12 @@ def measure_noise(desk: Desk, state: CampaignState, job: Callable[[bytes], Job])
     outcome = desk.execute(run, name, attempt, job(desk.store.get(best.snapshot.blob)))
     found = outcome.result or {}
     if "missing" in found:
-        raise MissingTool(str(found["missing"]), fix=NO_GPU_FIX)
+        raise MissingTool(str(found["missing"]), fix=NO_GPU_FIX, code="KB122")
     if "shapes" not in found:
         failed = Ran(outcome.outcome, found, run, outcome.printed).failure()
         reason = failed or str(found.get("problem") or found.get("unavailable") or "no times")
         wrong = f"{best.name} can't be timed on this machine: {reason}"
         desk.append(Blocked((wrong,)))
-        raise BadInput(wrong, where=run, fix="go on where it was accepted, or make another workspace", code="KB404")
+        raise BadInput(wrong, where=run, fix="go on where it was accepted, or make another workspace", code="KB424")
     for shape, sides in found["shapes"].items():
         desk.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], run))

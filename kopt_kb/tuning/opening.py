@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.environment import NO_GPU_FIX, read_machine
@@ -50,7 +50,7 @@ class Opening:
         needs = _needs(state)
         if needs:
             self.desk.append(Blocked(needs))
-            raise BadInput(f"the campaign needs {', '.join(needs)}", where=self.root, code="KB404")
+            raise BadInput(f"the campaign needs {', '.join(needs)}", where=self.root, code="KB426")
         simulated = self.executor.simulated
         self.desk.note(
             "user",
@@ -94,7 +94,7 @@ class Opening:
             wrong = f"round {found.number} was begun on {_named(before)}, and this is {_named(machine)}"
             self.desk.append(Blocked((wrong,)))
             fix = "finish the round there, or end the campaign with kb tune stop and start another with kb tune run"
-            raise BadInput(wrong, where=self.root, fix=fix, code="KB404")
+            raise BadInput(wrong, where=self.root, fix=fix, code="KB429")
         self.desk.append(machine)
         self.aids.say(f"the machine changed from {_named(before)} to {_named(machine)}")
 
@@ -104,13 +104,12 @@ class Opening:
             machine = read_machine(self.executor, self.settings.run_s, self.aids.product_of, of_project=of_project)
         except KoptError as error:
             self.desk.append(Blocked((error.what,)))
-            kind = MissingTool if isinstance(error, MissingTool) else BadInput
-            raise kind(error.what, where="PREPARE_ENVIRONMENT", fix=NO_GPU_FIX, code="KB404") from error
+            raise error.restated(where="PREPARE_ENVIRONMENT", fix=NO_GPU_FIX) from error
         if machine.product and machine.product != platform:
             wrong = f"the device {machine.device} is {machine.product}, this workspace is for {platform}"
             self.desk.append(Blocked((wrong,)))
             fix = f"make a workspace for it: kb init --platform {machine.product}"
-            raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB404")
+            raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB428")
         return machine
 
     def read_tips(self, state: CampaignState) -> None:
@@ -124,7 +123,9 @@ class Opening:
             text = file.read_text(encoding="utf-8") if file is not None else ""
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise BadInput(f"tips can't be read: {reason}", where=str(file), fix="name a text file, or none") from error
+            raise BadInput(
+                f"tips can't be read: {reason}", where=str(file), fix="name a text file, or none", code="KB111"
+            ) from error
         self.desk.note("tip", {"kind": "tips", "source": str(file) if text else None, "text": text})
 
     def refuse_rounds_by_hand(self, state: CampaignState) -> None:
@@ -134,7 +135,7 @@ class Opening:
                 "rounds of this workspace were begun by hand, and the loop begins its own",
                 where=self.root,
                 fix="make another workspace with kb init",
-                code="KB404",
+                code="KB425",
             )
 
     def check_same(self, state: CampaignState) -> None:
@@ -145,14 +146,14 @@ class Opening:
                 "simulated and measured rounds never share a workspace",
                 where=self.root,
                 fix="make another workspace with kb init",
-                code="KB404",
+                code="KB421",
             )
         if known["policy"] != self.policy.to_json():
             raise BadInput(
                 f"the campaign runs under policy {known['policy']['name']} as it was confirmed",
                 where=self.root,
                 fix="resume it as it is, or stop it and start another",
-                code="KB404",
+                code="KB420",
             )
 
 

@@ -78,7 +78,7 @@ def _apply(project: ProjectFile, root: Path, files: Mapping[str, str], patch: st
     """Return the files that a unified diff makes different: its words are judged first, then what it did."""
     paths = set(_paths(patch, name))
     if not paths:
-        raise BadInput("the patch names no file", where=name, fix="give a unified diff", code="KB405")
+        raise BadInput("the patch names no file", where=name, fix="give a unified diff", code="KB427")
     for path in sorted(paths):
         _check(project, root, files, path, name)
     with tempfile.TemporaryDirectory(prefix="kb-patch-") as folder:
@@ -131,13 +131,13 @@ def _git_apply(base: Path, patch: str, name: str) -> None:
     try:
         done = subprocess.run(command, input=text.encode(), cwd=base, capture_output=True, check=False, env=env)
     except OSError as error:
-        raise BadInput(f"git is needed to apply a patch: {error}", where=name, code="KB405") from error
+        raise BadInput(f"git is needed to apply a patch: {error}", where=name, code="KB121") from error
     if done.returncode:
         raise BadInput(
             f"the patch does not apply: {first_line(done.stderr)}",
             where=name,
             fix="make it of the incumbent",
-            code="KB405",
+            code="KB427",
         )
 
 

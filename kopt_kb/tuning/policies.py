@@ -91,19 +91,19 @@ def policy_named(
     if max_rounds is not None:
         limit = found.max_rounds
         if limit is not None and max_rounds > limit:
-            raise BadInput(f"{max_rounds} rounds", where=f"policy {name}", fix=f"at most {limit}", code="KB400")
+            raise BadInput(f"{max_rounds} rounds", where=f"policy {name}", fix=f"at most {limit}", code="KB408")
         found = replace(found, max_rounds=max_rounds)
     if stop_scope == "every_shape":
         found = replace(found, stop_scope="every_shape")
     strange = set(without_stops) - set(found.stop_reasons)
     if strange:
         known = f"one of {', '.join(one for one in found.stop_reasons if one not in ALWAYS)}"
-        raise BadInput(f"no stop reason {', '.join(sorted(strange))}", where=f"policy {name}", fix=known, code="KB400")
+        raise BadInput(f"no stop reason {', '.join(sorted(strange))}", where=f"policy {name}", fix=known, code="KB408")
     fixed = set(without_stops) & ALWAYS
     if fixed:
         known = f"one of {', '.join(one for one in found.stop_reasons if one not in ALWAYS)}"
         what = f"no campaign goes on past {', '.join(sorted(fixed))}"
-        raise BadInput(what, where=f"policy {name}", fix=known, code="KB400")
+        raise BadInput(what, where=f"policy {name}", fix=known, code="KB408")
     if without_stops:
         found = replace(found, stop_reasons=tuple(one for one in found.stop_reasons if one not in without_stops))
     return found

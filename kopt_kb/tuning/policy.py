@@ -80,13 +80,13 @@ class Policy:
         """Refuse values that can't be meant; raises `BadInput`."""
         where = f"policy {self.name}"
         if self.repeats < max(1, self.small_gain_repeats, self.suspicious_repeats):
-            raise BadInput("repeats is below what its own rules need", where=where, fix="raise repeats", code="KB400")
+            raise BadInput("repeats is below what its own rules need", where=where, fix="raise repeats", code="KB408")
         if set(self.required_gates) - set(GATES):
             raise BadInput(
-                "a required gate does not exist", where=where, fix=f"one of {', '.join(GATES)}", code="KB400"
+                "a required gate does not exist", where=where, fix=f"one of {', '.join(GATES)}", code="KB408"
             )
         if self.max_rounds is not None and self.max_rounds < 1:
-            raise BadInput(f"max_rounds is {self.max_rounds}", where=where, fix="at least 1, or none", code="KB400")
+            raise BadInput(f"max_rounds is {self.max_rounds}", where=where, fix="at least 1, or none", code="KB408")
 
     def is_core(self, shape: str) -> bool:
         """Return whether the regression limit protects this shape."""

@@ -113,7 +113,7 @@ class ProjectSubject:
         first = state.rounds[0]
         timed = next((one for one in first.attempts(first.name, "timing") if one.finished is not None), None)
         if timed is None:
-            raise BadInput("the baseline has no finished benchmark", where="BASELINE", code="KB414")
+            raise BadInput("the baseline has no finished benchmark", where="BASELINE", code="KB417")
         header = desk.recall(first, timed.started.run).result.get("header", [])
         chosen = representative_shapes(state.workspace.problem, self.project.scoring.representative)
         desk.note("search", {"kind": "frozen", "header": header, "representative": list(chosen)})

@@ -120,5 +120,5 @@ class KnobsProposer:
             return None
         spaces: Spaces = {shape: (current.get(shape, {}), space) for shape in view.shapes}
         if not structure_of(view.incumbent):
-            raise BadInput("the kernel is empty", where="kernel.py")
+            raise BadInput("the kernel is empty", where="kernel.py", code="KB432")
         return Proposal(self.category, claim, "less time on some shapes", self.name, view.incumbent, spaces)

@@ -153,7 +153,9 @@ def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = N
         WikiFaults: A row that is shown does not load.
     """
     if len(platforms) < 2 or len({one.id for one in platforms}) < len(platforms):
-        raise BadInput("a comparison needs two different products or more", fix="kb compare H100_SXM H200_SXM")
+        raise BadInput(
+            "a comparison needs two different products or more", fix="kb compare H100_SXM H200_SXM", code="KB025"
+        )
     name, wanted = parse_key(metric_name) if metric_name else (None, {})
     wanted = {**wanted, **axes}
     conditions = asked(wanted, unnamed="any")
@@ -169,5 +171,7 @@ def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = N
     ranked = sorted(topics, key=lambda topic: order.index(topic.partition("[")[0]))
     lines = [line for topic in ranked for line in _lines(platforms, topic, topics[topic])]
     if not lines:
-        raise BadInput(f"no row of {metric_name or 'any metric'} fits the conditions", fix="leave conditions out")
+        raise BadInput(
+            f"no row of {metric_name or 'any metric'} fits the conditions", fix="leave conditions out", code="KB026"
+        )
     return Comparison(tuple(platforms), tuple(lines))

@@ -77,7 +77,8 @@ class WikiFaults(KoptError):
         self.faults = faults
         first = faults[0]
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        super().__init__(first.message + more, where=f"{first.path}:L{first.line}", fix=first.fix, code=first.code)
+        super().__init__(first.message + more, where=f"{first.path}:L{first.line}", fix=first.fix)
+        self.error_code = first.code
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return WikiFaults, (self.faults,)

@@ -57,9 +57,11 @@ def _number(text: str, where: str) -> Fraction:
     try:
         number = Decimal(text.strip())
     except InvalidOperation:
-        raise BadInput(f"{text[:40]!r} is not a number", where=where, fix="write one plain number") from None
+        raise BadInput(
+            f"{text[:40]!r} is not a number", where=where, fix="write one plain number", code="KB012"
+        ) from None
     if not number.is_finite() or number < 0 or abs(number.adjusted()) > _LARGEST_EXPONENT:
-        raise BadInput(f"{text[:40]!r} is not a finite positive number", where=where)
+        raise BadInput(f"{text[:40]!r} is not a finite positive number", where=where, code="KB012")
     return Fraction(number)
 
 
@@ -67,10 +69,15 @@ def _axes(one: Metric, given: Mapping[str, str], where: str) -> tuple[tuple[str,
     allowed = (*one.axes, "scope", "config")
     for name, word in given.items():
         if name not in allowed:
-            raise BadInput(f"{one.id} has no axis {name!r}", where=where, fix=f"its axes: {', '.join(allowed)}")
+            raise BadInput(
+                f"{one.id} has no axis {name!r}", where=where, fix=f"its axes: {', '.join(allowed)}", code="KB021"
+            )
         if AXES[name] and word not in AXES[name]:
             raise BadInput(
-                f"{name}={word} is not in the vocabulary", where=where, fix=f"{name}: {', '.join(AXES[name])}"
+                f"{name}={word} is not in the vocabulary",
+                where=where,
+                fix=f"{name}: {', '.join(AXES[name])}",
+                code="KB022",
             )
     return tuple((name, given[name]) for name in allowed if name in given)
 
@@ -85,7 +92,7 @@ def _pairs(text: str, where: str) -> dict[str, str]:
     for part in filter(None, (piece.strip() for piece in text.split(";"))):
         axis, equals, word = part.partition("=")
         if not equals:
-            raise BadInput(f"condition {part[:40]!r} is not axis=value", where=where)
+            raise BadInput(f"condition {part[:40]!r} is not axis=value", where=where, code="KB055")
         found[axis.strip()] = word.strip()
     return found
 
@@ -98,14 +105,18 @@ def foreign_row(fields: Mapping[str, Any], where: str) -> ForeignRow:
     """
     lacking = [name for name in _FIELDS[:4] if not str(fields.get(name) or "").strip() and fields.get(name) != 0]
     if lacking:
-        raise BadInput(f"the row lacks {', '.join(lacking)}", where=where, fix="give platform, metric, value, unit")
+        raise BadInput(
+            f"the row lacks {', '.join(lacking)}", where=where, fix="give platform, metric, value, unit", code="KB057"
+        )
     name, axes = _key_axes(str(fields["metric"]), where)
     try:
         one, symbol = metric(name), unit(str(fields["unit"]).strip())
     except BadInput as error:
-        raise type(error)(error.what, where=where, fix=error.fix) from None
+        raise error.restated(where=where) from None
     if symbol.dimension != one.dimension:
-        raise BadInput(f"{symbol.symbol} does not measure {one.id}", where=where, fix=f"dimension {one.dimension}")
+        raise BadInput(
+            f"{symbol.symbol} does not measure {one.id}", where=where, fix=f"dimension {one.dimension}", code="KB024"
+        )
     stated = fields.get("conditions") or {}
     axes |= _pairs(stated, where) if isinstance(stated, str) else {str(k): str(v) for k, v in stated.items()}
     axes |= {k: str(v).strip() for k, v in fields.items() if k in AXES and str(v or "").strip()}
@@ -124,31 +135,34 @@ def _read_csv(text: str, path: str) -> Iterator[ForeignRow]:
         strange = [name for name in names if name not in known]
         if strange or not {"platform", "metric", "value", "unit"} <= set(names) or len(set(names)) != len(names):
             fix = f"columns: platform, metric, value, unit, conditions, or an axis; found {', '.join(names)[:80]}"
-            raise BadInput("the header is not that of a table of values", where=f"{path}:1", fix=fix)
+            raise BadInput("the header is not that of a table of values", where=f"{path}:1", fix=fix, code="KB057")
         reader.fieldnames = names
         for fields in reader:
             where = f"{path}:{reader.line_num}"
             if None in fields or None in fields.values():
-                raise BadInput("the row has not as many cells as the header", where=where)
+                raise BadInput("the row has not as many cells as the header", where=where, code="KB057")
             yield foreign_row(fields, where)
     except csv.Error as error:
-        raise BadInput(f"not CSV: {error}", where=f"{path}:{reader.line_num}") from None
+        raise BadInput(f"not CSV: {error}", where=f"{path}:{reader.line_num}", code="KB057") from None
 
 
 def _read_json(text: str, path: str) -> Iterator[ForeignRow]:
     try:
         data = json.loads(text, parse_float=str, parse_int=str)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"not JSON: {error}", where=path) from None
+        raise BadInput(f"not JSON: {error}", where=path, code="KB057") from None
     rows = data.get("rows") if isinstance(data, dict) else data
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise BadInput(
-            "not a list of rows", where=path, fix='write [{"platform": …, "metric": …, "value": …, "unit": …}]'
+            "not a list of rows",
+            where=path,
+            fix='write [{"platform": …, "metric": …, "value": …, "unit": …}]',
+            code="KB057",
         )
     for at, fields in enumerate(rows):
         conditions = fields.get("conditions")
         if conditions is not None and not isinstance(conditions, str | dict):
-            raise BadInput("conditions are neither text nor an object", where=f"{path}:[{at}]")
+            raise BadInput("conditions are neither text nor an object", where=f"{path}:[{at}]", code="KB057")
         yield foreign_row(fields, f"{path}:[{at}]")
 
 
@@ -163,13 +177,13 @@ def read_foreign(path: Path) -> list[ForeignRow]:
             data = file.read(MAX_BYTES + 1)
         text = data.decode("utf-8-sig")
     except OSError as error:
-        raise BadInput(f"can't read the file: {error.strerror}", where=str(path)) from None
+        raise BadInput(f"can't read the file: {error.strerror}", where=str(path), code="KB111") from None
     except UnicodeDecodeError:
-        raise BadInput("the file is not UTF-8 text", where=str(path)) from None
+        raise BadInput("the file is not UTF-8 text", where=str(path), code="KB115") from None
     if len(data) > MAX_BYTES:
-        raise BadInput(f"more than {MAX_BYTES} bytes", where=str(path), fix="split the table")
+        raise BadInput(f"more than {MAX_BYTES} bytes", where=str(path), fix="split the table", code="KB114")
     read = _read_json if text.lstrip()[:1] in {"[", "{"} else _read_csv
     rows = list(read(text, str(path)))
     if not rows:
-        raise BadInput("the table has no rows", where=str(path))
+        raise BadInput("the table has no rows", where=str(path), code="KB057")
     return rows

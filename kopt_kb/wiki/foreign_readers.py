@@ -24,7 +24,7 @@ _DTYPES = {
 def _find(package: str, fix: str) -> Path:
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
-        raise MissingTool(f"the package {package} is not installed", fix=fix)
+        raise MissingTool(f"the package {package} is not installed", fix=fix, code="KB120")
     return Path(next(iter(found.submodule_search_locations)))
 
 
@@ -82,7 +82,9 @@ def read_inductor_source(source: str, where: str) -> list[ForeignRow]:
             if named and is_device and isinstance(key, ast.Constant) and isinstance(value, ast.Call):
                 rows += _device(str(key.value), key.lineno, value, where)
     if not rows:
-        raise BadInput("no device table in the file", where=where, fix="this version of torch keeps it elsewhere")
+        raise BadInput(
+            "no device table in the file", where=where, fix="this version of torch keeps it elsewhere", code="KB057"
+        )
     return rows
 
 
@@ -90,7 +92,9 @@ def read_inductor() -> list[ForeignRow]:
     """Return the device table of the installed torch; raises `MissingTool` without torch."""
     path = _find("torch", "pip install torch") / "_inductor" / "analysis" / "device_info.py"
     if not path.is_file():
-        raise MissingTool("this torch has no device table", where=str(path), fix="install torch 2.8 or newer")
+        raise MissingTool(
+            "this torch has no device table", where=str(path), fix="install torch 2.8 or newer", code="KB124"
+        )
     return read_inductor_source(
         path.read_text(encoding="utf-8"), f"torch/{path.relative_to(path.parents[2]).as_posix()}"
     )

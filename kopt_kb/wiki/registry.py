@@ -54,10 +54,10 @@ def parse_key(text: str) -> tuple[str, dict[str, str]]:
     allowed = (*one.axes, *AXIS_DEFAULTS)
     for axis, value in axes.items():
         if axis not in allowed:
-            raise BadInput(f"{one.id} has no axis {axis!r}", fix=f"its axes: {', '.join(allowed)}", code="KB055")
+            raise BadInput(f"{one.id} has no axis {axis!r}", fix=f"its axes: {', '.join(allowed)}", code="KB021")
         if AXES[axis] and value not in AXES[axis]:
             raise BadInput(
-                f"{axis}={value} is not in the vocabulary", fix=f"{axis}: {', '.join(AXES[axis])}", code="KB055"
+                f"{axis}={value} is not in the vocabulary", fix=f"{axis}: {', '.join(AXES[axis])}", code="KB022"
             )
     return one.id, axes
 
@@ -178,7 +178,7 @@ class Registry:
                 return Platform(wiki, wiki.names.resolve(name))
             except BadInput as error:
                 last = error if last is None or hasattr(error, "candidates") else last
-        raise last if last is not None else BadInput("no wiki is open")
+        raise last if last is not None else BadInput("no wiki is open", code="KB053")
 
     def verify(self, citation: Citation) -> CitationState:
         """Return whether a citation still holds: ok, moved, changed or missing."""

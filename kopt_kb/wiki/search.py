@@ -131,7 +131,9 @@ def _store(wiki: Wiki, pages: dict[str, bytes], file: Path) -> sqlite3.Connectio
         return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
     except (OSError, sqlite3.OperationalError) as error:
         if "fts5" in str(error):
-            raise MissingTool("this Python's SQLite has no FTS5", fix="use a Python whose sqlite3 has it") from None
+            raise MissingTool(
+                "this Python's SQLite has no FTS5", fix="use a Python whose sqlite3 has it", code="KB124"
+            ) from None
         return None
 
 
@@ -190,7 +192,7 @@ def search(wiki: Wiki, text: str, filters: Filters | None = None, *, limit: int 
     """
     words = re.findall(r"[^\W_]+(?:[_.:\-][^\W_]+)*", text)
     if not words:
-        raise BadInput(f"nothing to search for in {text!r}", fix="give a word", code="KB056")
+        raise BadInput(f"nothing to search for in {text!r}", fix="give a word", code="KB023")
     checked = check_filters(wiki, filters or Filters())
     where, arguments = _conditions(wiki, checked)
     quoted = [f'"{word}"' for word in words]

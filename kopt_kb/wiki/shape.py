@@ -56,7 +56,7 @@ def describe_folder(root: Path) -> WikiReport:
         BadInput: There is no such folder, or it is empty.
     """
     if not root.is_dir():
-        raise BadInput("no such folder", where=str(root), fix="name a folder")
+        raise BadInput("no such folder", where=str(root), fix="name a folder", code="KB110")
     report = WikiReport(str(root))
     report.faults.append(
         Fault("WK404", ".", 0, "this folder is no wiki: there is no hardware/", "pages: docs/wiki_pages.md")
@@ -67,7 +67,9 @@ def describe_folder(root: Path) -> WikiReport:
         if count <= _MOST_FILES:
             report.faults += _why(path, path.relative_to(root).as_posix())
     if count == 0:
-        raise BadInput("the folder is empty", where=str(root), fix="`kb wiki copy DIR` makes a wiki of your own")
+        raise BadInput(
+            "the folder is empty", where=str(root), fix="`kb wiki copy DIR` makes a wiki of your own", code="KB053"
+        )
     if count > _MOST_FILES:
         report.faults.append(Fault("WK404", ".", 0, f"{count - _MOST_FILES} files more were not looked at"))
     return report

@@ -71,7 +71,7 @@ def records_of(
     """
     if version is not None and version not in history.attempts:
         known = ", ".join(map(str, history.attempts))
-        raise BadInput(f"there is no version {version}", where=where, fix=f"versions: {known}")
+        raise BadInput(f"there is no version {version}", where=where, fix=f"versions: {known}", code="KB321")
     accepted = [one for one in history.attempts.values() if one.snapshot is not None and one.refuted_by is None]
     if version is None and not accepted:
         whole = [bench for bench in history.benches.values() if is_whole(state, bench)]

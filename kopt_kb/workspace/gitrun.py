@@ -46,7 +46,9 @@ class Git:
     def __init__(self, root: Path) -> None:
         program = shutil.which("git")
         if program is None:
-            raise MissingTool("git is not installed", where="PATH", fix="install git, or go on without its view")
+            raise MissingTool(
+                "git is not installed", where="PATH", fix="install git, or go on without its view", code="KB121"
+            )
         self._program = program
         self._root = root.resolve()
 

@@ -122,11 +122,11 @@ def folder_name(name: str) -> str:
     """
     fix = "use up to 64 letters, digits, '.', '_' and '-', not starting with '.' or '-'"
     if not name:
-        raise LayoutError("the workspace's name is empty", where="name", fix=fix)
+        raise LayoutError("the workspace's name is empty", where="name", fix=fix, code="KB327")
     if len(name) > MAX_NAME_CHARS:
-        raise LayoutError(f"the workspace's name has {len(name)} characters", where="name", fix=fix)
+        raise LayoutError(f"the workspace's name has {len(name)} characters", where="name", fix=fix, code="KB327")
     if not _NAME.fullmatch(name):
-        raise LayoutError(f"{name!r} can't be a workspace's name", where="name", fix=fix)
+        raise LayoutError(f"{name!r} can't be a workspace's name", where="name", fix=fix, code="KB327")
     return FOLDER_PREFIX + name
 
 
@@ -137,7 +137,7 @@ def find_layout(path: Path) -> Layout:
         LayoutError: The folder doesn't exist or holds no journal.
     """
     if not path.is_dir():
-        raise LayoutError("there is no such folder", where=str(path))
+        raise LayoutError("there is no such folder", where=str(path), code="KB110")
     layout = Layout(path)
     if not layout.journal.is_file():
         raise LayoutError("is not a workspace: it has no journal", where=str(path), fix="make one with kb init")
@@ -164,7 +164,9 @@ def create_workspace(parent: Path, name: str, build: Callable[[Layout], None]) -
     """
     final = parent / folder_name(name)
     if not parent.is_dir():
-        raise LayoutError("there is no such folder", where=str(parent), fix="create it or choose another parent")
+        raise LayoutError(
+            "there is no such folder", where=str(parent), fix="create it or choose another parent", code="KB110"
+        )
     _refuse_existing(final)
     hidden = parent / f".{final.name}.{secrets.token_hex(6)}.partial"
     try:
@@ -176,7 +178,7 @@ def create_workspace(parent: Path, name: str, build: Callable[[Layout], None]) -
         hidden.rename(final)
     except OSError as error:
         shutil.rmtree(hidden, ignore_errors=True)
-        raise LayoutError(f"can't be made: {error.strerror or error}", where=str(final)) from error
+        raise LayoutError(f"can't be made: {error.strerror or error}", where=str(final), code="KB112") from error
     except BaseException:
         shutil.rmtree(hidden, ignore_errors=True)
         raise
@@ -187,5 +189,8 @@ def create_workspace(parent: Path, name: str, build: Callable[[Layout], None]) -
 def _refuse_existing(final: Path) -> None:
     if os.path.lexists(final):
         raise LayoutError(
-            "exists already and is never overwritten", where=str(final), fix="choose another name or parent"
+            "exists already and is never overwritten",
+            where=str(final),
+            fix="choose another name or parent",
+            code="KB113",
         )

@@ -63,7 +63,7 @@ class Memory:
     def latest(self) -> Iteration:
         """The newest attempt that is not masked; BadInput when all are, as they can be before there is a baseline."""
         if not self.visible:
-            raise BadInput("every version is masked", where="memory", fix="`kb memory unmask` one")
+            raise BadInput("every version is masked", where="memory", fix="`kb memory unmask` one", code="KB321")
         return self.visible[-1]
 
     def get(self, number: int) -> Iteration:
@@ -83,14 +83,14 @@ class Memory:
             if one.number == number:
                 return one
         known = ", ".join(one.version for one in self.visible)
-        raise BadInput(f"there is no version v{number}", where="memory", fix=f"one of {known}")
+        raise BadInput(f"there is no version v{number}", where="memory", fix=f"one of {known}", code="KB321")
 
 
 def parse_version(text: str) -> int:
     """Return the number of `v3` or `3`; `v2junk`, `v02` and `v-1` are no versions."""
     found = _VERSION.fullmatch(text.strip())
     if not found:
-        raise BadInput(f"{text!r} is no version", where="version", fix="write it like v3")
+        raise BadInput(f"{text!r} is no version", where="version", fix="write it like v3", code="KB321")
     return int(found[1])
 
 
@@ -198,5 +198,5 @@ def field_of(iteration: Iteration, dotted: str) -> Any:
             names = (
                 ", ".join(value) if isinstance(value, dict) else f"{len(value) if isinstance(value, list) else 0} items"
             )
-            raise BadInput("there is no such field", where=where, fix=f"there are {names}")
+            raise BadInput("there is no such field", where=where, fix=f"there are {names}", code="KB322")
     return value

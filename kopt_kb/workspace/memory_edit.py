@@ -124,7 +124,12 @@ def add_entries(workspace: Workspace, version: int, entries: Sequence[tuple[str,
         history = attempts_of(events)
         _known(history, version)
         if version in history.masked:
-            raise BadInput(f"v{version} is masked", where=f"memory/v{version}.json", fix="`kb memory unmask` it first")
+            raise BadInput(
+                f"v{version} is masked",
+                where=f"memory/v{version}.json",
+                fix="`kb memory unmask` it first",
+                code="KB315",
+            )
         return made
 
     return _append(workspace, check)
@@ -133,7 +138,7 @@ def add_entries(workspace: Workspace, version: int, entries: Sequence[tuple[str,
 def add_note(workspace: Workspace, topic: str, data: bytes, by: str) -> Event:
     """Capture a text as a blob and note it under a topic: search, tip, pitfall or user."""
     if not data.strip():
-        raise BadInput("the note is empty", where="note", fix="give --text or a --file with words")
+        raise BadInput("the note is empty", where="note", fix="give --text or a --file with words", code="KB102")
     blob = ObjectStore(workspace.layout.objects).put(data)
     return _append(workspace, lambda _: (NoteAdded(topic, blob, by),))[0]  # type: ignore[arg-type]
 
@@ -176,20 +181,29 @@ def _refuse_loop(events: tuple[Event, ...]) -> None:
     for event in events:
         if isinstance(event.data, NoteAdded) and event.data.by.startswith(LOOP_AUTHOR):
             fix = "give the hypothesis to `kb tune step --plan`"
-            raise BadInput("the tuning loop begins the rounds of this workspace", where="kb memory create", fix=fix)
+            raise BadInput(
+                "the tuning loop begins the rounds of this workspace", where="kb memory create", fix=fix, code="KB325"
+            )
 
 
 def _next_number(history: History, version: int | None) -> int:
     number = max(history.attempts) + 1
     if version is not None and version in history.attempts:
         raise BadInput(
-            f"v{version} exists already", where=f"memory/v{version}.json", fix="`kb memory update` adds to it"
+            f"v{version} exists already",
+            where=f"memory/v{version}.json",
+            fix="`kb memory update` adds to it",
+            code="KB324",
         )
     if version is not None and version != number:
-        raise BadInput(f"v{version} is not the next version", where="version", fix=f"the next is v{number}")
+        raise BadInput(
+            f"v{version} is not the next version", where="version", fix=f"the next is v{number}", code="KB324"
+        )
     if history.open_attempt is not None and history.open_attempt.candidates:
         what = f"round-{history.open_attempt.number + 1} is not decided yet"
-        raise BadInput(what, where=f"memory/v{history.open_attempt.number}.json", fix="let it be decided first")
+        raise BadInput(
+            what, where=f"memory/v{history.open_attempt.number}.json", fix="let it be decided first", code="KB324"
+        )
     return number
 
 
@@ -199,7 +213,9 @@ def _refuse_repeated(history: History, stated: Hypothesis) -> None:
         if earlier is None or one.number in history.masked:
             continue
         if (_normal(earlier.category), _normal(earlier.claim)) == (_normal(stated.category), _normal(stated.claim)):
-            raise BadInput(f"v{one.number} stated this hypothesis already", where="claim", fix="state another one")
+            raise BadInput(
+                f"v{one.number} stated this hypothesis already", where="claim", fix="state another one", code="KB402"
+            )
 
 
 def _normal(text: str) -> str:
@@ -209,7 +225,7 @@ def _normal(text: str) -> str:
 def _known(history: History, version: int) -> None:
     if version not in history.attempts:
         known = ", ".join(f"v{number}" for number in history.attempts)
-        raise BadInput(f"there is no version v{version}", where="memory", fix=f"one of {known}")
+        raise BadInput(f"there is no version v{version}", where="memory", fix=f"one of {known}", code="KB321")
 
 
 def check_maskable(history: History, versions: Sequence[int]) -> None:
@@ -218,9 +234,11 @@ def check_maskable(history: History, versions: Sequence[int]) -> None:
         _known(history, version)
         if version in history.protected():
             why = "the baseline" if history.attempts[version].is_baseline else "the best accepted version"
-            raise BadInput(f"v{version} is {why} and can't be masked", where=f"memory/v{version}.json")
+            raise BadInput(f"v{version} is {why} and can't be masked", where=f"memory/v{version}.json", code="KB323")
         if history.open_attempt is not None and history.open_attempt.number == version:
-            raise BadInput(f"v{version} is being worked on", where=f"memory/v{version}.json", fix="decide it first")
+            raise BadInput(
+                f"v{version} is being worked on", where=f"memory/v{version}.json", fix="decide it first", code="KB323"
+            )
 
 
 def mask(workspace: Workspace, versions: Sequence[int], reason: str) -> tuple[int, ...]:
@@ -269,7 +287,9 @@ def mask_half(workspace: Workspace, seed: int, reason: str) -> tuple[int, ...]:
         free = sorted(history.attempts.keys() - history.protected() - history.masked.keys() - busy)
         chosen = half_of(free, seed)
         if not chosen:
-            raise BadInput("fewer than two versions can be masked", where="memory", fix="mask one by its name")
+            raise BadInput(
+                "fewer than two versions can be masked", where="memory", fix="mask one by its name", code="KB323"
+            )
         return (MemoryMasked(chosen, reason, seed),)
 
     return _versions(_append(workspace, make))

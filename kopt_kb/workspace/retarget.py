@@ -59,10 +59,12 @@ def parse_factor(text: str) -> Fraction:
     try:
         factor = Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise BadInput(f"{text!r} is not a number", where="--target-factor", fix="for example 0.85") from None
+        raise BadInput(
+            f"{text!r} is not a number", where="--target-factor", fix="for example 0.85", code="KB105"
+        ) from None
     if not 0 < factor <= 1:
         fix = "nothing is faster than its roof: give a share above 0 and at most 1"
-        raise BadInput(f"{text} is no share of a roof", where="--target-factor", fix=fix)
+        raise BadInput(f"{text} is no share of a roof", where="--target-factor", fix=fix, code="KB105")
     return factor
 
 
@@ -116,7 +118,9 @@ def set_targets(
         BadInput: Neither a reason nor an author, or a shape that does not fit.
     """
     if not reason.strip() or not by.strip():
-        raise BadInput("targets need a reason and an author", where="kb workspace set", fix="give --reason and --by")
+        raise BadInput(
+            "targets need a reason and an author", where="kb workspace set", fix="give --reason and --by", code="KB102"
+        )
     with Journal.open(workspace.layout.journal) as journal:
         state = fold(journal.events)
         problem = _problem(state, shapes)

@@ -34,7 +34,9 @@ def route_of(problem: Mapping[str, Any]) -> Route:
     """Return the route in a recorded problem; workspaces from before routes have an existing kernel."""
     word = problem.get("task", {}).get("route", "kernel")
     if word not in ROUTES:
-        raise BadInput(f"unknown route {word!r}", where="problem.task.route", fix=f"one of {', '.join(ROUTES)}")
+        raise BadInput(
+            f"unknown route {word!r}", where="problem.task.route", fix=f"one of {', '.join(ROUTES)}", code="KB318"
+        )
     return cast("Route", word)
 
 
@@ -51,7 +53,7 @@ def choose_route(asked: str | None, demo: Path | None, source: bytes, framework:
         BadInput: The route asked for and the rest of the task don't go together.
     """
     if asked is not None and asked not in ROUTES:
-        raise BadInput(f"no route {asked!r}", where="--route", fix=f"one of {', '.join(ROUTES)}", code="KB407")
+        raise BadInput(f"no route {asked!r}", where="--route", fix=f"one of {', '.join(ROUTES)}", code="KB318")
     if demo is None:
         if asked in {None, "roofline"}:
             return "roofline"
@@ -90,4 +92,4 @@ def _no_logic(source: bytes, framework: str) -> tuple[str, str] | None:
 
 
 def _refused(what: str, where: str, fix: str) -> BadInput:
-    return BadInput(what, where=where, fix=fix, code="KB407")
+    return BadInput(what, where=where, fix=fix, code="KB319")

@@ -62,7 +62,7 @@ class WorkspaceState:
                 "this workspace has no kernel: its route is the roofline only",
                 where=self.created.name,
                 fix="make one to tune with kb init --kernel-demo",
-                code="KB407",
+                code="KB319",
             )
         return self.created.kernel
 

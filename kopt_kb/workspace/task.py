@@ -71,9 +71,16 @@ def read_demo(path: Path) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise BadInput(f"kernel demo can't be read: {reason}", where=str(path), fix="name the kernel's file") from error
+        raise BadInput(
+            f"kernel demo can't be read: {reason}", where=str(path), fix="name the kernel's file", code="KB111"
+        ) from error
     if not data.strip() or len(data) > _MAX_DEMO_BYTES:
-        raise BadInput(f"kernel demo of {len(data)} bytes", where=str(path), fix="name one Python file with the kernel")
+        raise BadInput(
+            f"kernel demo of {len(data)} bytes",
+            where=str(path),
+            fix="name one Python file with the kernel",
+            code="KB114",
+        )
     return data
 
 
@@ -83,7 +90,9 @@ def declared_op(source: bytes, path: Path) -> str | None:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
-        raise BadInput("kernel demo is not valid Python", where=f"{path}:{line}", fix="fix the file first") from error
+        raise BadInput(
+            "kernel demo is not valid Python", where=f"{path}:{line}", fix="fix the file first", code="KB116"
+        ) from error
     for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         value = getattr(node, "value", None)

@@ -86,6 +86,7 @@ def _check_arch(product: Platform, arch: str) -> None:
             f"--arch {arch} is not the architecture of {product.id}",
             where=product.identity.path,
             fix=f"it is {product.identity.arch} ({product.identity.target}); leave --arch out",
+            code="KB103",
         )
 
 

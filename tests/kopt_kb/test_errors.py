@@ -11,8 +11,15 @@ from kopt_kb.errors import BadInput, ExitCode, FindingError, KoptError, MissingT
 
 def test_one_line_with_place_fact_fix_and_code() -> None:
     """Empty parts leave no trace."""
-    assert str(BadInput("it is wrong", where="a.md:7", fix="mend it")) == "a.md:7: it is wrong; mend it [KB001]"
-    assert str(BadInput("it is wrong")) == "it is wrong [KB001]"
+    error = BadInput("it is wrong", where="a.md:7", fix="mend it", code="KB116")
+    assert str(error) == "a.md:7: it is wrong; mend it [KB116]"
+    assert str(BadInput("it is wrong", code="KB116")) == "it is wrong [KB116]"
+
+
+def test_restated_keeps_class_and_cause() -> None:
+    """Other words, the same error; what is not given stays."""
+    error = UnknownData("it is wrong", where="a.md:7", fix="mend it", code="KB130").restated(where="b.md", fix="")
+    assert (type(error), str(error)) == (UnknownData, "b.md: it is wrong [KB130]")
 
 
 @pytest.mark.parametrize(("kind", "code"), [(BadInput, 2), (FindingError, 1), (MissingTool, 3), (UnknownData, 4)])
@@ -24,5 +31,5 @@ def test_exit_codes(kind: type[KoptError], code: int) -> None:
 def test_pickling_keeps_everything() -> None:
     """Also for a subclass with another constructor, and an overridden code."""
 
-    error = pickle.loads(pickle.dumps(BadInput("w", where="p", fix="f", code="KB999")))
-    assert (error.what, error.where, error.fix, error.error_code) == ("w", "p", "f", "KB999")
+    error = pickle.loads(pickle.dumps(BadInput("w", where="p", fix="f", code="KB116")))
+    assert (error.what, error.where, error.fix, error.error_code) == ("w", "p", "f", "KB116")

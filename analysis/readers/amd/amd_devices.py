@@ -112,7 +112,7 @@ def read_agent_table(path: Path) -> Devices:
     rows = csv_rows(path)
     header = [folded(one) for one in next(rows, (0, []))[1]]
     if "agent_type" not in header or "node_id" not in header:
-        raise ReportError("no table of agents", where=path, line=1)
+        raise ReportError("no table of agents", where=path, line=1, code="KB204")
     found = Devices()
     for line, cells in rows:
         agent = dict(zip(header, cells, strict=True))

@@ -31,9 +31,13 @@ def read_stats(path: Path, source: Source) -> Iterator[KernelProfile]:
     header = [folded(one) for one in next(rows, (0, []))[1]]
     found = [_profile(dict(zip(header, cells, strict=True)), line, path, source) for line, cells in rows]
     if not found:
-        raise ReportError("the table has a header and no row", where=path, line=1, fix="check the kernel filter")
+        raise ReportError(
+            "the table has a header and no row", where=path, line=1, fix="check the kernel filter", code="KB205"
+        )
     if all(one.name.startswith(_API) for one in found):
-        raise ReportError("a table of API calls or copies holds no kernel", where=path, fix="read the kernel table")
+        raise ReportError(
+            "a table of API calls or copies holds no kernel", where=path, fix="read the kernel table", code="KB205"
+        )
     yield from (replace(one, notes=(*one.notes, *notes)) for one in found)
 
 

@@ -44,7 +44,9 @@ def read_att(path: Path) -> Iterator[KernelProfile]:
     notes: list[str] = []
     spots, names = _of_code(table) if path.is_dir() else _of_stats(table, notes.append)
     if not spots:
-        raise ReportError("the trace holds no instruction", where=table, fix="trace with --att and a kernel that runs")
+        raise ReportError(
+            "the trace holds no instruction", where=table, fix="trace with --att and a kernel that runs", code="KB205"
+        )
     name = names[0] if names else path.name
     dispatch = _DISPATCH.search(path.name)
     yield KernelProfile(
@@ -65,7 +67,7 @@ def _of_stats(path: Path, on_cut: Callable[[str], None]) -> tuple[list[HotSpot],
     header = [folded(one) for one in next(rows, (0, []))[1]]
     at = {name: index for index, name in reversed(list(enumerate(header)))}
     if not at.keys() >= _COLUMNS:
-        raise ReportError("no thread-trace statistics", where=path, line=1)
+        raise ReportError("no thread-trace statistics", where=path, line=1, code="KB204")
     spots: list[HotSpot] = []
     names: list[str] = []
     for line, cells in rows:
@@ -82,7 +84,9 @@ def _of_stats(path: Path, on_cut: Callable[[str], None]) -> tuple[list[HotSpot],
 def _of_code(path: Path) -> tuple[list[HotSpot], list[str]]:
     """Read `code.json`: rows of instruction, -, line, source, code object, address, hits, latency, stall, idle."""
     if not path.is_file():
-        raise ReportError("the folder has no code.json", where=path, fix="give the stats CSV beside the folder")
+        raise ReportError(
+            "the folder has no code.json", where=path, fix="give the stats CSV beside the folder", code="KB204"
+        )
     spots: list[HotSpot] = []
     names: list[str] = []
     with JsonStream(path) as stream:

@@ -112,7 +112,9 @@ def read_rocpd(path: Path) -> Iterator[KernelProfile]:
             collector = collector or AmdCollector(Source(str(path), _FORMAT, "rocprofv3", "amd", version))
             _add_file(connection, tables, collector, file)
     if collector is None or collector.empty:
-        raise ReportError("no database holds a kernel dispatch", where=path, fix="record with --kernel-trace")
+        raise ReportError(
+            "no database holds a kernel dispatch", where=path, fix="record with --kernel-trace", code="KB205"
+        )
     yield from collector.profiles()
 
 
@@ -136,7 +138,9 @@ def _databases(folder: Path) -> list[Path]:
 
 def _foreign(path: Path, tables: frozenset[str]) -> ReportError:
     if tables >= _RPD:
-        return ReportError("a RocmProfileData (.rpd) database, which is not rocpd", where=path, fix="use rocprofv3")
+        return ReportError(
+            "a RocmProfileData (.rpd) database, which is not rocpd", where=path, fix="use rocprofv3", code="KB204"
+        )
     missing = ", ".join(sorted(_VIEWS - tables))
     return ReportError(f"a rocpd database without its views {missing}", where=path, fix="copy or record it again")
 

@@ -43,7 +43,9 @@ def read_rocprof_compute(path: Path) -> Iterator[KernelProfile]:
     store = DispatchStore(collector)
     tables = _tables(folder) if path.is_dir() else [path]
     if sum(_read(table, devices, store) for table in tables) == 0:
-        raise ReportError("no counter table of the workload has a row", where=path, fix="profile the workload again")
+        raise ReportError(
+            "no counter table of the workload has a row", where=path, fix="profile the workload again", code="KB205"
+        )
     _extras(folder, devices, store, timed=all(_columns(table).has("start", "end") for table in tables))
     store.flush()
     yield from collector.profiles()

@@ -73,7 +73,7 @@ def read_rocprof_compute_db(path: Path) -> Iterator[KernelProfile]:
         for uuid, name, workload, number, _, span_ns in connection.execute(_KERNELS):
             kernels.setdefault(uuid, (text_of(name) or "unnamed", workload, []))[2].append((number, span_ns))
     if not kernels:
-        raise ReportError("the database holds no dispatch", where=path, fix="analyze the workload again")
+        raise ReportError("the database holds no dispatch", where=path, fix="analyze the workload again", code="KB205")
     for uuid, (name, workload, dispatches) in kernels.items():
         device = devices.get(workload, AmdDevice())
         yield _profile(name, device, dispatches, values.get(uuid, {}), source)

@@ -39,7 +39,9 @@ def read_rocprof_v1(path: Path) -> Iterator[KernelProfile]:
     count = read_wide(WideReader(path, Devices(), store), rows_with_text(path, "kernelname", store.note))
     store.flush()
     if count == 0:
-        raise ReportError("the table has a header and no row", where=path, line=1, fix="check the kernel filter")
+        raise ReportError(
+            "the table has a header and no row", where=path, line=1, fix="check the kernel filter", code="KB205"
+        )
     yield from collector.profiles()
 
 
@@ -60,7 +62,9 @@ def read_rocprof_v1_db(path: Path) -> Iterator[KernelProfile]:
                 dispatch.span(0, span_ns)
             collector.add(dispatch)
     if collector.empty:
-        raise ReportError("the database holds no kernel", where=path, fix="record with --hip-trace or --hsa-trace")
+        raise ReportError(
+            "the database holds no kernel", where=path, fix="record with --hip-trace or --hsa-trace", code="KB205"
+        )
     yield from collector.profiles()
 
 

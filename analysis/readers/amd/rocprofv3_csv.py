@@ -72,7 +72,7 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
         yield from read_stats(path, source)
         return
     if kind == "other":
-        raise ReportError("a rocprofv3 table without kernels", where=path, line=1, fix=_NEEDED)
+        raise ReportError("a rocprofv3 table without kernels", where=path, line=1, fix=_NEEDED, code="KB205")
     devices = _devices(path, kind)
     large = kind == "counters" and path.stat().st_size >= _LARGE_BYTES and columnar_is_there()
     collector = read_columnar(path, devices, source) if large else None
@@ -84,7 +84,9 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
         TableReader(path, devices, store).read()
         store.flush()
     if collector.empty:
-        raise ReportError("the table has a header and no row", where=path, line=1, fix="check the kernel filter")
+        raise ReportError(
+            "the table has a header and no row", where=path, line=1, fix="check the kernel filter", code="KB205"
+        )
     yield from collector.profiles()
 
 
@@ -96,7 +98,9 @@ def _folder(path: Path, source: Source) -> Iterator[KernelProfile]:
         TableReader(file, _devices(file, _kind_of(file)), store, scopes.of(file.relative_to(path))).read()
     store.flush()
     if collector.empty:
-        raise ReportError("no table of the folder holds a dispatch", where=path, fix="check the kernel filter")
+        raise ReportError(
+            "no table of the folder holds a dispatch", where=path, fix="check the kernel filter", code="KB205"
+        )
     yield from collector.profiles()
 
 

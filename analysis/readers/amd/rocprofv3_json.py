@@ -86,7 +86,9 @@ def read_rocprofv3_json(path: Path) -> Iterator[KernelProfile]:
                     stream.skip()
     store.flush()
     if collector.empty:
-        raise ReportError("the document holds no kernel dispatch", where=path, fix="record with --kernel-trace")
+        raise ReportError(
+            "the document holds no kernel dispatch", where=path, fix="record with --kernel-trace", code="KB205"
+        )
     yield from collector.profiles()
 
 

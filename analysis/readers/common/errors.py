@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from kopt_kb.errors import KoptError
+
+if TYPE_CHECKING:
+    from kopt_kb.error_codes import Code
 
 __all__ = ["NoKernelMatches", "ReportError"]
 
@@ -17,10 +21,10 @@ class ReportError(KoptError):
         line: 1-based line, None when the place is not a line.
     """
 
-    code = "KB200"
+    code: ClassVar[Code] = "KB200"
 
     def __init__(
-        self, what: str, *, where: str | Path = "", fix: str = "", code: str | None = None, line: int | None = None
+        self, what: str, *, where: str | Path = "", fix: str = "", code: Code | None = None, line: int | None = None
     ) -> None:
         self.file = str(where)
         self.line = line
@@ -30,4 +34,4 @@ class ReportError(KoptError):
 class NoKernelMatches(ReportError):
     """The kernel pattern matches none of the report's kernels."""
 
-    code = "KB202"
+    code: ClassVar[Code] = "KB202"

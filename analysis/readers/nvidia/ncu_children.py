@@ -101,12 +101,13 @@ def _run(path: Path, part: Part) -> list[str]:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN) from error
+        raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN, code="KB206") from error
     if done.returncode == _MISSING_EXIT:
         raise MissingTool(
             "reading .ncu-rep needs the package ncu-report",
             where=str(path),
             fix='pip install "kopt-kb[ncu]", or export with ncu --import FILE --page raw --csv',
+            code="KB120",
         )
     if done.returncode != 0:
         raise ReportError("damaged: ncu_report ended without a result", where=path, fix=_AGAIN)

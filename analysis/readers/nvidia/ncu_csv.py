@@ -43,7 +43,7 @@ def read_ncu_csv(path: Path) -> Iterator[KernelProfile]:
     if launches == 0 and noise.cut_line:
         raise ReportError("the only row is cut off", where=path, line=noise.cut_line, fix=_RAW_ADVICE)
     if launches == 0:
-        raise ReportError("the table has a header and no row", where=path, fix=_RAW_ADVICE)
+        raise ReportError("the table has a header and no row", where=path, fix=_RAW_ADVICE, code="KB205")
     yield from collector.profiles(*filter(None, (noise.note, noise.cut_note)))
 
 
@@ -64,7 +64,7 @@ def _other_page(head: Head) -> str:
 
 
 def _refuse(path: Path) -> Iterator[KernelProfile]:
-    raise ReportError(f"this is {_other_page(Head(path))}", where=path, fix=_RAW_ADVICE)
+    raise ReportError(f"this is {_other_page(Head(path))}", where=path, fix=_RAW_ADVICE, code="KB204")
 
 
 NCU_CSV = Reader("ncu-csv", "ncu CSV (pages raw and details)", _is_csv, read_ncu_csv)

@@ -47,7 +47,7 @@ def blocks(path: Path) -> list[Block] | None:
     size = path.stat().st_size
     with path.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:
-            raise ReportError("no .ncu-rep report: the magic NVR is missing", where=path, fix=_AGAIN)
+            raise ReportError("no .ncu-rep report: the magic NVR is missing", where=path, fix=_AGAIN, code="KB204")
         header = _varints(_message(stream, path, size), path, len(MAGIC))
         if header.get(_VERSION) != _FRAMED_VERSION:
             return None

@@ -45,7 +45,9 @@ def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
         if note and note not in notes:
             notes.append(note)
     if actions == 0:
-        raise ReportError("the report holds no kernel", where=path, fix="check the kernel filter of the recording")
+        raise ReportError(
+            "the report holds no kernel", where=path, fix="check the kernel filter of the recording", code="KB205"
+        )
     yield from collector.profiles(*notes)
 
 

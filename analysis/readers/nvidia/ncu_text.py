@@ -156,8 +156,8 @@ def _nothing(path: Path) -> ReportError:
         for mark, (what, fix) in _FAILURES.items():
             if mark in text:
                 foreign = "text without the magic NVR: " if path.suffix == ".ncu-rep" else ""
-                return ReportError(foreign + what, where=path, line=line, fix=fix)
-    return ReportError("ncu's console output without a table of metrics", where=path, fix=_CSV_ADVICE)
+                return ReportError(foreign + what, where=path, line=line, fix=fix, code="KB204")
+    return ReportError("ncu's console output without a table of metrics", where=path, fix=_CSV_ADVICE, code="KB204")
 
 
 def _is_text(head: Head) -> bool:

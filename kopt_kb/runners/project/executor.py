@@ -353,12 +353,12 @@ class ProjectExecutor:
             _remove({folder.parent})
             raise _CommandFailedError(str(error)) from error
         except OSError as error:
-            raise BadInput(f"the project can't be copied: {error}", where=str(self.root), code="KB411") from error
+            raise BadInput(f"the project can't be copied: {error}", where=str(self.root), code="KB415") from error
         changed = made.disturbed()
         if changed:
             raise BadInput(
                 f"{changed[0]} is not what it was at the baseline", where=str(self.root / changed[0]),
-                fix="restore it, or make another workspace", code="KB411",
+                fix="restore it, or make another workspace", code="KB416",
             )  # fmt: skip
         self._copies[sha] = made
         return made

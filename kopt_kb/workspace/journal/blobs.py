@@ -40,9 +40,9 @@ class ObjectStore:
         try:
             found = read_regular(path)
             if found != data and not replace_file(path, data, expected=found, mode=0o444):
-                raise ObjectError("changed while it was stored", where=str(path), fix="try again")
+                raise ObjectError("changed while it was stored", where=str(path), fix="try again", code="KB112")
         except OSError as error:
-            raise ObjectError(f"can't be stored: {error.strerror or error}", where=str(path)) from error
+            raise ObjectError(f"can't be stored: {error.strerror or error}", where=str(path), code="KB112") from error
         return sha
 
     def get(self, sha: str) -> bytes:
@@ -55,7 +55,7 @@ class ObjectStore:
         try:
             data = read_regular(path)
         except OSError as error:
-            raise ObjectError(f"can't be read: {error.strerror or error}", where=str(path)) from error
+            raise ObjectError(f"can't be read: {error.strerror or error}", where=str(path), code="KB111") from error
         if data is None:
             raise ObjectError("the blob is missing", where=str(path), fix="restore objects/ from a backup or a commit")
         if hashlib.sha256(data).hexdigest() != sha:

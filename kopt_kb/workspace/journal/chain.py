@@ -11,8 +11,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from kopt_kb.errors import BadInput
+
+if TYPE_CHECKING:
+    from kopt_kb.error_codes import Code
 
 __all__ = ["GENESIS", "Head", "JournalError", "Line", "good_end", "scan", "seal"]
 
@@ -26,7 +30,7 @@ _FRAME_BYTES = len(_OPENING) + len(GENESIS) + len(_CLOSING)
 class JournalError(BadInput):
     """The journal is damaged, missing or can't be written; `where` is `file:line` or the file."""
 
-    code = "KB302"
+    code: ClassVar[Code] = "KB302"
 
 
 @dataclass(frozen=True, slots=True)

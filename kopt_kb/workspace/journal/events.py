@@ -112,9 +112,9 @@ def checked_data(kind: str, data: EventData | Mapping[str, Any]) -> EventData:
         FieldError: The first wrong field.
     """
     if kind not in KINDS:
-        raise BadInput(f"unknown event kind {kind!r}", where="kind", fix=f"one of {', '.join(KINDS)}")
+        raise BadInput(f"unknown event kind {kind!r}", where="kind", fix=f"one of {', '.join(KINDS)}", code="KB301")
     if isinstance(data, EventData) and not isinstance(data, KINDS[kind]):
-        raise BadInput(f"{type(data).__name__} is not the data of {kind}", where="data")
+        raise BadInput(f"{type(data).__name__} is not the data of {kind}", where="data", code="KB301")
     return decode(KINDS[kind], encode(data), kind)
 
 

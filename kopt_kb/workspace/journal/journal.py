@@ -140,6 +140,7 @@ class Journal:
                     f"was written by a newer version (v {event.v}) and can't be continued by this one",
                     where=f"{self._path}:{event.seq}",
                     fix="update kopt-kb",
+                    code="KB311",
                 )
         self._end_bytes = good_end(data)
         torn_bytes = len(data) - self._end_bytes
@@ -214,17 +215,22 @@ class Journal:
     def _check_usable(self) -> None:
         where = str(self._path)
         if self._fd < 0:
-            raise JournalError("is closed", where=where)
+            raise JournalError("is closed", where=where, code="KB112")
         if os.getpid() != self._owner_pid:
-            raise JournalError("a forked child may not write it", where=where, fix="start children with subprocess")
+            raise JournalError(
+                "a forked child may not write it", where=where, fix="start children with subprocess", code="KB112"
+            )
         if self._broken:
-            raise JournalError(f"takes no more events after: {self._broken}", where=where, fix="reopen it")
+            raise JournalError(
+                f"takes no more events after: {self._broken}", where=where, fix="reopen it", code="KB112"
+            )
         found = os.fstat(self._fd)
         if found.st_size != self._end_bytes or found.st_nlink == 0:
             raise JournalError(
                 "another program changed or removed the file while it was open for writing",
                 where=where,
                 fix="restore it and reopen",
+                code="KB112",
             )
 
     def _make_durable(self, line: bytes) -> None:
@@ -276,7 +282,7 @@ def _check_same_file(path: Path, fd: int) -> None:
 
 def _refused(path: Path, error: OSError) -> JournalError:
     if isinstance(error, FileNotFoundError):
-        return JournalError("there is no journal here", where=str(path), fix="create one with kb init")
+        return JournalError("there is no journal here", where=str(path), fix="create one with kb init", code="KB110")
     if isinstance(error, FileExistsError):
-        return JournalError("there is a journal already; it is never overwritten", where=str(path))
-    return JournalError(f"can't be written: {error.strerror or error}", where=str(path))
+        return JournalError("there is a journal already; it is never overwritten", where=str(path), code="KB113")
+    return JournalError(f"can't be written: {error.strerror or error}", where=str(path), code="KB112")

@@ -44,9 +44,9 @@ def journal_bytes(path: Path) -> bytes:
     try:
         data = read_regular(path)
     except OSError as error:
-        raise JournalError(f"can't be read: {error.strerror or error}", where=str(path)) from error
+        raise JournalError(f"can't be read: {error.strerror or error}", where=str(path), code="KB111") from error
     if data is None:
-        raise JournalError("there is no journal here", where=str(path), fix="create one with kb init")
+        raise JournalError("there is no journal here", where=str(path), fix="create one with kb init", code="KB110")
     return data
 
 

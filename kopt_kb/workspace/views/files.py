@@ -128,9 +128,9 @@ def write_blocks(path: Path, bodies: Mapping[str, str], store: ObjectStore) -> W
     try:
         old = read_regular(path)
     except OSError as error:
-        raise BlockError(f"can't be read: {error.strerror or error}", where=str(path)) from error
+        raise BlockError(f"can't be read: {error.strerror or error}", where=str(path), code="KB111") from error
     if old is None:
-        raise BlockError("the file is missing", where=str(path), fix="restore it from git")
+        raise BlockError("the file is missing", where=str(path), fix="restore it from git", code="KB110")
     new = replace_blocks(old, bodies, str(path))
     if new == old:
         return Written(changed=False)
@@ -141,15 +141,17 @@ def write_blocks(path: Path, bodies: Mapping[str, str], store: ObjectStore) -> W
         if replace_file(path, new, expected=old):
             return Written(changed=True, kept=kept)
     except OSError as error:
-        raise BlockError(f"can't be written: {error.strerror or error}", where=str(path)) from error
-    raise BlockError("changed while it was rendered; nothing was written", where=str(path), fix="run it again")
+        raise BlockError(f"can't be written: {error.strerror or error}", where=str(path), code="KB112") from error
+    raise BlockError(
+        "changed while it was rendered; nothing was written", where=str(path), fix="run it again", code="KB328"
+    )
 
 
 def _read(path: Path) -> bytes | None:
     try:
         return read_regular(path)
     except OSError as error:
-        raise ViewError(f"can't be read: {error.strerror or error}", where=str(path)) from error
+        raise ViewError(f"can't be read: {error.strerror or error}", where=str(path), code="KB111") from error
 
 
 def _replace(path: Path, old: bytes | None, new: bytes) -> None:
@@ -158,5 +160,7 @@ def _replace(path: Path, old: bytes | None, new: bytes) -> None:
         if replace_file(path, new, expected=old):
             return
     except OSError as error:
-        raise ViewError(f"can't be written: {error.strerror or error}", where=str(path)) from error
-    raise ViewError("changed while it was rendered; nothing was written", where=str(path), fix="run it again")
+        raise ViewError(f"can't be written: {error.strerror or error}", where=str(path), code="KB112") from error
+    raise ViewError(
+        "changed while it was rendered; nothing was written", where=str(path), fix="run it again", code="KB328"
+    )

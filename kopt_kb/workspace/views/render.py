@@ -224,7 +224,9 @@ def _check_blocks(root: Path, texts: Texts) -> None:
         try:
             data = read_regular(root / path)
         except OSError as error:
-            raise BlockError(f"can't be read: {error.strerror or error}", where=str(root / path)) from error
+            raise BlockError(
+                f"can't be read: {error.strerror or error}", where=str(root / path), code="KB111"
+            ) from error
         if data is None:
-            raise BlockError("the file is missing", where=str(root / path), fix="restore it from git")
+            raise BlockError("the file is missing", where=str(root / path), fix="restore it from git", code="KB110")
         replace_blocks(data, bodies, str(root / path))

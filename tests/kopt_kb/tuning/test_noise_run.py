@@ -129,7 +129,7 @@ def test_a_round_begun_elsewhere_is_refused(workspace: Workspace) -> None:
     ):
         one.run()
     assert (error.value.error_code, executor.jobs, events(workspace, "blocked")[-1].data.needs) == (
-        "KB404", ["environment"], (error.value.what,)
+        "KB429", ["environment"], (error.value.what,)
     )  # fmt: skip
     with campaign(workspace, Card()) as one:
         assert one.run().rounds[1].decision == "accept"

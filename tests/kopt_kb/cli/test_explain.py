@@ -1,0 +1,44 @@
+"""`kb explain` knows every code that can be printed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kopt_kb.cli.main import main
+from kopt_kb.error_codes import causes
+from kopt_kb.wiki.faults import FAULT_CODES
+from kopt_kb.wiki.physics import RULES
+from kopt_kb.workspace.audit.audit import AUDIT_CODES
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("kb063", ["KB063: error bad-shape", "8192x4096"]),
+        ("WK208", ["WK208: wiki fault", "quote"]),
+        ("PHY-BW", ["PHY-BW: physics rule", "bus width"]),
+        ("unregistered", ["unregistered: audit finding"]),
+    ],
+)
+def test_a_code_of_each_kind(word: str, parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Kind and name in the first line, then the cause and, for an error, what to do."""
+    assert main(["explain", word]) == 0
+    text = capsys.readouterr().out
+    assert all(part in text for part in parts)
+
+
+def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Errors, faults, rules and findings."""
+    assert main(["explain", "--json"]) == 0
+    codes = [one["code"] for one in json.loads(capsys.readouterr().out)["codes"]]
+    assert codes == [*causes(), *FAULT_CODES, *RULES, *AUDIT_CODES]
+    assert main(["explain"]) == 0
+    assert capsys.readouterr().out.startswith("KB000  ")
+
+
+def test_an_unknown_code(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 2, with the way to the list."""
+    assert main(["explain", "KB999"]) == 2
+    assert "`kb explain` lists them" in capsys.readouterr().err
