@@ -18,8 +18,9 @@ A class writes its fields in order. Where a document differs from the fields, th
 Reading is strict and imports pydantic when it is first used. `read(Kind, document)` refuses unknown, missing and
 wrong members with one `WireError` that names the member's path; nothing is converted ("1" is no 1, 1.0 is no 1, true
 is no 1). Lists become tuples, objects read-only mappings. Computed members (properties) are dropped, since the object
-computes them again. A class whose fields differ from its document in more than names gives
-`from_wire(cls, document) -> fields` (a classmethod), which runs before the checks. `parse` turns text into a document
+computes them again. Where a member is another form of a field, the classmethod `from_wire(cls, document) -> fields`
+turns it back before the checks (`pairs` helps). A class with a field that is not in its document, without a default
+and without `from_wire` is written only. `parse` turns text into a document
 and refuses members that stand twice. `schema(Kind)` is the JSON Schema of what `Kind` writes.
 
 Annotations for fields: `Text`, `Sha256`, `Number`, `Count`, `Seq`, `Exact` (a Fraction), `JsonMap` (any JSON object,
@@ -92,7 +93,7 @@ class Wire:
     """Base of frozen dataclasses that are written as JSON documents and can be read from them."""
 
     __slots__ = ()
-    __pydantic_config__: ClassVar = {"extra": "forbid"}
+    __pydantic_config__: ClassVar = {"extra": "forbid", "arbitrary_types_allowed": True}
     WIRE: ClassVar[tuple[str, ...]] = ()
 
     def to_json(self) -> dict[str, JSON]:
@@ -220,7 +221,7 @@ def read(kind: object, document: object, *, where: str = "") -> Any:
 
     Args:
         kind: A `Wire` class, or a tuple, mapping or union of them.
-        document: What `parse` gave, or what `plain` made.
+        document: What `parse` gave or `plain` made, or a member of a record that was read as `JsonMap`.
         where: Name of the document, the start of every path in errors.
 
     Raises:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 from functools import cache
-from types import MappingProxyType
-from typing import Any, cast, get_type_hints
+from types import MappingProxyType, UnionType
+from typing import Any, ClassVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, SchemaValidator, ValidationError, core_schema
 
-from kopt_kb.wire import Matches, Member, Wire, WireError, members
+from kopt_kb.wire import Matches, Member, Wire, WireError, members, plain
 
 __all__ = [
     "any_object_schema",
@@ -32,6 +32,8 @@ _Node = dict[str, Any]
 
 def validated(kind: Any, document: object, where: str) -> Any:
     """Build a value of a type from a document; see `kopt_kb.wire.read`."""
+    if isinstance(document, MappingProxyType | tuple):  # an object of any content, as a record holds it
+        document = plain(document)
     try:
         return _validator(kind)(document)
     except ValidationError as error:
@@ -41,7 +43,20 @@ def validated(kind: Any, document: object, where: str) -> Any:
 def json_schema(kind: Any) -> dict[str, Any]:
     """Return the JSON Schema of what a type writes; see `kopt_kb.wire.schema`."""
     body = TypeAdapter(kind).json_schema(mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_tidy(body)}
+
+
+def _tidy(node: Any) -> Any:
+    """Drop made-up titles of members, and all but the first line of a class's description."""
+    if isinstance(node, list):
+        return [_tidy(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {name: _tidy(item) for name, item in node.items() if name != "title" or "properties" in node}
+    if "properties" in node:
+        kept["properties"] = {name: _tidy(item) for name, item in node["properties"].items()}
+        kept["description"] = str(node.get("description", "")).split("\n")[0]
+    return kept
 
 
 @cache
@@ -61,19 +76,23 @@ def class_schema(kind: type[Wire], core: CoreSchema, handler: GetCoreSchemaHandl
     if node["type"] != "dataclass":  # a reference to a class that is being built
         return core
     computed = {member.path: member for member in members(cast("Hashable", kind))}
-    fields = [_field(field, computed.pop(field["name"], None)) for field in node["schema"]["fields"]]
+    converts = hasattr(kind, "from_wire")
+    fields = [_field(field, computed.pop(field["name"], None), converts) for field in node["schema"]["fields"]]
     node["schema"] = {
         **node["schema"],
         "fields": fields,
         "computed_fields": [_computed(kind, member, handler) for member in computed.values()],
     }
-    dropped = frozenset(member.name for member in computed.values())
-    if not dropped and not hasattr(kind, "from_wire"):
+    lost = [field["name"] for field in fields if field.get("init") is False and field["schema"]["type"] != "default"]
+    dropped = {member.name for member in computed.values()} - (set(node["fields"]) if converts else set())
+    if not (lost or dropped or converts):
         return core
-    return core_schema.no_info_before_validator_function(_prepare(kind, dropped), core)
+    return core_schema.no_info_before_validator_function(_prepare(kind, dropped, lost), core)
 
 
-def _field(field: _Node, member: Member | None) -> _Node:
+def _field(field: _Node, member: Member | None, converts: bool) -> _Node:
+    if member is None and not converts:
+        return {**field, "serialization_exclude": True, "init": False}
     strict = {**field, "schema": _strict(field["schema"])}
     if member is None:
         return {**strict, "serialization_exclude": True}
@@ -88,24 +107,31 @@ def _computed(kind: type, member: Member, handler: GetCoreSchemaHandler) -> core
 
 
 def _hint(kind: Any, path: str) -> Any:
-    """Return the type of an attribute of a class, along its path."""
+    """Return the type of an attribute of a class, along its path; of a union, the types its classes have there."""
     for name in path.split("."):
-        attribute = getattr(kind, name, None)
-        if isinstance(attribute, property):
-            kind = get_type_hints(attribute.fget, include_extras=True)["return"]
-        else:
-            kind = get_type_hints(kind, include_extras=True)[name]
+        classes = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+        kind = Union[tuple(_attribute(one, name) for one in classes)]  # noqa: UP007
     return kind
 
 
-def _prepare(kind: type[Wire], dropped: frozenset[str]) -> Callable[[object], object]:
+def _attribute(kind: Any, name: str) -> Any:
+    attribute = getattr(kind, name, None)
+    if isinstance(attribute, property):
+        return get_type_hints(attribute.fget, include_extras=True)["return"]
+    found = get_type_hints(kind, include_extras=True)[name]
+    return get_args(found)[0] if get_origin(found) is ClassVar else found
+
+
+def _prepare(kind: type[Wire], dropped: set[str], lost: list[str]) -> Callable[[object], object]:
     convert = getattr(kind, "from_wire", None)
 
     def prepare(value: object) -> object:
         if not isinstance(value, Mapping):
             return value
-        kept = {name: item for name, item in value.items() if name not in dropped}
-        return kept if convert is None else convert(kept)
+        if lost:
+            raise TypeError(f"a {kind.__name__} is written only: its document lacks {', '.join(lost)}")
+        fields = {name: item for name, item in value.items() if name not in dropped}
+        return fields if convert is None else convert(fields)
 
     return prepare
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from kopt_kb.quantity.quantity import Absent, Grade, Quantity, Unknown
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.row import Row
+from kopt_kb.wire import Wire
 
 __all__ = ["Ceiling", "best_known", "compute_ceiling", "level_ceiling", "memory_ceiling", "traffic_pattern"]
 
@@ -17,7 +19,7 @@ _OWN = "measured/"
 
 
 @dataclass(frozen=True, slots=True)
-class Ceiling:
+class Ceiling(Wire):
     """One roof, as documented and as measured by ourselves.
 
     Attributes:
@@ -27,13 +29,14 @@ class Ceiling:
         notes: What a reader must know: grades, several rows, measurements below the roof.
     """
 
+    WIRE: ClassVar = ("name", "basis", "documented", "measured", "notes")
     name: str
     documented: Quantity | Unknown
     measured: Quantity | None = None
     notes: tuple[str, ...] = ()
 
     @property
-    def basis(self) -> str:
+    def basis(self) -> Literal["measured", "documented"]:
         """`measured` where our own measurement exists, else `documented`."""
         return "measured" if self.measured is not None else "documented"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.ceilings import (
     Ceiling,
@@ -25,8 +25,8 @@ from kopt_kb.problem.counts import Level
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Quantity, Unknown, counted
-from kopt_kb.wiki.json import cited_json, number_json, quantity_json
 from kopt_kb.wiki.registry import Platform
+from kopt_kb.wire import Wire
 
 __all__ = ["GradeRefused", "Roofline", "roofline"]
 
@@ -46,7 +46,7 @@ class GradeRefused(FindingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Roofline:
+class Roofline(Wire):
     """Where a work stands under a platform's roofs.
 
     Attributes:
@@ -60,6 +60,10 @@ class Roofline:
         targets: The compute and the memory target; `target` is the one of the bound.
     """
 
+    WIRE: ClassVar = (
+        "platform", "work", "intensity=intensity._number_si", "ridge=ridge._number_si", "bound", "limiter",
+        "attainable", "target", "targets", "ceilings=_ceilings", "citations=_citations", "notes",
+    )  # fmt: skip
     platform: str
     work: Work
     compute: tuple[Ceiling, ...]
@@ -110,32 +114,13 @@ class Roofline:
         value = self.target.value
         return value if isinstance(value, Unknown) else None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "platform": self.platform,
-            "work": self.work.to_json(),
-            "intensity": number_json(self.intensity.si),
-            "ridge": None if isinstance(self.ridge, Unknown) else number_json(self.ridge.si),
-            "bound": self.bound,
-            "limiter": self.limiter,
-            "attainable": {name: quantity_json(value) for name, value in self.attainable.items()},
-            "target": self.target.to_json(),
-            "targets": [one.to_json() for one in self.targets],
-            "ceilings": [_ceiling_json(one) for one in self.roofs()],
-            "citations": [cited_json(one) for one in self.citations()],
-            "notes": list(self.notes),
-        }
+    @property
+    def _ceilings(self) -> tuple[Ceiling, ...]:
+        return self.roofs()
 
-
-def _ceiling_json(one: Ceiling) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "basis": one.basis,
-        "documented": quantity_json(one.documented),
-        "measured": quantity_json(one.measured) if one.measured is not None else None,
-        "notes": list(one.notes),
-    }
+    @property
+    def _citations(self) -> tuple[Citation, ...]:
+        return self.citations()
 
 
 def _judged(levels: tuple[Ceiling, ...]) -> tuple[Ceiling, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.ceilings import Ceiling
 from kopt_kb.errors import BadInput
@@ -13,7 +13,7 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity, Unknown, given
 from kopt_kb.quantity.units import UNITS, format_exact
-from kopt_kb.wiki.json import number_json
+from kopt_kb.wire import Wire
 
 __all__ = [
     "TARGET_FACTOR",
@@ -45,7 +45,7 @@ class TargetAboveRoofError(BadInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Target(Wire):
     """An absolute target.
 
     Attributes:
@@ -56,6 +56,10 @@ class Target:
         factor: Share of the roof.
     """
 
+    WIRE: ClassVar = (
+        "metric", "name", "basis", "factor=_factor", "value=value._printed", "unit=value.unit",
+        "needs?=value.needs", "si_value?=value._number_si", "grades?=value.grade_names",
+    )  # fmt: skip
     metric: Metric
     name: str
     value: Quantity | Unknown
@@ -69,14 +73,9 @@ class Target:
             return f"{kind} target: UNKNOWN (gpu-wiki not found)"
         return f"{kind} target >= {self.value}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the contract's target object, plus name, grades and SI value."""
-        common = {"metric": self.metric, "name": self.name, "basis": self.basis, "factor": float(self.factor)}
-        if isinstance(self.value, Unknown):
-            return {**common, "value": None, "unit": None, "needs": list(self.value.needs)}
-        si = number_json(self.value.si)
-        grades = sorted(self.value.grades())
-        return {**common, "value": float(self.value.number), "unit": self.value.unit, "si_value": si, "grades": grades}
+    @property
+    def _factor(self) -> float:
+        return float(self.factor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from kopt_kb.analysis.roofline.ceilings import Ceiling, compute_ceiling, memory_
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
-from kopt_kb.wiki.json import number_json
+from kopt_kb.quantity.units import si_number
 from kopt_kb.wiki.registry import Platform
 
 __all__ = ["Headroom", "headroom_of"]
@@ -57,7 +57,7 @@ class Headroom:
         return {
             "name": self.name,
             "achieved_si": self.achieved_si,
-            "roof_si": number_json(self.roof.si),
+            "roof_si": si_number(self.roof.si),
             "share": self.share,
             "basis": self.basis,
             "citations": [str(one) for one in self.roof.citations()],

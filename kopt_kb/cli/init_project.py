@@ -101,7 +101,7 @@ def _problem(
         what = f"the backward pass of {op} has no closed form here" if lacks else error.what
         fix = "score the forward pass alone, metric = forward" if lacks else error.fix
         raise error.restated(what=what, where=project.where, fix=fix) from error
-    known = problem.to_json()["shapes"]
+    known = problem.shape_names
     for key in ("core_shapes", "representative"):
         strange = next((one for one in getattr(project.scoring, key) if one not in known), None)
         if strange is not None:

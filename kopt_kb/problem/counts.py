@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import Engine
 from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.wire import Wire
 
 __all__ = [
     "ByteCount",
@@ -28,7 +29,7 @@ Direction = Literal["read", "write", "both"]
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(Wire):
     """A whole number of things that is exact, or a lower or upper bound of the true number."""
 
     value: int
@@ -41,18 +42,9 @@ class Count:
     def __add__(self, other: Count) -> Count:
         return Count(self.value + other.value, weaker(self.exactness, other.exactness))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return `{"value", "exactness"}`."""
-        return {"value": self.value, "exactness": self.exactness}
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Count:
-        """Return the count that `to_json` wrote."""
-        return Count(int(data["value"]), data["exactness"])
-
 
 @dataclass(frozen=True, slots=True)
-class FlopCount:
+class FlopCount(Wire):
     """Floating-point (or integer) operations of one type on one engine.
 
     Attributes:
@@ -69,7 +61,7 @@ class FlopCount:
 
 
 @dataclass(frozen=True, slots=True)
-class SpecialCount:
+class SpecialCount(Wire):
     """Evaluations of one special function (exp, log, rsqrt, …), kept apart from FLOPs."""
 
     function: str
@@ -78,7 +70,7 @@ class SpecialCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ByteCount:
+class ByteCount(Wire):
     """Bytes moved at one level in one direction.
 
     Attributes:

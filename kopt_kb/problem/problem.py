@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import dtype_of
@@ -13,12 +13,13 @@ from kopt_kb.problem.ops.definition import OptionValue
 from kopt_kb.problem.shapes import Shape, check_shape, format_shape, parse_shape
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work, work
+from kopt_kb.wire import Wire, pairs, plain, read
 
 __all__ = ["Problem"]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Wire):
     """What a kernel has to compute; made by `Problem.of`, which checks everything.
 
     Attributes:
@@ -29,6 +30,7 @@ class Problem:
         options: Options that differ from the defaults are given; all are listed.
     """
 
+    WIRE: ClassVar = ("op", "shapes=shape_names", "dtype", "options=_options", "tolerance")
     op: str
     shapes: tuple[Shape, ...]
     dtype: str
@@ -72,23 +74,38 @@ class Problem:
         """Return the closed-form work on each shape, in order."""
         return tuple(self.work(shape) for shape in self.shapes)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the problem as JSON data that `from_json` reads back equal."""
-        return {
-            "op": self.op,
-            "shapes": [format_shape(shape) for shape in self.shapes],
-            "dtype": self.dtype,
-            "options": {name: list(value) if isinstance(value, tuple) else value for name, value in self.options},
-            "tolerance": self.tolerance.to_json(),
-        }
+    @property
+    def shape_names(self) -> tuple[str, ...]:
+        """The shapes as they are written everywhere: `8192x4096`."""
+        return tuple(format_shape(shape) for shape in self.shapes)
+
+    @property
+    def _options(self) -> dict[str, OptionValue]:
+        return dict(self.options)
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the fields of a document: shapes from text, options as pairs, the usual tolerance if it has none."""
+        fields = {**document, "options": pairs(document.get("options", {}))}
+        shapes, dtype = document.get("shapes"), document.get("dtype")
+        if isinstance(shapes, list | tuple):
+            fields["shapes"] = [parse_shape(one) if isinstance(one, str) else one for one in shapes]
+        if "tolerance" not in document and isinstance(dtype, str):
+            fields["tolerance"] = tolerance_of(dtype)
+        return fields
 
     @staticmethod
-    def from_json(data: Mapping[str, Any]) -> Problem:
-        """Return the problem that `to_json` wrote, checked again."""
-        return Problem.of(
-            data["op"],
-            data["shapes"],
-            data["dtype"],
-            options=data.get("options", {}),
-            tolerance=Tolerance.from_json(data["tolerance"]) if "tolerance" in data else None,
-        )
+    def from_json(document: Mapping[str, Any]) -> Problem:
+        """Return the problem of a document that may hold more, with all that `of` checks.
+
+        Raises:
+            WireError: A member is missing or of the wrong kind.
+            BadInput: As `of`.
+        """
+        members = {name: plain(document[name]) for name in _MEMBERS if name in document}
+        found = read(Problem, members, where="problem")
+        options = dict(found.options)
+        return Problem.of(found.op, found.shapes, found.dtype, options=options, tolerance=found.tolerance)
+
+
+_MEMBERS = ("op", "shapes", "dtype", "options", "tolerance")

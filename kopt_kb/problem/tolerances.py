@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import dtype_of
+from kopt_kb.wire import Exact, Wire
 
 __all__ = ["TOLERANCES", "Tolerance", "tolerance_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tolerance:
+class Tolerance(Wire):
     """Limits of a correctness check against a float64 reference.
 
     Attributes:
@@ -23,33 +23,14 @@ class Tolerance:
         reason: Why these values.
     """
 
-    max_rel_err: Fraction
-    min_snr_db: Fraction
-    max_abs_err_rel: Fraction
+    max_rel_err: Exact
+    min_snr_db: Exact
+    max_abs_err_rel: Exact
     reason: str
 
     def __post_init__(self) -> None:
         if not 0 < self.max_rel_err < 1:
             raise BadInput(f"max_rel_err is {self.max_rel_err}; it must lie between 0 and 1", code="KB068")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the limits; fractions as text, so that they read back exactly."""
-        return {
-            "max_rel_err": str(self.max_rel_err),
-            "min_snr_db": str(self.min_snr_db),
-            "max_abs_err_rel": str(self.max_abs_err_rel),
-            "reason": self.reason,
-        }
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Tolerance:
-        """Return the limits that `to_json` wrote."""
-        return Tolerance(
-            Fraction(data["max_rel_err"]),
-            Fraction(data["min_snr_db"]),
-            Fraction(data["max_abs_err_rel"]),
-            data["reason"],
-        )
 
 
 def _limits(rel: str, snr_db: int, element: str, reason: str) -> Tolerance:

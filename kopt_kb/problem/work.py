@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.counts import (
@@ -20,12 +20,13 @@ from kopt_kb.problem.dtypes import Engine, dtype_of
 from kopt_kb.problem.ops import definition
 from kopt_kb.problem.ops.definition import OpDefinition, OptionValue
 from kopt_kb.problem.shapes import Shape, check_shape, parse_shape
+from kopt_kb.wire import Wire, pairs
 
 __all__ = ["Work", "work"]
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Work(Wire):
     """Counts of one operation on one shape.
 
     Attributes:
@@ -39,6 +40,9 @@ class Work:
         definitions: What each count means, as (count, text).
     """
 
+    WIRE: ClassVar = (
+        "op", "shape", "dtype", "options=_options", "flops", "special", "bytes", "definitions=_definitions",
+    )  # fmt: skip
     op: str
     shape: Shape
     dtype: str
@@ -126,48 +130,29 @@ class Work:
             return "mixed"
         return bounds.pop() if bounds else "exact"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return all counts with their exactness and definitions."""
-        return {
-            "op": self.op,
-            "shape": list(self.shape),
-            "dtype": self.dtype,
-            "options": {name: list(value) if isinstance(value, tuple) else value for name, value in self.options},
-            "flops": [_flop_json(one) for one in self.flops],
-            "special": [
-                {"function": one.function, "dtype": one.dtype, "count": one.count.to_json()} for one in self.special
-            ],
-            "bytes": [_byte_json(one) for one in self.bytes],
-            "definitions": dict(self.definitions),
-        }
+    def amount_under(self, roof: str) -> int:
+        """Return what counts under a roof: the operations of `bf16 matrix`, the compulsory bytes of `dram`.
 
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Work:
-        """Return the work that `to_json` wrote."""
-        options = ((k, tuple(v) if isinstance(v, list) else v) for k, v in data["options"].items())
-        return Work(
-            op=data["op"],
-            shape=tuple(data["shape"]),
-            dtype=data["dtype"],
-            flops=tuple(
-                FlopCount(one["dtype"], one["engine"], Count.from_json(one["useful"]), _maybe(one["executed"]))
-                for one in data["flops"]
-            ),
-            bytes=tuple(
-                ByteCount(
-                    one["level"],
-                    one["direction"],
-                    Count.from_json(one["compulsory"]),
-                    _maybe(one["requested"]),
-                )
-                for one in data["bytes"]
-            ),
-            special=tuple(
-                SpecialCount(one["function"], one["dtype"], Count.from_json(one["count"])) for one in data["special"]
-            ),
-            options=tuple(options),
-            definitions=tuple(data["definitions"].items()),
-        )
+        Every rate, share, target and least time under a roof is this number over a time. It is zero where the work
+        has nothing under the roof.
+        """
+        dtype, _, engine = roof.partition(" ")
+        if engine:
+            return self.flops_of(dtype, engine).value
+        return sum(moved.compulsory.value for moved in self.bytes if moved.level == roof)
+
+    @property
+    def _options(self) -> dict[str, OptionValue]:
+        return dict(self.options)
+
+    @property
+    def _definitions(self) -> dict[str, str]:
+        return dict(self.definitions)
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the fields of a document: options and definitions are pairs here."""
+        return {**document, **{name: pairs(document.get(name)) for name in ("options", "definitions")}}
 
 
 def work(op: str, shape: Sequence[int] | str, dtype: str, **options: object) -> Work:
@@ -227,22 +212,3 @@ def _sum_special(parts: Iterable[SpecialCount]) -> tuple[SpecialCount, ...]:
         key = (one.function, one.dtype)
         sums[key] = sums.get(key, Count(0)) + one.count
     return tuple(SpecialCount(function, dtype, count) for (function, dtype), count in sums.items())
-
-
-def _flop_json(one: FlopCount) -> dict[str, Any]:
-    executed = one.executed.to_json() if one.executed else None
-    return {"dtype": one.dtype, "engine": one.engine, "useful": one.useful.to_json(), "executed": executed}
-
-
-def _byte_json(one: ByteCount) -> dict[str, Any]:
-    requested = one.requested.to_json() if one.requested else None
-    return {
-        "level": one.level,
-        "direction": one.direction,
-        "compulsory": one.compulsory.to_json(),
-        "requested": requested,
-    }
-
-
-def _maybe(data: dict[str, Any] | None) -> Count | None:
-    return Count.from_json(data) if data else None

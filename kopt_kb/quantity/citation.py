@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import Wire
 
 __all__ = ["Citation", "CitationError", "Location"]
 
@@ -38,7 +40,7 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Wire):
     """One cited value.
 
     Attributes:
@@ -49,11 +51,17 @@ class Citation:
         row_sha256: First 12 hex digits of the row's hash; empty when it was parsed from text.
     """
 
+    WIRE: ClassVar = ("citation=text", "key", "row_sha256")
     key: str
     value: str
     unit: str
     location: Location
     row_sha256: str = ""
+
+    @property
+    def text(self) -> str:
+        """The citation as documents print it."""
+        return str(self)
 
     def __str__(self) -> str:
         symbol = "" if self.unit in {"", "-"} else f" {self.unit}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kopt_kb.errors import BadInput, KoptError, UnknownData
 from kopt_kb.quantity.citation import Citation
-from kopt_kb.quantity.units import format_exact, unit
+from kopt_kb.quantity.units import format_exact, si_number, si_unit, unit
+from kopt_kb.wire import Wire
 
 __all__ = [
     "Absent",
@@ -92,7 +93,7 @@ Origin = Cited | Measured | Counted | Given | Derived
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Wire):
     """A value nobody publishes, or that no row holds; arithmetic with it stays unknown and keeps what is missing.
 
     Attributes:
@@ -101,6 +102,12 @@ class Unknown:
         citation: The UNKNOWN row, if there is one.
     """
 
+    WIRE: ClassVar = ("value=_printed", "state=_state", "needs", "reason")
+    _state: ClassVar[Literal["UNKNOWN"]] = "UNKNOWN"
+    _printed: ClassVar[None] = None
+    _number_si: ClassVar[None] = None
+    unit: ClassVar[None] = None
+    grade_names: ClassVar[None] = None
     needs: tuple[str, ...]
     reason: str = ""
     citation: Citation | None = None
@@ -127,9 +134,12 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(Wire):
     """What the part does not have (a NONE row): neither zero nor unknown."""
 
+    WIRE: ClassVar = ("value=_printed", "state=_state", "key", "reason")
+    _state: ClassVar[Literal["NONE"]] = "NONE"
+    _printed: ClassVar[None] = None
     key: str
     reason: str
     citation: Citation
@@ -141,7 +151,7 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True, order=False)
-class Quantity:
+class Quantity(Wire):
     """An exact value with a dimension, a printed form and an origin.
 
     Attributes:
@@ -152,6 +162,10 @@ class Quantity:
         text: Printed number in `unit`; empty means "computed": print as many digits as are meaningful.
     """
 
+    WIRE: ClassVar = (
+        "value=_printed", "unit", "si_value=_number_si", "si_unit", "grades=grade_names", "citations=citation_texts",
+    )  # fmt: skip
+    needs: ClassVar[None] = None
     si: Fraction
     dimension: str
     unit: str
@@ -170,6 +184,29 @@ class Quantity:
     def number(self) -> str:
         """Printed number, without unit."""
         return self.text or format_exact(self.si / unit(self.unit).factor)
+
+    @property
+    def _printed(self) -> float:
+        return float(self.number)
+
+    @property
+    def _number_si(self) -> int | float:
+        return si_number(self.si)
+
+    @property
+    def si_unit(self) -> str:
+        """Symbol of the base unit."""
+        return si_unit(self.dimension)
+
+    @property
+    def grade_names(self) -> tuple[Grade, ...]:
+        """The grades of all cited leaves, sorted."""
+        return tuple(sorted(self.grades()))
+
+    @property
+    def citation_texts(self) -> tuple[str, ...]:
+        """The wiki rows this value rests on, as text."""
+        return tuple(str(one) for one in self.citations())
 
     @property
     def value_si(self) -> float:

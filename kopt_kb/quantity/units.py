@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["DIMENSIONS", "UNITS", "Unit", "format_exact", "parse_number", "unit", "units_of"]
+__all__ = ["DIMENSIONS", "UNITS", "Unit", "format_exact", "parse_number", "si_number", "si_unit", "unit", "units_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,16 @@ def unit(symbol: str) -> Unit:
 def units_of(dimension: str) -> tuple[str, ...]:
     """Return the spellings of a dimension, in the order they are listed."""
     return tuple(name for name, one in UNITS.items() if one.dimension == dimension)
+
+
+def si_number(value: Fraction) -> int | float:
+    """Return an exact integer where the value is one, else the nearest float."""
+    return value.numerator if value.denominator == 1 else value.numerator / value.denominator
+
+
+def si_unit(dimension: str) -> str:
+    """Return the symbol of a dimension's base unit as documents write it."""
+    return dimension.replace("op", "FLOP", 1) if dimension.split("/", maxsplit=1)[0] == "op" else dimension
 
 
 def parse_number(text: str) -> Fraction:

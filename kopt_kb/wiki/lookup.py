@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kopt_kb.quantity.units import UNITS
-from kopt_kb.wiki.json import SI_UNITS, number_json
+from kopt_kb.quantity.units import UNITS, si_number, si_unit
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.registry import Platform, parse_key
 from kopt_kb.wiki.resolve import citation_of, reread
@@ -96,11 +95,11 @@ def row_json(row: Row) -> dict[str, Any]:
     si_value: Any = None
     if row.kind == "value":
         value = int(row.value) if row.value.isdigit() else float(row.value)
-        si_value = number_json(row_value(row))
+        si_value = si_number(row_value(row))
     dimension = UNITS[row.unit].dimension
     return {
         "metric": row.metric, "value": value, "text": row.value, "unit": row.unit, "si_value": si_value,
-        "si_unit": SI_UNITS.get(dimension, dimension), "key": row.key, "conditions": dict(row.axes), "grade": row.grade,
+        "si_unit": si_unit(dimension), "key": row.key, "conditions": dict(row.axes), "grade": row.grade,
         "citation": str(citation_of(row)), "heading": row.heading, "row_sha256": row.sha,
         "notes": [{"tag": tag, "text": text} for tag, text in row.notes],
     }  # fmt: skip

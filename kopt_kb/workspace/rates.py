@@ -80,10 +80,10 @@ def _per_s(amount: int, record: Measured) -> float | None:
 def _amounts(problem: Problem, shape: str) -> tuple[int, int]:
     """Return useful operations and compulsory bytes of device memory; zeros for a shape the operation can't have."""
     try:
-        work = problem.work(check_shape(parse_shape(shape))).to_json()
+        work = problem.work(check_shape(parse_shape(shape)))
     except BadInput:
         return 0, 0
-    return sum(one["useful"]["value"] for one in work["flops"]), roof_amount(work, DRAM)
+    return sum(flop.useful.value for flop in work.flops), work.amount_under(DRAM)
 
 
 def _rate(state: WorkspaceState, problem: Problem, record: Measured, roof: Mapping[str, Any] | None) -> ShapeRate:

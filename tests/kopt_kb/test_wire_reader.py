@@ -213,6 +213,11 @@ class TestKinds:
         with pytest.raises(WireError, match=r"^has to be an object, not [^;]*\[KB301\]$"):
             read(Inner, value)
 
+    def test_a_member_that_was_frozen_is_read_like_its_document(self):
+        """A record holds an object of any content as read-only mappings and tuples, at every level."""
+        held = read(Outer, {**GOOD, "extra": {"node": {"name": "a", "children": [{"name": "b"}]}}}).extra
+        assert read(Node, held["node"]) == Node("a", (Node("b"),))
+
 
 class TestSchema:
     def test_it_describes_what_is_written_and_refuses_the_rest(self):
@@ -227,7 +232,6 @@ class TestSchema:
         """A JSON object whose shape is not ours."""
         assert schema(Outer)["properties"]["extra"] == {
             "additionalProperties": True,
-            "title": "Extra",
             "type": "object",
         }
 

@@ -21,6 +21,7 @@ from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.shapes import Shape, parse_shape
 from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.wire import read
 
 __all__ = [
     "Body",
@@ -123,7 +124,7 @@ def _compare(reference: Any, body: Body, inner: Path, problems: Mapping[str, str
     from kopt_kb.kernels.output_file import load_output
     from kopt_kb.kernels.verification import judge
 
-    limits = Tolerance.from_json(body["tolerance"])
+    limits = read(Tolerance, body["tolerance"], where="tolerance")
     failures: list[str] = []
     worst: dict[str, float] = {}
     for place, text, shape, seed in cases_of(body):

@@ -37,6 +37,7 @@ from kopt_kb.runners.candidate.search import run_search
 from kopt_kb.runners.candidate.search_pruning import pruner_of
 from kopt_kb.runners.lifeline import die_with, end_alike
 from kopt_kb.static.compile_cache import default_cache_folder
+from kopt_kb.wire import read
 
 __all__ = ["answer", "main"]
 
@@ -101,7 +102,7 @@ def _timing(body: Body, folder: Path) -> dict[str, Any]:
 
     names = [side for side in ("incumbent", "candidate", "best") if (folder / f"{side}.py").is_file()]
     modules = {side: load_module(str(folder / f"{side}.py")) for side in names}
-    maker, tolerance = reference_of(folder), Tolerance.from_json(body["tolerance"])
+    maker, tolerance = reference_of(folder), read(Tolerance, body["tolerance"], where="tolerance")
     shapes: dict[str, dict[str, list[dict[str, float]]]] = {}
     for text, shape in shapes_of(body).items():
         sides: dict[str, list[dict[str, float]]] = {side: [] for side in modules}
@@ -159,7 +160,7 @@ def _search(body: Body, folder: Path) -> dict[str, Any]:
     from kopt_kb.kernels.verification import compare
 
     module, maker = load_module(str(folder / "candidate.py")), reference_of(folder)
-    tolerance = Tolerance.from_json(body["tolerance"])
+    tolerance = read(Tolerance, body["tolerance"], where="tolerance")
     kept: dict[str, tuple[Any, Any]] = {}
 
     def evaluate(text: str, config: Mapping[str, object]) -> float:

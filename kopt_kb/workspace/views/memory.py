@@ -113,7 +113,7 @@ def _over(rates: tuple[ShapeRate, ...], name: str, scale: float) -> float | None
 def _performance(state: WorkspaceState, history: History, attempt: Attempt) -> dict[str, Any]:
     own = attempt.own_records
     rates = rates_of(state, own, judged=not history.simulated(attempt))
-    wanted = {str(shape) for shape in state.problem.to_json()["shapes"]}
+    wanted = set(state.problem.shape_names)
     whole = wanted <= own.keys()
     return {
         "latency_us": short(_microseconds(geometric_mean(own[shape].median_s for shape in wanted))) if whole else None,

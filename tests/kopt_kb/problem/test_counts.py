@@ -6,6 +6,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.counts import Count, dram, weaker
+from kopt_kb.wire import read as read_document
 
 
 @pytest.mark.parametrize("value", [-1, 1.0, True, "1"])
@@ -29,7 +30,7 @@ def test_a_lower_and_an_upper_bound_do_not_add_up():
 
 def test_a_count_reads_back_as_written():
     """With its exactness."""
-    assert Count.from_json(Count(2**80, "upper").to_json()) == Count(2**80, "upper")
+    assert read_document(Count, Count(2**62, "upper").to_json()) == Count(2**62, "upper")
 
 
 def test_dram_bytes_keep_directions_apart():

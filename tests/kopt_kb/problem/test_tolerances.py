@@ -10,6 +10,7 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import DTYPES
 from kopt_kb.problem.tolerances import TOLERANCES, Tolerance, tolerance_of
+from kopt_kb.wire import read
 
 
 def test_every_type_has_limits_and_a_reason():
@@ -41,4 +42,4 @@ def test_a_tolerance_of_everything_is_refused():
 def test_limits_read_back_exactly():
     """As fractions, not floats."""
     one = tolerance_of("fp16")
-    assert Tolerance.from_json(one.to_json()) == one
+    assert read(Tolerance, one.to_json()) == one

@@ -12,6 +12,7 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.counts import Count
 from kopt_kb.problem.work import Work, work
+from kopt_kb.wire import read
 
 
 def test_the_demo_problem_by_hand():
@@ -109,7 +110,18 @@ def test_work_reads_back_from_json_as_written(op):
     """Integers beyond 2^53 included."""
     shape = {"attention": (64, 128, 1 << 16, 128), "gemm": (1 << 20,) * 3, "rms_norm": (1 << 30, 1 << 20)}[op]
     found = work(op, shape, "bf16")
-    assert Work.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert read(Work, json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_what_counts_under_a_roof_is_one_number():
+    """Attention's exponentials' adds are vector work and count under no matrix roof; a roof it lacks counts nothing."""
+    found = work("attention", (4, 32, 4096, 128), "bf16")
+    matrix, vector = (found.amount_under(roof) for roof in ("bf16 matrix", "fp32 vector"))
+    assert matrix == 4 * 4 * 32 * 4096 * 4096 * 128
+    assert vector > 0
+    assert matrix + vector == sum(flop.useful.value for flop in found.flops)
+    assert found.amount_under("dram") == found.compulsory_bytes("dram")
+    assert (found.amount_under("fp8 matrix"), found.amount_under("l2")) == (0, 0)
 
 
 def test_counting_loads_nothing_heavy():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput
-from kopt_kb.quantity.units import DIMENSIONS, UNITS, format_exact, parse_number, unit, units_of
+from kopt_kb.quantity.units import DIMENSIONS, UNITS, format_exact, parse_number, si_number, si_unit, unit, units_of
 
 PINT = {
     "B": "byte", "KiB": "kibibyte", "MiB": "mebibyte", "GiB": "gibibyte", "TiB": "tebibyte", "kB": "kilobyte",
@@ -65,6 +65,20 @@ def test_format_exact_reads_back_within_its_digits(numerator: int, power: int) -
     """Six significant digits are kept."""
     value = Fraction(numerator, 10**power)
     assert abs(Fraction(format_exact(value)) - value) <= abs(value) / 10**5
+
+
+def test_integers_stay_integers_in_documents() -> None:
+    """A rational that is none becomes the nearest float."""
+    assert si_number(Fraction(4 * 10**12)) == 4_000_000_000_000
+    assert isinstance(si_number(Fraction(4 * 10**12)), int)
+    assert si_number(Fraction(1, 3)) == 1 / 3
+
+
+def test_documents_write_operations_as_flop() -> None:
+    """The dimension's name is op; every other base unit is its own symbol."""
+    assert [si_unit(one) for one in ("op/s", "op", "op/B", "op/clk", "B/s", "s", "1", "bit/s")] == [
+        "FLOP/s", "FLOP", "FLOP/B", "FLOP/clk", "B/s", "s", "1", "bit/s",
+    ]  # fmt: skip
 
 
 def test_every_unit_has_a_described_dimension() -> None:
