@@ -101,10 +101,16 @@ SIBLING = (
 )
 
 
+@pytest.fixture(scope="session")
+def page_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache of compiled pages for the whole run: its keys are the pages' bytes and the code, so it is never stale."""
+    return tmp_path_factory.mktemp("page-cache")
+
+
 @pytest.fixture
-def wiki_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The invented wiki in a folder of its own, with a cache of its own."""
-    monkeypatch.setenv("KOPT_CACHE", str(tmp_path / "cache"))
+def wiki_root(tmp_path: Path, page_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The invented wiki in a folder of its own."""
+    monkeypatch.setenv("KOPT_CACHE", str(page_cache))
     root = tmp_path / "wiki"
     for folder in ("hardware/nvidia", "targets"):
         (root / folder).mkdir(parents=True)
@@ -118,6 +124,14 @@ def wiki_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def product(wiki_root: Path) -> Path:
     """The page of the invented product T10."""
     return wiki_root / "hardware" / "nvidia" / "t10.md"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that tests/slow.txt names; `-m "not slow"` is the quick lane."""
+    slow = set((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").split("\n"))
+    for item in items:
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker("slow")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

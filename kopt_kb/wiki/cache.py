@@ -23,9 +23,10 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> bytes:
-    """Return the hash of the registry's own code: a changed rule makes every compiled page unusable."""
+    """Return the hash of the code that compiles pages: a changed rule or unit makes every compiled page unusable."""
+    package = Path(__file__).parent.parent
     total = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
+    for file in sorted((*package.glob("wiki/**/*.py"), *package.glob("quantity/*.py"))):
         total.update(file.read_bytes())
     return total.digest()
 

@@ -43,6 +43,19 @@ def test_the_code_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache.digest(b"x") != before
 
 
+def test_code_that_compiles_pages_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Units and formulas stand beside the wiki's own modules: another factor of a unit is another compiled page."""
+    for name in ("wiki/physics/peaks.py", "quantity/units.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("old")
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "wiki" / "cache.py"))
+    keys = {cache.code_digest.__wrapped__()}
+    for name in ("wiki/physics/peaks.py", "quantity/units.py"):
+        (tmp_path / name).write_text("new")
+        keys.add(cache.code_digest.__wrapped__())
+    assert len(keys) == 3
+
+
 def test_no_temporary_file_is_left(folder: Path) -> None:
     """Writing is one rename."""
     cache.store("k", 1)

@@ -63,6 +63,7 @@ def test_a_changed_byte_is_seen(knowledge_root: Path) -> None:
 
 def test_the_index_is_only_a_cache(knowledge_root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A broken file is replaced, a folder that is a file is no error."""
+    monkeypatch.setenv("KOPT_CACHE", str(tmp_path / "cache"))
     before = found(knowledge_root, "bank conflict")
     (index,) = (tmp_path / "cache").glob("search-*.sqlite")
     index.write_bytes(b"garbage" * 100)
