@@ -1,11 +1,12 @@
-# Two commands do all set-up: `make demo` (core install only) and `make test` (all tests and checks).
+# Two commands do all set-up: `make demo` (core install only) and `make test` (all tests and checks). `make check` is
+# for every change: lint, types, imports and the quick tests.
 PYTHON ?= python3
 DEMO := .venvs/demo
 TEST := .venvs/test
 NEWEST := .venvs/newest
 PIP_FLAGS := --disable-pip-version-check --quiet
 
-.PHONY: demo test check smoke-newest format clean
+.PHONY: demo test check lint types quick smoke-newest format clean
 
 $(DEMO)/ready: pyproject.toml
 	$(PYTHON) -m venv $(DEMO)
@@ -21,16 +22,26 @@ $(TEST)/ready: pyproject.toml
 demo: $(DEMO)/ready
 	@PATH="$(CURDIR)/$(DEMO)/bin:$$PATH" bash tools/demo.sh
 
-check: $(TEST)/ready
+lint: $(TEST)/ready
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/ruff format --check .
-	$(TEST)/bin/mypy
-	$(TEST)/bin/mypy tests/typing
 	$(TEST)/bin/lint-imports --no-cache
 	$(TEST)/bin/kb wiki check gpuwiki
 
-test: check
-	$(TEST)/bin/pytest -n 2 --dist loadfile
+types: $(TEST)/ready
+	$(TEST)/bin/mypy
+	$(TEST)/bin/mypy tests/typing
+
+# Every test that tests/slow.txt does not name.
+quick: $(TEST)/ready
+	$(TEST)/bin/pytest -q -n 2 --dist loadfile -m "not slow"
+
+check: lint types quick
+
+# All tests, and what of the pure core they reach, in one run.
+test: lint types
+	$(TEST)/bin/pytest -n 2 --dist loadfile --cov --cov-report= --cov-report=json:.coverage.json
+	$(TEST)/bin/python tools/core_coverage.py .coverage.json
 	$(MAKE) smoke-newest
 
 # Compile, limits and count on the newest triton; the tests above run on the oldest one that is supported.
@@ -42,4 +53,4 @@ format: $(TEST)/ready
 	$(TEST)/bin/ruff format .
 
 clean:
-	rm -rf .venvs build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venvs build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.*
