@@ -2,8 +2,8 @@
 
 Usage: python tools/core_coverage.py coverage.json
 
-The core are the files that `[tool.coverage.run]` of pyproject.toml includes: what computes, judges and records without a
-GPU, a child process or a terminal.
+The core are the files that `[tool.coverage.run]` of pyproject.toml includes: what computes, judges and records without
+a GPU, a child process or a terminal.
 """
 
 from __future__ import annotations
