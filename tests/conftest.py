@@ -51,7 +51,7 @@ title: Test target
 | ops_per_clock_per_sm | 1024 | op/clk | dtype=fp16; engine=matrix; sparsity=dense; acc=fp32 | vendor | [^guide] table 2 quote="1024" | |
 | lanes_per_sm | 128 | count | dtype=fp32 | vendor | [^guide] table 2 quote="128" | |
 
-[^guide]: title="Guide"; publisher="Maker"; url="https://example.org/guide"; revision="1.0"; read="2026-11-21"
+[^guide]: title="Guide"; publisher="NVIDIA"; url="https://example.org/guide"; revision="1.0"; read="2026-11-21"
 """
 
 PRODUCT = f"""---
@@ -88,7 +88,7 @@ not: [T10_PRO]
 | l2_capacity | 50 | MiB | - | vendor | [^sheet] cache row quote="50 MB" | |
 | memory_type | HBM3 | - | - | vendor | [^sheet] memory row quote="HBM3" | |
 
-[^sheet]: title="Sheet"; publisher="Maker"; url="https://example.org/sheet"; revision="2026-01"; read="2026-11-21"
+[^sheet]: title="Sheet"; publisher="NVIDIA"; url="https://example.org/sheet"; revision="2026-01"; read="2026-11-21"
 [^blog]: title="Blog"; publisher="Someone"; url="https://example.org/blog"; revision="undated"; read="2026-11-21"
 """
 

@@ -243,9 +243,8 @@ def _rates(case: Case) -> Iterator[Explanation]:
         return
     counts = _numbers(case.sheet, "sm_count")
     same = {name: case.wanted[name] for name in ("dtype", "engine", "sparsity") if name in case.wanted}
-    for sheet, kind in _rate_sheets(case):
+    for sheet, rates, kind in _rate_sheets(case, same):
         clocks = {row_value(row) for row in _values(sheet, "sm_clock")}
-        rates = _numbers(sheet, "ops_per_clock_per_sm", **same, acc="unstated")
         fitting = [c for c in clocks for n in counts for rate in rates if near(case.row.si, n * rate * c)]
         if fitting:
             clock = float(min(fitting)) / 10**6
@@ -253,11 +252,20 @@ def _rates(case: Case) -> Iterator[Explanation]:
             return
 
 
-def _rate_sheets(case: Case) -> Iterator[tuple[Sheet, str]]:
-    yield case.sheet, "other-clock"
+def _rate_sheets(case: Case, same: dict[str, str]) -> Iterator[tuple[Sheet, list[Fraction], str]]:
+    """Yield this part with its rate, with the ceiling of its target if it is cut, and its siblings with theirs."""
+    rates = [
+        row for row in _values(case.sheet, "ops_per_clock_per_sm") if not differing(row, {**same, "acc": "unstated"})
+    ]
+    own = [row_value(row) for row in rates if not row.path.startswith("targets/")]
+    ceiling = [row_value(row) for row in rates if row.path.startswith("targets/")]
+    yield case.sheet, own or ceiling, "other-clock"
+    if own:
+        yield case.sheet, ceiling, "family-rate"
     for other in case.wiki.names.identities.values():
         if other.target == case.identity.target and other != case.identity:
-            yield case.wiki.sheet(other), "family-rate"
+            sheet = case.wiki.sheet(other)
+            yield sheet, _numbers(sheet, "ops_per_clock_per_sm", **same, acc="unstated"), "family-rate"
 
 
 _MOST_PRODUCTS = 4

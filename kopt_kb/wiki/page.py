@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from kopt_kb.wiki.cells import CellFault, parse_row
+from kopt_kb.wiki.evidence import evidence_faults
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.row import COLUMNS, Row
@@ -227,4 +228,6 @@ def read_page(data: bytes, path: str, *, kind: str = "hardware") -> Page:
     for span in _scan(page, lines, "\n".join(lines)):
         _read_table(page, lines, span)
     _check_footnotes(page, text)
+    if kind in _REQUIRED:
+        page.faults += evidence_faults(page.front, page.rows, page.footnotes)
     return page

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kopt_kb.wiki.physics import capacity, formats, limits, memory, orders, peaks, ratios
+from kopt_kb.wiki.physics import (
+    caches,
+    capacity,
+    formats,
+    limits,
+    links,
+    memory,
+    orders,
+    peaks,
+    power,
+    ratios,
+    technology,
+)
 from kopt_kb.wiki.physics.base import Facts, Finding
 from kopt_kb.wiki.sheet import Check, Sheet
 
@@ -16,6 +28,7 @@ __all__ = ["RULES", "judge"]
 
 RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-RATE": peaks.rate,
+    "PHY-CEILING": peaks.ceiling,
     "PHY-LANES": peaks.lanes,
     "PHY-MEASURED": peaks.measured_below_peak,
     "PHY-SPARSE": ratios.sparse,
@@ -50,6 +63,21 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-SECTOR": orders.sectors,
     "PHY-BANKS": orders.banks,
     "PHY-POOL": orders.l1_pool,
+    "PHY-CACHE": caches.l2_size,
+    "PHY-LLC": caches.memory_side_slices,
+    "PHY-LINE": caches.lines,
+    "PHY-GENERATION": links.link_generation,
+    "PHY-EACH": links.both_beside_each,
+    "PHY-HOST": links.host_slot,
+    "PHY-WATTS": power.power_a_processor,
+    "PHY-CAP": power.default_cap,
+    "PHY-DIAG": power.diagnostic_target,
+    "PHY-TYPE": technology.pin_rate_of_type,
+    "PHY-ECC": technology.error_correction,
+    "PHY-MHZ": technology.clock_range,
+    "PHY-DIGITS": ratios.printed_digits,
+    "PHY-TINY": peaks.measured_not_tiny,
+    "PHY-DIVISOR": orders.one_divisor,
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet, row_value
 from kopt_kb.wiki.vocabulary import asked, fits
@@ -18,6 +19,7 @@ __all__ = [
     "Finding",
     "compare",
     "one",
+    "rounding",
     "rows",
     "value",
     "within",
@@ -50,16 +52,22 @@ class Facts:
     Attributes:
         by_metric: Rows with their conditions.
         memory: Family of the memory's interface: HBM, GDDR or empty.
+        memory_type: Row that names the memory technology.
+        memory_ecc: Row on its error correction.
     """
 
     def __init__(self, sheet: Sheet) -> None:
         self.by_metric: dict[str, list[tuple[Row, dict[str, str]]]] = {}
         self.memory = ""
+        self.memory_type: Row | None = None
+        self.memory_ecc: Row | None = None
         for row in sheet.chosen().values():
             if row.kind == "value":
                 self.by_metric.setdefault(row.metric, []).append((row, dict(row.axes)))
             elif row.key == "memory_type" and row.kind == "token":
-                self.memory = _memory_family(row.value)
+                self.memory, self.memory_type = _memory_family(row.value), row
+            elif row.key == "memory_ecc" and row.kind == "token":
+                self.memory_ecc = row
 
 
 def rows(facts: Facts, metric: str, **axes: str) -> Iterator[Row]:
@@ -82,6 +90,12 @@ def value(facts: Facts, metric: str, **axes: str) -> Fraction | None:
     """Return the base-unit value of the only such row, or None."""
     row = one(facts, metric, **axes)
     return None if row is None else row_value(row)
+
+
+def rounding(row: Row) -> Fraction:
+    """Return half a unit of a row's last printed digit: what its rounding may hide, in base units."""
+    decimals = len(row.value.partition(".")[2])
+    return Fraction(1, 2 * 10**decimals) * UNITS[row.unit].factor
 
 
 def within(actual: Fraction, expected: Fraction, tolerance: Fraction) -> bool:

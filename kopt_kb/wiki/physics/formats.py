@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.quantity.units import UNITS
-from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, Finding, compare, rows
+from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, Finding, compare, rounding, rows
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
@@ -30,12 +29,6 @@ def _fastest(facts: Facts, row: Row, *, engine: str, dtypes: tuple[str, ...]) ->
     return max(found, key=row_value, default=None)
 
 
-def _rounding(row: Row) -> Fraction:
-    """Return half a unit of a row's last printed digit: what its rounding may hide, in base units."""
-    decimals = len(row.value.partition(".")[2])
-    return Fraction(1, 2 * 10**decimals) * UNITS[row.unit].factor
-
-
 def _multiples(
     facts: Facts, row: Row, engine: str, dtypes: tuple[str, ...], factors: tuple[Fraction | int, ...]
 ) -> Finding:
@@ -45,7 +38,7 @@ def _multiples(
         return Finding(row, "not-checkable", f"{row.key}: no {' or '.join(dtypes)} peak under the same conditions")
     expected = min((row_value(base) * factor for factor in factors), key=lambda each: abs(each - row_value(row)))
     found = compare(row, expected, RATIO_TOLERANCE, f"its multiple of the {' or '.join(dtypes)} {engine} peak")
-    if found.outcome == "fail" and abs(row_value(row) - expected) <= _rounding(row) + _rounding(base) * max(factors):
+    if found.outcome == "fail" and abs(row_value(row) - expected) <= rounding(row) + rounding(base) * max(factors):
         return Finding(row, "not-checkable", f"{found.detail}: as few digits as these can't tell")
     return found
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 
 from kopt_kb.wiki.physics.base import EXACT, Facts, Finding, compare, one, rows, value
@@ -16,6 +18,7 @@ __all__ = [
     "full_chip",
     "granules",
     "l1_pool",
+    "one_divisor",
     "power_order",
     "sectors",
     "system_totals",
@@ -33,10 +36,21 @@ def _ascending(found: list[Row | None]) -> Iterator[Finding]:
         yield _at_most(low, high)
 
 
+_SUMS = ("peak_compute", "memory_capacity", "memory_bandwidth")
+_SUM_ROUNDING = Fraction(3, 100)
+_MAXIMUM = {"class": "max", "ops": "all"}
+_IMPLIED_LEAST, _IMPLIED_MOST = Fraction(3, 4), Fraction(11, 10)
+"""Sheets print peaks for a clock near the maximum: 0.87 to 1.06 of it on every part whose maximum is known."""
+
+
 def clock_order(facts: Facts) -> Iterator[Finding]:
     """Base, boost and maximum clocks of the same operations ascend."""
     for ops in ("all", "matrix", "vector"):
         yield from _ascending([one(facts, "sm_clock", **{"class": c}, ops=ops) for c in ("base", "boost", "max")])
+        implied, top = one(facts, "sm_clock", **{"class": "unstated"}, ops=ops), value(facts, "sm_clock", **_MAXIMUM)
+        if implied is not None and top is not None:
+            near = _IMPLIED_LEAST * top <= row_value(implied) <= _IMPLIED_MOST * top
+            yield Finding(implied, "pass" if near else "fail", f"{implied.key} against the maximum clock")
 
 
 def power_order(facts: Facts) -> Iterator[Finding]:
@@ -66,6 +80,27 @@ def system_totals(facts: Facts) -> Iterator[Finding]:
                 gpu = one(facts, metric, **same)
                 if gpu is not None:
                     yield _at_most(gpu, row)
+
+
+def one_divisor(facts: Facts) -> Iterator[Finding]:
+    """The totals of a system are those of one GPU times one whole number, the same for every row (3 %)."""
+    pairs: dict[str, list[tuple[Row, Fraction]]] = {}
+    for metric, found in facts.by_metric.items():
+        for row, axes in found:
+            if metric in _SUMS and axes.get("scope") in {"superchip", "board", "node", "rack"}:
+                same = {name: text for name, text in axes.items() if name not in {"scope", "config"}}
+                gpu = one(facts, metric, **same)
+                if gpu is not None:
+                    pairs.setdefault(axes["scope"], []).append((row, row_value(row) / row_value(gpu)))
+    for ratios in pairs.values():
+        counts = Counter(round(ratio) for _, ratio in ratios)
+        usual = counts.most_common(1)[0][0]
+        for row, ratio in ratios:
+            good = abs(ratio - usual) <= _SUM_ROUNDING * usual
+            detail = (
+                f"{row.key} = {row.value} {row.unit} is {float(ratio):.2f} times that of one GPU, the page's {usual}"
+            )
+            yield Finding(row, "pass" if good else "fail", detail)
 
 
 def block_limits(facts: Facts) -> Iterator[Finding]:

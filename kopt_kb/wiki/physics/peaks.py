@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare, rows, value, within
+from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, Finding, compare, rows, value, within
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["lanes", "measured_below_peak", "rate"]
+__all__ = ["ceiling", "lanes", "measured_below_peak", "measured_not_tiny", "rate"]
 
 
 def _clocks(facts: Facts, stated: str, engine: str) -> list[Fraction]:
@@ -23,15 +23,24 @@ def _clocks(facts: Facts, stated: str, engine: str) -> list[Fraction]:
     return found
 
 
+_SPARSE_GAIN = 2
+"""2:4 sparsity skips half of the products: the sparse rate is twice the dense one where no row says otherwise."""
+
+
 def _rates(facts: Facts, axes: dict[str, str]) -> set[Fraction]:
-    found = set()
-    for row in rows(
-        facts, "ops_per_clock_per_sm", dtype=axes["dtype"], engine=axes["engine"], sparsity=axes["sparsity"]
-    ):
-        acc = dict(row.axes)["acc"]
-        if "unstated" in {acc, axes["acc"]} or acc == axes["acc"]:
-            found.add(row_value(row))
-    return found
+    """Return operations a clock and SM of a peak's type: the product's own, else of its accumulator, else of any.
+
+    Where no row states the sparse rate it is twice the dense one.
+    """
+    kind = {"dtype": axes["dtype"], "engine": axes["engine"]}
+    for sparsity, gain in ((axes["sparsity"], 1), ("dense", _SPARSE_GAIN)):
+        found = [(row, dict(row.axes)["acc"]) for row in rows(facts, "ops_per_clock_per_sm", **kind, sparsity=sparsity)]
+        fitting = [(row, acc) for row, acc in found if acc == axes["acc"] or "unstated" in {acc, axes["acc"]}]
+        own = [row for row, _ in fitting if not row.path.startswith("targets/")]
+        same = [row for row, acc in fitting if acc == axes["acc"]]
+        if fitting:
+            return {row_value(row) * gain for row in own or same or [row for row, _ in fitting]}
+    return set()
 
 
 def _against(row: Row, expected: list[Fraction], meaning: str) -> Finding:
@@ -42,6 +51,22 @@ def _against(row: Row, expected: list[Fraction], meaning: str) -> Finding:
     return compare(row, nearest, PRODUCT_TOLERANCE, meaning)
 
 
+def _has_lanes(facts: Facts, axes: dict[str, str]) -> bool:
+    """Return whether PHY-LANES speaks about a peak: a dense vector rate whose lanes are known."""
+    return axes["engine"] == "vector" and value(facts, "lanes_per_sm", dtype=axes["dtype"]) is not None
+
+
+def ceiling(facts: Facts) -> Iterator[Finding]:
+    """A product's own operations a clock are those of its target, and never more; a cut product says so."""
+    for row in rows(facts, "ops_per_clock_per_sm"):
+        axes = {name: text for name, text in row.axes if name != "acc"}
+        tops = [
+            one for one in rows(facts, "ops_per_clock_per_sm", **axes) if one.path.startswith("targets/") and one != row
+        ]
+        if tops and not row.path.startswith("targets/"):
+            yield compare(row, max(row_value(one) for one in tops), EXACT, "the ceiling of its target")
+
+
 def rate(facts: Facts) -> Iterator[Finding]:
     """A documented peak equals SMs x operations a clock x clock (2 %)."""
     count = value(facts, "sm_count")
@@ -49,7 +74,7 @@ def rate(facts: Facts) -> Iterator[Finding]:
         axes = dict(row.axes)
         per_clock = _rates(facts, axes)
         clocks = _clocks(facts, axes["clock"], axes["engine"])
-        if row.grade == "derived":
+        if row.grade == "derived" or (not per_clock and _has_lanes(facts, axes)):
             continue
         if count is None or not per_clock or not clocks:
             missing = "sm_count" if count is None else "ops_per_clock_per_sm" if not per_clock else "sm_clock"
@@ -91,3 +116,29 @@ def measured_below_peak(facts: Facts) -> Iterator[Finding]:
             over = row_value(row) > max(peaks)
             detail = f"{row.key} = {row.value} {row.unit} against the documented dense peak"
             yield Finding(row, "fail" if over else "pass", f"{detail}: {'above' if over else 'below'} it")
+
+
+_TINY = Fraction(1, 5)
+"""Nothing that is measured to find a ceiling ends under a fifth of it: a unit was mistaken."""
+
+
+def measured_not_tiny(facts: Facts) -> Iterator[Finding]:
+    """A measured rate or bandwidth, and an acceptance limit, is at least a fifth of the documented one."""
+    for metric in ("measured_compute", "acceptance_compute"):
+        for row in rows(facts, metric):
+            axes = dict(row.axes)
+            engine = {"engine": axes["engine"]} if "engine" in axes else {}
+            peaks = [
+                row_value(peak) for peak in rows(facts, "peak_compute", dtype=axes["dtype"], sparsity="dense", **engine)
+            ]
+            if peaks:
+                yield _not_tiny(row, min(peaks))
+    top = value(facts, "memory_bandwidth")
+    for row in rows(facts, "measured_bandwidth", level="dram"):
+        if top is not None:
+            yield _not_tiny(row, top)
+
+
+def _not_tiny(row: Row, top: Fraction) -> Finding:
+    detail = f"{row.key} = {row.value} {row.unit} is {float(row_value(row) / top) * 100:.1f} % of the documented value"
+    return Finding(row, "pass" if row_value(row) >= top * _TINY else "fail", detail)

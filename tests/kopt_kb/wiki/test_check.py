@@ -19,8 +19,10 @@ def test_the_shipped_wiki_is_clean() -> None:
     assert report.outcomes["fail"] == 0
 
 
-def test_not_checkable_is_counted_apart(wiki_root: Path) -> None:
+def test_not_checkable_is_counted_apart(wiki_root: Path, product: Path) -> None:
     """It is never a pass."""
+    kept = [line for line in product.read_text().split("\n") if not line.startswith("| memory_data_rate")]
+    product.write_text("\n".join(kept))
     report = check_wiki(Wiki(wiki_root, use_cache=False))
     assert report.outcomes["not-checkable"] >= 1
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kopt_kb.wiki.page import read_page
 
-FRONT = "---\nplatform: T10\nvendor: V\nsku: S\narch: A\ntarget: sm_00\n---\n"
+FRONT = "---\nplatform: T10\nvendor: P\nsku: S\narch: A\ntarget: sm_00\n---\n"
 HEADER = "| Metric | Value | Unit | Conditions | Grade | Source | Note |\n|---|---|---|---|---|---|---|\n"
 NOTE = '[^s]: title="T"; publisher="P"; url="u"; revision="r"; read="2026-11-21"\n'
 ROW = '| memory_bandwidth | 4.0 | TB/s | - | vendor | [^s] row 1 quote="4.0TB/s" | |\n'

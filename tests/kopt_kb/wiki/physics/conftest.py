@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.row import Row, Source
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.vocabulary import METRICS, canonical_key
 
@@ -14,13 +14,19 @@ SheetOf = Callable[..., Sheet]
 
 
 def _row(text: str, line: int) -> Row:
-    """`metric value unit axis=value;axis=value` as a row, with an optional `! RULE` exception at the end."""
-    body, _, rule = text.partition(" ! ")
+    """`[PATH:]metric value unit axis=value;axis=value` as a row, then optional `! RULE` exception or `@ document`."""
+    body, _, document = text.partition(" @ ")
+    body, _, rule = body.partition(" ! ")
     metric, value, unit, *rest = body.split()
+    path, _, metric = metric.rpartition(":")
     axes = dict(part.split("=") for part in rest[0].split(";")) if rest else {}
     notes = (("exception", f"{rule}: for a reason"),) if rule else ()
     key = canonical_key(METRICS[metric], axes)
-    return Row(metric, key, "value", value, unit, tuple(axes.items()), "vendor", (), notes, "p.md", line, "H", "0" * 12)
+    kind = "token" if METRICS[metric].dimension == "token" else "value"
+    sources = (Source(document, "row", value),) if document else ()
+    return Row(
+        metric, key, kind, value, unit, tuple(axes.items()), "vendor", sources, notes, path or "p.md", line, "H", "0" * 12
+    )  # fmt: skip
 
 
 @pytest.fixture

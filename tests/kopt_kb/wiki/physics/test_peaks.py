@@ -105,3 +105,60 @@ def test_a_measurement_may_equal_its_peak(sheet_of, value: str, outcome: str) ->
     measured = f"measured_compute {value} TFLOPS dtype=fp16;engine=matrix;acc=fp32;shape=8x8x8;data=random"
     peak = f"peak_compute 102.4 TFLOPS {FP16};clock=boost"
     assert outcomes(sheet_of(peak, measured), "PHY-MEASURED") == [outcome]
+
+
+RATE = "{}:ops_per_clock_per_sm {} op/clk dtype=fp16;engine=matrix;sparsity=dense;acc={}"
+PART = ("sm_count 100 count", "sm_clock 1 GHz class=max;ops=all")
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows", "expected"),
+    [
+        ("PHY-CEILING", (RATE.format("targets/t.md", 1024, "unstated"), RATE.format("p.md", 1024, "fp32")), ["pass"]),
+        ("PHY-CEILING", (RATE.format("targets/t.md", 1024, "unstated"), RATE.format("p.md", 512, "fp32")), ["fail"]),
+        (
+            "PHY-CEILING",
+            (RATE.format("targets/t.md", 1024, "unstated"), RATE.format("p.md", 512, "fp32") + " ! PHY-CEILING"),
+            ["excepted"],
+        ),
+        ("PHY-CEILING", (RATE.format("p.md", 512, "fp32"),), []),
+        ("PHY-CEILING", (RATE.format("targets/t.md", 1024, "unstated"), RATE.format("targets/t.md", 512, "fp32")), []),
+        (
+            "PHY-RATE",
+            (*PART, RATE.format("targets/t.md", 1024, "unstated"), RATE.format("p.md", 512, "fp32"),
+             "peak_compute 51.2 TFLOPS dtype=fp16;engine=matrix;sparsity=dense;acc=unstated;clock=max"),
+            ["pass"],
+        ),
+        (
+            "PHY-RATE",
+            (*PART, RATE.format("targets/t.md", 1024, "unstated"), RATE.format("p.md", 512, "fp32"),
+             "peak_compute 102.4 TFLOPS dtype=fp16;engine=matrix;sparsity=dense;acc=unstated;clock=max"),
+            ["fail"],
+        ),
+        (
+            "PHY-RATE",
+            (*PART, RATE.format("targets/t.md", 1024, "unstated"),
+             "peak_compute 204.8 TFLOPS dtype=fp16;engine=matrix;sparsity=2:4;acc=unstated;clock=max"),
+            ["pass"],
+        ),
+        (
+            "PHY-RATE",
+            (*PART, "lanes_per_sm 128 count dtype=fp32",
+             "peak_compute 25.6 TFLOPS dtype=fp32;engine=vector;sparsity=dense;acc=unstated;clock=max"),
+            [],
+        ),
+        ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 400 GB/s level=dram;pattern=read;bytes=1GB"), ["pass"]),
+        ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 399 GB/s level=dram;pattern=read;bytes=1GB"), ["fail"]),
+        ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 1.7 GB/s level=dram;pattern=read;bytes=1GB"), ["fail"]),
+        ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 1 GB/s level=l2;pattern=read;bytes=1GB"), []),
+        (
+            "PHY-TINY",
+            ("peak_compute 100 TFLOPS dtype=fp16;engine=matrix;sparsity=dense;acc=fp32;clock=max",
+             "acceptance_compute 0.9 TFLOPS dtype=fp16;data=random"),
+            ["fail"],
+        ),
+    ],
+)  # fmt: skip
+def test_ceilings_and_floors(sheet_of, rule: str, rows: tuple[str, ...], expected: list[str]) -> None:
+    """A cut product says so, its own rate decides, and nothing measured is tiny."""
+    assert [check.outcome for check in judge(sheet_of(*rows)) if check.rule == rule] == expected

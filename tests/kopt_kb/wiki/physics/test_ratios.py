@@ -57,3 +57,26 @@ def test_unknown_partner_is_not_checkable(sheet_of) -> None:
     """Never a pass."""
     assert outcomes(sheet_of(peak("fp8", "200")), "PHY-NARROW") == ["not-checkable"]
     assert outcomes(sheet_of(peak("bf16", "200")), "PHY-HALF") == ["not-checkable"]
+
+
+PEAK = "peak_compute {} TFLOPS dtype={};engine=matrix;sparsity={};acc=fp32;clock=boost @ {}"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ((PEAK.format("989.4", "fp16", "dense", "a"), PEAK.format("989.4", "bf16", "dense", "a")), ["pass"]),
+        ((PEAK.format("989.4", "fp16", "dense", "a"), PEAK.format("989.5", "bf16", "dense", "a")), ["pass"]),
+        ((PEAK.format("989.4", "fp16", "dense", "a"), PEAK.format("984.9", "bf16", "dense", "a")), ["fail"]),
+        ((PEAK.format("71", "fp16", "dense", "a"), PEAK.format("71.2", "bf16", "dense", "b")), []),
+        ((PEAK.format("989.4", "fp16", "dense", "a"), PEAK.format("1978.9", "fp8", "dense", "a")), ["pass"]),
+        ((PEAK.format("989.4", "fp16", "dense", "a"), PEAK.format("1987.9", "fp8", "dense", "a")), ["fail"]),
+        ((PEAK.format("989.4", "fp16", "dense", "a"), PEAK.format("1978.9", "fp16", "2:4", "a")), ["pass"]),
+        ((PEAK.format("989.4", "fp16", "dense", "a"), PEAK.format("1987.9", "fp16", "2:4", "a")), ["fail"]),
+        ((PEAK.format("165.2", "fp16", "dense", "a"), PEAK.format("82.6", "tf32", "dense", "a")), ["pass"]),
+        ((PEAK.format("100", "fp16", "dense", "a"), PEAK.format("130", "fp8", "dense", "a")), []),
+    ],
+)
+def test_one_document_agrees_to_its_digits(sheet_of, rows: tuple[str, ...], expected: list[str]) -> None:
+    """Two documents may round apart, and no multiple at all is another rule's business."""
+    assert [check.outcome for check in judge(sheet_of(*rows)) if check.rule == "PHY-DIGITS"] == expected

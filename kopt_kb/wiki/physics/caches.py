@@ -1,0 +1,65 @@
+"""Rules on cache sizes: what a share of an L2 can be, how a memory-side cache is cut, what lines look like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = ["l2_size", "lines", "memory_side_slices"]
+
+_KIB, _MIB = Fraction(1024), Fraction(1024**2)
+_SHARE_LEAST, _SHARE_MOST = 32 * _KIB, _MIB
+"""What one processor's share of the L2 is on every part of 2017 to 2026: 51 KiB to 0.9 MiB."""
+_MEMORY_SHARE = Fraction(1, 100)
+"""An L2 is at most a hundredth of the memory behind it."""
+_SLICE_BITS = 64
+"""A slice of a memory-side cache belongs to 64 bits of the memory bus (one HBM3 channel, four of GDDR6)."""
+_LINE_LEAST, _LINE_MOST = 32, 256
+
+
+def _verdict(row: Row, good: bool, detail: str) -> Finding:
+    return Finding(row, "pass" if good else "fail", detail)
+
+
+def l2_size(facts: Facts) -> Iterator[Finding]:
+    """The whole L2 is 32 KiB to 1 MiB for each processor, not under one L1 pool, at most 1 % of the memory."""
+    cache = one(facts, "l2_capacity")
+    if cache is None:
+        return
+    size = row_value(cache)
+    count, memory = value(facts, "sm_count"), value(facts, "memory_capacity")
+    pool = value(facts, "l1_shared_pool") or value(facts, "l1_capacity")
+    if count is not None:
+        share = size / count
+        detail = f"{cache.key} = {cache.value} {cache.unit} is {float(share / _KIB):.1f} KiB for each of {count} SMs"
+        yield _verdict(cache, _SHARE_LEAST <= share <= _SHARE_MOST, detail)
+    if pool is not None:
+        yield _verdict(cache, size >= pool, f"{cache.key} = {cache.value} {cache.unit} against the L1 of one SM")
+    if memory is not None:
+        yield _verdict(cache, size <= memory * _MEMORY_SHARE, f"{cache.key} against a hundredth of memory_capacity")
+
+
+def memory_side_slices(facts: Facts) -> Iterator[Finding]:
+    """A memory-side cache gives every 64 bits of the memory bus the same power of two of MiB."""
+    cache, bus = one(facts, "llc_capacity"), value(facts, "memory_bus_width")
+    if cache is None:
+        return
+    if bus is None:
+        yield Finding(cache, "not-checkable", f"{cache.key}: memory_bus_width is not known")
+        return
+    each = row_value(cache) / _MIB / (bus / _SLICE_BITS)
+    whole = each.denominator == 1 and each.numerator & (each.numerator - 1) == 0
+    yield _verdict(cache, whole, f"{cache.key} is {float(each):.3g} MiB for each {_SLICE_BITS} bits of the bus")
+
+
+def lines(facts: Facts) -> Iterator[Finding]:
+    """Cache lines and sectors are powers of two between 32 and 256 bytes."""
+    for metric in ("cache_line", "cache_sector"):
+        for row in rows(facts, metric):
+            size = int(row_value(row))
+            good = _LINE_LEAST <= size <= _LINE_MOST and size & (size - 1) == 0
+            yield _verdict(row, good, f"{row.key} = {row.value} {row.unit}")

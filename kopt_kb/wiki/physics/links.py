@@ -1,0 +1,62 @@
+"""Rules on links: what one link of a generation carries, both directions beside each, what a slot of the host is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kopt_kb.quantity.units import UNITS
+from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, within
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = ["both_beside_each", "host_slot", "link_generation"]
+
+_GB = UNITS["GB/s"].factor
+_NVLINK = {"nvlink2": 50, "nvlink3": 50, "nvlink4": 50, "nvlink5": 100}
+"""GB/s of one link, both directions, by generation (NVIDIA, NVLink and NVSwitch, table of generations)."""
+_NVLINK_MOST = 18
+"""Most links of one GPU in these generations (same table)."""
+_PCIE = re.compile(r"pcie(?P<generation>[3-7])x(?P<lanes>8|16)")
+_PCIE_LANE = Fraction(2)
+"""GB/s of one lane of generation 3, both directions, as vendors round it; each generation doubles it (PCI-SIG)."""
+_PCIE_FIRST = 3
+_PCIE_ROUNDING = Fraction(4, 100)
+"""Some sheets print 31.5 or 63 GB/s: the payload after 128b/130b encoding is 1.5 % less than the rounded rate."""
+
+
+def link_generation(facts: Facts) -> Iterator[Finding]:
+    """One link carries what its generation does (2 %); a total is a whole number of links."""
+    for row in rows(facts, "link_bandwidth", direction="both", scope="link"):
+        each = _NVLINK.get(dict(row.axes)["link"])
+        if each is not None:
+            yield compare(row, each * _GB, PRODUCT_TOLERANCE, "what one link of this generation carries")
+    for row in rows(facts, "link_bandwidth", direction="both"):
+        each = _NVLINK.get(dict(row.axes)["link"])
+        if each is not None:
+            links = row_value(row) / _GB / each
+            good = within(links, Fraction(round(links)), PRODUCT_TOLERANCE) and 1 <= round(links) <= _NVLINK_MOST
+            yield Finding(
+                row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} is {float(links):.2f} links"
+            )
+
+
+def both_beside_each(facts: Facts) -> Iterator[Finding]:
+    """A link's bandwidth of one direction stands beside that of both: sheets print the total."""
+    for row, axes in facts.by_metric.get("link_bandwidth", ()):
+        if axes.get("direction") == "each":
+            total = one(facts, "link_bandwidth", **{**axes, "direction": "both"})
+            good = total is not None and within(row_value(total), 2 * row_value(row), PRODUCT_TOLERANCE)
+            yield Finding(row, "pass" if good else "fail", f"{row.key} beside the same link in both directions")
+
+
+def host_slot(facts: Facts) -> Iterator[Finding]:
+    """A PCIe slot carries its lanes times the rate of its generation, half of it in each direction (4 %)."""
+    for row in rows(facts, "host_bandwidth"):
+        axes = dict(row.axes)
+        found = _PCIE.fullmatch(axes["link"])
+        if found is not None:
+            lane = (
+                _PCIE_LANE * 2 ** (int(found["generation"]) - _PCIE_FIRST) / (1 if axes["direction"] == "both" else 2)
+            )
+            yield compare(row, int(found["lanes"]) * lane * _GB, _PCIE_ROUNDING, "lanes * rate of the generation")

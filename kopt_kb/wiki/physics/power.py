@@ -1,0 +1,55 @@
+"""Rules on power: what a processor takes, the default cap beside the sheet, what a diagnostic asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, value, within
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = ["default_cap", "diagnostic_target", "power_a_processor"]
+
+_WATTS_LEAST, _WATTS_MOST = 1, 12
+"""Board power for each processor of every part of 2017 to 2026: 1.2 to 9.2 W."""
+_TARGET_LEAST = Fraction(6, 10)
+"""NVIDIA's diagnostic asks for 0.68 to 1 of the power of a part."""
+
+
+def power_a_processor(facts: Facts) -> Iterator[Finding]:
+    """Board power is 1 to 12 W for each processor."""
+    count = value(facts, "sm_count")
+    for kind in ("tdp", "cap_default", "cap_max"):
+        for row in rows(facts, "board_power", kind=kind):
+            if count is not None:
+                each = row_value(row) / count
+                good = _WATTS_LEAST <= each <= _WATTS_MOST
+                detail = f"{row.key} = {row.value} {row.unit} is {float(each):.1f} W for each of {count} SMs"
+                yield Finding(row, "pass" if good else "fail", detail)
+
+
+def default_cap(facts: Facts) -> Iterator[Finding]:
+    """The cap that a device starts with is the power of its sheet (2 %), and no cap that can be set is below that."""
+    sheet = one(facts, "board_power", kind="tdp")
+    if sheet is None:
+        return
+    for row in rows(facts, "board_power", kind="cap_default"):
+        yield compare(row, row_value(sheet), PRODUCT_TOLERANCE, "the power of the sheet")
+    for row in rows(facts, "board_power", kind="cap_max"):
+        good = row_value(row) >= row_value(sheet) * (1 - PRODUCT_TOLERANCE)
+        yield Finding(row, "pass" if good else "fail", f"{row.key} against the power of the sheet")
+
+
+def diagnostic_target(facts: Facts) -> Iterator[Finding]:
+    """A diagnostic asks for most of the power that a part may take, and for no more (2 %)."""
+    known = [
+        row_value(row) for kind in ("tdp", "cap_default", "cap_max") for row in rows(facts, "board_power", kind=kind)
+    ]
+    for row in rows(facts, "board_power", kind="diag_target"):
+        if not known:
+            yield Finding(row, "not-checkable", f"{row.key}: no power of the part is known")
+            continue
+        top = max(known)
+        asked = row_value(row)
+        good = _TARGET_LEAST * top <= asked and (asked <= top or within(asked, top, PRODUCT_TOLERANCE))
+        yield Finding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} of at most {top} W")

@@ -1,0 +1,77 @@
+"""Rules of a technology: the pin rates of a memory type, error correction, clocks that silicon of these years has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kopt_kb.quantity.units import UNITS
+from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
+from kopt_kb.wiki.sheet import row_value
+
+__all__ = ["clock_range", "error_correction", "pin_rate_of_type"]
+
+_GBIT = UNITS["Gbit/s"].factor
+_PIN_RATES: dict[str, tuple[str, str]] = {
+    "HBM2": ("1.4", "2.5"),
+    "HBM2e": ("2.3", "3.6"),
+    "HBM3": ("3.8", "6.4"),
+    "HBM3e": ("5.8", "9.8"),
+    "HBM4": ("7.0", "13"),
+    "GDDR5": ("5", "9"),
+    "GDDR6": ("10", "21"),
+    "GDDR6X": ("18.5", "24"),
+    "GDDR7": ("24", "36"),
+    "LPDDR5": ("4.2", "6.5"),
+    "LPDDR5X": ("6.5", "10.7"),
+}
+"""Gbit/s of a pin that parts of each type are sold with (JEDEC JESD235, 238, 270, 212, 250, 239, 209-5 and later).
+
+Between the rates of two generations there are no parts.
+"""
+_CLOCKS = {"base": ("0.3", "2.6"), "boost": ("0.9", "3.4"), "max": ("0.9", "3.6"), "unstated": ("0.9", "3.6")}
+"""GHz of processors of 2017 to 2026."""
+
+
+def _data_rate(facts: Facts) -> Fraction | None:
+    """Return bits a second and pin: bandwidth over bus where both are printed, else the printed rate or clock."""
+    bandwidth, bus = value(facts, "memory_bandwidth"), value(facts, "memory_bus_width")
+    if bandwidth is not None and bus is not None:
+        return bandwidth * 8 / bus
+    printed, clock = value(facts, "memory_data_rate"), one(facts, "memory_clock")
+    if printed is not None or clock is None:
+        return printed
+    return row_value(clock) * int(dict(clock.axes)["multiplier"].removeprefix("x"))
+
+
+def pin_rate_of_type(facts: Facts) -> Iterator[Finding]:
+    """A memory type bounds the data rate of a pin from both sides."""
+    kind, rate = facts.memory_type, _data_rate(facts)
+    bounds = _PIN_RATES.get(kind.value) if kind is not None else None
+    if kind is None or bounds is None:
+        return
+    if rate is None:
+        yield Finding(kind, "not-checkable", f"{kind.key}: neither bus and bandwidth nor a memory clock is known")
+        return
+    low, high = (Fraction(text) * _GBIT for text in bounds)
+    detail = (
+        f"{kind.value} runs at {bounds[0]} to {bounds[1]} Gbit/s a pin, the page makes it {float(rate / _GBIT):.2f}"
+    )
+    yield Finding(kind, "pass" if low <= rate <= high else "fail", detail)
+
+
+def error_correction(facts: Facts) -> Iterator[Finding]:
+    """Stacked memory has error correction: JEDEC's HBM carries the bits for it."""
+    kind, ecc = facts.memory_type, facts.memory_ecc
+    if kind is not None and ecc is not None and kind.value.startswith("HBM"):
+        yield Finding(ecc, "fail" if ecc.value == "no" else "pass", f"memory_ecc = {ecc.value} with {kind.value}")
+
+
+def clock_range(facts: Facts) -> Iterator[Finding]:
+    """A clock of a processor is one that parts of these years have."""
+    for row in rows(facts, "sm_clock"):
+        bounds = _CLOCKS.get(dict(row.axes)["class"])
+        if bounds is not None:
+            low, high = (Fraction(text) * UNITS["GHz"].factor for text in bounds)
+            good = low <= row_value(row) <= high
+            yield Finding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit}")

@@ -1,0 +1,32 @@
+"""Technology: pin rates of a memory type, error correction, clocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.wiki.physics import judge
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows", "expected"),
+    [
+        ("PHY-TYPE", ("memory_type HBM3 -", "memory_bandwidth 3352 GB/s", "memory_bus_width 5120 bit"), ["pass"]),
+        ("PHY-TYPE", ("memory_type HBM3 -", "memory_bandwidth 2039 GB/s", "memory_bus_width 5120 bit"), ["fail"]),
+        ("PHY-TYPE", ("memory_type HBM2e -", "memory_bandwidth 3352 GB/s", "memory_bus_width 5120 bit"), ["fail"]),
+        ("PHY-TYPE", ("memory_type GDDR7 -", "memory_data_rate 36 Gbit/s"), ["pass"]),
+        ("PHY-TYPE", ("memory_type GDDR7 -", "memory_data_rate 37 Gbit/s"), ["fail"]),
+        ("PHY-TYPE", ("memory_type GDDR6 -", "memory_clock 1250 MHz multiplier=x8"), ["pass"]),
+        ("PHY-TYPE", ("memory_type GDDR6X -", "memory_clock 1250 MHz multiplier=x8"), ["fail"]),
+        ("PHY-TYPE", ("memory_type HBM3 -",), ["not-checkable"]),
+        ("PHY-ECC", ("memory_type HBM3 -", "memory_ecc yes -"), ["pass"]),
+        ("PHY-ECC", ("memory_type HBM3 -", "memory_ecc no -"), ["fail"]),
+        ("PHY-ECC", ("memory_type GDDR6 -", "memory_ecc no -"), []),
+        ("PHY-MHZ", ("sm_clock 900 MHz class=max;ops=all",), ["pass"]),
+        ("PHY-MHZ", ("sm_clock 899 MHz class=max;ops=all",), ["fail"]),
+        ("PHY-MHZ", ("sm_clock 19.8 GHz class=boost;ops=all",), ["fail"]),
+        ("PHY-MHZ", ("sm_clock 300 MHz class=base;ops=all",), ["pass"]),
+    ],
+)  # fmt: skip
+def test_outcomes(sheet_of, rule: str, rows: tuple[str, ...], expected: list[str]) -> None:
+    """Each rule on a right value, on the border, past it, and with nothing to compare."""
+    assert [check.outcome for check in judge(sheet_of(*rows)) if check.rule == rule] == expected
