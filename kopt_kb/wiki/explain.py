@@ -242,7 +242,7 @@ def _rates(case: Case) -> Iterator[Explanation]:
     if case.row.metric != "peak_compute":
         return
     counts = _numbers(case.sheet, "sm_count")
-    same = {name: case.wanted[name] for name in ("dtype", "engine", "sparsity") if name in case.wanted}
+    same: dict[str, str] = {name: case.wanted[name] for name in ("dtype", "engine", "sparsity") if name in case.wanted}
     for sheet, rates, kind in _rate_sheets(case, same):
         clocks = {row_value(row) for row in _values(sheet, "sm_clock")}
         fitting = [c for c in clocks for n in counts for rate in rates if near(case.row.si, n * rate * c)]
