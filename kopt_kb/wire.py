@@ -13,7 +13,7 @@ A class writes its fields in order. Where a document differs from the fields, th
     WIRE: ClassVar = ("metric", "class=bottleneck", "value=amount.value", "headroom_s", "needs?")
 
 `name` is the field or property of that name; `name=path` takes the value from another attribute, dots lead inside
-(renames, flattens); a field that is not listed is not written; `name?` is left out when it is None or "".
+(renames, flattens); a field that is not listed is not written; `name?` is left out when it is None.
 
 Reading is strict and imports pydantic when it is first used. `read(Kind, document)` refuses unknown, missing and
 wrong members with one `WireError` that names the member's path; nothing is converted ("1" is no 1, 1.0 is no 1, true
@@ -82,7 +82,7 @@ class WireError(BadInput):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Member:
-    """One member of a class's document: its name, the path of its value, whether None and "" are left out."""
+    """One member of a class's document: its name, the path of its value, whether None is left out."""
 
     name: str
     path: str
@@ -101,7 +101,7 @@ class Wire:
         written: dict[str, JSON] = {}
         for member, get in _writers(cast("Hashable", type(self))):
             value = get(self)
-            if not (member.optional and (value is None or value == "")):
+            if not (member.optional and value is None):
                 written[member.name] = plain(value)
         return written
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from kopt_kb.cli.streams import Output
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wire import plain
 
 __all__ = ["add_author", "add_common", "add_wiki", "conditions", "open_registry", "print_json", "printable", "table"]
 
@@ -51,9 +52,9 @@ def open_registry(args: argparse.Namespace) -> Registry:
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document to stdout; letters that its encoding lacks are escaped as JSON does."""
-    plain = not (getattr(sys.stdout, "encoding", None) or "utf-8").casefold().startswith("utf")
-    json.dump(value, sys.stdout, ensure_ascii=plain, indent=2, allow_nan=False)
+    """Print a result or plain data as one JSON document; letters that the encoding lacks are escaped as JSON does."""
+    escape = not (getattr(sys.stdout, "encoding", None) or "utf-8").casefold().startswith("utf")
+    json.dump(plain(value), sys.stdout, ensure_ascii=escape, indent=2, allow_nan=False)
     sys.stdout.write("\n")
 
 

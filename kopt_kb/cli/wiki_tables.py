@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.wiki.conflicts import Conflict, wiki_conflicts
+from kopt_kb.wiki.conflicts import Conflict, Conflicts, wiki_conflicts
 from kopt_kb.wiki.row import Row
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def run_conflicts(args: argparse.Namespace) -> int:
     """Print every conflict of the wikis; a recorded conflict is no fault, the exit code is 0."""
     found = [one for wiki in open_registry(args).wikis for one in wiki_conflicts(wiki)]
     if args.json:
-        print_json({"conflicts": [one.to_json() for one in found]})
+        print_json(Conflicts(tuple(found)).to_json())
     else:
         for conflict in found:
             _print_conflict(conflict)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.knowledge import FOLDERS, page_faults, read_knowledge
@@ -14,14 +15,15 @@ from kopt_kb.wiki.required import missing
 from kopt_kb.wiki.sheet import Check, Sheet
 from kopt_kb.wiki.tables import table
 from kopt_kb.wiki.wiki import Wiki
+from kopt_kb.wire import Wire
 
 __all__ = ["WikiReport", "check_wiki", "render_index"]
 
 INDEX = "README.md"
 
 
-@dataclass(slots=True)
-class WikiReport:
+@dataclass(frozen=True, slots=True)
+class WikiReport(Wire):
     """Result of a wiki check.
 
     Attributes:
@@ -31,30 +33,40 @@ class WikiReport:
         checks: Outcome of every physics rule on every row.
     """
 
+    WIRE: ClassVar = ("path", "clean", "pages", "rows=_rows", "outcomes=_outcomes", "faults")
     path: str
     pages: int = 0
-    rows: Counter[str] = field(default_factory=Counter)
-    faults: list[Fault] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    checks: tuple[Check, ...] = ()
 
     @property
     def outcomes(self) -> Counter[str]:
         """How many rule outcomes were pass, fail, excepted, not-checkable."""
         return Counter(check.outcome for check in self.checks)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "path": self.path,
-            "clean": not self.faults,
-            "pages": self.pages,
-            "rows": dict(sorted(self.rows.items())),
-            "outcomes": dict(sorted(self.outcomes.items())),
-            "faults": [
-                {"code": f.code, "file": f.path, "line": f.line, "message": f.message, "fix": f.fix, "key": f.key}
-                for f in self.faults
-            ],
-        }
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    @property
+    def _rows(self) -> dict[str, int]:
+        return dict(sorted(self.rows.items()))
+
+    @property
+    def _outcomes(self) -> dict[str, int]:
+        return dict(sorted(self.outcomes.items()))
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A report that is being written."""
+
+    pages: int
+    rows: Counter[str] = field(default_factory=Counter)
+    faults: list[Fault] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
 
 
 def render_index(wiki: Wiki) -> str:
@@ -88,14 +100,14 @@ def _link(text: str, path: str = "") -> str:
 _KNOWLEDGE = tuple((name.capitalize(), name) for name in FOLDERS)
 
 
-def _check_index(wiki: Wiki, report: WikiReport) -> None:
+def _check_index(wiki: Wiki, report: _Draft) -> None:
     content = wiki.read(INDEX)
     if content is None or content.decode("utf-8", "replace") != render_index(wiki):
         message = "the index is missing" if content is None else "the index does not list exactly the pages there are"
         report.faults.append(Fault("WK402", INDEX, 0, message, "run `kb wiki index`"))
 
 
-def _check_identity(wiki: Wiki, one: Identity, report: WikiReport) -> None:
+def _check_identity(wiki: Wiki, one: Identity, report: _Draft) -> None:
     expected = one.platform.lower()
     if one.path.rsplit("/", 1)[-1] != f"{expected}.md":
         report.faults.append(
@@ -115,7 +127,7 @@ def _check_identity(wiki: Wiki, one: Identity, report: WikiReport) -> None:
     _count(sheet, report)
 
 
-def _check_pci(sheet: Sheet, one: Identity, report: WikiReport) -> None:
+def _check_pci(sheet: Sheet, one: Identity, report: _Draft) -> None:
     """The ids a device is found by (front matter) are exactly those that rows cite."""
     cited = set()
     for row in sheet.rows:
@@ -129,13 +141,13 @@ def _check_pci(sheet: Sheet, one: Identity, report: WikiReport) -> None:
         )
 
 
-def _count(sheet: Sheet, report: WikiReport) -> None:
+def _count(sheet: Sheet, report: _Draft) -> None:
     for row in sheet.rows:
         if not row.path.startswith("targets/"):
             report.rows[row.grade] += 1
 
 
-def _unread_pages(wiki: Wiki, report: WikiReport) -> None:
+def _unread_pages(wiki: Wiki, report: _Draft) -> None:
     """Product pages whose front matter names no platform are faults too: they would vanish silently."""
     known = {one.path for one in wiki.names.identities.values()}
     for path in wiki.pages("hardware"):
@@ -145,7 +157,7 @@ def _unread_pages(wiki: Wiki, report: WikiReport) -> None:
             report.faults += page.faults
 
 
-def _check_knowledge(wiki: Wiki, report: WikiReport) -> None:
+def _check_knowledge(wiki: Wiki, report: _Draft) -> None:
     paths = [path for folder in FOLDERS for path in wiki.pages(folder)]
     exists = {p.relative_to(wiki.root).as_posix() for p in wiki.root.rglob("*.md")} if paths else set()
     for path in paths:
@@ -157,7 +169,7 @@ def _check_knowledge(wiki: Wiki, report: WikiReport) -> None:
 _PLACES = ("hardware", "targets", "measured", "counters", *FOLDERS)
 
 
-def _check_strays(wiki: Wiki, report: WikiReport) -> None:
+def _check_strays(wiki: Wiki, report: _Draft) -> None:
     """Files outside of the folders of the contract are named: they would be read by nothing."""
     for path in sorted(wiki.root.rglob("*")):
         place = path.relative_to(wiki.root)
@@ -172,7 +184,7 @@ def _check_strays(wiki: Wiki, report: WikiReport) -> None:
 
 def check_wiki(wiki: Wiki) -> WikiReport:
     """Return the report over all product and target pages of a wiki."""
-    report = WikiReport(str(wiki.root), len(wiki.pages("hardware")) + len(wiki.pages("targets")))
+    report = _Draft(len(wiki.pages("hardware")) + len(wiki.pages("targets")))
     report.faults += wiki.names.faults()
     for one in wiki.names.identities.values():
         _check_identity(wiki, one, report)
@@ -186,5 +198,5 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     _check_knowledge(wiki, report)
     _check_strays(wiki, report)
     _check_index(wiki, report)
-    report.faults = list(dict.fromkeys(report.faults))
-    return report
+    faults = tuple(dict.fromkeys(report.faults))
+    return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks))

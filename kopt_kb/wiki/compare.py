@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wiki.answers import Spec, spec
 from kopt_kb.wiki.explain import differing
-from kopt_kb.wiki.lookup import row_json
 from kopt_kb.wiki.registry import Platform, parse_key
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.vocabulary import METRICS, asked, canonical_key, fits
+from kopt_kb.wire import Wire
 
 __all__ = ["Comparison", "Line", "compare_platforms"]
 
@@ -23,16 +24,30 @@ _PREFERRED = {"fp32": 0, "int32": 0, "unstated": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Cell(Wire):
+    """One product's part of a line: its row, or `missing` and what stands instead."""
+
+    WIRE: ClassVar = ("platform", "state", "note", "row?")
+    platform: str
+    state: str
+    note: str
+    row: Spec | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line(Wire):
     """One quantity of every product.
 
     Attributes:
+        platforms: Ids of the products.
         key: The quantity; conditions that differ between the rows are left out.
         rows: Each product's row, None where it has none.
         notes: What stands instead of a missing row, by product; empty where there is one or nothing.
         differs: Conditions in which the rows differ, such as `acc: fp32, unstated`; empty when all are the same.
     """
 
+    WIRE: ClassVar = ("key", "comparable", "differs", "ratios=_ratios", "cells=_cells")
+    platforms: tuple[str, ...]
     key: str
     rows: tuple[Row | None, ...]
     notes: tuple[str, ...]
@@ -43,6 +58,18 @@ class Line:
         """Whether every product has a value under the same conditions."""
         return not self.differs and all(row is not None and row.kind in {"value", "token"} for row in self.rows)
 
+    @property
+    def _ratios(self) -> tuple[float | None, ...]:
+        return self.ratios()
+
+    @property
+    def _cells(self) -> tuple[Cell, ...]:
+        cells = zip(self.platforms, self.rows, self.notes, strict=True)
+        return tuple(
+            Cell(name, "missing", note, None) if row is None else Cell(name, row.kind, note, spec(row))
+            for name, row, note in cells
+        )
+
     def ratios(self) -> tuple[float | None, ...]:
         """Return each value over the first product's; None for words and for lines that are not comparable."""
         if not self.comparable or any(row is None or row.kind != "value" for row in self.rows):
@@ -52,27 +79,16 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Wire):
     """Products and their lines, in vocabulary order."""
 
+    WIRE: ClassVar = ("platforms=_names", "lines")
     platforms: tuple[Platform, ...]
     lines: tuple[Line, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "platforms": [str(one.id) for one in self.platforms],
-            "lines": [self._line_json(line) for line in self.lines],
-        }
-
-    def _line_json(self, line: Line) -> dict[str, Any]:
-        cells = []
-        for at, (platform, row) in enumerate(zip(self.platforms, line.rows, strict=True)):
-            state = "missing" if row is None else row.kind
-            cell: dict[str, Any] = {"platform": str(platform.id), "state": state, "note": line.notes[at]}
-            cells.append(cell | ({"row": row_json(row)} if row is not None else {}))
-        body = {"key": line.key, "comparable": line.comparable, "differs": list(line.differs)}
-        return {**body, "ratios": list(line.ratios()), "cells": cells}
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(str(one.id) for one in self.platforms)
 
 
 def _topic(row: Row) -> str:
@@ -112,7 +128,8 @@ def _elsewhere(platform: Platform, topic: str) -> str:
 def _line(platforms: Sequence[Platform], topic: str, rows: list[Row | None]) -> Line:
     notes = tuple("" if row is not None else _elsewhere(one, topic) for one, row in zip(platforms, rows, strict=True))
     keys = {row.key for row in rows if row is not None}
-    return Line(keys.pop() if len(keys) == 1 else topic, tuple(rows), notes, _differences(rows))
+    names = tuple(str(one.id) for one in platforms)
+    return Line(names, keys.pop() if len(keys) == 1 else topic, tuple(rows), notes, _differences(rows))
 
 
 def _lines(platforms: Sequence[Platform], topic: str, found: list[list[Row]]) -> list[Line]:
@@ -137,7 +154,7 @@ def _alone(platforms: Sequence[Platform], at: int, row: Row) -> Line:
     """Return the line of a row that no other product has under its conditions."""
     rows = tuple(row if number == at else None for number in range(len(platforms)))
     notes = tuple("" if number == at else "no row under these conditions" for number in range(len(platforms)))
-    return Line(row.key, rows, notes, ())
+    return Line(tuple(str(one.id) for one in platforms), row.key, rows, notes, ())
 
 
 def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = None, **axes: str) -> Comparison:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from kopt_kb.wiki.lookup import row_json
+from kopt_kb.wiki.answers import Spec, spec
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.wiki import Wiki
+from kopt_kb.wire import Wire
 
-__all__ = ["Conflict", "sheet_conflicts", "wiki_conflicts"]
+__all__ = ["Conflict", "Conflicts", "sheet_conflicts", "wiki_conflicts"]
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Wire):
     """One key with several values.
 
     Attributes:
@@ -25,16 +26,26 @@ class Conflict:
         rejected: The other rows, in page order.
     """
 
+    WIRE: ClassVar = ("platform", "key", "chosen=_chosen", "rejected=_rejected")
     platform: str
     key: str
     chosen: Row | None
     rejected: tuple[Row, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return both sides as the contract's row objects with their reasons."""
-        chosen = None if self.chosen is None else {**row_json(self.chosen), "why": self.chosen.note("chosen")}
-        losers = [{**row_json(row), "why": row.note("rejected")} for row in self.rejected]
-        return {"platform": self.platform, "key": self.key, "chosen": chosen, "rejected": losers}
+    @property
+    def _chosen(self) -> Spec | None:
+        return None if self.chosen is None else spec(self.chosen, why=self.chosen.note("chosen"))
+
+    @property
+    def _rejected(self) -> tuple[Spec, ...]:
+        return tuple(spec(row, why=row.note("rejected")) for row in self.rejected)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts(Wire):
+    """Every conflict of one or more wikis."""
+
+    conflicts: tuple[Conflict, ...]
 
 
 def sheet_conflicts(sheet: Sheet, platform: str, paths: Iterable[str] | None = None) -> Iterator[Conflict]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.explain import Case, Explanation, differing, explain
@@ -16,6 +16,7 @@ from kopt_kb.wiki.resolve import citation_of, reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.vocabulary import METRICS, canonical_key
+from kopt_kb.wire import Wire
 
 __all__ = ["Difference", "Differences", "State", "compare_row", "diff"]
 
@@ -29,7 +30,18 @@ _VISIBLE_SIZES = {"memory_capacity"}
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class OwnValue(Wire):
+    """The row of our wiki that a foreign value is compared with."""
+
+    value: str
+    unit: str
+    key: str
+    grade: str
+    citation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Wire):
     """One foreign value beside ours.
 
     Attributes:
@@ -38,6 +50,10 @@ class Difference:
         reason: Why it can't be compared, or what UNKNOWN says.
     """
 
+    WIRE: ClassVar = (
+        "where=row.where", "platform=_platform", "key", "value=row.text", "unit=row.unit", "state", "reason",
+        "ours=_ours", "classes=explanations",
+    )  # fmt: skip
     row: ForeignRow
     state: State
     key: str
@@ -46,26 +62,21 @@ class Difference:
     reason: str = ""
     explanations: tuple[Explanation, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the difference as the CLI's JSON object."""
-        ours = self.ours
-        return {
-            "where": self.row.where, "platform": self.platform or self.row.platform, "key": self.key,
-            "value": self.row.text, "unit": self.row.unit, "state": self.state, "reason": self.reason,
-            "ours": None if ours is None else _ours_json(ours),
-            "classes": [{"class": one.kind, "detail": one.detail} for one in self.explanations],
-        }  # fmt: skip
+    @property
+    def _platform(self) -> str:
+        return self.platform or self.row.platform
 
-
-def _ours_json(row: Row) -> dict[str, str]:
-    names = {"value": row.value, "unit": row.unit, "key": row.key, "grade": row.grade}
-    return {**names, "citation": str(citation_of(row))}
+    @property
+    def _ours(self) -> OwnValue | None:
+        row = self.ours
+        return None if row is None else OwnValue(row.value, row.unit, row.key, row.grade, str(citation_of(row)))
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Wire):
     """The comparison of a table."""
 
+    WIRE: ClassVar = ("table", "counts=_counts", "differences=_listed")
     table: str
     rows: tuple[Difference, ...]
 
@@ -74,10 +85,14 @@ class Differences:
         """How many values ended in each state."""
         return Counter(one.state for one in self.rows)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON; agreeing values are counted, not listed."""
-        listed = [one.to_json() for one in self.rows if one.state != "agrees"]
-        return {"table": self.table, "counts": dict(sorted(self.counts.items())), "differences": listed}
+    @property
+    def _counts(self) -> dict[str, int]:
+        return dict(sorted(self.counts.items()))
+
+    @property
+    def _listed(self) -> tuple[Difference, ...]:
+        """Agreeing values are counted, not listed."""
+        return tuple(one for one in self.rows if one.state != "agrees")
 
 
 def _agrees(row: ForeignRow, ours: Row) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from kopt_kb.wiki.foreign import ForeignRow
 from kopt_kb.wiki.names import Identity
@@ -16,6 +17,7 @@ from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet, row_value
 from kopt_kb.wiki.vocabulary import AXIS_DEFAULTS
 from kopt_kb.wiki.wiki import Wiki
+from kopt_kb.wire import Wire
 
 __all__ = ["CLASSES", "Case", "Explanation", "explain"]
 
@@ -57,9 +59,10 @@ CLASSES: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Wire):
     """One class that fits, with the row or arithmetic that makes it fit."""
 
+    WIRE: ClassVar = ("class=kind", "detail")
     kind: str
     detail: str
 

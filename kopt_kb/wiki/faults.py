@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kopt_kb.errors import KoptError
+from kopt_kb.wire import Wire
 
 __all__ = ["FAULT_CODES", "Fault", "WikiFaults"]
 
@@ -48,7 +50,7 @@ FAULT_CODES: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Wire):
     """One thing wrong with a page.
 
     Attributes:
@@ -60,6 +62,7 @@ class Fault:
         key: The row's key when only that row is concerned; None blocks the whole page.
     """
 
+    WIRE: ClassVar = ("code", "file=path", "line", "message", "fix", "key")
     code: str
     path: str
     line: int

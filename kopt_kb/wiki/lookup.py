@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from kopt_kb.quantity.units import UNITS, si_number, si_unit
+from kopt_kb.wiki.answers import DocumentRef, NoValue, Spec, no_row, no_value, spec
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.registry import Platform, parse_key
-from kopt_kb.wiki.resolve import citation_of, reread
+from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
-from kopt_kb.wiki.sheet import Sheet, row_value
+from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.vocabulary import asked, canonical_key, fits, metric
+from kopt_kb.wire import Wire
 
-__all__ = ["Lookup", "lookup", "row_json"]
+__all__ = ["Lookup", "lookup"]
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(Wire):
     """Rows of one product.
 
     Attributes:
@@ -28,6 +29,11 @@ class Lookup:
         absent_key: What was asked for when no row answers it at all.
     """
 
+    WIRE: ClassVar = (
+        "platform=identity.platform", "sku=identity.sku", "vendor=identity.vendor", "arch=identity.arch",
+        "target=identity.target", "specs=_specs", "unknown=_unknown", "unsupported=_unsupported", "siblings",
+        "conflicts=_conflicts",
+    )  # fmt: skip
     identity: Identity
     sheet: Sheet
     specs: tuple[Row, ...]
@@ -42,67 +48,26 @@ class Lookup:
         """Whether all that was asked for is UNKNOWN."""
         return not self.specs and not self.unsupported
 
-    def source(self, row: Row) -> dict[str, Any]:
+    def source(self, row: Row) -> DocumentRef:
         """Return the first document a row cites: title, locator, url, day read."""
-        if not row.sources:
-            return {"title": "", "locator": row.note("formula"), "url": "", "read": ""}
-        first = row.sources[0]
-        note = self.sheet.footnotes[row.path][first.id]
-        return {
-            "title": note.title, "publisher": note.publisher, "locator": first.locator, "quote": first.quote,
-            "url": note.url, "revision": note.revision, "read": note.read,
-        }  # fmt: skip
+        return DocumentRef.of(row, self.sheet.footnotes.get(row.path, {}))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        one = self.identity
-        unknown = [_state_json(row) for row in self.unknown]
-        if self.absent_key:
-            name, axes = parse_key(self.absent_key)
-            unknown.append(
-                {
-                    "metric": name,
-                    "key": self.absent_key,
-                    "conditions": axes,
-                    "reason": "no row in the wiki",
-                    "citation": None,
-                }
-            )
-        return {
-            "platform": one.platform,
-            "sku": one.sku,
-            "vendor": one.vendor,
-            "arch": one.arch,
-            "target": one.target,
-            "specs": [{**row_json(row), "source": self.source(row)} for row in self.specs],
-            "unknown": unknown,
-            "unsupported": [_state_json(row) for row in self.unsupported],
-            "siblings": list(self.siblings),
-            "conflicts": [{**row_json(row), "source": self.source(row)} for row in self.rejected],
-        }
+    @property
+    def _specs(self) -> tuple[Spec, ...]:
+        return tuple(spec(row, source=self.source(row)) for row in self.specs)
 
+    @property
+    def _conflicts(self) -> tuple[Spec, ...]:
+        return tuple(spec(row, source=self.source(row)) for row in self.rejected)
 
-def _state_json(row: Row) -> dict[str, Any]:
-    return {
-        "metric": row.metric, "key": row.key, "conditions": dict(row.axes),
-        "reason": row.note("reason"), "citation": str(citation_of(row)),
-    }  # fmt: skip
+    @property
+    def _unknown(self) -> tuple[NoValue, ...]:
+        absent = (no_row(self.absent_key, *parse_key(self.absent_key)),) if self.absent_key else ()
+        return (*(no_value(row) for row in self.unknown), *absent)
 
-
-def row_json(row: Row) -> dict[str, Any]:
-    """Return a row as the contract's spec object, without its source."""
-    value: Any = row.value
-    si_value: Any = None
-    if row.kind == "value":
-        value = int(row.value) if row.value.isdigit() else float(row.value)
-        si_value = si_number(row_value(row))
-    dimension = UNITS[row.unit].dimension
-    return {
-        "metric": row.metric, "value": value, "text": row.value, "unit": row.unit, "si_value": si_value,
-        "si_unit": si_unit(dimension), "key": row.key, "conditions": dict(row.axes), "grade": row.grade,
-        "citation": str(citation_of(row)), "heading": row.heading, "row_sha256": row.sha,
-        "notes": [{"tag": tag, "text": text} for tag, text in row.notes],
-    }  # fmt: skip
+    @property
+    def _unsupported(self) -> tuple[NoValue, ...]:
+        return tuple(no_value(row) for row in self.unsupported)
 
 
 def lookup(platform: Platform, metric_name: str | None = None, **axes: str) -> Lookup:

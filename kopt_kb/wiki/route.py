@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.wiki.knowledge import FOLDERS, KnowledgePage, read_knowledge
 from kopt_kb.wiki.search_filters import Filters, check_filters, vendor_of
 from kopt_kb.wiki.wiki import Wiki
+from kopt_kb.wire import Wire
 
 __all__ = ["ReadingList", "Stop", "reading_list"]
 
@@ -25,7 +26,7 @@ _WHY: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Wire):
     """One page to read.
 
     Attributes:
@@ -39,14 +40,9 @@ class Stop:
     versions: str
     matches: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the stop as the CLI's JSON object."""
-        names = ("path", "title", "kind", "why", "versions")
-        return {**{name: getattr(self, name) for name in names}, "matches": list(self.matches)}
-
 
 @dataclass(frozen=True, slots=True)
-class ReadingList:
+class ReadingList(Wire):
     """Pages in reading order.
 
     Attributes:
@@ -55,15 +51,11 @@ class ReadingList:
             all three are named.
     """
 
+    WIRE: ClassVar = ("filters=filters.given", "pages=stops", "missing", "tips")
     filters: Filters
     stops: tuple[Stop, ...]
     missing: tuple[str, ...]
     tips: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        stops = [stop.to_json() for stop in self.stops]
-        return {"filters": self.filters.to_json(), "pages": stops, "missing": list(self.missing), "tips": self.tips}
 
 
 def _matches(page: KnowledgePage, filters: Filters, vendor: str) -> tuple[str, ...] | None:

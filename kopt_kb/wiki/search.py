@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.wiki import cache
@@ -21,6 +21,7 @@ from kopt_kb.wiki.knowledge import FOLDERS, read_knowledge
 from kopt_kb.wiki.page import read_front_matter
 from kopt_kb.wiki.search_filters import Filters, check_filters, vendor_of
 from kopt_kb.wiki.wiki import Wiki
+from kopt_kb.wire import Wire
 
 __all__ = ["Hit", "SearchResult", "search"]
 
@@ -35,7 +36,7 @@ CREATE VIRTUAL TABLE blocks USING fts5(text, heading, title, page UNINDEXED, lin
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Wire):
     """One block that fits: where, on which page, and its text shortened around the words found."""
 
     path: str
@@ -46,29 +47,20 @@ class Hit:
     versions: str
     excerpt: str
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the hit as the CLI's JSON object."""
-        names = ("path", "line", "title", "heading", "kind", "versions", "excerpt")
-        return {name: getattr(self, name) for name in names}
-
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Wire):
     """Hits in rank order.
 
     Attributes:
         relaxed: No block has all the words; these have some.
     """
 
+    WIRE: ClassVar = ("text", "filters=filters.given", "relaxed", "hits")
     text: str
     filters: Filters
     hits: tuple[Hit, ...]
     relaxed: bool
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        hits = [hit.to_json() for hit in self.hits]
-        return {"text": self.text, "filters": self.filters.to_json(), "relaxed": self.relaxed, "hits": hits}
 
 
 def _pages(wiki: Wiki) -> dict[str, bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.knowledge import BACKENDS, KINDS, OPS, VENDORS
@@ -30,9 +30,10 @@ class Filters:
     kind: str = ""
     platform: str = ""
 
-    def to_json(self) -> dict[str, str]:
-        """Return the filters that are set."""
-        return {name: value for name in ("op", "backend", "arch", "kind", "platform") if (value := getattr(self, name))}
+    @property
+    def given(self) -> dict[str, str]:
+        """The filters that are set."""
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
 def _known(name: str, value: str, allowed: tuple[str, ...]) -> str:

@@ -57,19 +57,16 @@ def describe_folder(root: Path) -> WikiReport:
     """
     if not root.is_dir():
         raise BadInput("no such folder", where=str(root), fix="name a folder", code="KB110")
-    report = WikiReport(str(root))
-    report.faults.append(
-        Fault("WK404", ".", 0, "this folder is no wiki: there is no hardware/", "pages: docs/wiki_pages.md")
-    )
+    faults = [Fault("WK404", ".", 0, "this folder is no wiki: there is no hardware/", "pages: docs/wiki_pages.md")]
     count = 0
     for path in _files(root):
         count += 1
         if count <= _MOST_FILES:
-            report.faults += _why(path, path.relative_to(root).as_posix())
+            faults += _why(path, path.relative_to(root).as_posix())
     if count == 0:
         raise BadInput(
             "the folder is empty", where=str(root), fix="`kb wiki copy DIR` makes a wiki of your own", code="KB053"
         )
     if count > _MOST_FILES:
-        report.faults.append(Fault("WK404", ".", 0, f"{count - _MOST_FILES} files more were not looked at"))
-    return report
+        faults.append(Fault("WK404", ".", 0, f"{count - _MOST_FILES} files more were not looked at"))
+    return WikiReport(str(root), faults=tuple(faults))

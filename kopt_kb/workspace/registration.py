@@ -84,7 +84,7 @@ def specs_registered(
 
 def _spec(row: Row, sheet: Lookup) -> events.SpecRow:
     source = sheet.source(row)
-    text = f"{source['title']}, {source['locator']}" if source["title"] else ""
+    text = f"{source.title}, {source.locator}" if source.title else ""
     si = _number(row_value(row)) if row.kind == "value" else None
     return events.SpecRow(row.key, row.value, "" if row.unit == "-" else row.unit, si, row.grade, _reference(row), text)
 

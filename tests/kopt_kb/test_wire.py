@@ -34,7 +34,7 @@ class Flops(Wire):
     WIRE: ClassVar = ("class=kind", "value=amount.value", "exactness=amount.exactness", "double", "note?", "cause?")
     kind: str
     amount: Amount
-    note: str = ""
+    note: str | None = None
     cause: tuple[str, ...] | None = None
     secret: str = "not written"
 

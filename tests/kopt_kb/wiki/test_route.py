@@ -49,7 +49,7 @@ def test_a_product_narrows_the_value_pages(knowledge_root: Path) -> None:
     """Its target decides the rest."""
     found = reading_list(Wiki(knowledge_root), Filters(op="gemm", arch="t10_pro"))
     assert [stop.path for stop in found.stops if stop.kind == "hardware"] == ["hardware/nvidia/t10_pro.md"]
-    assert found.filters.to_json() == {"op": "gemm", "arch": "sm_00", "platform": "T10_PRO"}
+    assert found.filters.given == {"op": "gemm", "arch": "sm_00", "platform": "T10_PRO"}
 
 
 def test_tips_have_one_place(knowledge_root: Path) -> None:
