@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kopt_kb.tuning.states import State
     from kopt_kb.wiki.registry import Platform, PlatformId, Registry
     from kopt_kb.workspace.audit.audit import AuditReport, audit
-    from kopt_kb.workspace.conditions import Evaluation, StopConditions
+    from kopt_kb.workspace.targets.conditions import Evaluation, StopConditions
     from kopt_kb.workspace.task import Task
     from kopt_kb.workspace.workspace import Workspace
 
@@ -38,7 +38,7 @@ _HOME = {
     "Campaign": "tuning.campaign",
     "CampaignReport": "tuning.report",
     "Citation": "quantity.citation",
-    "Evaluation": "workspace.conditions",
+    "Evaluation": "workspace.targets.conditions",
     "Executor": "runners.candidate.job",
     "KernelProfile": "analysis.profile",
     "KoptError": "errors",
@@ -52,7 +52,7 @@ _HOME = {
     "Resources": "analysis.occupancy.limits",
     "Roofline": "analysis.roofline.roofline",
     "State": "tuning.states",
-    "StopConditions": "workspace.conditions",
+    "StopConditions": "workspace.targets.conditions",
     "Task": "workspace.task",
     "Unknown": "quantity.quantity",
     "Verdict": "analysis.rules",

@@ -138,7 +138,7 @@ def target_of(metric: Metric, ceiling: Ceiling, work: Work, aim: Aim = TARGET_FA
     roof = ceiling.documented
     if isinstance(roof, Unknown):
         return Target(metric, ceiling.name, roof, "documented")
-    share = _share(work, roof, aim)
+    share = _share(work, ceiling.name, roof, aim)
     if share > 1:
         raise _above(work, ceiling.name, roof, aim, share)
     return _scaled(metric, ceiling.name, roof, "documented", share)
@@ -151,14 +151,17 @@ def _scaled(metric: Metric, name: str, roof: Quantity | Unknown, basis: str, fac
     return Target(metric, name, value, basis, factor)
 
 
-def _share(work: Work, roof: Quantity, target: PerformanceTarget) -> Fraction:
-    """Return the share of a documented roof at which the work runs at the rate asked for."""
+def _share(work: Work, name: str, roof: Quantity, target: PerformanceTarget) -> Fraction:
+    """Return the share of a documented roof at which the work runs at the rate asked for.
+
+    A rate of operations is one of the engine that does most of them, as kernels of two engines are quoted.
+    """
     if target.unit == "%":
         return target.number / 100
     asked = UNITS[target.unit]
     amounts = {
-        "op/s": sum(flop.useful.value for flop in work.flops),
-        "B/s": sum(moved.compulsory.value for moved in work.bytes),
+        "op/s": max((work.amount_under(f"{one.dtype} {one.engine}") for one in work.flops), default=0),
+        "B/s": work.amount_under("dram"),
     }
     if not amounts[asked.dimension]:
         raise BadInput(
@@ -166,7 +169,7 @@ def _share(work: Work, roof: Quantity, target: PerformanceTarget) -> Fraction:
             where="performance target",
             code="KB326",
         )
-    return target.number * asked.factor * amounts[roof.dimension] / amounts[asked.dimension] / roof.si
+    return target.number * asked.factor * work.amount_under(name) / amounts[asked.dimension] / roof.si
 
 
 def _above(work: Work, name: str, roof: Quantity, target: PerformanceTarget, share: Fraction) -> TargetAboveRoofError:

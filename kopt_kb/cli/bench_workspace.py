@@ -12,8 +12,8 @@ from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, bench_plan, utilization
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.workspace.bench_report import BenchReport
 from kopt_kb.workspace.retarget import registry_of
+from kopt_kb.workspace.targets.bench import BenchReport
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["ACTIONS", "add_actions", "render_conditions", "render_use", "run_action"]

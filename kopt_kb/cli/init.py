@@ -16,7 +16,6 @@ from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
-from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.route import ROUTES, route_text
 from kopt_kb.workspace.task import Task, declared_op, read_demo
 from kopt_kb.workspace.workspace import Workspace
@@ -73,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     incomplete = len(state.targets.targets if state.targets else ()) <= len(task.problem.shapes)
     if args.json:
         body = {"path": str(workspace.layout.root), "platform": state.created.platform, "route": state.route}
-        print_json({**body, "unknown": list(state.unknown), "rooflines": encode(tuple(state.rooflines))})
+        print_json({**body, "unknown": list(state.unknown), "rooflines": [one.to_json() for one in state.rooflines]})
     else:
         print(f"created {workspace.layout.root}, route {route_text(state.route)}")
         for row in state.unknown.values():

@@ -23,13 +23,12 @@ from kopt_kb.tuning.states import fold_campaign
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.attempts import attempts_of, standing
-from kopt_kb.workspace.bench_report import BenchReport, Scope, bench_report
-from kopt_kb.workspace.bench_source import RecordSource, is_whole, records_of
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import BenchStarted, EnvironmentRecorded
+from kopt_kb.workspace.targets.bench import BenchReport, RecordSource, Scope, bench_report, is_whole, records_of
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 

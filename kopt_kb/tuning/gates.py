@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from kopt_kb.problem.shapes import format_shape
+from kopt_kb.problem.work import Work
 from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.tuning.source_lint import lint_source
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.uses import DRAM
 
 __all__ = ["GateContext", "Ran", "cache_bytes", "floor_s", "judge"]
 
@@ -155,25 +156,23 @@ def floor_s(workspace: WorkspaceState, *, cold: bool) -> dict[str, float]:
     cache = cache_bytes(workspace)
     found = {}
     for one in workspace.rooflines:
-        roofs = {c["name"]: _si(c["documented"]) for c in one["ceilings"]}
-        work = one["work"]
-        times = [
-            Fraction(flop["useful"]["value"]) / roof
-            for flop in work["flops"]
-            if (roof := roofs.get(f"{flop['dtype']} {flop['engine']}"))
-        ]
-        if roof := roofs.get("dram"):
-            read, written = (_moved(work, direction) for direction in ("read", "write"))
-            least = read + max(written - cache, Fraction(0)) if cold else max(read + written - cache, Fraction(0))
-            times.append(least / roof)
+        least = [one.least_s(roof.name, "documented") for roof in one.ceilings if roof.is_engine]
+        memory = one.ceiling(DRAM)
+        if memory is not None and (per_s := memory.per_s("documented")):
+            least.append(_moved_at_least(one.work, cache, cold=cold) / per_s)
+        times = [time for time in least if time is not None]
         if times:
-            found[format_shape(tuple(work["shape"]))] = float(max(times))
+            found[one.shape] = float(max(times))
     return found
 
 
-def _moved(work: Mapping[str, Any], direction: str) -> Fraction:
-    found = (one for one in work["bytes"] if one["level"] == "dram" and one["direction"] == direction)
-    return Fraction(sum(one["compulsory"]["value"] for one in found))
+def _moved_at_least(work: Work, cache: Fraction, *, cold: bool) -> Fraction:
+    """Return the bytes that device memory moves in any case."""
+    total = Fraction(work.amount_under(DRAM))
+    written = sum(moved.compulsory.value for moved in work.bytes if (moved.level, moved.direction) == (DRAM, "write"))
+    if cold:
+        return total - written + max(written - cache, Fraction(0))
+    return max(total - cache, Fraction(0))
 
 
 def cache_bytes(workspace: WorkspaceState) -> Fraction:
@@ -181,7 +180,3 @@ def cache_bytes(workspace: WorkspaceState) -> Fraction:
     caches = ("llc_capacity", "l2_capacity")
     rows = [row for key, row in workspace.specs.items() if key.partition("[")[0] in caches]
     return max((Fraction(row.si) for row in rows if row.si is not None), default=Fraction(0))
-
-
-def _si(documented: Mapping[str, Any]) -> Fraction | None:
-    return Fraction(documented["si_value"]) if documented["value"] is not None else None

@@ -12,7 +12,7 @@ from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.scopes import Level, choose_level, met_on
 from kopt_kb.tuning.states import CampaignState, Round
-from kopt_kb.workspace.conditions import StopConditions
+from kopt_kb.workspace.targets.conditions import StopConditions
 
 __all__ = ["quick_level"]
 

@@ -6,11 +6,11 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.tuning.stops import evaluation, not_evaluable
-from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["CampaignReport", "RoundLine", "conditions_text", "report_of"]
@@ -74,7 +74,7 @@ class CampaignReport:
     conditions: dict[str, Any] | None
     why_not: str
     targets: tuple[tuple[str, str], ...]
-    rooflines: tuple[dict[str, Any], ...]
+    rooflines: tuple[RecordedRoofline, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the CLI's JSON."""
@@ -88,7 +88,7 @@ class CampaignReport:
         }  # fmt: skip
         if self.route == "roofline":
             found["targets"] = [{"shape": shape, "condition": condition} for shape, condition in self.targets]
-            found["rooflines"] = list(self.rooflines)
+            found["rooflines"] = [one.to_json() for one in self.rooflines]
         return found
 
 
@@ -115,7 +115,7 @@ def report_of(state: CampaignState, policy: Policy) -> CampaignReport:
         conditions=None if judged is None else judged.to_json(),
         why_not=not_evaluable(state),
         targets=conditions_text(state.workspace),
-        rooflines=tuple(encode(tuple(state.workspace.rooflines))),  # type: ignore[arg-type]
+        rooflines=state.workspace.rooflines,
     )
 
 

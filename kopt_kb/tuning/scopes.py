@@ -9,8 +9,8 @@ from typing import Literal
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.decision import Decision
-from kopt_kb.workspace.conditions import AboveCeilingError, StopConditions
 from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.targets.conditions import AboveCeilingError, StopConditions
 
 __all__ = ["FULL_BELOW_PCT", "Level", "choose_level", "met_on", "representative_shapes"]
 

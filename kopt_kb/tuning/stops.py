@@ -5,14 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 
-from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.workspace.attempts import standing
-from kopt_kb.workspace.conditions import AboveCeilingError, Evaluation, StopConditions
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.targets.conditions import AboveCeilingError, Evaluation, StopConditions
 
 __all__ = [
     "evaluation",
@@ -119,9 +118,10 @@ def _hardware_limit(state: CampaignState, policy: Policy, _: list[Round]) -> Sto
 def _measured_roofs(state: CampaignState) -> dict[str, float]:
     found = {}
     for one in state.workspace.rooflines:
-        named = next((c for c in one["ceilings"] if c["name"] == one["target"]["name"]), None)
-        if named is not None and named["measured"] is not None and named["measured"]["value"] is not None:
-            found[format_shape(tuple(one["work"]["shape"]))] = float(named["measured"]["si_value"])
+        named = one.ceiling(one.target.name)
+        measured = named.per_s("measured") if named is not None else None
+        if measured is not None:
+            found[one.shape] = float(measured)
     return found
 
 

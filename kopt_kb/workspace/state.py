@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline, read_rooflines
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.workspace.journal.events import Event
@@ -25,6 +26,7 @@ class WorkspaceState:
         specs: Registered rows by key, the latest registration of each.
         unknown: Needed values nobody publishes, by key.
         targets: The targets in force, and the sequence number of the event that set them.
+        rooflines: The rooflines the targets in force were computed from, one a shape.
         measured: Measurement records by id.
     """
 
@@ -35,6 +37,7 @@ class WorkspaceState:
     unknown: dict[str, UnknownRow] = field(default_factory=dict)
     targets: TargetSet | None = None
     targets_seq: int = 0
+    rooflines: tuple[RecordedRoofline, ...] = ()
     measured: dict[str, Measured] = field(default_factory=dict)
     times: dict[int, str] = field(default_factory=dict)
 
@@ -65,11 +68,6 @@ class WorkspaceState:
                 code="KB319",
             )
         return self.created.kernel
-
-    @property
-    def rooflines(self) -> list[dict[str, Any]]:
-        """The rooflines the targets in force were computed from, one a shape."""
-        return list(self.targets.work.get("rooflines", ())) if self.targets is not None else []
 
 
 def fold(events: Iterable[Event]) -> WorkspaceState:
@@ -103,5 +101,6 @@ def apply_event(state: WorkspaceState, event: Event) -> None:
             state.unknown.pop(row.key, None)
     elif isinstance(data, TargetSet):
         state.targets, state.targets_seq = data, event.seq
+        state.rooflines = read_rooflines(data.work.get("rooflines", ()), where=f"event {event.seq}: rooflines")
     elif isinstance(data, Measured):
         state.measured[data.id] = data

@@ -13,7 +13,6 @@ from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Platform, Registry
-from kopt_kb.workspace.conditions import StopConditions
 from kopt_kb.workspace.gitview import commit_event, ensure_repository
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
@@ -24,6 +23,7 @@ from kopt_kb.workspace.layout import Layout, create_workspace, find_layout
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.route import Route, choose_route
 from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.task import Task, read_demo
 from kopt_kb.workspace.views.readme import new_readme
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.citation import Citation, CitationError
 from kopt_kb.quantity.units import UNITS, unit
 from kopt_kb.wiki.registry import Platform
@@ -19,8 +18,8 @@ from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked
 from kopt_kb.workspace.journal.setup_events import FileAdopted, MemoryNoted, NoteAdded
 from kopt_kb.workspace.layout import Layout
-from kopt_kb.workspace.roof_use import DRAM, roof_amount
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.uses import DRAM
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
 from kopt_kb.workspace.views.memory_words import BlobReader, blob_text
 
@@ -68,17 +67,17 @@ def _own_values(state: WorkspaceState) -> list[Value]:
             one = unit(target.unit)
             found.append((one.dimension, Fraction(target.value) * one.factor))
     for roof in state.rooflines:
-        for target in roof["targets"]:
-            if target["value"] is not None:
-                one = unit(target["unit"])
-                found.append((one.dimension, Fraction(str(target["value"])) * one.factor))
-    works = {format_shape(tuple(roof["work"]["shape"])): roof["work"] for roof in state.rooflines}
+        for aimed in roof.targets:
+            if aimed.value is not None and aimed.unit is not None:
+                one = unit(aimed.unit)
+                found.append((one.dimension, Fraction(str(aimed.value)) * one.factor))
+    works = {roof.shape: roof.work for roof in state.rooflines}
     for record in state.measured.values():
         work = works.get(record.shape)
         if work is not None and record.median_s > 0:
             seconds = Fraction(record.median_s)
-            found.append(("B/s", roof_amount(work, DRAM) / seconds))
-            engines = [flop["useful"]["value"] for flop in work["flops"]]
+            found.append(("B/s", work.amount_under(DRAM) / seconds))
+            engines = [flop.useful.value for flop in work.flops]
             found += [("op/s", amount / seconds) for amount in {*engines, sum(engines)}]
     return found
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.above_roof import above_roof
 from kopt_kb.workspace.attempts import Bench, History, standing
-from kopt_kb.workspace.bench_source import is_whole
-from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.bench import is_whole
+from kopt_kb.workspace.targets.conditions import above_roof
+from kopt_kb.workspace.targets.rates import ShapeRate, finite, rates_of
 from kopt_kb.workspace.views.markdown import bullets, figure
 from kopt_kb.workspace.views.memory_words import BlobReader, plain
 

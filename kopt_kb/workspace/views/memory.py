@@ -11,8 +11,8 @@ from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.workspace.attempts import Attempt, Candidate, History
 from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
-from kopt_kb.workspace.rates import ShapeRate, rates_of, short
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
 from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, free_text, plain
 
 if TYPE_CHECKING:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 from kopt_kb.analysis.isa.targets import isa_targets
+from kopt_kb.analysis.roofline.recorded import RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
-from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow, Target
+from kopt_kb.wiki.tables import table
+from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow
 from kopt_kb.workspace.registration import AGGREGATE
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.conditions import StopConditions
+from kopt_kb.workspace.targets.uses import DRAM
 from kopt_kb.workspace.views.blocks import render_block
 
 __all__ = ["BLOCKS", "new_readme", "render_blocks"]
 
 TBD = "TBD"
+_EXACTNESS = {"exact": "exact", "upper_bound": "an upper bound", "lower_bound": "a lower bound"}
 _DEFINITIONS = ("operation", "flops", "bytes", "special")
 
 BLOCKS: dict[str, str] = {
@@ -146,49 +151,47 @@ def _hardware(state: WorkspaceState) -> str:
     return "\n".join(lines) or TBD
 
 
-def _roof_text(ceiling: dict[str, Any]) -> str:
-    value = ceiling["measured"] or ceiling["documented"]
-    if value["value"] is None:
-        return f"{ceiling['name']} UNKNOWN"
-    basis = "measured" if ceiling["measured"] else "documented"
-    return f"{ceiling['name']} {_plain(value['value'])} {value['unit']} ({basis}, {', '.join(value['grades'])})"
+def _roof_text(ceiling: RecordedCeiling) -> str:
+    value = ceiling.roof
+    if isinstance(value, RecordedUnknown):
+        return f"{ceiling.name} UNKNOWN"
+    basis = "documented" if ceiling.measured is None else "measured"
+    return f"{ceiling.name} {_plain(value.value)} {value.unit} ({basis}, {', '.join(value.grades)})"
 
 
 def _plain(value: float) -> str:
     return format_exact(Fraction(str(value)))
 
 
-def _target_line(target: dict[str, Any]) -> str:
-    kind = "compute-bound" if target["metric"] == "compute" else "memory-bound"
-    if target["value"] is None:
+def _target_line(target: RecordedTarget) -> str:
+    kind = "compute-bound" if target.metric == "compute" else "memory-bound"
+    if target.value is None:
         return f"{kind} target: UNKNOWN (gpu-wiki not found)"
-    return f"{kind} target >= {_plain(target['value'])} {target['unit']}"
+    return f"{kind} target >= {_plain(target.value)} {target.unit}"
 
 
-def _shape_section(one: dict[str, Any]) -> list[str]:
-    work = one["work"]
-    lines = [f"### {format_shape(tuple(work['shape']))}", ""]
-    for flop in work["flops"]:
-        count = flop["useful"]
-        lines.append(f"- useful operations: {count['value']} ({flop['dtype']} {flop['engine']}, {count['exactness']})")
-    moved = work["bytes"]
-    for each in moved:
-        count = each["compulsory"]
-        lines.append(
-            f"- compulsory bytes, {each['level']} {each['direction']}: {count['value']} ({count['exactness']})"
-        )
-    total = sum(flop["useful"]["value"] for flop in work["flops"])
-    size = sum(each["compulsory"]["value"] for each in moved)
-    lines.append(f"- arithmetic intensity = {total} / {size} = {_plain(round(one['intensity'], 6))} FLOP/B")
-    ridge = "UNKNOWN" if one["ridge"] is None else f"{_plain(round(one['ridge'], 6))} FLOP/B"
-    lines += [f"- ridge point: {ridge}", f"- roofs: {'; '.join(_roof_text(c) for c in one['ceilings'])}"]
-    lines.append(f"- bound: {one['bound']}" + (f", by the {one['limiter']} roof" if one["limiter"] else ""))
-    for name, value in sorted(one["attainable"].items()):
-        shown = "UNKNOWN" if value["value"] is None else f"{_plain(round(value['si_value'] / 1e12, 6))} TFLOPS"
+def _shape_section(one: RecordedRoofline) -> list[str]:
+    work = one.work
+    lines = [f"### {one.shape}", ""]
+    for flop in work.flops:
+        count = flop.useful
+        lines.append(f"- useful operations: {count.value} ({flop.dtype} {flop.engine}, {_EXACTNESS[count.exactness]})")
+    for each in work.bytes:
+        count = each.compulsory
+        shown = f"{count.value} ({_EXACTNESS[count.exactness]})"
+        lines.append(f"- compulsory bytes, {each.level} {each.direction}: {shown}")
+    total, moved = sum(flop.useful.value for flop in work.flops), one.amount_under(DRAM)
+    lines.append(f"- arithmetic intensity = {total} / {moved} = {_plain(round(one.intensity, 6))} FLOP/B")
+    ridge = "UNKNOWN" if one.ridge is None else f"{_plain(round(one.ridge, 6))} FLOP/B"
+    lines += [f"- ridge point: {ridge}", f"- roofs: {'; '.join(_roof_text(c) for c in one.ceilings)}"]
+    lines.append(f"- bound: {one.bound}" + (f", by the {one.limiter} roof" if one.limiter else ""))
+    for name, value in sorted(one.attainable.items()):
+        known = f"{_plain(round(float(value.si) / 1e12, 6))} TFLOPS" if isinstance(value, RecordedQuantity) else ""
+        shown = known or "UNKNOWN"
         lines.append(f"- attainable under {name} roofs: {shown}")
-    for target in one["targets"]:
-        lines.append(f"- {_target_line(target)} = {_plain(target['factor'])} x {target['basis']} {target['name']}")
-    lines += [f"- note: {note}" for note in one["notes"]]
+    for target in one.targets:
+        lines.append(f"- {_target_line(target)} = {_plain(target.factor)} x {target.basis} {target.name}")
+    lines += [f"- note: {note}" for note in one.notes]
     return [*lines, ""]
 
 
@@ -196,7 +199,7 @@ def _roofline(state: WorkspaceState) -> str:
     found = state.rooflines
     if not found:
         return TBD
-    texts = found[0]["work"]["definitions"]
+    texts = dict(found[0].work.definitions)
     order = sorted(
         texts, key=lambda name: (_DEFINITIONS.index(name) if name in _DEFINITIONS else len(_DEFINITIONS), name)
     )
@@ -207,52 +210,42 @@ def _roofline(state: WorkspaceState) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _latency_ms(state: WorkspaceState, target: Target) -> str:
-    """Return the median latency at which a shape's condition is met, in milliseconds."""
-    works = {format_shape(tuple(one["work"]["shape"])): one["work"] for one in state.rooflines}
-    work = works.get(target.shape or "")
-    if work is None:
-        return "-"
-    if target.quantity == "bandwidth":
-        amount = sum(each["compulsory"]["value"] for each in work["bytes"])
-    else:
-        amount = sum(flop["useful"]["value"] for flop in work["flops"])
-    from kopt_kb.quantity.units import unit
-
-    seconds = Fraction(amount) / (Fraction(target.value) * unit(target.unit).factor)
-    return format_exact(seconds * 1000, 4)
+def _rounded_down(value: Fraction, digits: int = 5) -> Fraction:
+    """Return a positive number at so many significant digits and never above itself: who reaches it meets the limit."""
+    step = Fraction(1)
+    while value / step >= 10**digits:
+        step *= 10
+    while value / step < 10 ** (digits - 1):
+        step /= 10
+    return value // step * step
 
 
-def _latency_name(state: WorkspaceState) -> str:
-    return "benchmark median" if "project" in state.task else "do_bench median"
+_STOP_HEAD = ("Shape", "Quantity", "Condition", "Factor", "Basis", "Grades", "Median latency")
 
 
 def _stop(state: WorkspaceState) -> str:
     if state.targets is None:
         return TBD
-    lines = list(dict.fromkeys(_target_line(target) for one in state.rooflines for target in one["targets"]))
-    lines += [
-        "",
-        f"| Shape | Quantity | Condition | Factor | Basis | Grades | {_latency_name(state)} |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    judged = {one.shape: one for one in StopConditions.of(state).conditions}
+    rows: list[tuple[str, ...]] = []
     for one in state.targets.targets:
-        shape = one.shape or "all"
-        if one.quantity == AGGREGATE:
-            lines.append(f"| {shape} | geomean of achieved / target | >= 1 | - | - | {', '.join(one.grades)} | - |")
-            continue
-        condition = f"{one.op} {format_exact(Fraction(one.value))} {one.unit}"
-        latency = _latency_ms(state, one)
         grades = ", ".join(one.grades)
-        lines.append(
-            f"| {shape} | {one.quantity} | {condition} | {one.factor} | {one.basis} | {grades} | <= {latency} ms |"
-        )
-    lines += [
-        "",
-        "Bandwidth is compulsory bytes over the median latency; compute is useful operations over it.",
-        f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",
-    ]
-    return "\n".join(lines)
+        condition = judged.get(one.shape or "")
+        if one.quantity == AGGREGATE or condition is None:
+            rows.append((one.shape or "all", "geomean of achieved / target", ">= 1", "-", "-", grades, "-"))
+            continue
+        latency = f"<= {format_exact(_rounded_down(condition.latency_s * 1000))} ms"
+        quantity = f"{one.quantity} ({condition.roof})"
+        rows.append((condition.shape, quantity, condition.target, one.factor, one.basis, grades, latency))
+    lines = list(dict.fromkeys(_target_line(target) for one in state.rooflines for target in one.targets))
+    return "\n".join(
+        [
+            *lines, "", *table(_STOP_HEAD, rows),
+            "A rate is what counts under the named roof, operations of that engine or compulsory bytes of that level,",
+            "over the median latency.",
+            f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",
+        ]
+    )  # fmt: skip
 
 
 def _task(state: WorkspaceState) -> str:

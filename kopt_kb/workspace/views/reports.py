@@ -9,8 +9,8 @@ from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.attempts import Attempt, History
 from kopt_kb.workspace.journal.codec import encode
-from kopt_kb.workspace.rates import ShapeRate, finite, rates_of
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.rates import ShapeRate, finite, rates_of
 from kopt_kb.workspace.views.markdown import bullets, figure, percent, quoted
 from kopt_kb.workspace.views.memory import iteration_of
 from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, plain, spoken

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.attempts import Attempt, History
-from kopt_kb.workspace.rates import finite, rates_of
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.rates import finite, rates_of
 from kopt_kb.workspace.views.markdown import figure, percent
 from kopt_kb.workspace.views.memory_words import BlobReader, plain
 

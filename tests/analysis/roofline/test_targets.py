@@ -93,6 +93,16 @@ def test_a_rate_on_a_memory_bound_shape_is_the_same_time(wiki_root: Path) -> Non
     assert found.factor == found.value.si / (2 * 10**12)
 
 
+def test_a_rate_of_work_on_two_engines_is_one_of_the_engine_that_does_most() -> None:
+    """Attention at 500 TFLOPS of matrix operations: its softmax is no reason to refuse it as above the vector roof."""
+    target = parse_performance_target("> 500 TFLOPS")
+    attention = work("attention", "4x32x4096x128", "bf16")
+    found = roofline(attention, Registry.open().platform("H100_SXM"), aim=target)
+    assert (found.target.name, str(found.target.value)) == ("bf16 matrix", "500 TFLOPS")
+    times = {one.name: attention.amount_under(one.name) / one.value.si for one in found.targets}
+    assert len(set(times.values())) == 1
+
+
 def test_a_bandwidth_on_both(wiki_root: Path) -> None:
     """Bytes a second where memory limits."""
     found = one(wiki_root, "64x64x64", ">= 1.5 TB/s").target

@@ -17,10 +17,10 @@ from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.states import fold_campaign
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
-from kopt_kb.workspace.conditions import AboveCeilingError
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
 from kopt_kb.workspace.journal.setup_events import BenchStarted
+from kopt_kb.workspace.targets.conditions import AboveCeilingError
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 

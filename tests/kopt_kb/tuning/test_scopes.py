@@ -9,7 +9,7 @@ import pytest
 from kopt_kb.problem.problem import Problem
 from kopt_kb.tuning.decision import Decision
 from kopt_kb.tuning.scopes import choose_level, met_on, representative_shapes
-from kopt_kb.workspace.conditions import Condition, StopConditions
+from kopt_kb.workspace.targets.conditions import Condition, StopConditions
 
 
 def problem(*sizes: int) -> Problem:

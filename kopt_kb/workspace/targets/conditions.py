@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import FindingError
-from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import format_exact, unit
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import Target
 from kopt_kb.workspace.registration import AGGREGATE
-from kopt_kb.workspace.roof_use import roof_amount
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.uses import roof_uses
 
-__all__ = ["AboveCeilingError", "Condition", "Evaluation", "Judged", "StopConditions"]
+__all__ = ["AboveCeilingError", "Condition", "Evaluation", "Judged", "StopConditions", "above_roof"]
 
 
 class AboveCeilingError(FindingError):
@@ -31,7 +31,8 @@ class Condition:
     """One condition of one shape.
 
     Attributes:
-        amount: What counts under the target's roof: operations of one dtype and engine, or bytes of device memory.
+        roof: Name of the roof that the target is a share of: `bf16 matrix`, `dram`.
+        amount: What counts under that roof: operations of one dtype and engine, or bytes of device memory.
         target_per_s: The target in base units a second, exact.
         ceiling_per_s: The documented roof; a measured one may be beaten, this one can't.
         unit: Unit the target is printed in.
@@ -39,11 +40,21 @@ class Condition:
 
     shape: str
     quantity: str
+    roof: str
     target: str
     amount: int
     target_per_s: Fraction
     ceiling_per_s: Fraction
     unit: str
+
+    @property
+    def latency_s(self) -> Fraction:
+        """The longest median that meets the condition, in seconds, exact."""
+        return Fraction(self.amount) / self.target_per_s
+
+    def ratio(self, median_s: float) -> float:
+        """Return achieved over target at a median in seconds; at least 1 meets the condition."""
+        return self.amount / median_s / float(self.target_per_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +123,7 @@ class StopConditions:
     @classmethod
     def of(cls, state: WorkspaceState) -> StopConditions:
         """Return the conditions of a workspace's state."""
-        roofs = {format_shape(tuple(one["work"]["shape"])): one for one in state.rooflines}
+        roofs = {one.shape: one for one in state.rooflines}
         targets = state.targets.targets if state.targets is not None else ()
         return cls(
             tuple(_condition(one, roofs[one.shape]) for one in targets if one.quantity != AGGREGATE and one.shape)
@@ -128,18 +139,19 @@ class StopConditions:
             AboveCeilingError: A rate above its roof: an error, never "met".
         """
         judged = tuple(_judge(one, measurements.get(one.shape)) for one in self.conditions)
-        ratios = [one.ratio for one in judged if one.ratio is not None]
-        aggregate = geometric_mean(ratios)
-        return Evaluation(judged, aggregate)
+        return Evaluation(judged, geometric_mean(one.ratio for one in judged if one.ratio is not None))
 
 
-def _condition(target: Target, roof: Mapping[str, Any]) -> Condition:
-    amount = roof_amount(roof["work"], roof["target"]["name"])
+def _condition(target: Target, roof: RecordedRoofline) -> Condition:
+    name = roof.target.name
     per_s = Fraction(target.value) * unit(target.unit).factor
     text = f"{target.op} {format_exact(Fraction(target.value))} {target.unit}"
-    documented = next(one["documented"] for one in roof["ceilings"] if one["name"] == roof["target"]["name"])
-    ceiling = Fraction(documented["si_value"]) if documented["value"] is not None else per_s / Fraction(target.factor)
-    return Condition(target.shape or "", target.quantity, text, amount, per_s, ceiling, target.unit)
+    found = roof.ceiling(name)
+    documented = found.per_s("documented") if found is not None else None
+    ceiling = documented if documented is not None else per_s / Fraction(target.factor)
+    return Condition(
+        target.shape or "", target.quantity, name, text, roof.amount_under(name), per_s, ceiling, target.unit
+    )
 
 
 def _judge(one: Condition, found: Measured | None) -> Judged:
@@ -152,4 +164,31 @@ def _judge(one: Condition, found: Measured | None) -> Judged:
             where=f"record {found.id}",
             fix="check the timing, the work and the roof; nothing is faster than its roof",
         )
-    return Judged(one, found.median_s, found.id, achieved, achieved / float(one.target_per_s))
+    return Judged(one, found.median_s, found.id, achieved, one.ratio(found.median_s))
+
+
+def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:
+    """Return shape → what is wrong, for every record above a documented roof or above its target's ceiling.
+
+    Such a record is an error of timing, work or roof, and no measurement of the kernel.
+
+    Args:
+        state: Rooflines and targets.
+        records: Shape → record, taken on the workspace's product.
+    """
+    conditions = {one.shape: one for one in StopConditions.of(state).conditions}
+    roofs = {one.shape: one for one in state.rooflines}
+    found = {}
+    for shape, record in records.items():
+        used = roof_uses(roofs[shape], record.median_s) if shape in roofs and record.median_s > 0 else ()
+        shares = [(one.documented_share, one.name) for one in used]
+        above = [(share, name) for share, name in shares if share is not None and share > 1]
+        if above:
+            share, name = max(above)
+            found[shape] = f"{shape} is at {share:.1%} of its {name} roof"
+        elif shape in conditions and record.median_s > 0:
+            try:
+                StopConditions((conditions[shape],)).evaluate(records)
+            except AboveCeilingError as error:
+                found[shape] = error.what
+    return found

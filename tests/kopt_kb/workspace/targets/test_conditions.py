@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.workspace.conditions import AboveCeilingError, StopConditions
+from kopt_kb.problem.counts import ByteCount, Count, FlopCount
 from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.targets.conditions import AboveCeilingError, StopConditions
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -65,17 +66,22 @@ def test_bytes_of_the_targets_own_level_count(workspace: Workspace) -> None:
     """Bytes of a cache are no traffic of device memory; operations of another engine are not the target's."""
     state = workspace.state()
     assert state.targets is not None
-    (first, *_), extra = state.rooflines, {"requested": None, "direction": "both"}
-    more = [*first["work"]["bytes"], {**extra, "level": "l2", "compulsory": {"exactness": "exact", "value": 10**12}}]
-    counted = {**first, "work": {**first["work"], "bytes": more}}
-    state.targets = replace(state.targets, work={"rooflines": [counted, *state.rooflines[1:]]})
+    first = state.rooflines[0]
+    extra = ByteCount("l2", "read", Count(10**12))
+    counted = replace(first, work=replace(first.work, bytes=(*first.work.bytes, extra)))
+    state.rooflines = (counted, *state.rooflines[1:])
     assert StopConditions.of(state).conditions[0].amount == 134_225_920
-    engine = {"dtype": "bf16", "engine": "matrix", "executed": None, "useful": {"exactness": "exact", "value": 7}}
-    flops = [*first["work"]["flops"], engine]
-    computed = {**first, "target": {**first["target"], "name": "bf16 matrix"}}
-    computed |= {
-        "work": {**first["work"], "flops": flops},
-        "ceilings": [{**first["ceilings"][0], "name": "bf16 matrix"}],
-    }
-    state.targets = replace(state.targets, work={"rooflines": [computed, *state.rooflines[1:]]})
+    work = replace(first.work, flops=(*first.work.flops, FlopCount("bf16", "matrix", Count(7))))
+    matrix = replace(first.ceilings[0], name="bf16 matrix")
+    computed = replace(first, target=replace(first.target, name="bf16 matrix"), work=work, ceilings=(matrix,))
+    state.rooflines = (computed, *state.rooflines[1:])
     assert StopConditions.of(state).conditions[0].amount == 7
+
+
+def test_the_longest_median_that_meets_a_condition(conditions: StopConditions) -> None:
+    """134,225,920 B at 1.8 TB/s; a part in a billion more is not met."""
+    (first, *_) = conditions.conditions
+    longest = float(first.latency_s)
+    assert longest == 134_225_920 / 1.8e12
+    assert conditions.evaluate({first.shape: record(first.shape, longest)}).judged[0].met
+    assert not conditions.evaluate({first.shape: record(first.shape, longest * (1 + 1e-9))}).judged[0].met

@@ -8,7 +8,7 @@ import pytest
 
 from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.journal.round_events import Measured
-from kopt_kb.workspace.rates import finite, rates_of, short
+from kopt_kb.workspace.targets.rates import finite, rates_of, short
 
 
 def record(shape, median_s):

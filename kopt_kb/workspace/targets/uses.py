@@ -1,13 +1,14 @@
-"""How much of each roof a time uses: the amount of a work that counts under a roof, its rate, its share."""
+"""How much of each roof a time uses: the amount of a work that counts under the roof, its rate, its share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["DRAM", "RoofUse", "roof_amount", "roof_uses"]
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline
+
+__all__ = ["DRAM", "RoofUse", "roof_uses"]
 
 DRAM = "dram"
 """Name of device memory's roof."""
@@ -50,34 +51,19 @@ class RoofUse:
         }  # fmt: skip
 
 
-def roof_amount(work: Mapping[str, Any], name: str) -> int:
-    """Return what a work does under a roof: useful operations of `dtype engine`, else compulsory bytes of a level.
-
-    Args:
-        work: Counts as the journal keeps them.
-        name: Name of the roof.
-    """
-    dtype, _, engine = name.partition(" ")
-    if engine:
-        found = [one for one in work["flops"] if (one["dtype"], one["engine"]) == (dtype, engine)]
-        return sum(int(one["useful"]["value"]) for one in found)
-    return sum(int(one["compulsory"]["value"]) for one in work["bytes"] if one["level"] == name)
-
-
-def roof_uses(roofline: Mapping[str, Any], median_s: float) -> tuple[RoofUse, ...]:
-    """Return the use of every roof of a roofline, as the journal keeps it, by a time in seconds."""
+def roof_uses(roofline: RecordedRoofline, median_s: float) -> tuple[RoofUse, ...]:
+    """Return the use of every roof of a roofline by a time in seconds."""
     return tuple(
         RoofUse(
-            one["name"],
-            "FLOP/s" if " " in one["name"] else "B/s",
-            roof_amount(roofline["work"], one["name"]) / median_s,
-            _rate(one["documented"]),
-            _rate(one["measured"]),
+            one.name,
+            one.unit_si,
+            roofline.amount_under(one.name) / median_s,
+            _float(one.per_s("documented")),
+            _float(one.per_s("measured")),
         )
-        for one in roofline["ceilings"]
+        for one in roofline.ceilings
     )
 
 
-def _rate(value: Mapping[str, Any] | None) -> float | None:
-    known = value is not None and value["value"] is not None
-    return float(Fraction(value["si_value"])) if known and value is not None else None
+def _float(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)

@@ -6,8 +6,8 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.attempts import attempts_of
-from kopt_kb.workspace.bench_source import RecordSource, records_of
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.targets.bench import RecordSource, records_of
 
 BLOB = "ab" * 32
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.workspace.bench_report import BenchReport, bench_report, why_not_judged
-from kopt_kb.workspace.bench_source import RecordSource
-from kopt_kb.workspace.conditions import AboveCeilingError
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.targets.bench import BenchReport, RecordSource, bench_report, why_not_judged
+from kopt_kb.workspace.targets.conditions import AboveCeilingError
 from kopt_kb.workspace.workspace import Workspace
 
 AMOUNT = {"8192x4096": 134_225_920, "1024x512": 2_098_176}

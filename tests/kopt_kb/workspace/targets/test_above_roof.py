@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kopt_kb.workspace.above_roof import above_roof
 from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.targets.conditions import above_roof
 from kopt_kb.workspace.workspace import Workspace
 
 
