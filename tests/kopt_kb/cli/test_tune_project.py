@@ -32,7 +32,7 @@ def workspace(project: Path, wiki_root: Path, tmp_path: Path, capsys: pytest.Cap
     file = project / "project.toml"
     file.write_text(
         file.read_text()
-        .replace('--csv {csv}", limit_s = 60', '--csv {csv} --shapes {shapes}", limit_s = 60')
+        .replace('--csv {csv}", limit_s = 600', '--csv {csv} --shapes {shapes}", limit_s = 600')
         .replace('"all"', '["512x512x512", "2048x2048x2048"]')
     )
     assert main(words) == 0

@@ -82,7 +82,7 @@ def test_the_page_draws_in_a_browser(picture: Picture, tmp_path: Path) -> None:
     path = tmp_path / "roof.html"
     write_picture(picture, path)
     command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=8000", "--dump-dom", path.as_uri()]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.stdout.count('class="trace scatter') >= 3, done.stderr[-400:]
 
 

@@ -79,7 +79,7 @@ def make_campaign() -> MakeCampaign:
         workspace: Workspace, policy: str = "gpu-wiki", rounds: int = 4, say: Callable[[str], None] = lambda _: None
     ) -> Campaign:
         chosen = policy_named(policy, max_rounds=rounds)
-        settings = Settings(samples=10, evaluations=6, search_s=5.0)
+        settings = Settings(samples=10, evaluations=6, search_s=600.0)
         return Campaign(
             workspace,
             chosen,

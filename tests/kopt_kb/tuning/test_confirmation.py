@@ -109,7 +109,7 @@ def test_the_last_round_allowed_goes_to_full(make_project, project_campaign: Mak
 
 def test_without_a_quick_command_every_round_is_full(make_project, project_campaign: Make) -> None:
     """Nothing says how to benchmark fewer shapes."""
-    quick = 'quick = { run = "{python} benchmark/bench_gemm.py --csv {csv} --shapes {shapes}", limit_s = 30 }'
+    quick = 'quick = { run = "{python} benchmark/bench_gemm.py --csv {csv} --shapes {shapes}", limit_s = 500 }'
     workspace = make_project((quick, ""))
     finish(project_campaign(workspace, [("double the tile", kernel(128))]))
     assert [one.level for one in state_of(workspace).rounds] == ["", ""]

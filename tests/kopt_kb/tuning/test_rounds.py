@@ -95,7 +95,7 @@ def test_rules_go_with_their_seconds(workspace: Workspace, prune_s: float, sent:
             return super().run(job, started)
 
     aids = Aids(pruning={"target": "sm_00"})
-    settings = Settings(samples=10, evaluations=3, search_s=5.0, prune_s=prune_s)
+    settings = Settings(samples=10, evaluations=3, search_s=600.0, prune_s=prune_s)
     policy = policy_named("gpu-wiki", max_rounds=1)
     with Campaign(workspace, policy, (VariantsProposer(),), Watching(), settings=settings, aids=aids) as campaign:
         campaign.run()

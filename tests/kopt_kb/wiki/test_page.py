@@ -156,10 +156,10 @@ HOSTILE = {
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_hostile_pages_end_in_one_clear_fault_quickly(name: str) -> None:
     """No exception, no hang, and the whole page is blocked."""
-    began = time.monotonic()
+    began = time.process_time()
     faults = read_page(HOSTILE[name], "p.md").faults
     assert any(fault.key is None for fault in faults)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 @settings(max_examples=150, deadline=None)

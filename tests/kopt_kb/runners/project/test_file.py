@@ -26,9 +26,9 @@ def test_the_whole_file(read: Read) -> None:
 
 def test_a_benchmark_that_takes_shapes_is_its_own_quick_command(read: Read) -> None:
     """Without it and without a quick command there is none."""
-    quick = 'quick = { run = "{python} benchmark/bench_gemm.py --csv {csv} --shapes {shapes}", limit_s = 30 }'
+    quick = 'quick = { run = "{python} benchmark/bench_gemm.py --csv {csv} --shapes {shapes}", limit_s = 500 }'
     assert read((quick, "")).quick_command() is None
-    takes = ('--csv {csv}", limit_s = 60', '--csv {csv} --shapes {shapes}", limit_s = 60')
+    takes = ('--csv {csv}", limit_s = 600', '--csv {csv} --shapes {shapes}", limit_s = 600')
     shapes = ('shapes = "all"', 'shapes = ["64x64x64"]')
     found = read((quick, ""), takes, shapes)
     assert found.quick_command() == found.commands["benchmark"]
@@ -54,7 +54,7 @@ def test_a_benchmark_that_takes_shapes_is_its_own_quick_command(read: Read) -> N
         ("[project]\n", f'[project]\nroot = "{300 * "a"}"\n', "too long for a file"),
         ('"ops/gemm.py"', f'"ops/{300 * "é"}.py"', "too long for a file"),
         ('performance_target = "> 30 TFLOPS"', "performance_target = 30", "is 30"),
-        ('--csv {csv}", limit_s = 60', '--csv {csv} --shapes {shapes}", limit_s = 60', "asks for {shapes}"),
+        ('--csv {csv}", limit_s = 600', '--csv {csv} --shapes {shapes}", limit_s = 600', "asks for {shapes}"),
     ],
 )
 def test_what_it_may_not_say(read: Read, old: str, new: str, words: str) -> None:

@@ -204,7 +204,7 @@ class TestProcesses:
         command = [sys.executable, "-c", WRITER, str(played.workspace.layout.root)]
         both = [subprocess.Popen([*command, name], stderr=subprocess.PIPE) for name in ("ann", "bob")]
         for child in both:
-            _, errors = child.communicate(timeout=60)
+            _, errors = child.communicate(timeout=600)
             assert child.returncode == 0, errors
         assert sum(event.kind == "memory_noted" for event in played.workspace.events()) == 10
         assert codes(played, registry) == []
