@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.waste import find_atomics, find_bank_conflict, find_spill, find_uncoalesced
 
 Made = Callable[..., DerivedMetrics]
+Find = Callable[[DerivedMetrics], Finding | None]
 STRIDED = {
     "global_load_sectors": 32.0, "global_load_bytes": 1024.0, "global_load_useful_bytes_per_sector": 4.0,
     "l2_bytes": 1024.0,
@@ -62,3 +64,31 @@ def test_registers_without_local_traffic_are_no_spill(made: Made) -> None:
     assert "registers were spilled" in found.evidence[-1].note
     unknown = made(**waits)
     assert find_spill(unknown) is None
+
+
+WAITS = {"stall__long_scoreboard": 99.0}
+PATHS = ("local_load", "local_store", "global_load", "global_store")
+WASTEFUL = [
+    (find_atomics, {"atomic_requests": 50.0, "instructions": 1000.0, **WAITS}),
+    (find_spill, {f"{path}_sectors": 10.0 for path in PATHS} | WAITS),
+    (find_bank_conflict, {"shared_wavefronts": 16.0, "shared_wavefronts_ideal": 1.0, "l1_sol_pct": 85.0}),
+    (find_uncoalesced, {**STRIDED, "dram_sol_pct": 85.0}),
+]
+
+
+@pytest.mark.parametrize(("rule", "waste"), WASTEFUL, ids=lambda one: getattr(one, "__name__", ""))
+def test_where_arithmetic_is_the_busier_nothing_is_gained(made: Made, rule: Find, waste: dict[str, float]) -> None:
+    """At 95 % of a pipe waste on memory limits nothing; at 50 % of it, under the 60 % that limit, it does."""
+    assert rule(made(**waste)) is not None
+    assert rule(made(**waste, pipe_elapsed__fma_pct=50.0)) is not None
+    assert rule(made(**waste, pipe_elapsed__fma_pct=95.0)) is None
+
+
+@pytest.mark.parametrize(("rule", "waste"), WASTEFUL[2:], ids=lambda one: getattr(one, "__name__", ""))
+def test_where_memory_is_busier_than_busy_arithmetic_the_waste_counts(
+    made: Made, rule: Find, waste: dict[str, float]
+) -> None:
+    """82 % of a pipe under 85 % of the memory path: the path comes first; but busy matrix units come before it."""
+    assert rule(made(**waste, pipe_elapsed__fma_pct=82.0)) is not None
+    assert rule(made(**waste, pipe_elapsed__tensor_pct=78.0)) is not None
+    assert rule(made(**waste, pipe_elapsed__tensor_pct=82.0)) is None
