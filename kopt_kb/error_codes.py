@@ -14,7 +14,7 @@ Code = Literal[
     "KB063", "KB064", "KB065", "KB066", "KB068", "KB069", "KB070", "KB071", "KB072", "KB073", "KB074", "KB075",
     "KB076", "KB077", "KB078", "KB079", "KB080", "KB081", "KB082", "KB083", "KB084", "KB085", "KB086", "KB087",
     "KB089", "KB091", "KB092", "KB093", "KB094", "KB095", "KB096", "KB097", "KB098", "KB101", "KB102", "KB103",
-    "KB104", "KB105", "KB106", "KB107", "KB110", "KB111", "KB112", "KB113", "KB114", "KB115", "KB116",
+    "KB104", "KB105", "KB106", "KB107", "KB108", "KB110", "KB111", "KB112", "KB113", "KB114", "KB115", "KB116",
     "KB117", "KB118", "KB119",
     "KB120", "KB121", "KB122", "KB123", "KB124", "KB125", "KB126", "KB130", "KB200", "KB201",
     "KB202", "KB203", "KB204", "KB205", "KB206", "KB210", "KB211", "KB212", "KB213", "KB220", "KB222", "KB301",
@@ -194,6 +194,8 @@ KB106 unknown-choice: a word that is none of a closed list
     Take one of those that the message lists.
 KB107 bad-command-line: a text that can't be split into a command and its words
     Close its quotes.
+KB108 not-text: a word that has to be text holds bytes that are not UTF-8
+    Write it in UTF-8.
 KB110 no-such-file: there is no such file or folder
     Check the path.
 KB111 file-unreadable: a file or folder can't be read

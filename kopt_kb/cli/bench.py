@@ -18,6 +18,7 @@ from typing import Any
 from kopt_kb.cli.bench_workspace import ACTIONS, add_actions, run_action
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.files import read_json
 
 __all__ = ["add_arguments", "run"]
 
@@ -97,16 +98,15 @@ def _row(one: dict[str, Any], rate: str) -> tuple[str, str, str, str]:
 def _page(args: argparse.Namespace) -> int:
     from kopt_kb.runners.ceilings import write_measured_page
 
+    record = read_json(args.record)
     try:
-        record = json.loads(Path(args.record).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"no readable record: {error}",
-            where=args.record,
-            fix="make one with `kb bench ceilings --record`",
-            code="KB116",
-        ) from error
-    path, faults = write_measured_page(Path(args.wiki), args.platform, record, args.source or args.record, args.read)
+        path, faults = write_measured_page(
+            Path(args.wiki), args.platform, record, args.source or args.record, args.read
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"is no record of `kb bench ceilings`: {type(error).__name__} {error}"
+        fix = "make one with `kb bench ceilings --record`"
+        raise BadInput(what, where=args.record, fix=fix, code="KB116") from error
     if args.json:
         print_json({"path": str(path), "faults": list(faults)})
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kopt_kb.analysis.roofline.targets import parse_performance_target
 from kopt_kb.errors import BadInput
+from kopt_kb.files import read_input
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.project.bundle import bundle_of
 from kopt_kb.runners.project.file import ProjectFile, line_of, read_project
@@ -59,13 +60,7 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
 
 
 def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ProjectFileError(
-            f"can't be read: {reason}", where=str(file), fix="name the project file", code="KB111"
-        ) from error
+    return read_input(file)
 
 
 def _printed(project: ProjectFile, root: Path, chosen: Selection) -> tuple[str, ...]:

@@ -156,6 +156,9 @@ def _unforeseen(error: Exception) -> KoptError:
         return _missing(error)
     if isinstance(error, MemoryError):
         return BadInput("the memory ran out", where="kb", fix="raise the limit or give less work", code="KB119")
+    if isinstance(error, UnicodeEncodeError) and any("\ud800" <= one <= "\udfff" for one in error.object):
+        what = f"{error.object[:80]!r} holds bytes that are not UTF-8"
+        return BadInput(what, where="kb", fix="write it in UTF-8", code="KB108")
     import traceback
 
     last = traceback.extract_tb(error.__traceback__)[-1]

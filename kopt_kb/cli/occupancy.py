@@ -7,14 +7,13 @@ kb occupancy --platform MI300X --threads 512 --registers 142 --shared 65536
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
 from kopt_kb.cli.output import add_wiki, open_registry, print_json
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.files import read_json
 from kopt_kb.static.limits import limits_of
 
 __all__ = ["add_arguments", "render", "run"]
@@ -73,11 +72,11 @@ def _given(args: argparse.Namespace) -> Resources:
 def _recorded(file: str, limits: Limits) -> dict[str, Resources]:
     """Return the resources of every kernel in a record of `kb compile --json`."""
     try:
-        kernels = json.loads(Path(file).read_text(encoding="utf-8"))["kernels"]
+        kernels = read_json(file)["kernels"]
         return {one["name"]: _resources(one, limits) for one in kernels}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise BadInput(
-            f"no record of `kb compile --json`: {error}",
+            f"no record of `kb compile --json`: {type(error).__name__} {error}",
             where=file,
             fix="write one with `kb compile … --json`",
             code="KB116",

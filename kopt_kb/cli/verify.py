@@ -13,6 +13,7 @@ from typing import Any
 
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
+from kopt_kb.files import read_input
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 
@@ -42,11 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen check; exit 1 when it finds something wrong."""
-    path = Path(args.file)
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"can't be read: {error.strerror or error}", where=str(path), code="KB111") from error
+    source = read_input(args.file)
     return _source(source, args) if args.action == "source" else _kernel(source, args)
 
 
@@ -87,10 +84,7 @@ def _reference(args: argparse.Namespace, op: str) -> tuple[bytes, str]:
     from kopt_kb.tuning.proposers import packaged_kernel
 
     if args.reference:
-        try:
-            return Path(args.reference).read_bytes(), str(args.reference)
-        except OSError as error:
-            raise BadInput(f"can't be read: {error.strerror or error}", where=args.reference, code="KB111") from error
+        return read_input(args.reference), str(args.reference)
     found = packaged_kernel(op)
     return (found, f"the package's {op}") if found is not None else (b"", "the file's own")
 

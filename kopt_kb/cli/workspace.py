@@ -8,11 +8,11 @@ kb workspace note kernel_opt_norm --topic tip --text "the compiler unrolls this 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from kopt_kb.cli.output import add_author, add_common, add_wiki, print_json
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.files import read_input
 from kopt_kb.workspace.memory_edit import add_note
 from kopt_kb.workspace.retarget import parse_factor, registry_of, set_targets
 from kopt_kb.workspace.views.render import render_workspace
@@ -87,7 +87,4 @@ def _note(args: argparse.Namespace) -> int:
 def _words(args: argparse.Namespace) -> bytes:
     if args.text is not None:
         return str(args.text).encode("utf-8", "replace")
-    try:
-        return Path(args.file).read_bytes()
-    except OSError as error:
-        raise BadInput(f"can't be read: {error.strerror or error}", where=args.file, code="KB111") from error
+    return read_input(args.file)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from kopt_kb.analysis.isa.model import IsaScan
 from kopt_kb.analysis.isa.scan import scan_text
-from kopt_kb.errors import BadInput
+from kopt_kb.files import open_input, refused
 from kopt_kb.kernels.compile.disassemble import binary_text
 
 __all__ = ["scan_file"]
@@ -25,13 +26,11 @@ def scan_file(path: str | Path, *, kernel: str = "") -> tuple[IsaScan, ...]:
         BadInput: The file is absent or none of these.
         MissingTool: A binary without the disassembler for it.
     """
-    file = Path(path)
-    try:
-        with file.open("rb") as stream:
-            binary = stream.read(len(_ELF)) == _ELF
-        if binary:
-            return scan_text(binary_text(file), where=str(path), kernel=kernel)
-        with file.open(encoding="utf-8", errors="replace") as lines:
+    with open_input(path) as stream:
+        try:
+            if stream.peek(len(_ELF))[: len(_ELF)] == _ELF:
+                return scan_text(binary_text(Path(path)), where=str(path), kernel=kernel)
+            lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
             return scan_text(lines, where=str(path), kernel=kernel)
-    except OSError as error:
-        raise BadInput(error.strerror or "can't be read", where=str(path), code="KB111") from error
+        except OSError as error:
+            raise refused(error, path) from error

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput
+from kopt_kb.files import read_words
 from kopt_kb.quantity.units import UNITS, unit
 from kopt_kb.wiki.vocabulary import AXES, METRICS, Metric, metric
 
@@ -172,16 +173,7 @@ def read_foreign(path: Path) -> list[ForeignRow]:
     Raises:
         BadInput: The file can't be read, is too large, is neither, or a row is malformed (`file:line`).
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise BadInput(f"can't read the file: {error.strerror}", where=str(path), code="KB111") from None
-    except UnicodeDecodeError:
-        raise BadInput("the file is not UTF-8 text", where=str(path), code="KB115") from None
-    if len(data) > MAX_BYTES:
-        raise BadInput(f"more than {MAX_BYTES} bytes", where=str(path), fix="split the table", code="KB114")
+    text = read_words(path, MAX_BYTES)
     read = _read_json if text.lstrip()[:1] in {"[", "{"} else _read_csv
     rows = list(read(text, str(path)))
     if not rows:

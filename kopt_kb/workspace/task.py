@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
+from kopt_kb.files import read_input
 from kopt_kb.problem.problem import Problem
 
 __all__ = ["ProjectCapture", "Task", "declared_op", "read_demo"]
@@ -67,20 +68,9 @@ class Task:
 
 def read_demo(path: Path) -> bytes:
     """Return the bytes of the kernel demo; raises `BadInput` if it is no readable Python file of a sensible size."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise BadInput(
-            f"kernel demo can't be read: {reason}", where=str(path), fix="name the kernel's file", code="KB111"
-        ) from error
-    if not data.strip() or len(data) > _MAX_DEMO_BYTES:
-        raise BadInput(
-            f"kernel demo of {len(data)} bytes",
-            where=str(path),
-            fix="name one Python file with the kernel",
-            code="KB114",
-        )
+    data = read_input(path, _MAX_DEMO_BYTES)
+    if not data.strip():
+        raise BadInput("the kernel demo is empty", where=str(path), fix="name the kernel's file", code="KB116")
     return data
 
 
