@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kopt_kb.analysis.profile.formulas import Formula, load_formulas
 from kopt_kb.quantity.quantity import Exactness
 
-__all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd"]
+__all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd", "counter_passes"]
 
 _SUM = "_sum"
 _CACHED_SETS = 1024
+_COUNTERS_PER_PASS = 4  # more counters of one block than that do not fit one pass on CDNA
+_BASE_COUNTER = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:_sum)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class AmdDevice:
         wave_threads: Work-items of a wave.
         max_waves_per_cu: Waves a compute unit can hold.
         lds_banks: Banks of the LDS of a compute unit.
+        l2_channels: Channels of L2, over all dies.
     """
 
     name: str = ""
@@ -36,6 +40,7 @@ class AmdDevice:
     wave_threads: int | None = None
     max_waves_per_cu: int | None = None
     lds_banks: int | None = None
+    l2_channels: int | None = None
 
     def parameters(self) -> dict[str, float]:
         """Return the known parameters of formulas by name; 0 is not known."""
@@ -44,6 +49,7 @@ class AmdDevice:
             "num_xcd": self.num_xcd,
             "max_waves_per_cu": self.max_waves_per_cu,
             "lds_banks": self.lds_banks,
+            "l2_channels": self.l2_channels,
         }
         return {name: float(value) for name, value in named.items() if value}
 
@@ -109,3 +115,35 @@ def _device_memory(found: Counted) -> None:
         found.metrics["dram_bytes"] = sum(known)
         lower = "lower" in {found.bounds[f"dram_{kind}_bytes"] for kind in ("read", "write")}
         found.bounds["dram_bytes"] = "lower" if lower else "upper"
+
+
+def counter_passes(target: str, metrics: Collection[str] | None = None) -> tuple[tuple[str, ...], ...]:
+    """Return the counters that the wiki's formulas read on a target, in groups that fit one pass each.
+
+    Args:
+        target: `gfx942`, …; empty takes the formulas that hold for any.
+        metrics: Vocabulary ids that are wanted; None takes every formula. Of several formulas of a metric the first
+            that needs basic counters alone counts.
+    """
+    names: dict[str, None] = {}
+    done: set[str] = set()
+    for formula in load_formulas():
+        counters = [one for one in formula.expression.names if not one.islower()]
+        basic = [one for one in counters if _BASE_COUNTER.fullmatch(one)]
+        if not formula.holds_for(target) or (metrics is not None and formula.metric not in metrics):
+            continue
+        if metrics is not None and (formula.metric in done or len(basic) < len(counters)):
+            continue
+        done.add(formula.metric)
+        names.update(dict.fromkeys(basic))
+    blocks: dict[str, list[str]] = {}
+    for name in sorted(names):
+        blocks.setdefault(name.partition("_")[0], []).append(name)
+    passes: list[list[str]] = []
+    for block in blocks.values():
+        for start in range(0, len(block), _COUNTERS_PER_PASS):
+            at = start // _COUNTERS_PER_PASS
+            if at == len(passes):
+                passes.append([])
+            passes[at] += block[start : start + _COUNTERS_PER_PASS]
+    return tuple(tuple(one) for one in passes)

@@ -24,7 +24,7 @@ from kopt_kb.wiki.wiki import default_root
 __all__ = ["HEADER", "PARAMETERS", "TAGS", "Formula", "FormulaFault", "load_formulas", "read_formulas"]
 
 HEADER = ("Metric", "gfx", "Formula", "Unit", "Source", "Note")
-PARAMETERS = frozenset({"num_xcd", "cu_count", "max_waves_per_cu", "lds_banks"})
+PARAMETERS = frozenset({"num_xcd", "cu_count", "max_waves_per_cu", "lds_banks", "l2_channels"})
 TAGS = frozenset({"bound", "mean", "reason", "scope"})
 _GFX = re.compile(r"gfx[0-9a-f]{3,5}")
 _COUNTER = re.compile(r"[A-Z][A-Za-z0-9_]*")
@@ -80,7 +80,7 @@ def load_formulas(root: Path | None = None) -> tuple[Formula, ...]:
     """
     folder = (root or default_root()) / _FOLDER
     found: list[Formula] = []
-    for path in sorted(folder.glob("amd_*.md")):
+    for path in sorted(one for one in folder.glob("amd_*.md") if not one.stem.endswith("_thresholds")):
         found.extend(read_formulas(path.read_text(encoding="utf-8"), f"{_FOLDER}/{path.name}"))
     return tuple(found)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from kopt_kb.analysis.profile.families import LIMITERS, STALL_REASONS, SolClass
 from kopt_kb.analysis.profile.launch import Dim3, HotSpot, Launch, Place, Source, StoredRule
-from kopt_kb.analysis.profile.names import function_name
+from kopt_kb.analysis.profile.names import Role, function_name, role_of
 from kopt_kb.analysis.profile.sol import sol_class_of
 from kopt_kb.analysis.profile.vocabulary import definition_of
 from kopt_kb.quantity.quantity import Exactness
@@ -83,6 +83,11 @@ class KernelProfile:
     def function(self) -> str:
         """The bare function name: no return type, namespace, template arguments or parameters."""
         return function_name(self.demangled or self.name)
+
+    @property
+    def role(self) -> Role:
+        """Whether this is the user's work, a collective, or a helper of the runtime."""
+        return role_of(self.function)
 
     @property
     def duration_s(self) -> float | None:

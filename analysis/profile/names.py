@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
-__all__ = ["function_name"]
+__all__ = ["Role", "function_name", "role_of"]
+
+Role = Literal["kernel", "communication", "runtime"]
+_COMMUNICATION = re.compile(r"(?:nccl|rccl|msccl)[A-Z_]?\w*")
+_RUNTIME = re.compile(r"__amd_rocclr_\w+")
 
 _UNNAMED = re.compile(
     r"\(anonymous namespace\)|<unnamed>|unnamed>|\{anonymous\}|\((?:anonymous|unnamed) (?:class|type)[^)]*\)"
@@ -23,3 +28,14 @@ def function_name(demangled: str) -> str:
     head = text[: match.start()] if match and match.start() else text
     bare = head.strip().rsplit("::", 1)[-1].rsplit(" ", 1)[-1]
     return bare.strip("*&") or demangled.strip()
+
+
+def role_of(function: str) -> Role:
+    """Return what a kernel is there for: the user's work, a collective of NCCL or RCCL, or the runtime's own fills.
+
+    Args:
+        function: Bare function name.
+    """
+    if _COMMUNICATION.fullmatch(function):
+        return "communication"
+    return "runtime" if _RUNTIME.fullmatch(function) else "kernel"

@@ -79,6 +79,9 @@ _THROUGHPUT = (
     MetricDef("l1_sol_pct", "%", "L1 (TEX, TCP) throughput, share of peak over the time an SM is active"),
     _ratio("l1_hit_pct", "%", "L1 hit rate", ("l1_hits", "l1_lookups"), 100),
     _ratio("l2_hit_pct", "%", "L2 hit rate; may exceed 100 when passes differ", ("l2_hits", "l2_lookups"), 100),
+    MetricDef("memory_busy_pct", "%", "time the vector memory units hold work, waiting for it included (AMD TA)"),
+    MetricDef("memory_stalled_pct", "%", "time the vector memory units are stalled (AMD)"),
+    MetricDef("shared_stalled_pct", "%", "time shared memory (LDS) is stalled by bank conflicts (AMD)"),
     MetricDef("l2_atomic_pct", "%", "L2 atomic unit input, share of peak over elapsed time"),
     MetricDef("dram_bytes_per_s", "B/s", "DRAM traffic over time"),
 )
@@ -185,6 +188,8 @@ _ISSUE = (
     MetricDef("warp_latency_cycles", "cycle", "cycles between two instructions of a warp"),
     MetricDef("threads_per_instruction", "1", "active threads of an executed instruction"),
     MetricDef("unpredicated_threads_per_instruction", "1", "active threads that predicates leave on"),
+    MetricDef("waiting_pct", "%", "time of resident waves spent waiting for memory of any kind (AMD)"),
+    MetricDef("issue_waiting_pct", "%", "time of resident waves spent waiting for an issue slot or pipe (AMD)"),
     MetricDef("warp_efficiency_pct", "%", "active threads of an instruction over the threads of a warp"),
     *(MetricDef(f"stall.{one}", "1", text) for one, text in STALL_REASONS.items()),
     *(_amount(f"stall_samples.{one}", "1", "samples of " + text) for one, text in STALL_REASONS.items()),
@@ -202,6 +207,7 @@ _PEAKS = (
     MetricDef("run_peak.dram_bytes_per_s", "B/s", "the tool's DRAM peak at the clock of the run"),
     MetricDef("run_peak.l2_bytes_per_s", "B/s", "the tool's L2 peak at the clock of the run"),
     MetricDef("run_peak.l1_bytes_per_s", "B/s", "the tool's L1 peak at the clock of the run"),
+    MetricDef("run_peak.shared_bytes_per_s", "B/s", "the tool's shared memory (LDS) peak at the clock of the run"),
     *(
         MetricDef(f"run_peak.{engine}.{dtype}", "FLOP/s", f"the tool's {dtype} {engine} peak at the clock of the run")
         for engine in ENGINES

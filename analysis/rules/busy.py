@@ -59,6 +59,7 @@ def find_balanced(kernel: DerivedMetrics) -> Finding | None:
 def find_memory_level(kernel: DerivedMetrics) -> Finding | None:
     """Find the busiest level of memory: DRAM, L2, L1 or shared memory."""
     uses = {"dram": kernel.stream_pct, "l2": None if kernel.l2_passes_through else kernel.l2_pct, "l1": kernel.l1_pct}
+    uses["shared"] = kernel.lds_pct
     known = {level: value for level, value in uses.items() if value is not None}
     if kernel.l1_or_compute:
         return None
@@ -75,8 +76,6 @@ def find_memory_level(kernel: DerivedMetrics) -> Finding | None:
         share = kernel.shared_share_pct
         evidence.append(Evidence("shared_share_pct", share, "%", None, "shared memory among the passes"))
         level = "shared" if kernel.mostly_shared else "l1"
-    elif level == "l1" and kernel.get("pipe.lds_pct") is not None:
-        level = "shared"
     return Finding(f"BN-{level.upper()}", level, tuple(evidence))
 
 
@@ -158,9 +157,21 @@ def _limiter(kernel: DerivedMetrics, pipe: str) -> str:
     if pipe == "valu" and (kernel.get("flops.vector.fp64") or 0) > (kernel.get("flops.vector.fp32") or 0):
         return "fp64"
     share = _fp_share_pct(kernel)
+    if pipe == "valu" and share is None:
+        return _vector_type(kernel)
     if pipe in {"fma", "valu"} and share is not None and kernel.limit("BN-INT", "fp32_share_pct").met(share):
         return "int"
     return COMPUTE_PIPES[pipe]
+
+
+def _vector_type(kernel: DerivedMetrics) -> str:
+    """The type that most operations of a unit for all types have."""
+    amounts = {
+        "fp32": ("fp32", "fp16"),
+        "int": ("int32", "int64"),
+    }
+    totals = {limiter: sum(kernel.get(f"flops.vector.{one}") or 0 for one in of) for limiter, of in amounts.items()}
+    return max(totals, key=lambda one: totals[one])
 
 
 def _kind(kernel: DerivedMetrics, pipe: str) -> tuple[Evidence, ...]:

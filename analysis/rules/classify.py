@@ -11,6 +11,7 @@ from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.headroom import headroom_of
 from kopt_kb.analysis.rules.ordered import RULES
+from kopt_kb.analysis.rules.recording import AMD_DECIDES, recording_of
 from kopt_kb.analysis.rules.thresholds import load_thresholds
 from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.problem.work import Work
@@ -37,9 +38,10 @@ def classify(
     Raises:
         BadInput: A page of thresholds or advice is missing or broken.
     """
-    kernel = DerivedMetrics(profile, load_thresholds(wiki), _dram_peak(platform))
+    kernel = DerivedMetrics(profile, load_thresholds(wiki, profile.source.vendor), _dram_peak(platform))
     found = [one for rule in RULES if (one := rule.find(kernel)) is not None]
-    absent = tuple(dict.fromkeys(need for rule in RULES for need in profile.absent(*rule.needs)))
+    needs = AMD_DECIDES if profile.source.vendor == "amd" else [one for rule in RULES for one in rule.needs]
+    absent = profile.absent(*dict.fromkeys(needs))
     primary = found[0] if found else Finding("BN-DATA", "insufficient-data", ())
     ranked = tuple({one.limiter: one for one in reversed(found[1:]) if one.limiter != primary.limiter}.values())
     return Verdict(
@@ -52,6 +54,7 @@ def classify(
         others=ranked[::-1],
         headroom=() if platform is None else headroom_of(profile, platform, work),
         doubts=_doubts(profile),
+        recording=recording_of(profile, primary.limiter),
     )
 
 

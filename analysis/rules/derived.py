@@ -37,7 +37,8 @@ MEMORY_STALLS = frozenset(
         "scalar_memory",
     }
 )
-_READY = frozenset({"not_selected", "selected"})
+_NO_REASON = frozenset({"not_selected", "selected", "any", "issue"})
+"""Warps that could issue, and AMD's totals over all reasons."""
 _SECTORS_PER_PASS = 4  # a pass through the L1 data stage serves four sectors
 
 
@@ -139,14 +140,21 @@ class DerivedMetrics:
 
     @cached_property
     def dram_pct(self) -> float | None:
-        """DRAM throughput: the tool's, else achieved over the documented bandwidth of the platform."""
+        """DRAM throughput: the tool's, else achieved over what the tool measured as peak or the platform documents."""
         value = self.get("dram_sol_pct")
-        return value if value is not None else ratio_pct(self.profile.rate("dram_bytes"), self.dram_peak_bytes_per_s)
+        if value is not None:
+            return value
+        rate = self.profile.rate("dram_bytes")
+        peak = self.get("run_peak.dram_bytes_per_s") or self.dram_peak_bytes_per_s
+        return ratio_pct(self.get("dram_bytes_per_s") if rate is None else rate, peak)
+
+    def _share_of_run_peak(self, level: str) -> float | None:
+        return ratio_pct(self.profile.rate(f"{level}_bytes"), self.get(f"run_peak.{level}_bytes_per_s"))
 
     @cached_property
     def l2_pct(self) -> float | None:
         """L2 throughput."""
-        return self.get("l2_sol_pct")
+        return _largest([self.get("l2_sol_pct"), self._share_of_run_peak("l2")])
 
     @cached_property
     def l2_passes_through(self) -> bool:
@@ -163,22 +171,27 @@ class DerivedMetrics:
 
     @cached_property
     def l1_pct(self) -> float | None:
-        """Use of the L1 and shared memory unit, over elapsed time."""
+        """Use of the L1 unit, which on NVIDIA is shared memory too, over elapsed time."""
         unit, whole = self.get("l1_sol_pct"), self.get("memory_sol_pct")
         if unit is not None:
             unit = min(unit * self.active_share, whole if whole is not None else unit)
-        return _largest([unit, self._elapsed("lsu"), self._elapsed("lds"), self._elapsed("vmem")])
+        return _largest([unit, self._elapsed("lsu")])
+
+    @cached_property
+    def lds_pct(self) -> float | None:
+        """Use of a shared memory of its own (AMD LDS): active cycles, or bytes over the peak the tool measured."""
+        return _largest([self._elapsed("lds"), self._share_of_run_peak("shared")])
 
     @cached_property
     def memory_pct(self) -> float | None:
         """Busiest level of memory, the tool's own maximum when no level was measured."""
-        levels = _largest([self.dram_pct, self.l2_pct, self.l1_pct])
+        levels = _largest([self.dram_pct, self.l2_pct, self.l1_pct, self.lds_pct])
         return self.get("memory_sol_pct") if levels is None else levels
 
     @cached_property
     def busy(self) -> bool:
         """Whether any unit reaches the threshold of a limiting one."""
-        uses = (self.compute_pct, self.stream_pct, self.l2_pct, self.l1_pct, self.memory_pct)
+        uses = (self.compute_pct, self.stream_pct, self.l2_pct, self.l1_pct, self.lds_pct, self.memory_pct)
         return any(self.saturated(one) for one in uses)
 
     @cached_property
@@ -301,19 +314,20 @@ class DerivedMetrics:
 
     def stall_share_pct(self, reasons: Iterable[str]) -> float | None:
         """Return the share of the time a warp waits or issues that some stall reasons take, None without counters."""
-        waits = {one: value for one, value in self.profile.stalls.items() if one not in _READY}
+        waits = {one: value for one, value in self.profile.stalls.items() if one not in _NO_REASON}
         total = sum(waits.values()) + 1.0  # the cycle in which it issues
         return ratio_pct(sum(waits.get(one, 0.0) for one in reasons), total) if waits else None
 
     @cached_property
     def memory_stall_share_pct(self) -> float | None:
         """Share of a warp's time spent waiting for the memory path."""
-        return self.stall_share_pct(MEMORY_STALLS)
+        value = self.get("waiting_pct")
+        return self.stall_share_pct(MEMORY_STALLS) if value is None else value
 
     @cached_property
     def top_stall(self) -> str | None:
         """The stall reason that takes most time; warps that could issue are not stalled."""
-        return next((one for one in self.profile.stalls if one not in _READY), None)
+        return next((one for one in self.profile.stalls if one not in _NO_REASON), None)
 
     # idleness
 

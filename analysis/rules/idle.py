@@ -7,7 +7,24 @@ import math
 from kopt_kb.analysis.rules.base import Evidence, Finding
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 
-__all__ = ["find_imbalance", "find_launch_overhead", "find_small_grid", "find_tail", "part_wave_evidence"]
+__all__ = [
+    "find_communication",
+    "find_imbalance",
+    "find_launch_overhead",
+    "find_small_grid",
+    "find_tail",
+    "part_wave_evidence",
+]
+
+
+def find_communication(kernel: DerivedMetrics) -> Finding | None:
+    """Find collectives of NCCL and RCCL by name: they wait for links and for other devices, whatever units say."""
+    if kernel.profile.role != "communication":
+        return None
+    launches = Evidence(
+        "launches", kernel.profile.launch_count, "1", None, f"of the collective {kernel.profile.function}"
+    )
+    return Finding("BN-COMMUNICATION", "communication", (launches,))
 
 
 def find_launch_overhead(kernel: DerivedMetrics) -> Finding | None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from kopt_kb.analysis.rules.base import Rule
 from kopt_kb.analysis.rules.busy import find_balanced, find_divergence, find_memory_level, find_pipe
-from kopt_kb.analysis.rules.idle import find_imbalance, find_launch_overhead, find_small_grid, find_tail
+from kopt_kb.analysis.rules.idle import (
+    find_communication,
+    find_imbalance,
+    find_launch_overhead,
+    find_small_grid,
+    find_tail,
+)
 from kopt_kb.analysis.rules.waiting import find_barrier, find_dependency, find_occupancy
 from kopt_kb.analysis.rules.waste import find_atomics, find_bank_conflict, find_spill, find_uncoalesced
 
@@ -14,6 +20,8 @@ _USE = ("sm_sol_pct", "memory_sol_pct", "dram_sol_pct", "l2_sol_pct", "l1_sol_pc
 _STALLS = ("stall.long_scoreboard", "stall.barrier", "stall.wait")
 
 RULES: tuple[Rule, ...] = (
+    Rule("BN-COMMUNICATION", ("communication",), (), find_communication,
+         "The kernel is a collective of a communication library."),
     Rule("BN-LAUNCH", ("launch-overhead",), ("duration_s",), find_launch_overhead,
          "The kernel is about as short as an empty one and no unit is busy.", ("BN-SATURATED",)),
     Rule("BN-ATOMICS", ("atomics",), ("atomic_requests", "shared_atomic_instructions", *_STALLS), find_atomics,

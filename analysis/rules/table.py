@@ -8,7 +8,7 @@ from typing import Literal
 __all__ = ["CLASSES", "LIMITERS", "ROOT_CAUSES", "BottleneckClass", "class_of"]
 
 BottleneckClass = Literal[
-    "memory-bound", "compute-bound", "latency-bound", "launch-bound", "balanced", "insufficient-data"
+    "memory-bound", "compute-bound", "latency-bound", "launch-bound", "communication", "balanced", "insufficient-data"
 ]
 
 CLASSES: Mapping[BottleneckClass, tuple[str, ...]] = {
@@ -27,6 +27,7 @@ CLASSES: Mapping[BottleneckClass, tuple[str, ...]] = {
         "latency",
     ),
     "launch-bound": ("launch-overhead",),
+    "communication": ("communication",),
     "balanced": ("balanced",),
     "insufficient-data": ("insufficient-data",),
 }
@@ -41,7 +42,7 @@ _BY_CAUSE = {
     "compute": ("tensor", "fp32", "fp64", "sfu", "int", "issue", "divergence", "compute"),
     "occupancy": ("occupancy-shared", "occupancy-blocks"),
     "latency": ("dependency", "barrier", "atomics", "latency"),
-    "scheduling": ("small-grid", "tail", "imbalance", "launch-overhead"),
+    "scheduling": ("small-grid", "tail", "imbalance", "launch-overhead", "communication"),
     "unknown": ("balanced", "insufficient-data"),
 }
 ROOT_CAUSES: Mapping[str, str] = {limiter: cause for cause, limiters in _BY_CAUSE.items() for limiter in limiters}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kopt_kb.analysis.profile.families import Vendor
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.tables import NO_ROW, rows_under
@@ -22,7 +23,11 @@ __all__ = ["HEADER", "OWN_SOURCE", "Threshold", "ThresholdFault", "Thresholds", 
 
 HEADER = ("Code", "Metric", "Op", "Value", "Unit", "Source", "Note")
 OWN_SOURCE = "kopt-kb zoo"
-_PAGE = "counters/nvidia_thresholds.md"
+_PAGES: Mapping[Vendor, tuple[str, ...]] = {
+    "nvidia": ("counters/nvidia_thresholds.md",),
+    "amd": ("counters/nvidia_thresholds.md", "counters/amd_thresholds.md"),
+}
+"""Pages in the order they are read: a later one replaces rows."""
 _CODE = re.compile(r"BN-[A-Z0-9-]+")
 _METRIC = re.compile(r"[a-z][a-z0-9_.]*")
 _SOURCE = re.compile(r'\[\^(?P<id>[A-Za-z0-9_.\-]+)\]\s+(?P<locator>[^;|"]+?)\s+quote="(?P<quote>[^"]{1,60})"')
@@ -77,7 +82,8 @@ class Thresholds:
         """Return a row; raises `ThresholdFault` when the page lacks it."""
         found = self.rows.get((code, metric))
         if found is None:
-            raise ThresholdFault(f"no threshold for {code} {metric}", where=_PAGE, fix="add the row", code="KB213")
+            where = _PAGES["nvidia"][0]
+            raise ThresholdFault(f"no threshold for {code} {metric}", where=where, fix="add the row", code="KB213")
         return found
 
     def of(self, code: str) -> tuple[Threshold, ...]:
@@ -86,18 +92,25 @@ class Thresholds:
 
 
 @lru_cache(maxsize=8)
-def load_thresholds(root: Path | None = None) -> Thresholds:
-    """Return the thresholds of a wiki; None takes KOPT_GPU_WIKI, else the packaged one.
+def load_thresholds(root: Path | None = None, vendor: Vendor = "nvidia") -> Thresholds:
+    """Return the thresholds for reports of a vendor's tools.
+
+    Args:
+        root: Folder of the wiki; None takes KOPT_GPU_WIKI, else the packaged one.
+        vendor: Whose tools recorded.
 
     Raises:
-        ThresholdFault: The page is missing or breaks the grammar.
+        ThresholdFault: A page is missing or breaks the grammar.
     """
-    path = (root or default_root()) / _PAGE
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ThresholdFault("the page of thresholds can't be read", where=str(path)) from error
-    return read_thresholds(text, _PAGE)
+    rows: dict[tuple[str, str], Threshold] = {}
+    for page in _PAGES[vendor]:
+        path = (root or default_root()) / page
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ThresholdFault("the page of thresholds can't be read", where=str(path)) from error
+        rows.update(read_thresholds(text, page).rows)
+    return Thresholds(rows)
 
 
 def read_thresholds(text: str, path: str) -> Thresholds:

@@ -29,6 +29,7 @@ class Verdict:
         others: What later rules found, in order.
         headroom: Rates of the run under the platform's roofs; empty without a platform.
         doubts: Numbers of the report that can't be.
+        recording: Commands that record what a named limiter needs; empty when there is one.
     """
 
     bottleneck: BottleneckClass
@@ -40,6 +41,7 @@ class Verdict:
     others: tuple[Finding, ...] = ()
     headroom: tuple[Headroom, ...] = ()
     doubts: tuple[str, ...] = ()
+    recording: tuple[str, ...] = ()
 
     @property
     def root_cause(self) -> str:
@@ -55,6 +57,7 @@ class Verdict:
             lines.append(f"{number}. [{rank}] {step} ({self.advice.page})")
         lines += [f"Headroom: {one}" for one in self.headroom]
         lines += [f"Doubt: {one}" for one in self.doubts]
+        lines += [f"Record: {one}" for one in self.recording]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -78,4 +81,5 @@ class Verdict:
             ],
             "headroom": [one.to_json() for one in self.headroom],
             "doubts": list(self.doubts),
+            "recording": list(self.recording),
         }

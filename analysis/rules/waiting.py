@@ -9,6 +9,9 @@ from kopt_kb.analysis.rules.idle import part_wave_evidence
 __all__ = ["find_barrier", "find_dependency", "find_occupancy"]
 
 
+_BOTH = 2  # arithmetic and memory
+
+
 def find_barrier(kernel: DerivedMetrics) -> Finding | None:
     """Find block barriers as the first reason to wait."""
     code = "BN-BARRIER"
@@ -53,21 +56,38 @@ def find_occupancy(kernel: DerivedMetrics) -> Finding | None:
 
 def find_dependency(kernel: DerivedMetrics) -> Finding | None:
     """Find chains: warps wait for the result of an instruction and nothing else explains it."""
-    top = kernel.top_stall
     if kernel.busy:
         return None
+    top = kernel.top_stall
+    known = _quiet_units(kernel)
     if top is None:
-        return _find_latency(kernel)
+        return _find_waves_waiting(kernel, known) or _find_latency(kernel)
     share = kernel.stall_share_pct({top})
-    most = kernel.limit("BN-SATURATED", "use_pct")
-    uses = {"compute_use_pct": kernel.compute_pct, "memory_use_pct": kernel.memory_pct}
-    known = [
-        Evidence(name, value, "%", None, f"under {most.value:g} %") for name, value in uses.items() if value is not None
-    ]
-    if share is None or len(known) < len(uses):
+    if share is None or len(known) < _BOTH:
         return None
     first = Evidence(f"stall.{top}_share_pct", share, "%", None, _why(top))
     return Finding("BN-DEPENDENCY", "dependency", (first, *known, *part_wave_evidence(kernel)))
+
+
+def _quiet_units(kernel: DerivedMetrics) -> tuple[Evidence, ...]:
+    most = kernel.limit("BN-SATURATED", "use_pct")
+    uses = {"compute_use_pct": kernel.compute_pct, "memory_use_pct": kernel.memory_pct}
+    return tuple(
+        Evidence(name, value, "%", None, f"under {most.value:g} %") for name, value in uses.items() if value is not None
+    )
+
+
+def _find_waves_waiting(kernel: DerivedMetrics, quiet: tuple[Evidence, ...]) -> Finding | None:
+    """Find what AMD's wave cycles say: waits for memory of any kind, or for a slot, while no unit is busy."""
+    memory, issue = kernel.get("waiting_pct"), kernel.get("issue_waiting_pct")
+    if memory is None or len(quiet) < _BOTH:
+        return None
+    proof = [Evidence("waiting_pct", memory, "%", None, "time of waves spent waiting for memory of any kind")]
+    if issue is not None:
+        proof.append(Evidence("issue_waiting_pct", issue, "%", None, "time of waves spent waiting to issue"))
+    if issue is not None and issue > memory:
+        return Finding("BN-LATENCY", "latency", (*proof, *quiet))
+    return Finding("BN-DEPENDENCY", "dependency", (*proof, *quiet))
 
 
 def _find_latency(kernel: DerivedMetrics) -> Finding | None:
@@ -77,7 +97,7 @@ def _find_latency(kernel: DerivedMetrics) -> Finding | None:
     known = [
         Evidence(name, value, "%", None, f"under {row.value:g} %") for name, value in uses.items() if value is not None
     ]
-    if len(known) < len(uses) or any(kernel.saturated(value) for value in uses.values()):
+    if len(known) < _BOTH or any(kernel.saturated(value) for value in uses.values()):
         return None
     return Finding("BN-LATENCY", "latency", tuple(known))
 

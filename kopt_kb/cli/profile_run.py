@@ -9,8 +9,8 @@ from pathlib import Path
 
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.cli.profile_read import judge, print_judged
-from kopt_kb.errors import ExitCode
-from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, choose_tool, execute, plan
+from kopt_kb.errors import ExitCode, MissingTool
+from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, Tool, choose_tool, execute, plan
 from kopt_kb.wiki.registry import Registry
 
 __all__ = ["add_arguments", "run"]
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Record and print verdicts, or print the commands."""
-    tool = args.tool if args.dry_run and args.tool else choose_tool(args.tool)
+    tool = _planned(args) if args.dry_run else choose_tool(args.tool)
     options = Options(
         kernel=args.kernel,
         launch_skip=args.launch_skip,
@@ -62,6 +62,25 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
+def _planned(args: argparse.Namespace) -> Tool:
+    """Return the tool whose commands are printed; nothing needs to be installed for that."""
+    asked: Tool | None = args.tool
+    if asked is not None:
+        return asked
+    try:
+        return choose_tool()
+    except MissingTool:
+        return "rocprofv3" if args.target else "ncu"
+
+
+def _cost(made: Plan) -> str:
+    """Return in words how often the program runs."""
+    runs = sum(step.name != "export" for step in made.steps)
+    if made.tool == "ncu":
+        return "the program runs once; each recorded launch is replayed once for each pass of its counters"
+    return f"the program runs {runs} times: once for the times of its kernels, once for each group of counters"
+
+
 def _line(step: Step) -> str:
     words = [f"{name}={shlex.quote(value)}" for name, value in step.environment.items()]
     redirect = f" > {shlex.quote(str(step.stdout))}" if step.stdout else ""
@@ -71,7 +90,10 @@ def _line(step: Step) -> str:
 def _print_plan(made: Plan, *, as_json: bool) -> None:
     if as_json:
         steps = [{"name": one.name, "argv": list(one.argv), "environment": dict(one.environment)} for one in made.steps]
-        print_json({"tool": made.tool, "steps": steps, "reports": [str(one) for one in made.reports]})
+        print_json(
+            {"tool": made.tool, "cost": _cost(made), "steps": steps, "reports": [str(one) for one in made.reports]}
+        )
         return
     for step in made.steps:
         print(_line(step))
+    print(f"# {_cost(made)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from kopt_kb.analysis.profile.formulas import load_formulas
+from kopt_kb.analysis.profile.amd_counters import counter_passes
 from kopt_kb.errors import BadInput, FindingError, MissingTool
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "Step",
     "Tool",
     "choose_tool",
-    "counter_groups",
     "execute",
     "plan",
 ]
@@ -32,8 +30,6 @@ Tool = Literal["ncu", "rocprofv3"]
 TOOLS: tuple[Tool, ...] = ("ncu", "rocprofv3")
 SETS = ("basic", "detailed", "full")
 STEPS = ("pmc", "att", "asm")
-_COUNTERS_PER_PASS = 4  # more counters of one block than that do not fit one pass on CDNA
-_BASE_COUNTER = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:_sum)?")
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
 _NO_KERNELS = "No kernels were profiled"
 
@@ -177,33 +173,10 @@ def _rocprof(command: Sequence[str], output: Path, options: Options) -> Plan:
         found.append(rocprof("att", "--att", *geometry, "--att-buffer-size", "0x6000000", formats=("csv", "json")))
     if "pmc" in options.steps:
         found.append(rocprof("pmc/trace", "--kernel-trace"))
-        for number, group in enumerate(counter_groups(options.target)):
+        for number, group in enumerate(counter_passes(options.target)):
             found.append(rocprof(f"pmc/pmc_{number}", "--pmc", *group, optional=True))
         reports.append(output / "pmc")
     return Plan("rocprofv3", tuple(found), tuple(reports))
-
-
-def counter_groups(target: str) -> tuple[tuple[str, ...], ...]:
-    """Return the counters that the wiki's formulas read on a target, in groups that fit one pass each.
-
-    Args:
-        target: `gfx942`, …; empty takes the formulas that hold for any.
-    """
-    names: dict[str, None] = {}
-    for formula in load_formulas():
-        if formula.holds_for(target):
-            names.update(dict.fromkeys(one for one in formula.expression.names if _BASE_COUNTER.fullmatch(one)))
-    blocks: dict[str, list[str]] = {}
-    for name in sorted(names):
-        blocks.setdefault(name.partition("_")[0], []).append(name)
-    passes: list[list[str]] = []
-    for block in blocks.values():
-        for start in range(0, len(block), _COUNTERS_PER_PASS):
-            at = start // _COUNTERS_PER_PASS
-            if at == len(passes):
-                passes.append([])
-            passes[at] += block[start : start + _COUNTERS_PER_PASS]
-    return tuple(tuple(one) for one in passes)
 
 
 def execute(plan_: Plan, output: Path) -> tuple[str, ...]:

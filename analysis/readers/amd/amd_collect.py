@@ -82,6 +82,7 @@ class AmdCollector:
         self._groups: dict[tuple[object, ...], _Group] = {}
         self._near: dict[int, tuple[Shape, _Group]] = {}
         self._notes: dict[str, None] = {}
+        self._peaks: dict[str, float] = {}
 
     @property
     def empty(self) -> bool:
@@ -91,6 +92,10 @@ class AmdCollector:
     def note(self, text: str) -> None:
         """Keep a remark once; it goes into every profile."""
         self._notes[text] = None
+
+    def peaks(self, measured: Mapping[str, float]) -> None:
+        """Give every profile peaks that the tool measured on the device."""
+        self._peaks.update(measured)
 
     def _group(self, shape: Shape, place: Place) -> _Group:
         key = (shape.name, shape.device, shape.threads, shape.block, shape.grid_threads, shape.block_threads)
@@ -170,7 +175,7 @@ class AmdCollector:
         stats = group.times.stats()
         shape = group.shape
         counted = _counted(counters, shape)
-        metrics = {**shape.metrics(), **group.extra, **counted.metrics}
+        metrics = {**shape.metrics(), **group.extra, **counted.metrics, **self._peaks}
         if stats is not None:
             metrics["duration_s"] = stats.median_s
             if "dram_bytes" in metrics:

@@ -103,6 +103,7 @@ def device_of_sysinfo(info: Mapping[str, Any]) -> AmdDevice:
         wave_threads=_count(info.get("wave_size")),
         max_waves_per_cu=_count(info.get("max_waves_per_cu")),
         lds_banks=_count(info.get("lds_banks_per_cu")),
+        l2_channels=_count(info.get("total_l2_chan")),
     )
     return replace(found, name=_name(found.name))
 

@@ -9,6 +9,7 @@ from kopt_kb.analysis.profile import KernelProfile, Source
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_csv import Columns, folded, header_of
 from kopt_kb.analysis.readers.amd.amd_devices import Devices, device_of_sysinfo
+from kopt_kb.analysis.readers.amd.amd_roofline import read_roofline
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.amd_wide import WideReader, read_wide, rows_with_text
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
@@ -23,6 +24,7 @@ _PARTS = ("pmc_perf_*.csv", "results_*.csv")
 _SYSINFO = "sysinfo.csv"
 _TIMES = "timestamps.csv"
 _WAVES = "SQ_LEVEL_WAVES.csv"
+_ROOFLINE = "roofline.csv"
 _WAVE_COUNTERS = {
     "SQ_ACCUM_PREV_HIRES": "SQ_ACCUM_PREV_HIRES__SQ_LEVEL_WAVES",
     "GRBM_GUI_ACTIVE": "GRBM_GUI_ACTIVE__SQ_LEVEL_WAVES",
@@ -46,6 +48,8 @@ def read_rocprof_compute(path: Path) -> Iterator[KernelProfile]:
         raise ReportError(
             "no counter table of the workload has a row", where=path, fix="profile the workload again", code="KB205"
         )
+    if path.is_dir() and len(devices.in_order) == 1:
+        collector.peaks(read_roofline(folder / _ROOFLINE, devices.in_order[0].target, version))
     _extras(folder, devices, store, timed=all(_columns(table).has("start", "end") for table in tables))
     store.flush()
     yield from collector.profiles()

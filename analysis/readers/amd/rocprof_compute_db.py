@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +30,55 @@ _NS_PER_S = 1e9
 _AVERAGE = "Avg"
 _OWN = "derived metrics are the tool's own: means over dispatches of ratios"
 _SOL = "System Speed-of-Light"
+_LDS, _L1, _L2 = "Local Data Share (LDS)", "Vector L1 Data Cache", "L2 Cache"
+_TA = "Address Processing Unit and Data Return Path (TA/TD)"
+_WAVE, _ROOFS = "Wavefront", "Roofline"
+_SHARE, _ROOF = "Pct of Peak", "Peak (Empirical)"
 _MAPPED = {
-    (_SOL, "VALU Utilization"): "pipe_elapsed.valu_pct",
-    (_SOL, "SALU Utilization"): "pipe_elapsed.uniform_pct",
-    (_SOL, "MFMA Utilization"): "pipe_elapsed.tensor_pct",
-    (_SOL, "VMEM Utilization"): "pipe_elapsed.vmem_pct",
-    (_SOL, "Branch Utilization"): "pipe_elapsed.branch_pct",
-    (_SOL, "VALU Active Threads"): "threads_per_instruction",
-    (_SOL, "IPC"): "instructions_per_cycle",
-    (_SOL, "vL1D Cache Hit Rate"): "l1_hit_pct",
-    (_SOL, "L2 Cache Hit Rate"): "l2_hit_pct",
+    (_SOL, "VALU Utilization", _AVERAGE): "pipe_elapsed.valu_pct",
+    (_SOL, "SALU Utilization", _AVERAGE): "pipe_elapsed.uniform_pct",
+    (_SOL, "MFMA Utilization", _AVERAGE): "pipe_elapsed.tensor_pct",
+    (_SOL, "VMEM Utilization", _AVERAGE): "pipe_elapsed.vmem_pct",
+    (_SOL, "Branch Utilization", _AVERAGE): "pipe_elapsed.branch_pct",
+    (_SOL, "VALU Active Threads", _AVERAGE): "threads_per_instruction",
+    (_SOL, "IPC", _AVERAGE): "instructions_per_cycle",
+    (_SOL, "vL1D Cache Hit Rate", _AVERAGE): "l1_hit_pct",
+    (_SOL, "L2 Cache Hit Rate", _AVERAGE): "l2_hit_pct",
+    (_SOL, "vL1D Cache BW", _SHARE): "l1_sol_pct",
+    (_SOL, "L2 Cache BW", _SHARE): "l2_sol_pct",
+    (_LDS, "Utilization", _AVERAGE): "pipe_elapsed.lds_pct",
+    (_LDS, "Bank Conflict", _AVERAGE): "shared_conflicts",
+    (_TA, "Address Processing Unit Busy", _AVERAGE): "memory_busy_pct",
+    (_WAVE, "Grid Size", _AVERAGE): "grid_threads",
+    (_WAVE, "Workgroup Size", _AVERAGE): "block_threads",
+    (_WAVE, "Total Wavefronts", _AVERAGE): "warps_launched",
+    (_WAVE, "VGPRs", _AVERAGE): "registers_per_thread",
+    (_WAVE, "AGPRs", _AVERAGE): "accum_registers_per_thread",
+    (_WAVE, "LDS Allocation", _AVERAGE): "shared_block_bytes",
+    (_WAVE, "Scratch Allocation", _AVERAGE): "scratch_bytes_per_thread",
+    (_ROOFS, "HBM Bandwidth", _ROOF): "run_peak.dram_bytes_per_s",
+    (_ROOFS, "L2 Cache Bandwidth", _ROOF): "run_peak.l2_bytes_per_s",
+    (_ROOFS, "L1 Cache Bandwidth", _ROOF): "run_peak.l1_bytes_per_s",
+    (_ROOFS, "LDS Bandwidth", _ROOF): "run_peak.shared_bytes_per_s",
+    (_ROOFS, "VALU FLOPs (F32)", _ROOF): "run_peak.vector.fp32",
+    (_ROOFS, "VALU FLOPs (F64)", _ROOF): "run_peak.vector.fp64",
+    (_ROOFS, "MFMA FLOPs (F16)", _ROOF): "run_peak.matrix.fp16",
+    (_ROOFS, "MFMA FLOPs (BF16)", _ROOF): "run_peak.matrix.bf16",
+    (_ROOFS, "MFMA FLOPs (F8)", _ROOF): "run_peak.matrix.fp8",
 }
+_RATES = {
+    (_SOL, "Theoretical LDS Bandwidth"): "shared_bytes",
+    (_SOL, "MFMA FLOPs (F16)"): "flops.matrix.fp16",
+    (_SOL, "MFMA FLOPs (BF16)"): "flops.matrix.bf16",
+    (_SOL, "MFMA FLOPs (F8)"): "flops.matrix.fp8",
+    (_SOL, "MFMA FLOPs (F32)"): "flops.matrix.fp32",
+    (_SOL, "MFMA FLOPs (F64)"): "flops.matrix.fp64",
+    (_SOL, "VALU IOPs"): "flops.vector.int32",
+}
+"""Rates of the tool, which times the time of a launch are amounts."""
+_WAVE_CYCLES = "Wave Cycles"
+_WAITS = {"Dependency Wait Cycles": "waiting_pct", "Issue Wait Cycles": "issue_waiting_pct"}
+_VECTOR_FLOPS = "VALU FLOPs"
 _OCCUPANCY = (_SOL, "Wavefront Occupancy")
 _FABRIC = ("L2-Fabric Read BW", "L2-Fabric Write BW")
 _WHOLE_READS = (3, 5, 0)  # the first release that counts the 128-byte read requests of gfx950
@@ -156,20 +194,52 @@ def _metrics(
         found["sm_count"] = device.cu_count
     if device.wave_threads:
         found["wave_threads"] = device.wave_threads
-    for (table, title, _, kind), (value, _) in values.items():
-        metric = _MAPPED.get((table, title))
-        if metric is not None and kind == _AVERAGE:
-            found[metric] = value
-        if (table, title, kind) == (*_OCCUPANCY, _AVERAGE) and device.cu_count:
-            found["active_warps_per_sm"] = value / device.cu_count
-            if device.max_waves_per_cu:
-                found["achieved_occupancy_pct"] = 100 * value / (device.max_waves_per_cu * device.cu_count)
+    shown = {
+        (table, title, kind): one[0] if kind == _SHARE else _raw(*one).value
+        for (table, title, _, kind), one in values.items()
+    }
+    numbers = {key: value for key, value in shown.items() if not isinstance(value, str)}
+    for key, metric in _MAPPED.items():
+        if key in numbers:
+            found[metric] = numbers[key]
+    waves = numbers.get((*_OCCUPANCY, _AVERAGE))
+    if waves is not None and device.cu_count:
+        found["active_warps_per_sm"] = waves / device.cu_count
+        if device.max_waves_per_cu:
+            found["achieved_occupancy_pct"] = 100 * waves / (device.max_waves_per_cu * device.cu_count)
+    found.update(_derived(numbers, found, stats))
     fabric = [_raw(*one) for key, one in values.items() if key[1] in _FABRIC and (key[0], key[3]) == (_SOL, _AVERAGE)]
     if len(fabric) == len(_FABRIC):
         found["dram_bytes_per_s"] = sum(one.value for one in fabric if not isinstance(one.value, str))
     if stats is not None:
         found["duration_s"] = stats.median_s
     return found
+
+
+def _derived(
+    numbers: Mapping[tuple[str, str, str], float], found: Mapping[str, float], stats: DurationStats | None
+) -> dict[str, float]:
+    """Return what several of the tool's numbers say: amounts of rates, shares of wave cycles, workgroups, accesses."""
+    more: dict[str, float] = {}
+    if stats is not None:
+        mean_s = stats.total_s / stats.count
+        rates = {metric: numbers.get((*key, _AVERAGE)) for key, metric in _RATES.items()}
+        more.update({metric: rate * mean_s for metric, rate in rates.items() if rate is not None})
+        vector = numbers.get((_SOL, _VECTOR_FLOPS, _AVERAGE))
+        if vector is not None:
+            more["flops.vector.fp32"] = vector * mean_s
+    cycles = numbers.get((_WAVE, _WAVE_CYCLES, _AVERAGE))
+    for title, metric in _WAITS.items():
+        waited = numbers.get((_WAVE, title, _AVERAGE))
+        if waited is not None and cycles:
+            more[metric] = 100 * waited / cycles
+    threads, group = found.get("grid_threads"), found.get("block_threads")
+    if threads and group:
+        more["grid_blocks"] = -(-threads // group)
+    active = numbers.get((_LDS, "Index Accesses", _AVERAGE))
+    if active is not None and "shared_conflicts" in found:
+        more["shared_accesses"] = active - found["shared_conflicts"]
+    return more
 
 
 def _raw(value: float, unit: str) -> RawMetric:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.profile.amd_counters import AmdDevice, averaged_counters, count_amd
+from kopt_kb.analysis.profile.amd_counters import AmdDevice, averaged_counters, count_amd, counter_passes
 
 MI300 = AmdDevice(target="gfx942", num_xcd=8, cu_count=304, max_waves_per_cu=32, lds_banks=32)
 
@@ -100,3 +100,43 @@ def test_ratios_of_the_tool_are_known():
     """They must never be summed."""
     assert {"L2CacheHit", "VALUBusy"} <= averaged_counters()
     assert "SQ_WAVES" not in averaged_counters()
+
+
+def test_a_pass_holds_few_counters_of_a_block():
+    """At most four of one block a pass, no counter twice, none that is a formula's alias."""
+    groups = counter_passes("gfx942")
+    flat = [one for group in groups for one in group]
+    assert len(flat) == len(set(flat))
+    for group in groups:
+        blocks = [one.partition("_")[0] for one in group]
+        assert all(blocks.count(one) <= 4 for one in blocks)
+    assert {"SQ_WAVES", "GRBM_GUI_ACTIVE"} <= set(flat)
+    assert not [one for one in flat if "__" in one]
+
+
+def test_passes_for_what_is_missing_only():
+    """One metric needs its own counters, on the first formula that basic counters satisfy."""
+    assert counter_passes("gfx942", ["pipe_elapsed.tensor_pct"]) == (("GRBM_GUI_ACTIVE", "SQ_VALU_MFMA_BUSY_CYCLES"),)
+    assert counter_passes("gfx942", []) == ()
+
+
+def test_use_of_the_units_by_hand():
+    """1000 cycles of 8 dies and 304 CUs: LDS active in half, a line from L1 in a quarter, L2 in 60 % of 128 channels."""
+    device = AmdDevice(target="gfx942", num_xcd=8, cu_count=304, l2_channels=128)
+    counters = {
+        "GRBM_GUI_ACTIVE": 8000.0, "SQ_LDS_IDX_ACTIVE": 152000.0, "SQ_LDS_BANK_CONFLICT": 30400.0,
+        "TCP_TOTAL_CACHE_ACCESSES_sum": 76000.0, "TCC_REQ_sum": 76800.0, "TA_TA_BUSY_sum": 243200.0,
+        "SQ_WAVE_CYCLES": 1000.0, "SQ_WAIT_ANY": 700.0, "SQ_WAIT_INST_ANY": 200.0,
+    }  # fmt: skip
+    found = count_amd(counters, device).metrics
+    wanted = {"pipe_elapsed.lds_pct": 50, "shared_stalled_pct": 10, "l1_sol_pct": 25, "l2_sol_pct": 60,
+              "memory_busy_pct": 80, "waiting_pct": 70, "issue_waiting_pct": 20}  # fmt: skip
+    assert {one: found[one] for one in wanted} == pytest.approx(wanted)
+
+
+def test_derived_counters_of_rocprofv3_are_taken():
+    """MemUnitBusy, LDSBankConflict, OccupancyPercent and MfmaUtil are shares as they stand."""
+    found = count_amd({"MemUnitBusy": 82.0, "LDSBankConflict": 12.0, "OccupancyPercent": 40.0, "MfmaUtil": 55.0}, MI300)
+    assert found.metrics == {
+        "memory_busy_pct": 82.0, "shared_stalled_pct": 12.0, "achieved_occupancy_pct": 40.0, "pipe_elapsed.tensor_pct": 55.0,
+    }  # fmt: skip

@@ -8,6 +8,8 @@ import pytest
 
 from kopt_kb.analysis.rules.busy import find_balanced, find_divergence, find_memory_level, find_pipe
 from kopt_kb.analysis.rules.derived import DerivedMetrics
+from kopt_kb.analysis.rules.thresholds import load_thresholds
+from tests.analysis.rules.conftest import profile_of
 
 Made = Callable[..., DerivedMetrics]
 
@@ -111,3 +113,33 @@ def test_a_mix_of_pipes_is_issue(made: Made) -> None:
     mixed = find_pipe(made(issue_active=0.99, pipe_elapsed__fma_pct=67.0, pipe_elapsed__alu_pct=66.0))
     loop = find_pipe(made(issue_active=0.99, pipe_elapsed__fma_pct=76.0, pipe_elapsed__alu_pct=20.0))
     assert [one.limiter for one in (mixed, loop) if one] == ["issue", "fp32"]
+
+
+def amd(**metrics: float) -> DerivedMetrics:
+    """A kernel under the thresholds for AMD."""
+    return DerivedMetrics(profile_of(**metrics), load_thresholds(vendor="amd"))
+
+
+def test_lds_at_87_percent_of_the_measured_roof_is_shared() -> None:
+    """15.9 of 18.2 TB/s that the workload's own benchmark measured: LDS, although its cycles say 44 %."""
+    kernel = amd(
+        duration_s=1e-3, shared_bytes=15.9e9, run_peak__shared_bytes_per_s=18.23e12, pipe_elapsed__lds_pct=44.0
+    )
+    found = find_memory_level(kernel)
+    assert found is not None
+    assert (found.limiter, found.evidence[0].value) == ("shared", pytest.approx(87.2, abs=0.1))
+
+
+def test_a_fill_at_71_percent_of_the_measured_memory_is_dram() -> None:
+    """987 of 1389 GB/s."""
+    kernel = amd(duration_s=1e-3, dram_bytes=987e6, run_peak__dram_bytes_per_s=1.389e12)
+    found = find_memory_level(kernel)
+    assert found is not None
+    assert (found.limiter, found.evidence[0].value) == ("dram", pytest.approx(71.1, abs=0.1))
+
+
+def test_a_share_between_the_thresholds_of_the_vendors() -> None:
+    """AMD colours from 50 %, NVIDIA's rule starts at 60 %."""
+    metrics = {"l2_sol_pct": 55.0, "dram_sol_pct": 5.0}
+    assert find_memory_level(amd(**metrics)) is not None
+    assert find_memory_level(DerivedMetrics(profile_of(**metrics), load_thresholds())) is None

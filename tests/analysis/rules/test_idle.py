@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.idle import find_imbalance, find_launch_overhead, find_small_grid, find_tail
+from tests.analysis.rules.conftest import profile_of
 
 Made = Callable[..., DerivedMetrics]
 
@@ -66,3 +69,17 @@ def test_warps_that_leave_early(made: Made) -> None:
 def test_launch_overhead(made: Made, duration_s: float, use: float, fires: bool) -> None:
     """Short and idle; not at the threshold, not when DRAM is busy."""
     assert (find_launch_overhead(made(duration_s=duration_s, dram_sol_pct=use)) is not None) is fires
+
+
+@pytest.mark.parametrize(
+    ("name", "limiter"),
+    [
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "communication"),
+        ("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", "communication"),
+        ("rcclGenericKernel<1, false>(ncclDevComm*)", "communication"),
+        ("my_nccl_like_kernel", "insufficient-data"),
+    ],
+)
+def test_collectives_have_a_word_of_their_own(name: str, limiter: str) -> None:
+    """Whatever their counters say."""
+    assert classify(replace(profile_of(), name=name, demangled=name)).limiter == limiter

@@ -14,7 +14,7 @@ from kopt_kb.analysis.rules import LIMITERS, classify
 Zoo = dict[str, KernelProfile]
 Expected = dict[str, tuple[str, str]]
 
-_COARSE = ("compute", "memory", "latency")
+_COARSE = ("compute", "memory", "latency", "communication")
 _THROUGHPUT = (
     "duration_s", "elapsed_cycles", "sm_sol_pct", "memory_sol_pct", "dram_sol_pct", "l2_sol_pct", "l1_sol_pct",
     "sm_active_cycles", "sm_active_pct", "grid_blocks", "block_threads", "sm_count", "waves_per_sm",

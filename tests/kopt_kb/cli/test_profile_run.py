@@ -56,3 +56,13 @@ def test_a_run_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 def test_bad_usage(words: list[str]) -> None:
     """No command, an unknown step, an unknown set."""
     assert main(["profile", "run", "--dry-run", "--tool", "ncu", *words]) == 2
+
+
+def test_a_dry_run_needs_no_profiler_and_says_what_it_costs(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Nothing on the PATH: ncu's commands, or those of rocprofv3 for an AMD target, with the number of runs."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(["profile", "run", "--dry-run", "--", "./x"]) == 0
+    assert "# the program runs once" in capsys.readouterr().out
+    assert main(["profile", "run", "--dry-run", "--target", "gfx942", "--", "./x"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith(f"# the program runs {len(lines) - 1} times")

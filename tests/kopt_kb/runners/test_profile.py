@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.runners.profile import Options, Plan, ProfilerFailed, Step, choose_tool, counter_groups, execute, plan
+from kopt_kb.runners.profile import Options, Plan, ProfilerFailed, Step, choose_tool, execute, plan
 
 COMMAND = ("python", "bench.py")
 
@@ -45,18 +45,6 @@ def test_rocprof_steps(tmp_path: Path) -> None:
     assert "--att-target-cu 1" in " ".join(made.steps[1].argv)
     assert all("--kernel-include-regex k" in " ".join(one.argv) for one in made.steps[1:])
     assert made.reports == (tmp_path / "pmc",)
-
-
-def test_a_pass_holds_few_counters_of_a_block() -> None:
-    """At most four of one block a pass, no counter twice, none that is a formula's alias."""
-    groups = counter_groups("gfx942")
-    flat = [one for group in groups for one in group]
-    assert len(flat) == len(set(flat))
-    for group in groups:
-        blocks = [one.partition("_")[0] for one in group]
-        assert all(blocks.count(one) <= 4 for one in blocks)
-    assert {"SQ_WAVES", "GRBM_GUI_ACTIVE"} <= set(flat)
-    assert not [one for one in flat if "__" in one]
 
 
 @pytest.mark.parametrize(
