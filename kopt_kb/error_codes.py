@@ -17,7 +17,8 @@ Code = Literal[
     "KB104", "KB105", "KB106", "KB107", "KB108", "KB110", "KB111", "KB112", "KB113", "KB114", "KB115", "KB116",
     "KB117", "KB118", "KB119",
     "KB120", "KB121", "KB122", "KB123", "KB124", "KB125", "KB126", "KB130", "KB200", "KB201",
-    "KB202", "KB203", "KB204", "KB205", "KB206", "KB210", "KB211", "KB212", "KB213", "KB220", "KB222", "KB301",
+    "KB202", "KB203", "KB204", "KB205", "KB206", "KB207", "KB208", "KB210",
+    "KB211", "KB212", "KB213", "KB220", "KB222", "KB301",
     "KB302", "KB303", "KB304", "KB306", "KB307", "KB308", "KB309", "KB310", "KB311", "KB312", "KB313",
     "KB314", "KB315", "KB316", "KB318", "KB319", "KB320", "KB321", "KB322", "KB323", "KB324", "KB325",
     "KB326", "KB327", "KB328", "KB400", "KB401", "KB402", "KB403", "KB405", "KB406", "KB407", "KB408",
@@ -246,6 +247,10 @@ KB205 report-empty: a report without a kernel in it
     Profile a command that launches a kernel.
 KB206 report-timeout: a report was not read within the time limit
     Read a smaller report.
+KB207 no-report-file: a pipe or device stands where a report is expected
+    Give the report itself.
+KB208 other-product: the report was recorded on another product than --platform says
+    Leave --platform out, or name the product of the run.
 KB210 bad-formula-page: a page of metric formulas breaks its grammar; the message names file and line
     Mend the line.
 KB211 bad-threshold-page: a page of thresholds breaks its grammar; the message names file and line

@@ -43,7 +43,10 @@ def reader_of(path: str | Path) -> Reader:
         raise ReportError("no such report", where=report, fix="check the path", code="KB110")
     if not (report.is_file() or report.is_dir()):
         raise ReportError(
-            "neither a file nor a folder", where=report, fix="give the report itself, not a pipe or device"
+            "neither a file nor a folder",
+            where=report,
+            fix="give the report itself, not a pipe or device",
+            code="KB207",
         )
     head = Head(report)
     try:

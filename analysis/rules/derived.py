@@ -234,6 +234,14 @@ class DerivedMetrics:
         return ratio_pct(passes, passes + other)
 
     @cached_property
+    def shared_use_pct(self) -> float | None:
+        """Use of shared memory: its own, or its part of L1's; all of L1's where the passes were not counted."""
+        use, share = self.l1_pct, self.shared_share_pct
+        if self.lds_pct is not None or use is None:
+            return self.lds_pct
+        return use if share is None else use * share / 100
+
+    @cached_property
     def mostly_shared(self) -> bool:
         """Whether shared memory is what L1 is busy with."""
         share = self.shared_share_pct

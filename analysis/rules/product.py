@@ -49,5 +49,5 @@ def _contradiction(profile: KernelProfile, asked: Platform, what: str) -> BadInp
         f"--platform {asked.id} contradicts the report: it was recorded on {what}",
         where=profile.source.file,
         fix="leave --platform out, or name the product of the run",
-        code="KB103",
+        code="KB208",
     )

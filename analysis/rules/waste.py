@@ -61,12 +61,9 @@ def find_spill(kernel: DerivedMetrics) -> Finding | None:
 def find_bank_conflict(kernel: DerivedMetrics) -> Finding | None:
     """Find extra passes through a busy shared memory."""
     code = "BN-BANK-CONFLICT"
-    excess, share, use = kernel.shared_excess_pct, kernel.shared_share_pct, kernel.l1_pct
-    if excess is None or (use is None and kernel.lds_pct is None) or _computes(kernel):
+    excess, shared_use = kernel.shared_excess_pct, kernel.shared_use_pct
+    if excess is None or shared_use is None or _computes(kernel):
         return None
-    if kernel.lds_pct is not None:
-        use, share = kernel.lds_pct, None
-    shared_use = use if share is None else use * share / 100
     need, busy = kernel.limit(code, "shared_excess_pct"), kernel.limit(code, "shared_use_pct")
     if not need.met(excess) or not busy.met(shared_use):
         return None

@@ -41,7 +41,7 @@ def read_ncu_csv(path: Path) -> Iterator[KernelProfile]:
         collector.add(parts.launch())
         launches += 1
     if launches == 0 and noise.cut_line:
-        raise ReportError("the only row is cut off", where=path, line=noise.cut_line, fix=_RAW_ADVICE)
+        raise ReportError("the only row is cut off", where=path, line=noise.cut_line, fix=_RAW_ADVICE, code="KB205")
     if launches == 0:
         raise ReportError("the table has a header and no row", where=path, fix=_RAW_ADVICE, code="KB205")
     yield from collector.profiles(*filter(None, (noise.note, noise.cut_note)))
