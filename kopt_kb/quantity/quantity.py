@@ -1,4 +1,8 @@
-"""Quantities that know where they come from: exact value, dimension, printed form and one of five origins."""
+"""Quantities that know where they come from: exact value, dimension, printed form and one of four origins.
+
+A measurement is no quantity: it stays a record of a journal, in seconds, and can't reach a ceiling or target but by
+becoming a row of the wiki.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,6 @@ __all__ = [
     "DimensionError",
     "Given",
     "Grade",
-    "Measured",
     "NotACeiling",
     "Origin",
     "Quantity",
@@ -47,19 +50,11 @@ class NotACeiling(KoptError):
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A row of the wiki. Constructed in `registry.resolve` only."""
+    """A row of the wiki. Constructed in `wiki.resolve` only."""
 
     key: str
     grade: Grade
     citation: Citation
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A stored measurement record. Constructed in `workspace.measurements` only."""
-
-    record: str
-    device: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +84,7 @@ class Derived:
     key: str | None = None
 
 
-Origin = Cited | Measured | Counted | Given | Derived
+Origin = Cited | Counted | Given | Derived
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.errors import ExitCode
+from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.quantity import quantity as q
 from kopt_kb.quantity.citation import Citation, Location
 
@@ -66,14 +66,13 @@ def test_dimensions_must_fit() -> None:
 
 
 def test_ceilings_rest_on_rows_and_policies_only() -> None:
-    """0.9 of a cited row is a ceiling; a given bandwidth, a count or a measurement is not."""
+    """0.9 of a cited row is a ceiling; a given bandwidth or a count is not, alone or in a product."""
     factor = q.given(Fraction(9, 10), "1", "target factor", is_policy=True)
     target = factor * BANDWIDTH
     assert isinstance(target, q.Quantity)
     assert str(target.as_ceiling()) == "3.6 TB/s"
     flag = q.given(4, "TB/s", "--bandwidth")
-    record = q.Quantity(Fraction(4), "B/s", "B/s", q.Measured("run-1", "H20"))
-    for bad in (flag, record, q.counted(4, "B", "bytes"), factor * flag):
+    for bad in (flag, q.counted(4, "B", "bytes"), factor * flag):
         assert isinstance(bad, q.Quantity)
         with pytest.raises(q.NotACeiling):
             bad.as_ceiling()
@@ -113,3 +112,54 @@ def test_grades_are_a_set_and_never_collapsed() -> None:
     total = BANDWIDTH + cited("1.0", "TB/s", "secondary", 3)
     assert isinstance(total, q.Quantity)
     assert total.grades() == {"vendor", "secondary"}
+
+
+def test_sums_and_differences_keep_dimension_and_parents() -> None:
+    """4.0 TB/s with 500 GB/s more, or less; other dimensions are refused."""
+    half = q.given(500, "GB/s", "half")
+    more, less = BANDWIDTH + half, BANDWIDTH - half
+    assert isinstance(more, q.Quantity) and isinstance(less, q.Quantity)
+    assert (str(more), str(less)) == ("4.5 TB/s", "3.5 TB/s")
+    assert [str(one) for one in less.leaves()] == ["4.0 TB/s", "500 GB/s"]
+    for action in (lambda: BANDWIDTH + PEAK, lambda: BANDWIDTH - PEAK):
+        with pytest.raises(q.DimensionError, match="different dimensions"):
+            action()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "words"),
+    [(PEAK, PEAK, "no product of op/s and op/s"), (BANDWIDTH, q.given(1, "Hz", "clock"), "no product of B/s and Hz")],
+)
+def test_products_that_mean_nothing_are_refused(left: q.Quantity, right: q.Quantity, words: str) -> None:
+    """A peak times a peak has no unit of the vocabulary."""
+    with pytest.raises(q.DimensionError, match=words):
+        _ = left * right
+
+
+def test_quotients_that_mean_nothing_are_refused() -> None:
+    """Bytes a second by operations a second; and nothing is divided by zero."""
+    with pytest.raises(q.DimensionError, match="no quotient of B/s by op/s"):
+        _ = BANDWIDTH / PEAK
+    with pytest.raises(BadInput, match="by zero"):
+        _ = BANDWIDTH / q.given(0, "TB/s", "nothing")
+    share = BANDWIDTH / q.given(8, "TB/s", "twice")
+    assert isinstance(share, q.Quantity)
+    assert (str(share), share.dimension) == ("0.5", "1")
+    shared = BANDWIDTH / q.given(4, "count", "dies")
+    assert isinstance(shared, q.Quantity)
+    assert str(shared) == "1 TB/s"
+
+
+def test_order_is_that_of_values_in_any_unit() -> None:
+    """4.0 TB/s is 4000 GB/s; the same value is both at most and at least."""
+    same, less = q.given(4000, "GB/s", "same"), q.given(3999, "GB/s", "less")
+    assert same >= BANDWIDTH and same <= BANDWIDTH and not same > BANDWIDTH and not same < BANDWIDTH
+    assert less < BANDWIDTH and less < BANDWIDTH and less <= BANDWIDTH and not less >= BANDWIDTH
+
+
+def test_a_printed_form_must_be_of_its_dimension() -> None:
+    """TFLOPS do not measure bytes a second."""
+    with pytest.raises(q.DimensionError, match="unit TFLOPS is not of dimension B/s"):
+        q.Quantity(Fraction(1), "B/s", "TFLOPS", q.Given("x"))
+    assert BANDWIDTH.to("TB/s") is BANDWIDTH
+    assert BANDWIDTH.value_si == 4e12
