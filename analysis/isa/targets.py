@@ -228,10 +228,16 @@ _AMDGCN = (
 )
 
 
-def isa_targets(isa: str) -> tuple[IsaTarget, ...]:
-    """Return the targets of an instruction set: `sass`, `ptx` or `amdgcn`."""
+def isa_targets(isa: str, *, matrix_product: bool = True) -> tuple[IsaTarget, ...]:
+    """Return the targets of an instruction set: `sass`, `ptx` or `amdgcn`.
+
+    Args:
+        isa: The instruction set.
+        matrix_product: Whether the algorithm multiplies matrices; targets about matrix instructions and their operands
+            are none of the others.
+    """
     own = {"sass": _SASS, "amdgcn": _AMDGCN}.get(isa, ())
-    return (*_COMMON, _MATRIX_PRESENT, *own)
+    return (*_COMMON, _MATRIX_PRESENT, *own) if matrix_product else _COMMON
 
 
 def evaluate_targets(scan: IsaScan, *, matrix_product: bool | None = None) -> tuple[Progress, ...]:

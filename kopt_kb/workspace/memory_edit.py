@@ -200,7 +200,7 @@ def _next_number(history: History, version: int | None) -> int:
             f"v{version} is not the next version", where="version", fix=f"the next is v{number}", code="KB324"
         )
     if history.open_attempt is not None and history.open_attempt.candidates:
-        what = f"round-{history.open_attempt.number + 1} is not decided yet"
+        what = f"v{history.open_attempt.number} is not decided yet"
         raise BadInput(
             what, where=f"memory/v{history.open_attempt.number}.json", fix="let it be decided first", code="KB324"
         )

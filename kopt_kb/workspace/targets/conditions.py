@@ -56,6 +56,10 @@ class Condition:
         """Return achieved over target at a median in seconds; at least 1 meets the condition."""
         return self.amount / median_s / float(self.target_per_s)
 
+    def share(self, median_s: float) -> float:
+        """Return achieved over the documented roof at a median in seconds."""
+        return self.amount / median_s / float(self.ceiling_per_s)
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -125,9 +129,8 @@ class StopConditions:
         """Return the conditions of a workspace's state."""
         roofs = {one.shape: one for one in state.rooflines}
         targets = state.targets.targets if state.targets is not None else ()
-        return cls(
-            tuple(_condition(one, roofs[one.shape]) for one in targets if one.quantity != AGGREGATE and one.shape)
-        )
+        judged = [one for one in targets if one.quantity != AGGREGATE and one.shape in roofs]
+        return cls(tuple(_condition(one, roofs[one.shape or ""]) for one in judged))
 
     def evaluate(self, measurements: Mapping[str, Measured]) -> Evaluation:
         """Judge the latest measurement of each shape.

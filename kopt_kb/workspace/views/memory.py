@@ -13,12 +13,14 @@ from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
+from kopt_kb.workspace.views.lessons import directions, last_words, pitfalls, searched
 from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, free_text, plain
+from kopt_kb.workspace.views.readme import uses_matrix
 
 if TYPE_CHECKING:
     from kopt_kb.workspace.views.memory_model import Iteration
 
-__all__ = ["iteration_of", "memory_files", "memory_text"]
+__all__ = ["iteration_of", "judged_rates", "memory_files", "memory_text"]
 
 _RESULTS = {"pass": "PASS", "fail": "FAIL", "unavailable": "UNAVAILABLE"}
 
@@ -44,6 +46,12 @@ def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob
 
     chosen = attempt.chosen
     words = free_text(attempt, blob)
+    performance = _performance(state, history, attempt)
+    words["pitfalls_and_fixes"] = _merged(pitfalls(state, history, attempt), words["pitfalls_and_fixes"], "lesson")
+    words["search_log"] = [*searched(attempt, _gain(performance)), *words["search_log"]]
+    words["open_directions"] = [
+        *directions(state, attempt, judged_rates(state, history, attempt)), *words["open_directions"]
+    ]  # fmt: skip
     reason = history.masked.get(attempt.number, "")
     members = {
         "schema_version": SCHEMA_VERSION,
@@ -56,7 +64,7 @@ def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob
         "timestamp": attempt.t,
         "problem": _problem(state, history, attempt),
         "kernel": _kernel(attempt, chosen),
-        "performance": _performance(state, history, attempt),
+        "performance": performance,
         "optimization": _optimization(attempt, words.pop("risks_and_rollback")),
         "profile_evidence": [_profile(one) for one in attempt.profiles],
         "experience": _experience(history, attempt),
@@ -110,9 +118,25 @@ def _over(rates: tuple[ShapeRate, ...], name: str, scale: float) -> float | None
     return short(None if mean is None else mean * scale)
 
 
+def _merged(found: list[dict[str, Any]], noted: list[Any], main: str) -> list[Any]:
+    """Return what events say and then what was noted, without notes that only repeat what events say."""
+    said = tuple(each[main] for each in found)
+    return [*found, *(one for one in noted if not str(one[main]).startswith(said))]
+
+
+def _gain(performance: dict[str, Any]) -> float | None:
+    compared = performance["comparison_with_previous"]
+    return None if compared is None else compared["throughput_change_pct"]
+
+
+def judged_rates(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[ShapeRate, ...]:
+    """Return the rates of an attempt's own records; simulated ones are compared with nothing."""
+    return rates_of(state, attempt.own_records, judged=not history.simulated(attempt))
+
+
 def _performance(state: WorkspaceState, history: History, attempt: Attempt) -> dict[str, Any]:
     own = attempt.own_records
-    rates = rates_of(state, own, judged=not history.simulated(attempt))
+    rates = judged_rates(state, history, attempt)
     wanted = set(state.problem.shape_names)
     whole = wanted <= own.keys()
     return {
@@ -203,14 +227,8 @@ def _outcome(history: History, judged: GateJudged) -> str:
     return _RESULTS[judged.result]
 
 
-def _last_words(candidate: Candidate | None) -> list[GateJudged]:
-    """Return each gate's last word, in the order of the gates."""
-    gates = {one.gate: one for one in candidate.gates} if candidate is not None else {}
-    return list(gates.values())
-
-
 def _quality(history: History, candidate: Candidate | None) -> dict[str, Any]:
-    judged = _last_words(candidate)
+    judged = last_words(candidate.gates if candidate is not None else ())
     outcomes = [_outcome(history, one) for one in judged]
     failed = [f"{one.gate}: {one.reason}" for one in judged if one.result != "pass"]
     worst = next((one for one in ("TIMEOUT_FAIL", "FAIL", "UNAVAILABLE") if one in outcomes), "PASS")
@@ -222,7 +240,9 @@ def _quality(history: History, candidate: Candidate | None) -> dict[str, Any]:
 
 
 def _correctness(history: History, candidate: Candidate | None, blob: BlobReader) -> dict[str, Any]:
-    judged = next((one for one in _last_words(candidate) if one.gate == "correctness"), None)
+    judged = next(
+        (one for one in last_words(candidate.gates if candidate is not None else ()) if one.gate == "correctness"), None
+    )
     if judged is None:
         return {"status": "UNAVAILABLE", "rel_err": None, "reason": "the correctness gate has not judged it"}
     answers = [_answer(history.runs.get(run), blob) for run in judged.runs]
@@ -297,7 +317,7 @@ def _isa(state: WorkspaceState, attempt: Attempt) -> list[dict[str, Any]]:
     code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
     read = {str(item.get("metric")): item for one in attempt.profiles for item in one.evidence}
     rows = []
-    for target in isa_targets(code):
+    for target in isa_targets(code, matrix_product=uses_matrix(state)):
         item = read.get(target.id, {})
         value, met = item.get("value"), item.get("met")
         current = float(value) if isinstance(value, float | int) and not isinstance(value, bool) else None

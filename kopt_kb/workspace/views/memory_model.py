@@ -180,7 +180,7 @@ class IsaProgress(_Model):
 class SearchEntry(_Model):
     """One search and what came of it."""
 
-    source: Literal["gpu-wiki", "ref-project", "public-web", "user-input", "note"]
+    source: Literal["campaign", "gpu-wiki", "ref-project", "public-web", "user-input", "note"]
     query: str = ""
     finding: Words
     actionability: str = ""

@@ -19,7 +19,7 @@ from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.targets.uses import DRAM
 from kopt_kb.workspace.views.blocks import render_block
 
-__all__ = ["BLOCKS", "new_readme", "render_blocks"]
+__all__ = ["BLOCKS", "new_readme", "render_blocks", "uses_matrix"]
 
 TBD = "TBD"
 _EXACTNESS = {"exact": "exact", "upper_bound": "an upper bound", "lower_bound": "a lower bound"}
@@ -99,7 +99,10 @@ def _inputs(state: WorkspaceState) -> str:
 def _latency_text(state: WorkspaceState) -> str:
     if "project" in state.task:
         return "what the project's own benchmark prints"
-    return "the median of `triton.testing.do_bench`"
+    return (
+        "the median of single calls, each timed by device events after the caches were overwritten, incumbent and "
+        "candidate in turns; of repeats the lower median stands"
+    )
 
 
 def _demo(state: WorkspaceState) -> str:
@@ -267,9 +270,14 @@ def _task(state: WorkspaceState) -> str:
     )
 
 
+def uses_matrix(state: WorkspaceState) -> bool:
+    """Return whether the work has operations of the matrix engine: only then matrix instructions are a goal."""
+    return any(flop.engine == "matrix" for one in state.rooflines for flop in one.work.flops)
+
+
 def _isa(state: WorkspaceState) -> str:
     code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
-    lines = [f"- {one.text}: {one.reason}" for one in isa_targets(code)]
+    lines = [f"- {one.text}: {one.reason}" for one in isa_targets(code, matrix_product=uses_matrix(state))]
     return "\n".join(lines) or TBD
 
 

@@ -10,10 +10,11 @@ from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.attempts import Attempt, History
 from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.rates import ShapeRate, finite, rates_of
+from kopt_kb.workspace.targets.rates import ShapeRate, finite
+from kopt_kb.workspace.views.lessons import directions
 from kopt_kb.workspace.views.markdown import bullets, figure, percent, quoted
-from kopt_kb.workspace.views.memory import iteration_of
-from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, plain, spoken
+from kopt_kb.workspace.views.memory import iteration_of, judged_rates
+from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, free_text, plain, spoken
 from kopt_kb.workspace.views.trend import STATUS
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _shape_row(one: ShapeRate) -> tuple[str, ...]:
 
 
 def _results(state: WorkspaceState, history: History, attempt: Attempt) -> list[str]:
-    rates = rates_of(state, attempt.own_records, judged=not history.simulated(attempt))
+    rates = judged_rates(state, history, attempt)
     if not rates:
         return ["No measurement.", ""]
     head = ["Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Compute roof (%)", "DRAM roof (%)", "Target (%)"]
@@ -177,7 +178,7 @@ def round_summaries(state: WorkspaceState, history: History, blob: BlobReader) -
 
 
 def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: BlobReader) -> str:
-    lines = [f"# Round {attempt.number + 1} (v{attempt.number})", ""]
+    lines = [f"# Attempt {attempt.number} (v{attempt.number})", ""]
     if attempt.number in history.masked:
         return _finish([*lines, "This version is masked: it must not influence what is tried next.", ""])
     memory = iteration_of(state, history, attempt, blob)
@@ -256,14 +257,13 @@ def optimize_log(state: WorkspaceState, history: History, blob: BlobReader) -> d
     lines += [_SIMULATED, ""] if any(one.simulated for one in shown) else []
     lines += ["## Optimization History", ""]
     lines += table(
-        ["Round", "Time", "Category", "Hypothesis", "Decision", "Geomean (us)", "Detailed data"], _history(seen)
+        ["Attempt", "Time", "Category", "Hypothesis", "Decision", "Geomean (us)", "Detailed data"], _history(seen)
     )
     hidden = [one.version for one in shown if one.masked]
     if hidden:
         lines += [f"Masked and left out: {', '.join(hidden)}.", ""]
     lines += ["## Current Best", "", *_current_best(state, history)]
-    tried = {one.direction for memory in seen for one in memory.open_directions}
-    lines += ["## Directions to Try", "", *bullets(sorted(tried))]
+    lines += ["## Directions to Try", "", *bullets(_directions(state, history, blob))]
     failed = [one for one in seen if one.status in _FAILED and one.optimization is not None]
     lines += ["## Verified Ineffective Directions", ""]
     lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, history) for one in failed))
@@ -275,7 +275,16 @@ def _current_best(state: WorkspaceState, history: History) -> list[str]:
     if history.baseline is None:
         return ["No kernel is accepted yet.", ""]
     best = history.incumbent
-    return [f"v{best.number} (round-{best.number + 1})", "", *_results(state, history, best)]
+    return [f"v{best.number}", "", *_results(state, history, best)]
+
+
+def _directions(state: WorkspaceState, history: History, blob: BlobReader) -> list[str]:
+    """Return where the best version leaves time, and what people and agents want to try; masked versions left out."""
+    best = history.incumbent
+    found = [one["direction"] for one in directions(state, best, judged_rates(state, history, best))]
+    shown = [one for one in history.attempts.values() if one.number not in history.masked]
+    noted = {one["direction"] for attempt in shown for one in free_text(attempt, blob)["open_directions"]}
+    return [*found, *sorted(noted)]
 
 
 def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
@@ -285,7 +294,7 @@ def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
         category, claim = (stated.action_category, stated.action_description) if stated else ("", "")
         latency = figure(one.performance.latency_us)
         rows.append(
-            (one.round, one.timestamp, category, claim, STATUS[one.status], latency, f"rounds/{one.round}/summary.md")
+            (one.version, one.timestamp, category, claim, STATUS[one.status], latency, f"rounds/{one.round}/summary.md")
         )
     return rows
 
@@ -300,7 +309,7 @@ def _cause(one: Iteration, history: History) -> str:
     by = history.attempts[int(one.version[1:])].refuted_by
     if by is not None:
         decided = history.attempts[by].decided
-        return f"refuted by round-{by + 1}: {decided.rule if decided is not None else ''}"
+        return f"refuted by v{by}: {decided.rule if decided is not None else ''}"
     wanted = {"FAIL", "TIMEOUT_FAIL"} if one.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
     gates = [f"{gate.gate}: {gate.reason}" for gate in one.quality_gate.gates if gate.result in wanted]
     return "; ".join(gates) or (one.decision.rule if one.decision else "")

@@ -13,7 +13,7 @@ from kopt_kb.workspace.views.memory_words import BlobReader, plain
 __all__ = ["COLUMNS", "STATUS", "performance_trend"]
 
 COLUMNS = (
-    "Round", "Status", "Description", "Fwd Avg TFLOPS", "Fwd Peak TFLOPS", "Bwd Avg TFLOPS", "Bwd Peak TFLOPS",
+    "Attempt", "Status", "Description", "Fwd Avg TFLOPS", "Fwd Peak TFLOPS", "Bwd Avg TFLOPS", "Bwd Peak TFLOPS",
     "Combined Step TFLOPS", "vs Baseline", "Key Finding",
 )  # fmt: skip
 """Columns of the trend table; average is the geomean over shapes, peak the largest."""
@@ -68,12 +68,12 @@ def _finding(attempt: Attempt) -> str:
     stops = {"fail", "unavailable"} if attempt.status == "unverified" else {"fail"}
     gates = attempt.chosen.gates if attempt.chosen is not None else []
     found = [f"{one.gate} {one.result}" for one in gates if one.result in stops]
-    later = [] if attempt.refuted_by is None else [f"refuted by round-{attempt.refuted_by + 1}"]
+    later = [] if attempt.refuted_by is None else [f"refuted by v{attempt.refuted_by}"]
     return "; ".join([f"{attempt.decided.policy}: {attempt.decided.rule}", *found[-1:], *later])
 
 
 def _row(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[str, ...]:
-    name = f"round-{attempt.number + 1}"
+    name = f"v{attempt.number}"
     if attempt.number in history.masked:
         return (name, "MASKED", *["-"] * 8)
     mean, peak = (figure(one) for one in _tflops(state, attempt))
@@ -100,8 +100,8 @@ def _latencies(history: History) -> list[str]:
     for one in shown:
         times = [one.own_records.get(shape) for shape in shapes]
         micros = [figure(finite(each.median_s * 1e6)) if each is not None else "-" for each in times]
-        rows.append([f"round-{one.number + 1}", *micros])
-    return table(["Round", *(f"{shape} (us)" for shape in shapes)], rows)
+        rows.append([f"v{one.number}", *micros])
+    return table(["Attempt", *(f"{shape} (us)" for shape in shapes)], rows)
 
 
 def performance_trend(state: WorkspaceState, history: History, _: BlobReader) -> dict[str, str]:
@@ -111,7 +111,7 @@ def performance_trend(state: WorkspaceState, history: History, _: BlobReader) ->
         lines += ["SIMULATED: every time comes from a made-up model.", ""]
     lines += table(COLUMNS, (_row(state, history, one) for one in history.attempts.values()))
     baseline = history.baseline
-    against = f"throughput against round-{baseline.number + 1}" if baseline is not None else "empty: there is none yet"
+    against = f"throughput against v{baseline.number}" if baseline is not None else "empty: there is none yet"
     lines += [
         "Average is the geometric mean over shapes, peak the largest; both are useful operations over the median",
         f"latency. `vs Baseline` is {against}; positive is faster.",

@@ -167,8 +167,8 @@ def test_views_speak_of_the_baseline_that_was_accepted(pytorch: Workspace, logic
     assert "memory/v1.json, status baseline" in report
     assert "- attempts before it: v0 (rollback)" in report
     trend = (root / "logs" / "performance_trend.md").read_text()
-    assert "throughput against round-2" in trend
-    assert "| round-2 | BASELINE |" in trend
+    assert "throughput against v1" in trend
+    assert "| v1 | BASELINE |" in trend
     history = attempts_of(pytorch.events())
     assert history.protected() >= {1} and 0 not in history.protected()
     with pytest.raises(BadInput, match="v1 is the baseline"):

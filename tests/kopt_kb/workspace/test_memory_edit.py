@@ -21,8 +21,8 @@ class TestWords:
         events = edit.add_entries(played.workspace, 1, entries, "ann")
         assert [one.kind for one in events] == ["memory_noted", "memory_noted"]
         one = read_memory(played.workspace).get(1)
-        assert one.open_directions[0].direction == "persist"
-        assert one.search_log[0].source == "gpu-wiki"
+        assert one.open_directions[-1].direction == "persist"
+        assert [entry.source for entry in one.search_log] == ["campaign", "gpu-wiki"]
 
     @pytest.mark.parametrize(
         "field", ["performance.latency_us", "git_commit_hash", "status", "masked", "no.such.field"]
@@ -77,7 +77,7 @@ class TestCreate:
     def test_one_round_at_a_time(self, played):
         """One with a candidate has to be decided first."""
         played.round(4, None)
-        with pytest.raises(BadInput, match="round-5 is not decided"):
+        with pytest.raises(BadInput, match="v4 is not decided"):
             edit.create_version(played.workspace)
 
     def test_a_round_nobody_gave_a_candidate_ends_unverified(self, played):

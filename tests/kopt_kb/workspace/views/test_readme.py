@@ -38,12 +38,26 @@ def test_a_reader_can_recompute_the_target(workspace: Workspace) -> None:
     assert "| 8192x4096 | bandwidth (dram) | >= 1.8 TB/s | 0.9 | memory_bandwidth | vendor | <= 0.074569 ms |" in text
 
 
-def test_isa_targets_have_numbers(workspace: Workspace) -> None:
-    """No goal without a condition."""
+def test_isa_targets_have_numbers_and_follow_the_engine(workspace: Workspace) -> None:
+    """No goal without a condition; an RMS norm multiplies no matrices and is not told to."""
     body = render_blocks(workspace.state())["isa-targets"]
     lines = body.splitlines()
-    assert len(lines) >= 5
+    assert len(lines) >= 5 and not any("matrix" in line for line in lines)
     assert all(re.match(r"- \S+ (>=|<=|=|==|>|<|≥|≤) [0-9.]+: \S", line) for line in lines)
+
+
+def test_isa_targets_of_a_matrix_product(tmp_path: Path) -> None:
+    """A GEMM is told to use the matrix instructions of its target."""
+    problem = Problem.of("gemm", ["4096x4096x4096"], "bf16")
+    task = Task(platform="H20", framework="", kernel_demo=None, problem=problem, allow_unknown=True)
+    body = render_blocks(Workspace.create(tmp_path, "w", task, Registry.open()).state())["isa-targets"]
+    assert "matrix_instructions >= 1" in body and "native_matrix_share >= 1" in body
+
+
+def test_the_timer_is_the_one_that_runs(workspace: Workspace) -> None:
+    """Device events around single calls with cold caches, which kernels/timing.py does; nothing calls do_bench."""
+    text = workspace.layout.readme.read_text()
+    assert "device events" in text and "do_bench" not in text
 
 
 MATRIX = [

@@ -66,7 +66,7 @@ def test_masked_rounds_are_left_out(played):
 def test_the_log_names_the_best_and_the_ineffective(played):
     """v1 stands; v2 and v3 are listed with their reason."""
     log = text(played, OPTIMIZE)
-    assert "v1 (round-2)" in log
+    assert "## Current Best\n\nv1\n" in log
     assert "| idea 2 | v2 | `correctness: correctness says fail` |" in log
     assert "| idea 3 | v3 | `R3` |" in log
     assert "- ROLLBACK: 2" in log

@@ -19,7 +19,7 @@ def test_columns_are_those_of_the_contract(story):
 
 def test_rows_by_hand(played):
     """v1 doubles the throughput of v0; v3 halves it; the baseline has a dash."""
-    rows = [line.split(" | ") for line in lines(played) if line.startswith("| round-")]
+    rows = [line.split(" | ") for line in lines(played) if line.startswith("| v")]
     assert rows[0][1:3] == ["BASELINE", "nothing changed"] and rows[0][8] == "-"
     assert rows[1][1:3] == ["ACCEPTED", "idea 1"] and rows[1][8] == "step +100.000%, fwd +100.000%, bwd -"
     assert rows[2][9].startswith("gpu-wiki: R3; correctness fail")
@@ -28,15 +28,15 @@ def test_rows_by_hand(played):
 
 def test_latencies_stand_below(played):
     """In microseconds, a dash for what was not measured."""
-    assert "| round-2 | 100 | 10 |" in lines(played)
-    assert not any(line.startswith("| round-3 | 1") for line in lines(played))
+    assert "| v1 | 100 | 10 |" in lines(played)
+    assert not any(line.startswith("| v2 | 1") for line in lines(played))
 
 
 def test_a_masked_round_is_a_row_without_content(played):
     """Its idea is not read."""
     played.add("memory_masked", versions=[3], reason="x", seed=None)
     text = "\n".join(lines(played))
-    assert "| round-4 | MASKED | - |" in text
+    assert "| v3 | MASKED | - |" in text
     assert "idea 3" not in text
 
 
