@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from kopt_kb.workspace.attempts import Attempt, History
 from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
@@ -32,7 +31,7 @@ def last_words(gates: Iterable[GateJudged]) -> list[GateJudged]:
     return list({one.gate: one for one in gates}.values())
 
 
-def pitfalls(state: WorkspaceState, history: History, attempt: Attempt) -> list[dict[str, Any]]:
+def pitfalls(state: WorkspaceState, history: History, attempt: Attempt) -> list[dict[str, str]]:
     """Return what went wrong in an attempt: runs that ended badly, gates that failed, spills, no gain.
 
     The first attempt also names every needed value that nobody publishes.
@@ -45,18 +44,18 @@ def pitfalls(state: WorkspaceState, history: History, attempt: Attempt) -> list[
     return list({(one["error_message"], one["lesson"]): one for one in found}.values())
 
 
-def _entry(kind: str, lesson: str, message: str = "", cause: str = "", fix: str = "") -> dict[str, Any]:
+def _entry(kind: str, lesson: str, message: str = "", cause: str = "", fix: str = "") -> dict[str, str]:
     return {
         "error_type": kind, "error_message": message, "root_cause": cause, "fix_applied": fix, "lesson": lesson,
     }  # fmt: skip
 
 
-def _unknown(state: WorkspaceState) -> Iterator[dict[str, Any]]:
+def _unknown(state: WorkspaceState) -> Iterator[dict[str, str]]:
     for row in state.unknown.values():
         yield _entry("unknown_spec", f"{row.key}: UNKNOWN (gpu-wiki not found)", cause=row.reason)
 
 
-def _gate(history: History, name: str, gate: GateJudged) -> Iterator[dict[str, Any]]:
+def _gate(history: History, name: str, gate: GateJudged) -> Iterator[dict[str, str]]:
     ended = [history.runs[run] for run in gate.runs if run in history.runs]
     bad = next((one for one in ended if one.outcome in _ENDS), None)
     if gate.result == "fail":
@@ -75,7 +74,7 @@ def _ended(run: RunFinished | None) -> str:
     return f"run {run.run} ended as {run.outcome}, {how}"
 
 
-def _rolled_back(history: History, attempt: Attempt) -> Iterator[dict[str, Any]]:
+def _rolled_back(history: History, attempt: Attempt) -> Iterator[dict[str, str]]:
     decided = attempt.decided
     if decided is None or attempt.is_baseline or (attempt.accepted and attempt.refuted_by is None):
         return
@@ -93,7 +92,7 @@ def _is_incumbent(one: Attempt, attempt: Attempt) -> bool:
     return one.number < attempt.number and one.snapshot is not None and one.snapshot.blob == attempt.incumbent
 
 
-def searched(attempt: Attempt, throughput_change_pct: float | None) -> list[dict[str, Any]]:
+def searched(attempt: Attempt, throughput_change_pct: float | None) -> list[dict[str, str]]:
     """Return what an attempt tried and what came of it, as one entry of the search log."""
     stated = attempt.hypothesis
     if stated is None:
@@ -112,7 +111,7 @@ def searched(attempt: Attempt, throughput_change_pct: float | None) -> list[dict
     ]
 
 
-def directions(state: WorkspaceState, attempt: Attempt, rates: Iterable[ShapeRate]) -> list[dict[str, Any]]:
+def directions(state: WorkspaceState, attempt: Attempt, rates: Iterable[ShapeRate]) -> list[dict[str, str]]:
     """Return where an accepted attempt leaves time: each shape below its target, else the one furthest from its roof.
 
     Args:

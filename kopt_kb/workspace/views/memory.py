@@ -48,7 +48,8 @@ def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob
     words = free_text(attempt, blob)
     performance = _performance(state, history, attempt)
     words["pitfalls_and_fixes"] = _merged(pitfalls(state, history, attempt), words["pitfalls_and_fixes"], "lesson")
-    words["search_log"] = [*searched(attempt, _gain(performance)), *words["search_log"]]
+    compared = performance["comparison_with_previous"] or {}
+    words["search_log"] = [*searched(attempt, compared.get("throughput_change_pct")), *words["search_log"]]
     words["open_directions"] = [
         *directions(state, attempt, judged_rates(state, history, attempt)), *words["open_directions"]
     ]  # fmt: skip
@@ -118,15 +119,10 @@ def _over(rates: tuple[ShapeRate, ...], name: str, scale: float) -> float | None
     return short(None if mean is None else mean * scale)
 
 
-def _merged(found: list[dict[str, Any]], noted: list[Any], main: str) -> list[Any]:
+def _merged(found: list[dict[str, str]], noted: list[Any], main: str) -> list[Any]:
     """Return what events say and then what was noted, without notes that only repeat what events say."""
     said = tuple(each[main] for each in found)
     return [*found, *(one for one in noted if not str(one[main]).startswith(said))]
-
-
-def _gain(performance: dict[str, Any]) -> float | None:
-    compared = performance["comparison_with_previous"]
-    return None if compared is None else compared["throughput_change_pct"]
 
 
 def judged_rates(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[ShapeRate, ...]:
