@@ -71,7 +71,7 @@ def test_the_combined_metric_counts_a_whole_step(init) -> None:
     assert code == 0
     state = Workspace.open(root).state()
     assert dict(state.problem.options)["step"] == "forward_backward"
-    assert state.rooflines[0]["work"]["flops"][0]["useful"]["value"] == 6 * 512**3
+    assert state.rooflines[0].work.flops[0].useful.value == 6 * 512**3
 
 
 @pytest.mark.parametrize(
