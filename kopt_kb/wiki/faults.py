@@ -28,6 +28,7 @@ FAULT_CODES: dict[str, str] = {
     "WK207": "the source names a footnote that the page does not define",
     "WK208": "the quote does not convert to the value",
     "WK209": "a note is malformed, or a required note is missing",
+    "WK210": "something is still to be filled",
     "WK211": "the formula can't be evaluated",
     "WK212": "a row of grade vendor cites no document of the page's vendor",
     "WK213": "the source of a row names another product, one of the page's `not` list",

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from kopt_kb.wiki.cells import CellFault, parse_row
-from kopt_kb.wiki.evidence import evidence_faults
+from kopt_kb.wiki.evidence import TBD, evidence_faults
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.row import COLUMNS, Row
@@ -88,6 +88,8 @@ def _check_front(page: Page, kind: str) -> None:
     for name in _REQUIRED.get(kind, ()):
         if not isinstance(front.get(name), str) or not front[name].strip():
             page.fault("WK103", 1, f"front matter lacks {name!r}", f"needed: {', '.join(_REQUIRED[kind])}")
+        elif front[name].startswith(TBD):
+            page.fault("WK210", 1, f"front matter field {name!r} is still to be filled", "write it as the vendor does")
     for name in _LIST_FIELDS:
         value = front.get(name, [])
         if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):

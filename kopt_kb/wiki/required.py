@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
 
-__all__ = ["REQUIRED", "missing"]
+__all__ = ["REQUIRED", "Need", "answered", "missing"]
 
 Need = tuple[str, dict[str, str]]
 
@@ -59,12 +62,17 @@ REQUIRED: dict[str, tuple[Need, ...]] = {
 }
 
 
+def answered(need: Need, rows: Iterable[Row]) -> bool:
+    """Return whether a row of any kind answers the need."""
+    metric, axes = need
+    return any(row.metric == metric and axes.items() <= dict(row.axes).items() for row in rows)
+
+
 def missing(sheet: Sheet, vendor: str) -> list[str]:
     """Return the required needs that no row of the sheet answers, printed as keys."""
-    have = [(row.metric, dict(row.axes)) for row in sheet.rows]
     lacking = []
     for metric, axes in REQUIRED.get(vendor, ()):
-        if not any(name == metric and axes.items() <= given.items() for name, given in have):
+        if not answered((metric, axes), sheet.rows):
             parts = ";".join(f"{axis}={value}" for axis, value in axes.items())
             lacking.append(f"{metric}[{parts}]" if parts else metric)
     return lacking

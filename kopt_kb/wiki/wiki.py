@@ -15,7 +15,7 @@ from kopt_kb.wiki.sheet import MAX_BYTES, Sheet
 if TYPE_CHECKING:
     from kopt_kb.wiki.page import Page
 
-__all__ = ["Wiki", "WikiNotFound", "default_root", "packaged_root"]
+__all__ = ["Wiki", "WikiNotFound", "default_root", "installed_root", "packaged_root"]
 
 
 _HEAD_BYTES = 4096
@@ -40,6 +40,12 @@ def packaged_root() -> Path:
     package = Path(__file__).resolve().parent.parent
     packaged = package / "gpuwiki"
     return packaged if packaged.is_dir() else package.parent / "gpuwiki"
+
+
+def installed_root() -> Path | None:
+    """Return the wiki inside the installed package, which nobody writes to; None in a checkout."""
+    root = packaged_root()
+    return root.resolve() if root.parent.name == "kopt_kb" else None
 
 
 class Wiki:

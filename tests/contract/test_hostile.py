@@ -35,6 +35,7 @@ WORDS: dict[str, list[str]] = {
     "wiki conflicts": [],
     "wiki diff": ["table.csv"],
     "wiki index": ["wiki"],
+    "wiki new": ["H999", "--target", "sm_00", "--into", "wiki"],
     "wiki copy": ["copy"],
     "roofline": WORK,
     "count": ["nothing.py"],
@@ -159,7 +160,7 @@ def test_hostile_words_end_in_one_line(leaf: str, here: Path, capsys: pytest.Cap
         out, err = capsys.readouterr()
         if code not in range(5) or "KB000" in err or "Traceback" in out + err or (code in {2, 3} and not err):
             wrong.append((code, [word[:40] for word in words], err[:300]))
-        if leaf in {"init", "wiki copy"}:
+        if leaf == "init":
             for made in here.glob("kernel_opt_*"):
                 shutil.rmtree(made)
     assert not wrong
@@ -203,7 +204,18 @@ def _run(words: list[str], here: Path, **environment: str) -> subprocess.Complet
 
 
 @pytest.mark.parametrize(
-    "leaf", ["init", "wiki copy", "wiki index", "render", "workspace set", "workspace note", "memory create", "audit"]
+    "leaf",
+    [
+        "init",
+        "wiki copy",
+        "wiki index",
+        "wiki new",
+        "render",
+        "workspace set",
+        "workspace note",
+        "memory create",
+        "audit",
+    ],
 )
 def test_a_read_only_folder_is_one_line(leaf: str, here: Path) -> None:
     """What writes is refused with the file; what only reads goes on."""
