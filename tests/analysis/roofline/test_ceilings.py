@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.analysis.roofline.ceilings import best_known, compute_ceiling, memory_ceiling, traffic_pattern
+from kopt_kb.analysis.roofline.ceilings import (
+    best_known,
+    compute_ceiling,
+    level_ceiling,
+    memory_ceiling,
+    traffic_pattern,
+)
+from kopt_kb.errors import BadInput
+from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.wiki.registry import Registry
 
 MEASURED = """---
@@ -93,3 +101,70 @@ def test_pattern_of_work() -> None:
     assert traffic_pattern(1600, 100) == "read"
     assert traffic_pattern(1500, 100) == "copy"
     assert traffic_pattern(0, 0) == "copy"
+
+
+SHARED = '| shared_memory_bandwidth | 128 | B/clk | op=read | vendor | [^sheet] table 1 quote="128 B/clk" | |'
+L2 = '| l2_bandwidth | {} | TB/s | direction=read; clock={} | vendor | [^sheet] table 1 quote="{}" | |'
+
+
+def with_rows(product: Path, *rows: str) -> None:
+    """Adds rows to the page."""
+    product.write_text(product.read_text().replace("| memory_type ", "\n".join((*rows, "| memory_type "))))
+
+
+@pytest.mark.core
+def test_on_chip_roofs(wiki_root: Path, product: Path) -> None:
+    """The highest documented L2 rate; shared memory is 128 B a clock x 100 SMs x 1 GHz = 12.8 TB/s, from three rows."""
+    with_rows(product, L2.format("5.0", "base", "5.0 TB/s"), L2.format("5.5", "boost", "5.5 TB/s"), SHARED)
+    platform = Registry.open(wiki_root).platform("T10")
+    assert str(level_ceiling(platform, "l2").roof) == "5.5 TB/s"
+    shared = level_ceiling(platform, "shared").roof
+    assert isinstance(shared, Quantity)
+    assert (shared.si, shared.dimension) == (12_800_000_000_000, "B/s")
+    assert {one.key.partition("[")[0] for one in shared.citations()} == {
+        "shared_memory_bandwidth", "sm_count", "sm_clock",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("level", "rows", "unknown", "needs"),
+    [
+        ("l2", (), None, "T10 l2_bandwidth"),
+        ("llc", (), None, "T10 llc_bandwidth"),
+        ("l1", (), None, "T10 l1_bandwidth[op=read]"),
+        ("shared", (), None, "T10 shared_memory_bandwidth[op=read]"),
+        ("shared", (SHARED,), "sm_clock", "T10 sm_clock[class=boost;ops=all]"),
+        ("shared", (SHARED,), "sm_count", "T10 sm_count"),
+    ],
+)
+def test_an_on_chip_roof_names_the_row_it_lacks(
+    wiki_root: Path, product: Path, level: str, rows: tuple[str, ...], unknown: str | None, needs: str
+) -> None:
+    """No row, or one that says UNKNOWN: the roof is unknown and says of what."""
+    with_rows(product, *rows)
+    lines = product.read_text().splitlines()
+    for at, line in enumerate(lines):
+        if unknown and line.startswith(f"| {unknown} "):
+            cells = line.split("|")
+            lines[at] = f"|{cells[1]}| UNKNOWN |{cells[3]}|{cells[4]}| - | - | reason: not printed |"
+    product.write_text("\n".join(lines) + "\n")
+    roof = level_ceiling(Registry.open(wiki_root).platform("T10"), level).roof
+    assert isinstance(roof, Unknown)
+    assert roof.needs == (needs,)
+
+
+def test_without_a_bandwidth_row_memory_has_no_roof(wiki_root: Path, product: Path) -> None:
+    """Nothing is taken from a sister product."""
+    lines = [
+        line for line in product.read_text().splitlines() if not line.startswith(("| memory_bandwidth ", "[^blog]"))
+    ]
+    product.write_text("\n".join(lines) + "\n")
+    roof = memory_ceiling(Registry.open(wiki_root).platform("T10"), "copy", 10**9).roof
+    assert isinstance(roof, Unknown)
+    assert roof.needs == ("T10 memory_bandwidth",)
+
+
+def test_an_engine_the_part_lacks_is_refused(wiki_root: Path) -> None:
+    """A NONE row is neither zero nor unknown."""
+    with pytest.raises(BadInput, match="no FP8 units"):
+        compute_ceiling(Registry.open(wiki_root).platform("T10"), "fp8", "matrix")

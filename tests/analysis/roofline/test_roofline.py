@@ -132,3 +132,26 @@ def test_json_has_the_contract(t10: Platform) -> None:
     assert {"platform", "work", "intensity", "ridge", "bound", "attainable", "target", "citations"} <= set(body)
     assert {"metric", "value", "unit", "basis", "factor"} <= set(body["target"])
     assert (body["target"]["value"], body["target"]["unit"], body["target"]["factor"]) == (1.8, "TB/s", 0.9)
+
+
+def test_work_of_bounds_says_so(t10: Platform) -> None:
+    """An upper bound of the bytes makes an upper bound of the time; the notes say which."""
+    one = Work.given(10**9, 10**9, "fp32", "vector", exactness="upper")
+    assert "the counts of the work are bounds: upper" in roofline(one, t10).notes
+
+
+def test_grades_that_may_be_asked_for(t10: Platform) -> None:
+    """secondary refuses nothing; a word that is no grade is refused with those that are."""
+    one = Work.given(10**9, 10**9, "fp32", "vector")
+    assert roofline(one, t10, min_grade="secondary").target == roofline(one, t10).target
+    assert roofline(one, t10, min_grade="vendor").bound == "memory"
+    with pytest.raises(BadInput, match="unknown grade 'best'"):
+        roofline(one, t10, min_grade="best")
+
+
+def test_work_without_operations_or_bytes_has_nothing_to_attain(t10: Platform) -> None:
+    """Bytes alone are limited by memory; zero of both is refused."""
+    found = roofline(Work.given(0, 10, "fp32", "vector"), t10)
+    assert (found.bound, found.limiter) == ("memory", "dram")
+    with pytest.raises(BadInput):
+        roofline(Work.given(0, 0, "fp32", "vector"), t10)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.headroom import headroom_of
+from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Registry
 from tests.analysis.rules.conftest import profile_of
@@ -65,3 +67,33 @@ def test_no_platform_no_headroom(zoo: dict[str, KernelProfile]) -> None:
 def test_a_run_without_time_has_none() -> None:
     """Bytes without a time are no rate."""
     assert headroom_of(profile_of(dram_bytes=1e9), Registry.open().platform("H200_SXM")) == ()
+
+
+def test_the_work_is_used_instead_of_counters(wiki_root: Path) -> None:
+    """2e12 bytes and 3e12 operations in 2 s are 1 TB/s of 2.0 and 1.5 TFLOP/s of 25.6, whatever was counted."""
+    platform = Registry.open(wiki_root).platform("T10")
+    profile = profile_of(duration_s=2.0, dram_bytes=9e12, flops__matrix__bf16=9e12)
+    work = Work.given(3 * 10**12, 2 * 10**12, "fp32", "vector")
+    found = {one.name: one for one in headroom_of(profile, platform, work)}
+    assert {name: one.achieved_si for name, one in found.items()} == {"dram": 1e12, "fp32 vector": 1.5e12}
+    assert found["dram"].notes[0] == "compulsory bytes of the work"
+    shown = found["dram"].to_json()
+    assert (shown["achieved_si"], shown["roof_si"], shown["possible"]) == (1e12, 2e12, True)
+    assert (shown["share"], found["fp32 vector"].share) == (0.5, pytest.approx(1.5 / 25.6))
+    assert shown["citations"] == [str(one) for one in found["dram"].roof.citations()]
+
+
+def test_caches_may_serve_compulsory_bytes_faster_than_the_pins() -> None:
+    """12 TB of the work in a second are 2.5 times the roof: possible, since the work counts what a cache keeps."""
+    platform = Registry.open().platform("H200_SXM")
+    (found,) = headroom_of(profile_of(duration_s=1.0), platform, Work.given(0, 12 * 10**12, "fp32", "vector"))[:1]
+    assert (found.name, found.possible) == ("dram", True)
+    assert "caches kept what the work counts" in str(found)
+
+
+def test_roofs_that_are_unknown_or_absent_are_left_out(wiki_root: Path) -> None:
+    """bf16 is UNKNOWN on this part and fp8 NONE: only the vector lanes can be compared with."""
+    platform = Registry.open(wiki_root).platform("T10")
+    profile = profile_of(duration_s=1.0, flops__matrix__bf16=1e12, flops__matrix__fp8=1e12, flops__vector__fp32=1e12)
+    assert [one.name for one in headroom_of(profile, platform)] == ["fp32 vector"]
+    assert headroom_of(profile_of(duration_s=1.0), platform) == ()
