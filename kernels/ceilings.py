@@ -8,6 +8,8 @@ from typing import Any
 from kopt_kb.errors import FindingError, MissingTool
 from kopt_kb.kernels.timing import measure, summarise
 from kopt_kb.problem.dtypes import format_of
+from kopt_kb.process import Limits, run
+from kopt_kb.process import environment as child_environment
 
 __all__ = ["FOOTPRINTS", "GEMM_SHAPES", "bandwidth_records", "compute_records", "environment", "require_gpu"]
 
@@ -74,17 +76,16 @@ def environment() -> Record:
 
 def _smi() -> Record:
     """Return driver, clocks, power limit and bus fields of nvidia-smi; empty where it is absent."""
-    import subprocess
-
     names = (
         "driver_version,clocks.max.sm,clocks.max.mem,clocks.sm,clocks.mem,power.limit,persistence_mode,ecc.mode.current"
     )
     command = ["nvidia-smi", f"--query-gpu={names}", "--format=csv,noheader", "--id=0"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
-    except (OSError, subprocess.SubprocessError):
+        done = run(command, env=child_environment(), limits=Limits(30.0))
+    except OSError:
         return {}
-    return dict(zip(names.split(","), (cell.strip() for cell in done.stdout.strip().split(",")), strict=False))
+    cells = done.stdout.decode(errors="replace").strip().split(",")
+    return {} if done.code else dict(zip(names.split(","), (cell.strip() for cell in cells), strict=False))
 
 
 def _summary(times: tuple[float, ...], amount: int) -> Record:

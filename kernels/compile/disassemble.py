@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
-import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.process import Limits, environment, run
 
 __all__ = ["binary_text", "sass_of", "tool", "tool_version"]
 
@@ -41,7 +41,7 @@ def tool(name: str) -> Path:
 @cache
 def tool_version(name: str) -> str:
     """Return the release of that tool, such as `12.8.93`."""
-    text = subprocess.run([tool(name), "--version"], capture_output=True, text=True, check=True).stdout
+    text = _ran([str(tool(name)), "--version"])[1]
     found = _RELEASE.search(text)
     return (found[2] or found[1]) if found else text.strip().splitlines()[-1]
 
@@ -55,12 +55,20 @@ def sass_of(cubin: bytes) -> str:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()
-        command = [str(tool("nvdisasm")), "-c", "-ndf", "-novliw", file.name]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TOOL_LIMIT_S, check=False)
-    if done.returncode:
-        reason = " ".join(done.stderr.split())[:200]
+        reason, listing = _ran([str(tool("nvdisasm")), "-c", "-ndf", "-novliw", file.name])
+    if reason:
         raise BadInput(f"nvdisasm refuses the cubin: {reason}", where="cubin", code="KB083")
-    return done.stdout
+    return listing
+
+
+def _ran(command: list[str]) -> tuple[str, str]:
+    """Return why a tool failed, in one line of at most 200 characters or empty, and what it printed."""
+    done = run(command, env=environment(), limits=Limits(_TOOL_LIMIT_S, printed_bytes=0))
+    words = (
+        f"it took over {_TOOL_LIMIT_S:g} s" if done.passed else " ".join(done.stderr.decode(errors="replace").split())
+    )
+    failed = words[:200] or f"status {done.code}"
+    return failed if done.code else "", done.stdout.decode(errors="replace")
 
 
 def binary_text(path: Path) -> str:
@@ -80,17 +88,10 @@ def binary_text(path: Path) -> str:
         return sass_of(data)
     if machine != _EM_AMDGPU:
         raise BadInput(f"ELF file of machine {machine}", where=str(path), fix="give a cubin or an hsaco", code="KB083")
-    command = _objdump()
-    done = subprocess.run(
-        [command, "-d", "--no-show-raw-insn", path],
-        capture_output=True,
-        text=True,
-        timeout=_TOOL_LIMIT_S,
-        check=False,
-    )
-    if done.returncode:
-        raise BadInput(f"llvm-objdump refuses it: {' '.join(done.stderr.split())[:200]}", where=str(path), code="KB083")
-    return done.stdout
+    reason, listing = _ran([_objdump(), "-d", "--no-show-raw-insn", str(path)])
+    if reason:
+        raise BadInput(f"llvm-objdump refuses it: {reason}", where=str(path), code="KB083")
+    return listing
 
 
 def _objdump() -> str:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, cast
 
 from kopt_kb.errors import KoptError
 from kopt_kb.kernels.compile.frames import read_frame, write_frame
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest
+from kopt_kb.owned import owned_folder
+from kopt_kb.process import Child, Limits, environment
 
 __all__ = ["CompilePool", "Outcome"]
 
@@ -108,19 +108,20 @@ class _Reply:
 
 
 class _Worker:
-    """One child process, started when needed."""
+    """One child process, started when needed, with a folder for what Triton writes."""
 
     def __init__(self, memory_limit_bytes: int) -> None:
         self._memory_limit_bytes = memory_limit_bytes
-        self._process: subprocess.Popen[bytes] | None = None
+        self._child: Child | None = None
+        self._files = ExitStack()
 
     def run(self, job: object, limit_s: float, start_limit_s: float) -> object:
         """Return the answer, or the error that says how the job died."""
         where = _name(job)
-        fresh = self._process is None
-        process = self._start()
+        fresh = self._child is None
+        child = self._start()
         reply = _Reply()
-        reader = threading.Thread(target=_exchange, args=(process, job, reply), daemon=True)
+        reader = threading.Thread(target=_exchange, args=(child.process, job, reply), daemon=True)
         reader.start()
         reader.join(limit_s + (start_limit_s if fresh else 0.0))
         if reader.is_alive():
@@ -129,9 +130,8 @@ class _Worker:
                 "time_limit", f"compilation ran past {limit_s:g} s", where=where, fix="raise the time limit"
             )
         if not reply.came:
-            status = process.wait()
-            self.stop()
-            return self._death(status, where)
+            child.has_ended(_DYING_S)
+            return self._death(self.stop(), where)
         return reply.value
 
     def _death(self, status: int, where: str) -> CompileFailed:
@@ -141,36 +141,33 @@ class _Worker:
             return CompileFailed.of("memory_limit", what, where=where, fix="raise the memory limit")
         return CompileFailed.of("crash", f"the compiler died ({name})", where=where)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "kopt_kb.kernels.compile.worker", str(self._memory_limit_bytes)],
+    def _start(self) -> Child:
+        if self._child is None:
+            cache = self._files.enter_context(owned_folder("kb-compile-"))
+            self._child = Child(
+                [sys.executable, "-m", "kopt_kb.kernels.compile.worker"],
+                env=environment({"TRITON_CACHE_DIR": str(cache)}, ours=True),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=_environment(),
-                start_new_session=True,
+                limits=Limits(address_bytes=self._memory_limit_bytes),
             )
-        return self._process
+        return self._child
 
-    def stop(self) -> None:
-        """Kill the process with the assemblers it started, and its temporary files with it."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if process.stdin:
-            process.stdin.close()
-        try:
-            process.wait(timeout=_GRACE_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        if process.stdout:
-            process.stdout.close()
+    def stop(self) -> int:
+        """End the process with the assemblers it started, remove its files, and return its status."""
+        child, self._child = self._child, None
+        if child is None:
+            return 0
+        status = child.end()
+        for pipe in (child.process.stdin, child.process.stdout):
+            with suppress(OSError):  # what was not written before it died
+                cast("BinaryIO", pipe).close()
+        self._files.close()
+        return status
 
 
-_GRACE_S = 0.5
-"""Time for an idle worker to remove its files after its input closed."""
+_DYING_S = 30.0
+"""Most seconds between the end of a worker's answers and its status; a core of gigabytes is dumped meanwhile."""
 
 
 def _exchange(process: subprocess.Popen[bytes], job: object, reply: _Reply) -> None:
@@ -184,11 +181,3 @@ def _exchange(process: subprocess.Popen[bytes], job: object, reply: _Reply) -> N
 
 def _name(job: object) -> str:
     return job.case.file if isinstance(job, CompileRequest) else str(job)
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of a child that finds this package where the parent found it."""
-    spec = importlib.util.find_spec("kopt_kb")
-    homes = [str(Path(spec.origin).resolve().parent.parent)] if spec and spec.origin else []
-    paths = [*homes, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import os
-import resource
-import shutil
 import sys
-import tempfile
-import threading
-import time
 import warnings
 from typing import BinaryIO
 
@@ -49,12 +44,9 @@ def _out_of_memory() -> KoptError:
     return CompileFailed.of("memory_limit", "the compiler ran out of its memory limit", where="compile")
 
 
-def _prepare(memory_limit_bytes: int, cache: str) -> BinaryIO:
-    """Limit memory, pin what changes code, and keep foreign prints off the answer stream."""
-    if memory_limit_bytes:
-        resource.setrlimit(resource.RLIMIT_AS, (memory_limit_bytes, memory_limit_bytes))
+def _prepare() -> BinaryIO:
+    """Pin what changes code, and keep foreign prints off the answer stream."""
     os.environ.update(
-        TRITON_CACHE_DIR=cache,
         TRITON_ALWAYS_COMPILE="1",
         TRITON_DEFAULT_FP_FUSION="1",
         TRITON_DISABLE_LINE_INFO="1",
@@ -69,28 +61,15 @@ def _prepare(memory_limit_bytes: int, cache: str) -> BinaryIO:
     return answers
 
 
-def _end_with(parent: int, cache: str) -> None:
-    """End this process soon after its parent: it has a session of its own, and a job may never return."""
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    shutil.rmtree(cache, ignore_errors=True)
-    os._exit(1)
-
-
 def main() -> None:
-    """Serve jobs until stdin closes."""
-    cache = tempfile.mkdtemp(prefix="kopt-compile-")
-    threading.Thread(target=_end_with, args=(os.getppid(), cache), daemon=True).start()
-    try:
-        answers = _prepare(int(sys.argv[1]) if len(sys.argv) > 1 else 0, cache)
-        while True:
-            try:
-                job = read_frame(sys.stdin.buffer)
-            except EOFError:
-                return
-            write_frame(answers, answer(job))
-    finally:
-        shutil.rmtree(cache, ignore_errors=True)
+    """Serve jobs until stdin closes; whoever started it gave it limits and a folder for Triton's files."""
+    answers = _prepare()
+    while True:
+        try:
+            job = read_frame(sys.stdin.buffer)
+        except EOFError:
+            return
+        write_frame(answers, answer(job))
 
 
 if __name__ == "__main__":

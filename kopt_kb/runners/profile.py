@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Literal
 
 from kopt_kb.analysis.profile.amd_counters import counter_passes
 from kopt_kb.errors import BadInput, FindingError, MissingTool
+from kopt_kb.process import Limits, environment, run
 
 __all__ = [
     "SETS",
@@ -199,9 +198,8 @@ def execute(plan_: Plan, output: Path) -> tuple[str, ...]:
 
 
 def _run(step: Step) -> None:
-    environment = {**os.environ, **step.environment}
-    try:
-        done = subprocess.run(step.argv, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    try:  # without limits: the program is the user's, and a report may be long
+        done = run(step.argv, env=environment(step.environment), limits=Limits(printed_bytes=0))
     except FileNotFoundError as error:
         raise MissingTool(
             f"{step.argv[0]} is not installed", where=step.name, fix="check the name and PATH", code="KB121"
@@ -210,7 +208,7 @@ def _run(step: Step) -> None:
         raise BadInput(
             f"{step.argv[0]} can't be executed", where=step.name, fix="check its mode", code="KB126"
         ) from error
-    said = done.stdout + done.stderr
+    said = (done.stdout + b"\n" + done.stderr).decode(errors="replace")
     if _NO_PERMISSION in said:
         raise MissingTool(
             f"the driver does not let this user read GPU counters ({_NO_PERMISSION})",
@@ -218,12 +216,12 @@ def _run(step: Step) -> None:
             fix="run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0",
             code="KB123",
         )
-    if done.returncode != 0:
+    if done.code != 0:
         last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "no output")
-        raise ProfilerFailed(f"{step.argv[0]} returned {done.returncode}: {last[:200]}", where=step.name)
+        raise ProfilerFailed(f"{step.argv[0]} returned {done.code}: {last[:200]}", where=step.name)
     if _NO_KERNELS in said:
         raise ProfilerFailed(
             "no kernel was recorded", where=step.name, fix="check --kernel and --launch-skip", code="KB222"
         )
     if step.stdout is not None:
-        step.stdout.write_text(done.stdout, encoding="utf-8")
+        step.stdout.write_bytes(done.stdout)

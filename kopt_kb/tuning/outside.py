@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput
+from kopt_kb.process import Limits, environment, run
 from kopt_kb.tuning.proposals import Proposal, View
 
 __all__ = ["CommandProposer", "PlanProposer", "apply_patch", "first_line", "proposal_from_json"]
 
 _TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
 _EDITABLE = "kernel.py"
+_GIT_S = 60.0
+_GRACE_S = 2.0
+"""Seconds a proposer has to end by itself after its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +42,16 @@ class CommandProposer:
         Raises:
             BadInput: It fails, takes too long, or answers something else.
         """
+        limits = Limits(self.limit_s, grace_s=_GRACE_S)
         try:
-            done = subprocess.run(
-                _words(self.command), input=json.dumps(view.to_json()).encode(), capture_output=True,
-                timeout=self.limit_s, check=False,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
+            done = run(_words(self.command), env=environment(), limits=limits, feed=json.dumps(view.to_json()).encode())
+        except OSError as error:
             raise _refused(f"the proposer did not answer: {error}", self.name) from error
-        if done.returncode:
-            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [""]
-            raise _refused(f"the proposer ended with {done.returncode}: {last[0][:200]}", self.name)
+        if done.passed:
+            why = f"it took over {self.limit_s:g} s" if done.passed == "hang" else "it printed too much"
+            raise _refused(f"the proposer did not answer: {why}", self.name)
+        if done.code:
+            raise _refused(f"the proposer ended with {done.code}: {done.last_line[:200]}", self.name)
         if not done.stdout.strip():
             return None
         try:
@@ -170,13 +173,11 @@ def apply_patch(source: bytes, patch: str, name: str) -> bytes:
         level = "-p1" if re.search(r"^--- a/", patch, re.MULTILINE) else "-p0"
         command = ["git", "apply", level, "--whitespace=nowarn", "-"]
         try:
-            done = subprocess.run(
-                command, input=patch.encode(), cwd=folder, capture_output=True, check=False,
-                env={"GIT_CEILING_DIRECTORIES": str(Path(folder).parent), "PATH": "/usr/local/bin:/usr/bin:/bin"},
-            )  # fmt: skip
+            env = {"GIT_CEILING_DIRECTORIES": str(Path(folder).parent), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+            done = run(command, env=env, limits=Limits(_GIT_S), feed=patch.encode(), folder=Path(folder))
         except OSError as error:
             raise _refused(f"git is needed to apply a patch: {error}", name) from error
-        if done.returncode:
+        if done.code:
             raise _refused(f"the patch does not apply: {first_line(done.stderr)}", name)
         return path.read_bytes()
 

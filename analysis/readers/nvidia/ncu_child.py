@@ -7,7 +7,6 @@ damaged files. Nothing that names a host, a user or a source file leaves it.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 from typing import Any, TextIO
 
@@ -118,6 +117,4 @@ def _opcodes(action: Any) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    _path, _start, _stop, _limit_bytes = sys.argv[1], *(int(one) for one in sys.argv[2:])
-    resource.setrlimit(resource.RLIMIT_AS, (_limit_bytes, _limit_bytes))
-    sys.exit(main(_path, _start, _stop, sys.stdout))
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.stdout))

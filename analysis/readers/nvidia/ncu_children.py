@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.nvidia import ncu_child
 from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks
 from kopt_kb.errors import MissingTool
+from kopt_kb.process import Limits, environment, run
 
 __all__ = ["Part", "child_lines", "result_parts"]
 
@@ -87,39 +87,27 @@ def _run(path: Path, part: Part) -> list[str]:
     size_bytes = path.stat().st_size
     limit_bytes = _CHILD_BYTES + _CHILD_BYTES_PER_BYTE * size_bytes
     limit_s = _TIMEOUT_S + _TIMEOUT_S_PER_BYTE * size_bytes
-    numbers = (part.start, part.stop, limit_bytes)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-P", ncu_child.__file__, str(path), *(str(one) for one in numbers)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-            errors="replace",
-            env=_environment(),
-            timeout=limit_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN, code="KB206") from error
-    if done.returncode == _MISSING_EXIT:
+    command = [sys.executable, "-P", ncu_child.__file__, str(path), str(part.start), str(part.stop)]
+    limits = Limits(limit_s, address_bytes=limit_bytes, printed_bytes=0)
+    done = run(command, env=environment(first=_home_of_the_library()), limits=limits)
+    if done.passed:
+        raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN)
+    if done.code == _MISSING_EXIT:
         raise MissingTool(
             "reading .ncu-rep needs the package ncu-report",
             where=str(path),
             fix='pip install "kopt-kb[ncu]", or export with ncu --import FILE --page raw --csv',
             code="KB120",
         )
-    if done.returncode != 0:
+    if done.code != 0:
         raise ReportError("damaged: ncu_report ended without a result", where=path, fix=_AGAIN)
-    return done.stdout.splitlines()
+    return done.stdout.decode("utf-8", "replace").splitlines()
 
 
-def _environment() -> dict[str, str]:
-    """The parent's environment, with the folder of its ncu_report where the child finds it."""
-    environment = dict(os.environ)
+def _home_of_the_library() -> tuple[Path, ...]:
+    """Return the folder in which the child finds this process's ncu_report; none: it looks for itself."""
     spec = importlib.util.find_spec("ncu_report")
-    if spec is not None and spec.origin is not None:
-        folder = Path(spec.origin).parent
-        root = folder.parent if spec.submodule_search_locations else folder
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(root), environment.get("PYTHONPATH"))))
-    return environment
+    if spec is None or spec.origin is None:
+        return ()
+    folder = Path(spec.origin).parent
+    return (folder.parent if spec.submodule_search_locations else folder,)

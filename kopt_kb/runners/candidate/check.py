@@ -7,11 +7,7 @@ in the candidate's file nor anything it does to torch in its own process can rea
 
 from __future__ import annotations
 
-import json
-import os
-import secrets
-import subprocess
-import sys
+import math
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,6 +17,8 @@ from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.shapes import Shape, parse_shape
 from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.process import Child, Limits, environment
+from kopt_kb.runners.candidate.exchange import Body, answered, child_argv, give
 from kopt_kb.wire import read
 
 __all__ = [
@@ -35,7 +33,6 @@ __all__ = [
     "shapes_of",
 ]
 
-Body = Mapping[str, Any]
 _NONE = {"passed": False, "problem": "", "max_rel_err": None, "checks": 0}
 
 
@@ -102,22 +99,21 @@ def check(body: Body, folder: Path) -> dict[str, Any]:
         return {"build_error": "", **_compare(judge, body, Path(name), ran.get("problems", {}))}
 
 
-def _run_candidate(body: Body, folder: Path, inner: Path) -> Mapping[str, Any]:
+def _run_candidate(body: Body, folder: Path, inner: Path) -> Body:
     """Run the candidate in a child of this process, in the same session, and return its answer."""
-    token = secrets.token_hex(16)
     for name in ("candidate.py", "reference.py"):
         if (folder / name).is_file():
             (inner / name).write_bytes((folder / name).read_bytes())
-    (inner / "job.json").write_text(json.dumps({"kind": "outputs", "body": dict(body), "token": token}))
-    command = [sys.executable, "-P", "-m", "kopt_kb.runners.candidate.child", str(inner), str(os.getpid())]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+    token = give(inner, "outputs", body)
+    child = Child(child_argv(inner), env=environment(ours=True), stdout=None, stderr=None, limits=Limits(joined=True))
     try:
-        found = json.loads((inner / "result.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        found = {}
-    if done.returncode or found.get("token") != token:
-        raise CandidateDiedError(done.returncode)
-    return dict(found["result"])
+        child.has_ended(math.inf)  # whoever started this process sets the limits
+    finally:
+        code = child.end()
+    found = answered(inner, token)
+    if code or found is None:
+        raise CandidateDiedError(code)
+    return found
 
 
 def _compare(reference: Any, body: Body, inner: Path, problems: Mapping[str, str]) -> dict[str, Any]:

@@ -1,14 +1,13 @@
-"""The child process that judges one candidate: `python -m kopt_kb.runners.candidate.child FOLDER PARENT_PID`.
+"""The child process that judges one candidate: `python -m kopt_kb.runners.candidate.child FOLDER`.
 
 The folder holds job.json, candidate.py, incumbent.py and reference.py, whose `make_inputs` and `reference` judge every
 candidate; the answer is result.json, renamed into place with the token of the job, so that nothing a candidate prints
-can be taken for it. For a check the candidate runs in a further process (candidate_check.py). While it is timed it runs
+can be taken for it. For a check the candidate runs in a further process (check.py). While it is timed it runs
 in this one and could do more if it is out to deceive; the source lint and the roofline gate are there for it.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 import sys
@@ -22,6 +21,7 @@ from typing import Any
 from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.process import end_alike
 from kopt_kb.runners.candidate.check import (
     Body,
     CandidateDiedError,
@@ -32,10 +32,10 @@ from kopt_kb.runners.candidate.check import (
     reference_of,
     shapes_of,
 )
+from kopt_kb.runners.candidate.exchange import reply, take
 from kopt_kb.runners.candidate.profile import launch_once, ncu_report
 from kopt_kb.runners.candidate.search import run_search
 from kopt_kb.runners.candidate.search_pruning import pruner_of
-from kopt_kb.runners.lifeline import die_with, end_alike
 from kopt_kb.static.compile_cache import default_cache_folder
 from kopt_kb.wire import read
 
@@ -46,19 +46,13 @@ _SEARCH_SAMPLES = 20
 
 def main(words: Sequence[str]) -> int:
     """Answer the job of a folder; the exit status is 0 once the answer is in place."""
-    folder, parent = Path(words[0]), int(words[1])
-    if parent:
-        die_with(parent)
-    job_file = folder / "job.json"
-    job = json.loads(job_file.read_text(encoding="utf-8"))
-    job_file.unlink()
+    folder = Path(words[0])
+    kind, body, token = take(folder)
     try:
-        result = answer(job["kind"], job["body"], folder)
+        result = answer(kind, body, folder)
     except CandidateDiedError as error:
         return end_alike(error.code)
-    partial = folder / "result.json.partial"
-    partial.write_text(json.dumps({"token": job["token"], "result": result}), encoding="utf-8")
-    partial.rename(folder / "result.json")
+    reply(folder, token, result)
     return 0
 
 

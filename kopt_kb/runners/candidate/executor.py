@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import secrets
-import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO
 
+from kopt_kb.errors import BadInput
+from kopt_kb.owned import owned_folder
+from kopt_kb.process import MAX_PRINTED_BYTES, Finished, Limits, environment, read_tail, run
+from kopt_kb.runners.candidate.exchange import answered, child_argv, give
 from kopt_kb.runners.candidate.job import Ending, Job, Outcome, Started
-from kopt_kb.runners.child_process import TOO_MUCH_PRINTED, read_tail, watch
 
 __all__ = ["ChildProcessExecutor", "CommandExecutor"]
 
@@ -40,19 +38,22 @@ class ChildProcessExecutor:
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Return how the job ended; a hang, a crash, or memory run out is an outcome, never an exception."""
-        with tempfile.TemporaryDirectory(prefix="kb-run-", ignore_cleanup_errors=True) as name:
-            folder, token = Path(name) / "job", secrets.token_hex(16)
+        with owned_folder("kb-run-") as outer:
+            folder = outer / "job"
             folder.mkdir()
-            _fill(folder, job, token, self.device)
-            with (folder / "printed.txt").open("wb") as printed:
-                return self._watch(job, folder, token, printed, started)
+            _fill(folder, job)
+            token = give(folder, job.kind, {"device": self.device, **job.body})
+            with (folder / "printed.txt").open("wb") as log:
+                done = self._run(job, folder, log, started)
+            return _outcome(folder, token, done)
 
-    def _watch(self, job: Job, folder: Path, token: str, printed: Any, started: Started) -> Outcome:
-        parent = 0 if self.wrapper else os.getpid()
-        argv = (*self.wrapper, sys.executable, "-P", "-m", "kopt_kb.runners.candidate.child", str(folder), str(parent))
-        env, limits = _environment(self.env), job.limits
-        ended = watch(argv, printed=printed, env=env, limits=limits, started=started)
-        return _outcome(folder, token, ended.code, ended.ending, ended.wall_s)
+    def _run(self, job: Job, folder: Path, log: IO[bytes], started: Started) -> Finished:
+        argv, limits = (*self.wrapper, *child_argv(folder)), Limits(job.limits.wall_s, job.limits.resident_bytes)
+        try:
+            return run(argv, env=environment(self.env, ours=True), limits=limits, log=log, started=started)
+        except OSError as error:
+            what, fix = f"can't be started: {error.strerror or error}", "name a command that can be run here"
+            raise BadInput(what, where=argv[0], fix=fix, code="KB126") from error
 
 
 def CommandExecutor(command: tuple[str, ...], *, device: str = "cuda") -> ChildProcessExecutor:  # noqa: N802
@@ -60,43 +61,20 @@ def CommandExecutor(command: tuple[str, ...], *, device: str = "cuda") -> ChildP
     return ChildProcessExecutor(device=device, wrapper=command)
 
 
-def _fill(folder: Path, job: Job, token: str, device: str) -> None:
+def _fill(folder: Path, job: Job) -> None:
     (folder / "candidate.py").write_bytes(job.candidate)
     (folder / "incumbent.py").write_bytes(job.incumbent or job.candidate)
     if job.reference:
         (folder / "reference.py").write_bytes(job.reference)
     if job.best:
         (folder / "best.py").write_bytes(job.best)
-    body = {"device": device, **job.body}
-    text = json.dumps({"kind": job.kind, "body": body, "token": token})
-    (folder / "job.json").write_text(text, encoding="utf-8")
 
 
-def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    import kopt_kb
-
-    root = str(Path(kopt_kb.__file__).resolve().parent.parent)
-    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), **more}
-
-
-def _outcome(folder: Path, token: str, code: int, ending: Ending | None, wall_s: float) -> Outcome:
-    printed = read_tail(folder / "printed.txt")
+def _outcome(folder: Path, token: str, done: Finished) -> Outcome:
+    printed, ending = read_tail(folder / "printed.txt"), done.passed
     if ending == "limit":
-        printed += f"\nkb: it {TOO_MUCH_PRINTED} and was ended\n"
-    status, number = (code, None) if code >= 0 else (None, -code)
-    result = None if ending is not None else _result(folder, token)
-    if ending is None:
-        ending = "oom" if result is not None and "oom" in result else "ok" if code == 0 and result else "crash"
-    kept = result if ending == "ok" else None
-    return Outcome(ending, status, number, wall_s, printed, kept)
-
-
-def _result(folder: Path, token: str) -> Mapping[str, Any] | None:
-    """Return the child's answer if it carries the job's token."""
-    try:
-        found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    valid = isinstance(found, dict) and found.get("token") == token and isinstance(found.get("result"), dict)
-    return found["result"] if valid else None
+        printed += f"\nkb: it printed more than {MAX_PRINTED_BYTES >> 20} MiB and was ended\n"
+    result = None if ending else answered(folder, token)
+    whole: Ending = ending or ("oom" if result and "oom" in result else "ok" if done.code == 0 and result else "crash")
+    status, number = (done.code, None) if done.code >= 0 else (None, -done.code)
+    return Outcome(whole, status, number, done.wall_s, printed, result if whole == "ok" else None)

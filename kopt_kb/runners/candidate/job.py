@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+from kopt_kb.process import Started
 
 __all__ = ["Ending", "Executor", "Job", "JobKind", "Outcome", "RunLimits", "Started"]
 
 JobKind = Literal["environment", "check", "timing", "search", "limits", "evidence"]
 Ending = Literal["ok", "crash", "hang", "oom", "limit", "lost"]
-Started = Callable[[tuple[str, ...], int, int | None], None]
-"""Called with the command line, process id and its start ticks once a child runs."""
 
 
 @dataclass(frozen=True, slots=True)

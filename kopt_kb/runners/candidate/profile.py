@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
-import json
 import math
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from kopt_kb.kernels.compile.loader import load_module
+from kopt_kb.process import Limits, environment, run
 from kopt_kb.runners.candidate.check import reference_of
+from kopt_kb.runners.candidate.exchange import child_argv, give
 
 __all__ = ["kernel_names", "launch_once", "ncu_report"]
 
-_TOKEN = "profile"  # noqa: S105 - the inner job's answer is not used
 _SKIP = 2
 
 
@@ -35,19 +33,18 @@ def ncu_report(body: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         if (folder / name).is_file():
             shutil.copy(folder / name, inner / name)
     shape = max(body["shapes"], key=lambda text: math.prod(map(int, text.split("x"))))
-    job = {"kind": "launch", "body": {**body, "shapes": [shape]}, "token": _TOKEN}
-    (inner / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    give(inner, "launch", {**body, "shapes": [shape]})
     report = folder / "ncu.csv"
     command = [
         tool, "--csv", "--page", "details", "--set", "basic", "--clock-control", "none", "--target-processes", "all",
         "--kernel-name", f"regex:^({'|'.join(names)})$", "--launch-skip", str(_SKIP), "--launch-count", "1",
-        "--log-file", str(report), sys.executable, "-P", "-m", "kopt_kb.runners.candidate.child", str(inner), "0",
+        "--log-file", str(report), *child_argv(inner),
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run(command, env=environment(ours=True), limits=Limits(joined=True))
     text = report.read_text(encoding="utf-8", errors="replace") if report.is_file() else ""
-    if done.returncode or '"Metric Name"' not in text:
-        last = (done.stdout + done.stderr + text).strip().splitlines()[-1:] or [""]
-        return {"unavailable": f"ncu gave no report ({done.returncode}): {last[0][:200]}"}
+    if done.code or '"Metric Name"' not in text:
+        last = next(reversed(text.strip().splitlines()), "") or done.last_line
+        return {"unavailable": f"ncu gave no report ({done.code}): {last[:200]}"}
     return {"csv": text, "shape": shape, "kernels": list(names)}
 
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -15,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput
-from kopt_kb.runners import lifeline
-from kopt_kb.runners.candidate.job import Ending, Job, Outcome, RunLimits, Started
-from kopt_kb.runners.child_process import TOO_MUCH_PRINTED, read_tail, watch
+from kopt_kb.owned import owned_folder, owner_prefix, remove_orphans
+from kopt_kb.process import MAX_PRINTED_BYTES, Limits, read_tail, run
+from kopt_kb.runners.candidate.job import Ending, Job, Outcome, Started
 from kopt_kb.runners.project.bounded_read import read_bounded
 from kopt_kb.runners.project.bundle import files_of
 from kopt_kb.runners.project.command import Command
 from kopt_kb.runners.project.file import ProjectFile
-from kopt_kb.runners.project.folders import owner_prefix, remove_orphans
 from kopt_kb.runners.project.host import host_environment
 from kopt_kb.runners.project.results_csv import MAX_BYTES, STEP, CsvProblemError, Rows, read_rows, read_shapes
 from kopt_kb.runners.project.scratch import Scratch, UnwritableFilesError, make_scratch
@@ -113,8 +111,8 @@ class ProjectExecutor:
         if job.kind not in answers:
             started(("kb", job.kind), os.getpid(), None)
             return Outcome("ok", 0, None, 0.0, "", {"unavailable": f"a project has no {job.kind}"})
-        with tempfile.TemporaryDirectory(prefix=owner_prefix("kb-run-"), ignore_cleanup_errors=True) as name:
-            session = _Session(job, Path(name), started)
+        with owned_folder("kb-run-") as folder:
+            session = _Session(job, folder, started)
             try:
                 result = answers[job.kind](session)
             except _CommandFailedError as error:
@@ -202,9 +200,9 @@ class ProjectExecutor:
         Raises:
             BadInput: It does not run, or its CSV is not as the project file says.
         """
-        with tempfile.TemporaryDirectory(prefix=owner_prefix("kb-run-"), ignore_cleanup_errors=True) as name:
+        with owned_folder("kb-run-") as folder:
             job = Job("timing", source, source, {"protected": dict(protected)})
-            session = _Session(job, Path(name), lambda *_: None)
+            session = _Session(job, folder, lambda *_: None)
             try:
                 reason, report = self._benchmark(session, self._copy(job, source), "baseline")
                 if not reason:
@@ -281,19 +279,24 @@ class ProjectExecutor:
         copy.forget_caches()
         job, building = session.job, command.name == "build"
         argv = command.argv(csv=str(report or ""), shapes=tuple(job.body.get("shapes") or ()))
-        line = (sys.executable, "-I", lifeline.__file__, str(os.getpid()), "--", *argv)
         session.say(f"{command.name}: {command.shown()}")
-        limits = RunLimits(command.limit_s, job.limits.resident_bytes)
-        with session.log.open("ab") as printed:
-            ended = watch(
-                line, printed=printed, env=self._variables(copy, command), limits=limits, started=session.tell,
-                folder=copy.folder,
-            )  # fmt: skip
+        limits = Limits(command.limit_s, job.limits.resident_bytes)
+        try:
+            with session.log.open("ab") as log:
+                ended = run(
+                    argv, env=self._variables(copy, command), limits=limits, log=log, started=session.tell,
+                    folder=copy.folder,
+                )  # fmt: skip
+        except OSError as error:
+            reason = f"{argv[0]} can't be run: {error.strerror or error}"
+            session.say(reason)
+            return f"the {command.name} did not start: {reason}"
         session.wall_s += ended.wall_s
-        if ended.ending is not None:
-            whats = {"hang": f"ran past {command.limit_s:g} s", "limit": TOO_MUCH_PRINTED}
-            what = whats.get(ended.ending, "held too much memory")
-            raise _CommandFailedError(f"the {command.name} {what} and was ended; the score is 0", ended.ending)
+        if ended.passed is not None:
+            much = f"printed more than {MAX_PRINTED_BYTES >> 20} MiB"
+            whats = {"hang": f"ran past {command.limit_s:g} s", "limit": much}
+            what = whats.get(ended.passed, "held too much memory")
+            raise _CommandFailedError(f"the {command.name} {what} and was ended; the score is 0", ended.passed)
         changed = copy.disturbed(building=building) or self._meddled(copy)
         copy.settle(building=building)
         if changed:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import platform
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
+
+from kopt_kb.process import Limits, environment, run
 
 __all__ = ["HOST", "host_environment"]
 
@@ -30,11 +31,11 @@ def _nvidia() -> dict[str, Any] | None:
     names = ("name", "uuid", "driver_version", "clocks.sm", "clocks.mem", "power.limit", "persistence_mode")
     command = [tool, f"--query-gpu={','.join(names)}", "--format=csv,noheader"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        done = run(command, env=environment(), limits=Limits(30.0))
+    except OSError:
         return None
-    cells = [one.strip() for one in done.stdout.partition("\n")[0].split(",")]
-    if done.returncode or len(cells) != len(names):
+    cells = [one.strip() for one in done.stdout.decode(errors="replace").partition("\n")[0].split(",")]
+    if done.code or len(cells) != len(names):
         return None
     known = dict(zip(names, cells, strict=True))
     clocks = {name.replace(".", "_"): known[name] for name in names[3:]}

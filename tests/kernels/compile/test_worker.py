@@ -15,6 +15,7 @@ from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.kernels.compile import build as build_module
 from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest, KernelCase
 from kopt_kb.kernels.compile.worker import answer
+from kopt_kb.owned import remove_orphans
 
 pytestmark = pytest.mark.triton
 JOB = CompileRequest(KernelCase("file.py", "k"), "sm_80")
@@ -43,27 +44,37 @@ def test_every_failure_is_an_answer(monkeypatch, raised, expected, text):
 
 
 def test_a_worker_ends_with_its_parent(tmp_path):
-    """kill -9 of the parent ends a worker whose job never returns: it has a session of its own."""
+    """kill -9 of the parent ends a worker at once, whatever it does: this one never lets another Python thread run."""
     marker, hanging = tmp_path / "pid", tmp_path / "hang.py"
     hanging.write_text(
-        f"import os, time\nopen({str(marker)!r}, 'w').write(str(os.getpid()))\nwhile True:\n    time.sleep(0.1)\n"
+        "import os, pathlib, re\n"
+        f"pathlib.Path({str(marker)!r} + '.part').write_text(str(os.getpid()))\n"
+        f"os.rename({str(marker)!r} + '.part', {str(marker)!r})\n"
+        "re.match('(a+)+$', 'a' * 60 + 'b')\n"
     )
     script = f"""
 from kopt_kb.kernels.compile.pool import CompilePool
-with CompilePool(1) as pool:
+with CompilePool(1, time_limit_s=600) as pool:
     pool.ask({str(hanging)!r})
 """
-    parent = subprocess.Popen([sys.executable, "-c", script])
-    end = time.monotonic() + 500
-    while not (marker.exists() and marker.read_text()) and time.monotonic() < end:
-        time.sleep(0.05)
+    parent = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)})
+    _wait(marker.is_file)
     worker = Path("/proc") / marker.read_text() / "stat"
+    (left,) = tmp_path.glob("kb-compile-*")
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
+    _wait(lambda: not _is_running(worker))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(tmp_path))
+        remove_orphans()
+    assert not left.exists()
+
+
+def _wait(done):
     end = time.monotonic() + 500
-    while _is_running(worker) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not _is_running(worker)
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def _is_running(stat):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 
@@ -172,7 +171,7 @@ def test_broken_reports_are_refused(profile_corpus, name, words):
 def test_a_missing_library_says_what_to_install(profile_corpus, monkeypatch, tmp_path):
     """CSV is the way without the proprietary package."""
     (tmp_path / "ncu_report.py").write_text("raise ImportError\n")
-    monkeypatch.setattr(ncu_children, "_environment", lambda: {**os.environ, "PYTHONPATH": str(tmp_path)})
+    monkeypatch.setattr(ncu_children, "_home_of_the_library", lambda: (tmp_path,))
     with pytest.raises(MissingTool, match="kopt-kb\\[ncu\\]") as caught:
         list(read_profiles(profile_corpus / "ncu-rep" / "t4_matadd.ncu-rep"))
     assert caught.value.exit_code == ExitCode.MISSING
@@ -189,7 +188,7 @@ def test_a_missing_library_says_what_to_install(profile_corpus, monkeypatch, tmp
 def test_a_child_that_hangs_crashes_or_eats_memory_is_an_error(profile_corpus, monkeypatch, tmp_path, script, words):
     """A damaged report can't take the caller with it."""
     (tmp_path / "ncu_report.py").write_text(script + "\n")
-    monkeypatch.setattr(ncu_children, "_environment", lambda: {**os.environ, "PYTHONPATH": str(tmp_path)})
+    monkeypatch.setattr(ncu_children, "_home_of_the_library", lambda: (tmp_path,))
     if words == "not read within":
         monkeypatch.setattr(ncu_children, "_TIMEOUT_S", 1.0)
     with pytest.raises(ReportError, match=words):

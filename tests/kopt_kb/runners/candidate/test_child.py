@@ -135,7 +135,7 @@ def test_the_answer_carries_the_token_and_the_job_is_gone(tmp_path: Path) -> Non
     """The secret is removed before the candidate is imported."""
     (tmp_path / "candidate.py").write_text(KERNEL)
     (tmp_path / "job.json").write_text(json.dumps({"kind": "check", "body": body(), "token": "secret"}))
-    assert main([str(tmp_path), "0"]) == 0
+    assert main([str(tmp_path)]) == 0
     assert not (tmp_path / "job.json").exists()
     assert json.loads((tmp_path / "result.json").read_text())["token"] == "secret"
 
@@ -155,3 +155,27 @@ def test_a_search_says_whether_it_pruned(tmp_path: Path, monkeypatch: pytest.Mon
     expected = here if pruned else "not asked for"
     assert expected in found["pruning"]
     assert (found["evaluated"], found["failed"], found["pruned"]) == (2, 0, {})
+
+
+@pytest.mark.torch
+def test_a_wrong_configuration_is_not_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fastest configuration of three is wrong, the second leaves its output unwritten: the third is the best."""
+    wrong = KERNEL.replace(
+        "    return out.copy_(torch.softmax(x, -1))",
+        "    if config['a'] == 3:\n        return out\n    return out.copy_(torch.softmax(x, -1) * (1.01 if config['a'] == 2 else 1))",
+    )
+    assert wrong != KERNEL
+    (tmp_path / "candidate.py").write_text(wrong)
+    timed: list[int] = []
+
+    def measure(launches, samples, body):
+        timed.append(samples)
+        return ((1.0,),)
+
+    monkeypatch.setattr("kopt_kb.runners.candidate.child._measure", measure)
+    space = {"spaces": {"2x4": {"start": {"a": 1}, "knobs": {"a": [1, 2, 3]}, "keep": None}}}
+    found = answer("search", {**body(), "evaluations": 5, "seconds": 60.0, "seed": 1, **space}, tmp_path)["shapes"][
+        "2x4"
+    ]
+    assert (found["config"], found["median_s"]) == ({"a": 1}, 1.0)
+    assert (found["evaluated"], found["failed"], len(timed)) == (3, 2, 1)

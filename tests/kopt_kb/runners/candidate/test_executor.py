@@ -95,13 +95,23 @@ def test_a_crash_names_its_signal() -> None:
 
 @pytest.mark.torch
 def test_leaving_without_an_answer_is_a_crash() -> None:
-    """Exit status 0 alone proves nothing; neither does a result file without the job's token."""
+    """Exit status 0 alone proves nothing."""
     outcome, _ = run("import os; os._exit(0)")
     assert (outcome.outcome, outcome.exit) == ("crash", 0)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("kind", ["check", "timing"])
+@pytest.mark.parametrize("token", ["", '"token": "guessed", '])
+def test_an_answer_without_the_jobs_token_is_a_crash(kind: str, token: str) -> None:
+    """What a candidate writes itself is not believed: in its own process of a check, and beside the clock."""
+    answer = "{" + token + '"result": {"passed": true, "shapes": {}}}'
     forged = (
-        "import os, sys; open(os.path.join(sys.argv[1], 'result.json'), 'w').write('{\"result\": {}}'); os._exit(0)"
-    )
-    assert run(forged)[0].outcome == "crash"
+        f"import os, sys; open(os.path.join(sys.argv[1], 'result.json'), 'w').write({answer!r}); os._exit(0)\n"
+    ).encode()
+    whole = {**body(), "repeats": 1, "samples": 1}
+    outcome = ChildProcessExecutor("cpu").run(Job(kind, forged, b"", whole, RunLimits(60.0)), lambda *_: None)
+    assert (outcome.outcome, outcome.exit, outcome.result) == ("crash", 0, None)
 
 
 @pytest.mark.torch
@@ -128,7 +138,7 @@ def test_too_much_memory_is_ended() -> None:
 @pytest.mark.torch
 def test_printing_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """The log says why, and only its end is kept."""
-    monkeypatch.setattr("kopt_kb.runners.child_process.MAX_PRINTED_BYTES", 1 << 20)
+    monkeypatch.setattr("kopt_kb.process.MAX_PRINTED_BYTES", 1 << 20)
     outcome, _ = run("while True: print('x' * 5000)", RunLimits(60.0))
     assert outcome.outcome == "limit" and outcome.printed.endswith("kb: it printed more than 64 MiB and was ended\n")
     assert len(outcome.printed) < 70_000
@@ -187,7 +197,7 @@ def test_a_command_that_does_not_exist_is_bad_input() -> None:
 def test_other_sources_reach_the_child_only_when_there_are_some(tmp_path: Path) -> None:
     """best.py and reference.py lie beside the candidate, as the wrapper sees."""
     script = tmp_path / "wrap.sh"
-    script.write_text('#!/bin/sh\nfor last do folder=$before; before=$last; done\nls "$folder"\n')
+    script.write_text('#!/bin/sh\nfor folder do :; done\nls "$folder"\n')
     script.chmod(0o755)
     for more, names in (
         ({}, ["candidate.py", "incumbent.py", "job.json"]),

@@ -302,7 +302,7 @@ def test_a_project_that_writes_beside_its_tests_is_told_what_to_do(project_root:
 
 def test_a_candidate_that_prints_without_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended, and the reason says so; each command may print as much as any other."""
-    monkeypatch.setattr("kopt_kb.runners.child_process.MAX_PRINTED_BYTES", 100_000)
+    monkeypatch.setattr("kopt_kb.process.MAX_PRINTED_BYTES", 100_000)
     found = bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 64\nprint('x' * 60_000)"))
     assert found.result is not None and "shapes" in found.result
     loud = "import sys\nif 'bench' in sys.argv[0]:\n    while True:\n        print('x' * 5000)"

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.runners.project.folders import owner_prefix, remove_orphans
+from kopt_kb.owned import owner_prefix, remove_orphans
 
 
 def test_orphans_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of an ended process goes; ours, one of another machine and one of another program stay."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     code = (
-        "import tempfile\nfrom kopt_kb.runners.project.folders import owner_prefix\n"
+        "import tempfile\nfrom kopt_kb.owned import owner_prefix\n"
         f"print(tempfile.mkdtemp(prefix=owner_prefix('kb-project-'), dir={str(tmp_path)!r}))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from kopt_kb.runners.process_start import start_ticks
+from kopt_kb.process import start_ticks
 
-__all__ = ["owner_prefix", "remove_orphans"]
+__all__ = ["owned_folder", "owner_prefix", "remove_orphans"]
 
-_KINDS = ("kb-project-", "kb-run-")
+_KINDS = ("kb-project-", "kb-run-", "kb-compile-")
 
 
 def owner_prefix(kind: str) -> str:
@@ -21,6 +23,14 @@ def owner_prefix(kind: str) -> str:
     The owner is in the name, not in a file, because a name is there from the first moment on.
     """
     return f"{kind}{_machine()}-{os.getpid()}-{start_ticks(os.getpid()) or 0}-"
+
+
+@contextlib.contextmanager
+def owned_folder(kind: str) -> Iterator[Path]:
+    """Make a temporary folder that names its owner, and remove it; what killed processes left goes before."""
+    remove_orphans()
+    with tempfile.TemporaryDirectory(prefix=owner_prefix(kind), ignore_cleanup_errors=True) as name:
+        yield Path(name)
 
 
 def remove_orphans() -> None:
