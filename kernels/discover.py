@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.wire import Wire
 
 __all__ = ["FileInfo", "KernelInfo", "Parameter", "describe", "discover_kernels"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Wire):
     """One parameter of a kernel.
 
     Attributes:
@@ -30,7 +31,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelInfo:
+class KernelInfo(Wire):
     """One `@triton.jit` function.
 
     Attributes:
@@ -51,7 +52,7 @@ class KernelInfo:
 
 
 @dataclass(frozen=True)
-class FileInfo:
+class FileInfo(Wire):
     """What a file offers to compilers and counters.
 
     Attributes:
@@ -72,10 +73,6 @@ class FileInfo:
     def entries(self) -> tuple[KernelInfo, ...]:
         """The kernels that are launched, as far as the file shows."""
         return tuple(kernel for kernel in self.kernels if kernel.entry)
-
-    def to_json(self) -> dict[str, object]:
-        """Return the description as plain JSON data."""
-        return asdict(self)
 
 
 def discover_kernels(file: str | Path, *, time_limit_s: float = 60.0) -> FileInfo:

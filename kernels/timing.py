@@ -6,9 +6,10 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.wire import Wire
 
 __all__ = [
     "Comparison",
@@ -28,7 +29,7 @@ _LIKELY_DEVIATION = 1.4826  # standard deviation of a normal distribution, in me
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class Samples(Wire):
     """Summary of repeated durations of one function.
 
     Attributes:
@@ -47,13 +48,9 @@ class Samples:
     spread_pct: float
     count: int
 
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields."""
-        return {name: getattr(self, name) for name in type(self).__slots__}
-
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Wire):
     """A candidate against the incumbent, run alternately in one process.
 
     Attributes:
@@ -65,6 +62,9 @@ class Comparison:
         noise_pct: Gain that the incumbent seems to have over itself, in percent.
     """
 
+    WIRE: ClassVar = (
+        "incumbent", "candidate", "gain_pct", "gain_low_pct", "gain_high_pct", "noise_pct", "faster", "slower",
+    )  # fmt: skip
     incumbent: Samples
     candidate: Samples
     gain_pct: float
@@ -81,19 +81,6 @@ class Comparison:
     def slower(self) -> bool:
         """Whether the loss is beyond the noise floor and its interval excludes zero."""
         return self.gain_pct < -self.noise_pct and self.gain_high_pct < 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields and both verdicts."""
-        return {
-            "incumbent": self.incumbent.to_json(),
-            "candidate": self.candidate.to_json(),
-            "gain_pct": self.gain_pct,
-            "gain_low_pct": self.gain_low_pct,
-            "gain_high_pct": self.gain_high_pct,
-            "noise_pct": self.noise_pct,
-            "faster": self.faster,
-            "slower": self.slower,
-        }
 
 
 def summarise(durations_s: Sequence[float]) -> Samples:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
+from kopt_kb.wire import Wire, inside
 
 __all__ = ["Check", "Errors", "Verification", "compare", "judge", "output_shape", "produce", "verify"]
 
@@ -49,7 +50,18 @@ class Errors:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class FiniteErrors(Wire):
+    """Distances as documents hold them: null where there is none, or none that is a number."""
+
+    max_rel_err: float | None = None
+    max_abs_err: float | None = None
+    max_abs_ref: float | None = None
+    snr_db: float | None = None
+    nonfinite: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Wire):
     """One run of a kernel on one shape and seed.
 
     Attributes:
@@ -59,6 +71,7 @@ class Check:
         problem: Why the check failed; empty when it passed.
     """
 
+    WIRE: ClassVar = ("shape=_shape", "seed", "passed", "problem", *inside("_errors", FiniteErrors))
     shape: Shape
     seed: int
     errors: Errors | None
@@ -69,9 +82,20 @@ class Check:
         """Whether the result is right."""
         return not self.problem
 
+    @property
+    def _shape(self) -> str:
+        return format_shape(self.shape)
+
+    @property
+    def _errors(self) -> FiniteErrors:
+        if self.errors is None:
+            return FiniteErrors()
+        found = {field.name: getattr(self.errors, field.name) for field in fields(self.errors)}
+        return FiniteErrors(**{name: value for name, value in found.items() if math.isfinite(value)})
+
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Wire):
     """All checks of a kernel.
 
     Attributes:
@@ -81,6 +105,7 @@ class Verification:
         checks: One a shape and seed.
     """
 
+    WIRE: ClassVar = ("op", "dtype", "passed", "tolerance", "checks")
     op: str
     dtype: str
     tolerance: Tolerance
@@ -97,16 +122,6 @@ class Verification:
             check.errors.max_rel_err if check.errors else math.nan for check in self.checks if check.shape == shape
         ]
         return math.nan if not found or any(map(math.isnan, found)) else max(found)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all checks; NaN and infinity become null, which strict JSON can hold."""
-        return {
-            "op": self.op,
-            "dtype": self.dtype,
-            "passed": self.passed,
-            "tolerance": self.tolerance.to_json(),
-            "checks": [_check_json(check) for check in self.checks],
-        }
 
 
 def compare(out: Any, reference: Any) -> Errors:  # tensors: torch stays an optional import
@@ -254,15 +269,3 @@ def judge(kernel: ModuleType, out: Any, shape: Shape, dtype: str, seed: int, dev
 def output_shape(kernel: ModuleType, shape: Shape, dtype: str, seed: int, device: str) -> tuple[int, ...]:
     """Return the shape of the reference's result on a shape of the operation."""
     return tuple(kernel.reference(*kernel.make_inputs(shape, dtype, device, seed)).shape)
-
-
-def _check_json(check: Check) -> dict[str, Any]:
-    errors = check.errors
-    values = {} if errors is None else {name: getattr(errors, name) for name in Errors.__slots__}
-    return {
-        "shape": format_shape(check.shape),
-        "seed": check.seed,
-        "passed": check.passed,
-        "problem": check.problem,
-        **{name: value if math.isfinite(value) else None for name, value in values.items()},
-    }

@@ -10,10 +10,11 @@ its bytes as the journal hashes them:
 
 A class writes its fields in order. Where a document differs from the fields, the class lists its members:
 
-    WIRE: ClassVar = ("metric", "class=bottleneck", "value=amount.value", "headroom_s", "needs?")
+    WIRE: ClassVar = ("metric", "class=bottleneck", "value=amount.value", "headroom_s", "needs?", *inside("scan", Scan))
 
 `name` is the field or property of that name; `name=path` takes the value from another attribute, dots lead inside
-(renames, flattens); a field that is not listed is not written; `name?` is left out when it is None.
+(renames, flattens); a field that is not listed is not written; `name?` is left out when it is None; `inside` flattens
+a whole document.
 
 Reading is strict and imports pydantic when it is first used. `read(Kind, document)` refuses unknown, missing and
 wrong members with one `WireError` that names the member's path; nothing is converted ("1" is no 1, 1.0 is no 1, true
@@ -59,6 +60,7 @@ __all__ = [
     "Wire",
     "WireError",
     "canonical",
+    "inside",
     "pairs",
     "parse",
     "plain",
@@ -239,6 +241,12 @@ def schema(kind: object) -> dict[str, Any]:
     from kopt_kb.wire_reader import json_schema
 
     return json_schema(kind)
+
+
+def inside(path: str, kind: type[Wire]) -> tuple[str, ...]:
+    """Return a class's members as members of another that holds it in an attribute: its document, flattened."""
+    found = members(cast("Hashable", kind))
+    return tuple(f"{one.name}{'?' if one.optional else ''}={path}.{one.path}" for one in found)
 
 
 def pairs(value: object) -> object:

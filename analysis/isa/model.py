@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from kopt_kb.wire import Wire
 
 __all__ = ["Access", "Isa", "IsaResources", "IsaScan", "Kind", "Space", "Tally"]
 
@@ -30,7 +32,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class IsaResources:
+class IsaResources(Wire):
     """What the assembler says a kernel uses; None where the text doesn't say.
 
     Attributes:
@@ -66,6 +68,16 @@ class IsaResources:
         return any(said) if said else None
 
 
+@dataclass(frozen=True, slots=True)
+class AccessCount(Wire):
+    """How many memory instructions of one space, kind and width there are."""
+
+    space: Space
+    kind: Kind
+    width_bits: int
+    count: int
+
+
 @dataclass
 class Tally:
     """Counters that a scanner fills while it reads one kernel."""
@@ -89,7 +101,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class IsaScan:
+class IsaScan(Wire):
     """What one kernel's instructions are. Counts are static: how often they stand in the text.
 
     Attributes:
@@ -104,6 +116,10 @@ class IsaScan:
         resources: Register, spill and memory use, where the text has it.
     """
 
+    WIRE: ClassVar = (
+        "name=kernel", "isa", "target", "instructions", "matrix_instructions=matrix", "matrix_shapes",
+        "accesses=_accesses", "features", "resources",
+    )  # fmt: skip
     kernel: str
     isa: Isa
     target: str
@@ -149,19 +165,9 @@ class IsaScan:
         """Whether a tensor memory accelerator copy occurs."""
         return any(self.features.get(name) for name in ("tma_load", "tma_store", "tma_reduce"))
 
-    def to_json(self) -> dict[str, object]:
-        """Return the scan as plain JSON data."""
-        return {
-            "name": self.kernel,
-            "isa": self.isa,
-            "target": self.target,
-            "instructions": self.instructions,
-            "matrix_instructions": dict(self.matrix),
-            "matrix_shapes": dict(self.matrix_shapes),
-            "accesses": [asdict(access) | {"count": number} for access, number in self.accesses.items()],
-            "features": dict(self.features),
-            "resources": asdict(self.resources) if self.resources else None,
-        }
+    @property
+    def _accesses(self) -> tuple[AccessCount, ...]:
+        return tuple(AccessCount(one.space, one.kind, one.width_bits, count) for one, count in self.accesses.items())
 
 
 def _by_count(counter: Counter[str]) -> dict[str, int]:

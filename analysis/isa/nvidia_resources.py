@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from kopt_kb.analysis.isa.model import IsaResources
+from kopt_kb.wire import Wire
 
 __all__ = ["PtxasWarning", "parse_ptxas_log", "parse_resource_usage"]
 
@@ -20,7 +21,7 @@ _USAGE = re.compile(r"\b(REG|STACK|SHARED|LOCAL):(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class PtxasWarning:
+class PtxasWarning(Wire):
     """A performance warning of ptxas, such as a serialised wgmma (C7509 to C7520).
 
     Attributes:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kopt_kb.analysis.isa.model import IsaScan
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["IsaTarget", "Progress", "evaluate_targets", "isa_targets"]
+__all__ = ["IsaTarget", "JudgedScan", "JudgedScans", "Progress", "evaluate_targets", "isa_targets"]
 
 Relation = Literal["at_least", "at_most"]
 Status = Literal["met", "not_met", "not_applicable"]
@@ -50,7 +51,7 @@ class IsaTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Wire):
     """One target judged against one kernel.
 
     Attributes:
@@ -60,22 +61,30 @@ class Progress:
         detail: The reason of the target, or why it doesn't apply.
     """
 
+    WIRE: ClassVar = (
+        "id=target.id", "target=target.text", "number=target.number", "unit=target.unit", "value", "status",
+        "reason=detail",
+    )  # fmt: skip
     target: IsaTarget
     value: float | None
     status: Status
     detail: str
 
-    def to_json(self) -> dict[str, object]:
-        """Return the judgement as plain JSON data."""
-        return {
-            "id": self.target.id,
-            "target": self.target.text,
-            "number": self.target.number,
-            "unit": self.target.unit,
-            "value": self.value,
-            "status": self.status,
-            "reason": self.detail,
-        }
+
+@dataclass(frozen=True, slots=True)
+class JudgedScan(Wire):
+    """A kernel's instructions, and the ISA targets judged against them."""
+
+    WIRE: ClassVar = (*inside("scan", IsaScan), "targets")
+    scan: IsaScan
+    targets: tuple[Progress, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedScans(Wire):
+    """All kernels of a file."""
+
+    kernels: tuple[JudgedScan, ...]
 
 
 def _global_loads(scan: IsaScan) -> float | None:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kopt_kb.analysis.occupancy.amd import AMD_RULES, unified_registers, waves_per_simd
 from kopt_kb.analysis.occupancy.limits import Limiter, Limits, Resources
 from kopt_kb.analysis.occupancy.nvidia import NVIDIA_RULES
 from kopt_kb.analysis.occupancy.rules import Rule, known, warps_per_block
 from kopt_kb.errors import UnknownData
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["Change", "Limits", "NextStep", "Occupancy", "Resources", "occupancy"]
+__all__ = [
+    "Change", "Limits", "NextStep", "Occupancy", "PlatformOccupancies", "PlatformOccupancy", "Resources", "occupancy",
+]  # fmt: skip
 
 _RULES: Mapping[str, tuple[Rule, ...]] = {"nvidia": NVIDIA_RULES, "amd": AMD_RULES}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Wire):
     """How much less of one resource a block must use.
 
     Attributes:
@@ -27,6 +30,7 @@ class Change:
         at_most: The largest use that allows the step.
     """
 
+    WIRE: ClassVar = ("resource", "now", "at_most", "less")
     resource: str
     now: int
     at_most: int
@@ -38,7 +42,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class NextStep:
+class NextStep(Wire):
     """One more block on the SM and all changes it takes together.
 
     Attributes:
@@ -51,7 +55,7 @@ class NextStep:
 
 
 @dataclass(frozen=True)
-class Occupancy:
+class Occupancy(Wire):
     """What fits on one SM (CU) at a time.
 
     Attributes:
@@ -69,6 +73,10 @@ class Occupancy:
         sources: The limits that were read, `name=value <- citation`.
     """
 
+    WIRE: ClassVar = (
+        "blocks_per_sm", "warps_per_block", "warps_per_sm", "max_warps_per_sm", "waves_per_simd", "occupancy_pct",
+        "block_limits", "limiters", "next_step", "refusals", "unknown", "exactness", "citations=sources",
+    )  # fmt: skip
     blocks_per_sm: int
     warps_per_block: int
     warps_per_sm: int
@@ -87,31 +95,27 @@ class Occupancy:
         """Resident warps over the most the SM can hold, 0 to 1."""
         return self.warps_per_sm / self.max_warps_per_sm
 
-    def to_json(self) -> dict[str, object]:
-        """Return the result as plain JSON data."""
-        step = self.next_step
-        return {
-            "blocks_per_sm": self.blocks_per_sm,
-            "warps_per_block": self.warps_per_block,
-            "warps_per_sm": self.warps_per_sm,
-            "max_warps_per_sm": self.max_warps_per_sm,
-            "waves_per_simd": self.waves_per_simd,
-            "occupancy_pct": 100 * self.occupancy_fraction,
-            "block_limits": dict(self.block_limits),
-            "limiters": list(self.limiters),
-            "next_step": None
-            if step is None
-            else {
-                "blocks_per_sm": step.blocks_per_sm,
-                "changes": [
-                    {"resource": c.resource, "now": c.now, "at_most": c.at_most, "less": c.less} for c in step.changes
-                ],
-            },
-            "refusals": list(self.refusals),
-            "unknown": list(self.unknown),
-            "exactness": self.exactness,
-            "citations": list(self.sources),
-        }
+    @property
+    def occupancy_pct(self) -> float:
+        """Resident warps over the most the SM can hold, in percent."""
+        return 100 * self.occupancy_fraction
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformOccupancy(Wire):
+    """An occupancy on a named product, of a named kernel where there is a name."""
+
+    WIRE: ClassVar = ("platform", "name?", *inside("occupancy", Occupancy))
+    platform: str
+    name: str | None
+    occupancy: Occupancy
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformOccupancies(Wire):
+    """The occupancies of several kernels."""
+
+    kernels: tuple[PlatformOccupancy, ...]
 
 
 def occupancy(resources: Resources, limits: Limits, *, allow_unknown: bool = False) -> Occupancy:

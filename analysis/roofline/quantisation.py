@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import Wire
 
 __all__ = ["Quantisation", "quantise"]
 
 
 @dataclass(frozen=True, slots=True)
-class Quantisation:
+class Quantisation(Wire):
     """The losses of a grid on a device.
 
     Attributes:
@@ -21,6 +22,10 @@ class Quantisation:
         tile_efficiency: Useful over executed operations, 0 to 1.
     """
 
+    WIRE: ClassVar = (
+        "blocks", "resident_blocks", "waves=_waves", "wave_efficiency=_wave_efficiency",
+        "tile_efficiency=_tile_efficiency", "efficiency=_efficiency",
+    )  # fmt: skip
     blocks: int
     resident_blocks: int
     waves: Fraction
@@ -32,16 +37,21 @@ class Quantisation:
         """Largest share of the roof that this grid can reach: both losses together."""
         return self.wave_efficiency * self.tile_efficiency
 
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields as numbers."""
-        return {
-            "blocks": self.blocks,
-            "resident_blocks": self.resident_blocks,
-            "waves": float(self.waves),
-            "wave_efficiency": float(self.wave_efficiency),
-            "tile_efficiency": float(self.tile_efficiency),
-            "efficiency": float(self.efficiency),
-        }
+    @property
+    def _waves(self) -> float:
+        return float(self.waves)
+
+    @property
+    def _wave_efficiency(self) -> float:
+        return float(self.wave_efficiency)
+
+    @property
+    def _tile_efficiency(self) -> float:
+        return float(self.tile_efficiency)
+
+    @property
+    def _efficiency(self) -> float:
+        return float(self.efficiency)
 
 
 def quantise(blocks: int, sm_count: int, blocks_per_sm: int, *, useful: int = 1, executed: int = 1) -> Quantisation:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.quantity.quantity import Quantity, Unknown
+from kopt_kb.wire import Wire
 
 __all__ = ["KernelTime", "time_view"]
 
 
 @dataclass(frozen=True, slots=True)
-class KernelTime:
+class KernelTime(Wire):
     """One kernel's place in the whole.
 
     Attributes:
@@ -26,6 +27,7 @@ class KernelTime:
         share: Share of the whole: of the measured time where every kernel has one, else of the least time.
     """
 
+    WIRE: ClassVar = ("name", "limiter", "least_s", "measured_s", "by_roof_s", "share", "headroom_s")
     name: str
     limiter: str
     least_s: float | None
@@ -39,13 +41,6 @@ class KernelTime:
         if self.least_s is None or self.measured_s is None:
             return None
         return self.measured_s - self.least_s
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields, and the head-room."""
-        return {
-            "name": self.name, "limiter": self.limiter, "least_s": self.least_s, "measured_s": self.measured_s,
-            "by_roof_s": dict(self.by_roof_s), "share": self.share, "headroom_s": self.headroom_s,
-        }  # fmt: skip
 
 
 def _seconds(value: Quantity | Unknown) -> float | None:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from kopt_kb.analysis.ttir.model import Function, Module
 from kopt_kb.analysis.ttir.plan import Mode, make_plan
+from kopt_kb.wire import Wire
 
 __all__ = ["KernelDescription", "Parameter", "describe"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Wire):
     """One IR parameter.
 
     Attributes:
@@ -30,28 +31,13 @@ class Parameter:
     block: tuple[int, ...]
     required: bool
 
-    def to_json(self) -> dict[str, object]:
-        """The fields by name."""
-        return {
-            "index": self.index,
-            "name": self.name,
-            "kind": self.kind,
-            "dtype": self.dtype,
-            "block": list(self.block),
-            "required": self.required,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class KernelDescription:
+class KernelDescription(Wire):
     """A kernel's name and parameters."""
 
     name: str
     parameters: tuple[Parameter, ...]
-
-    def to_json(self) -> dict[str, object]:
-        """`{"name", "parameters"}`."""
-        return {"name": self.name, "parameters": [parameter.to_json() for parameter in self.parameters]}
 
 
 def describe(module: Module, mode: Mode = "shape") -> tuple[KernelDescription, ...]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kopt_kb.analysis.ttir.plan import Mode
 from kopt_kb.analysis.ttir.tally import LOWER, UPPER, Direction, Exactness, exactness_of
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["Amount", "DirectionBytes", "Flops", "IrCount", "IrNote", "KernelCount", "Special", "ratio", "total"]
+__all__ = [
+    "Amount", "DirectionBytes", "FlopTotals", "Flops", "Intensities", "IrCount", "IrNote", "KernelCount", "Ratio",
+    "Special", "Traffic", "ratio", "total",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Wire):
     """A number and what it bounds; `value` is None when nothing is known of it.
 
     `upper` means that the true number is at most this, `lower` that it is at least this.
@@ -32,10 +37,6 @@ class Amount:
         """The flag bits that `exactness` stands for."""
         return {"exact": 0, "upper": UPPER, "lower": LOWER, "unknown": UPPER | LOWER}[self.exactness]
 
-    def to_json(self) -> dict[str, object]:
-        """`{"value", "exactness"}`."""
-        return {"value": self.value, "exactness": self.exactness}
-
 
 def total(amounts: Sequence[Amount]) -> Amount:
     """The sum, as exact as its least exact part; bounds in both directions make it unknown."""
@@ -46,20 +47,17 @@ def total(amounts: Sequence[Amount]) -> Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Flops:
+class Flops(Wire):
     """Floating-point (or integer dot) operations of one dtype on one engine, `matrix` or `vector`."""
 
+    WIRE: ClassVar = ("dtype", "engine", *inside("amount", Amount))
     dtype: str
     engine: str
     amount: Amount
 
-    def to_json(self) -> dict[str, object]:
-        """`{"dtype", "engine", "value", "exactness"}`."""
-        return {"dtype": self.dtype, "engine": self.engine, **self.amount.to_json()}
-
 
 @dataclass(frozen=True, slots=True)
-class Special:
+class Special(Wire):
     """Special-function operations: one function (`exp2`, `rsqrt`, a library symbol) at one dtype."""
 
     dtype: str
@@ -67,18 +65,9 @@ class Special:
     executed: Amount
     useful: Amount
 
-    def to_json(self) -> dict[str, object]:
-        """`{"dtype", "function", "executed", "useful"}`."""
-        return {
-            "dtype": self.dtype,
-            "function": self.function,
-            "executed": self.executed.to_json(),
-            "useful": self.useful.to_json(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class DirectionBytes:
+class DirectionBytes(Wire):
     """Global memory traffic one way.
 
     Attributes:
@@ -93,18 +82,9 @@ class DirectionBytes:
     sectors: Amount
     sector_requests: Amount
 
-    def to_json(self) -> dict[str, object]:
-        """The four amounts by name."""
-        return {
-            "requested": self.requested.to_json(),
-            "compulsory": self.compulsory.to_json(),
-            "sectors": self.sectors.to_json(),
-            "sector_requests": self.sector_requests.to_json(),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class IrNote:
+class IrNote(Wire):
     """What limits a count, and the IR line it comes from."""
 
     line: int
@@ -112,9 +92,57 @@ class IrNote:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelCount:
+class Ratio(Wire):
+    """A quotient of two amounts; None when one of them is unknown."""
+
+    value: float | None
+    exactness: Exactness
+
+
+def ratio(above: Amount, below: Amount) -> Ratio:
+    """A quotient: an upper bound below makes it a lower bound."""
+    flipped = {0: 0, UPPER: LOWER, LOWER: UPPER}.get(below.flags, UPPER | LOWER)
+    flags = above.flags | flipped
+    known = flags != UPPER | LOWER and below.value and above.value is not None
+    value = (above.value or 0) / (below.value or 1) if known else None
+    return Ratio(value, exactness_of(flags) if known else "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class FlopTotals(Wire):
+    """Operations of a launch: executed (padding included) and useful, by dtype and engine and in all."""
+
+    executed: tuple[Flops, ...]
+    useful: tuple[Flops, ...]
+    special: tuple[Special, ...]
+    total_executed: Amount
+    total_useful: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic(Wire):
+    """Bytes of a launch, each way and in all."""
+
+    read: DirectionBytes
+    written: DirectionBytes
+    requested: Amount
+    compulsory: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Intensities(Wire):
+    """Operations a byte, FLOP/B, by what is counted above and below."""
+
+    executed_flops_per_requested_byte: Ratio
+    executed_flops_per_compulsory_byte: Ratio
+    useful_flops_per_compulsory_byte: Ratio
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCount(Wire):
     """The work of one launch of one kernel."""
 
+    WIRE: ClassVar = ("name", "mode", "grid", "flops", "bytes", "intensity", "exactness", "notes")
     name: str
     mode: Mode
     grid: tuple[int, int, int]
@@ -151,55 +179,33 @@ class KernelCount:
         flags = self.executed_flops.flags | self.requested_bytes.flags | self.compulsory_bytes.flags
         return exactness_of(flags)
 
+    @property
+    def flops(self) -> FlopTotals:
+        """Operations of the launch."""
+        return FlopTotals(self.executed, self.useful, self.special, self.executed_flops, self.useful_flops)
+
+    @property
+    def bytes(self) -> Traffic:
+        """Bytes of the launch."""
+        return Traffic(self.read, self.written, self.requested_bytes, self.compulsory_bytes)
+
+    @property
+    def intensity(self) -> Intensities:
+        """Operations a byte."""
+        return Intensities(
+            ratio(self.executed_flops, self.requested_bytes),
+            ratio(self.executed_flops, self.compulsory_bytes),
+            ratio(self.useful_flops, self.compulsory_bytes),
+        )
+
     def bytes_of(self, direction: Direction) -> DirectionBytes:
         """Traffic one way."""
         return self.read if direction == "read" else self.written
 
-    def to_json(self) -> dict[str, object]:
-        """One entry of the `count` document."""
-        return {
-            "name": self.name,
-            "mode": self.mode,
-            "grid": list(self.grid),
-            "flops": {
-                "executed": [flops.to_json() for flops in self.executed],
-                "useful": [flops.to_json() for flops in self.useful],
-                "special": [special.to_json() for special in self.special],
-                "total_executed": self.executed_flops.to_json(),
-                "total_useful": self.useful_flops.to_json(),
-            },
-            "bytes": {
-                "read": self.read.to_json(),
-                "written": self.written.to_json(),
-                "requested": self.requested_bytes.to_json(),
-                "compulsory": self.compulsory_bytes.to_json(),
-            },
-            "intensity": {
-                "executed_flops_per_requested_byte": ratio(self.executed_flops, self.requested_bytes),
-                "executed_flops_per_compulsory_byte": ratio(self.executed_flops, self.compulsory_bytes),
-                "useful_flops_per_compulsory_byte": ratio(self.useful_flops, self.compulsory_bytes),
-            },
-            "exactness": self.exactness,
-            "notes": [{"line": note.line, "text": note.text} for note in self.notes],
-        }
-
-
-def ratio(above: Amount, below: Amount) -> dict[str, object]:
-    """`{"value", "exactness"}` of a quotient: an upper bound below makes the quotient a lower bound."""
-    flipped = {0: 0, UPPER: LOWER, LOWER: UPPER}.get(below.flags, UPPER | LOWER)
-    flags = above.flags | flipped
-    known = flags != UPPER | LOWER and below.value and above.value is not None
-    value = (above.value or 0) / (below.value or 1) if known else None
-    return {"value": value, "exactness": exactness_of(flags) if known else "unknown"}
-
 
 @dataclass(frozen=True, slots=True)
-class IrCount:
+class IrCount(Wire):
     """Counts of the kernels of one IR text."""
 
     file: str
     kernels: tuple[KernelCount, ...]
-
-    def to_json(self) -> dict[str, object]:
-        """The `kb count` document: `{"kernels": [{"name", "flops", "bytes", "intensity", "exactness", …}]}`."""
-        return {"file": self.file, "kernels": [kernel.to_json() for kernel in self.kernels]}

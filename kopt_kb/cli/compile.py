@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.analysis.occupancy.occupancy import occupancy
+from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
 from kopt_kb.cli.case_arguments import add_case, cases_from
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.static.limits import limits_of
-from kopt_kb.static.static_profile import CompiledKernel, compile_kernel
+from kopt_kb.static.static_profile import CompiledKernel, CompiledKernels, FittedKernel, compile_kernel
 
 __all__ = ["add_arguments", "run"]
 
@@ -44,25 +44,29 @@ def run(args: argparse.Namespace) -> int:
     limits = limits_of(platform) if platform else None
     with CompilePool(time_limit_s=args.time_limit, memory_limit_bytes=args.memory_limit) as pool:
         found = [one for case in cases_from(args) for one in compile_kernel(case, target, limits=limits, pool=pool)]
-    extra = [occupancy(one.resources, limits, allow_unknown=True).to_json() if limits else None for one in found]
+    fitted = [
+        FittedKernel(one, occupancy(one.resources, limits, allow_unknown=True) if limits else None) for one in found
+    ]
     if args.json:
-        print_json({"kernels": [{**one.to_json(), "occupancy": more} for one, more in zip(found, extra, strict=True)]})
+        print_json(CompiledKernels(tuple(fitted)))
     else:
-        for one, more in zip(found, extra, strict=True):
-            print(_render(one, more))
+        for kernel in fitted:
+            print(_render(kernel.compiled, kernel.occupancy))
     return ExitCode.OK
 
 
-def _render(one: CompiledKernel, more: dict[str, object] | None) -> str:
-    body = one.to_json()
+def _render(one: CompiledKernel, fitting: Occupancy | None) -> str:
     rows = [
-        (name, str(body[name]))
-        for name in ("registers", "spills", "shared_bytes", "stack_bytes", "num_warps", "num_stages")
+        ("registers", str(one.assembler.registers)),
+        ("spills", str(one.spill_bytes)),
+        ("shared_bytes", str(one.shared_bytes)),
+        ("stack_bytes", str(one.assembler.stack_bytes)),
+        ("num_warps", str(one.num_warps)),
+        ("num_stages", str(one.num_stages)),
     ]
-    if more is not None:
-        limiters = more["limiters"]
-        by = ", ".join(map(str, limiters)) if isinstance(limiters, list) else ""
-        rows.append(("occupancy", f"{more['occupancy_pct']:.1f} % ({more['blocks_per_sm']} blocks), by {by}"))
+    if fitting is not None:
+        by = ", ".join(fitting.limiters)
+        rows.append(("occupancy", f"{fitting.occupancy_pct:.1f} % ({fitting.blocks_per_sm} blocks), by {by}"))
     rows += [(f"  {name}", str(count)) for name, count in one.scan.matrix.items()]
     rows += [(f"  {a.space} {a.kind} {a.width_bits} bit", str(count)) for a, count in one.scan.accesses.items()]
     rows += [("warning", str(warning.text)) for warning in one.warnings]

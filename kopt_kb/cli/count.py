@@ -8,13 +8,14 @@ kb count my.py --kernel add --arg 'fp32[1000003]' --arg 'fp32[1000003]' --arg 'f
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 
 from kopt_kb.analysis.ttir.result import Amount
 from kopt_kb.cli.case_arguments import add_case, cases_from, grid_from
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
-from kopt_kb.static.counting import CountedKernel, count_case
+from kopt_kb.static.counting import CountedKernel, CountedKernels, count_case
 
 __all__ = ["add_arguments", "run"]
 
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
             for one in count_case(case, args.target, grid=grid, mode=args.mode, pool=pool)
         ]
     if args.json:
-        print_json({"kernels": [one.to_json() for one in found]})
+        print_json(CountedKernels(tuple(found)))
     else:
         print("\n\n".join(_render(one) for one in found))
     return ExitCode.OK
@@ -61,8 +62,9 @@ def _render(one: CountedKernel) -> str:
             )
     grid = "x".join(map(str, one.compilation.grid)) or "as given"
     lines = [f"{one.compilation.name}, grid {grid}, {one.mode} mode", table(rows, indent=2, right=(1,))]
-    for name, value in one.to_json()["intensity"].items():
-        shown = "unknown" if value["value"] is None else f"{value['value']:.4g} FLOP/B"
-        lines.append(f"  {name.replace('_', ' ')}: {shown}")
+    for field in fields(kernel.intensity):
+        value = getattr(kernel.intensity, field.name).value
+        shown = "unknown" if value is None else f"{value:.4g} FLOP/B"
+        lines.append(f"  {field.name.replace('_', ' ')}: {shown}")
     lines += [f"  IR line {note.line}: {note.text}" for note in kernel.notes]
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from kopt_kb.analysis.isa.model import IsaScan
-from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
+from kopt_kb.analysis.isa.targets import JudgedScan, JudgedScans, Progress, evaluate_targets
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.static.isa_file import scan_file
@@ -33,14 +33,12 @@ def run(args: argparse.Namespace) -> int:
     if not scans:
         raise BadInput(f"no kernel whose symbol contains {args.kernel!r}", where=args.file, code="KB044")
     wanted = True if args.matrix_product else None
-    judged = [(scan, evaluate_targets(scan, matrix_product=wanted)) for scan in scans]
+    judged = tuple(JudgedScan(scan, tuple(evaluate_targets(scan, matrix_product=wanted))) for scan in scans)
     if args.json:
-        print_json(
-            {"kernels": [{**scan.to_json(), "targets": [one.to_json() for one in found]} for scan, found in judged]}
-        )
+        print_json(JudgedScans(judged))
     else:
-        print("\n\n".join(render(scan, found) for scan, found in judged))
-    missed = any(one.status == "not_met" for _, found in judged for one in found)
+        print("\n\n".join(render(one.scan, one.targets) for one in judged))
+    missed = any(target.status == "not_met" for one in judged for target in one.targets)
     return ExitCode.FINDING if missed else ExitCode.OK
 
 

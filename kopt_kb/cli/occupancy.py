@@ -10,7 +10,7 @@ import argparse
 from typing import Any
 
 from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
-from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
+from kopt_kb.analysis.occupancy.occupancy import Occupancy, PlatformOccupancies, PlatformOccupancy, occupancy
 from kopt_kb.cli.output import add_wiki, open_registry, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_json
@@ -46,11 +46,8 @@ def run(args: argparse.Namespace) -> int:
     uses = _recorded(args.record, limits) if args.record else {"": _given(args)}
     found = {name: occupancy(use, limits, allow_unknown=args.allow_unknown) for name, use in uses.items()}
     if args.json:
-        bodies = [
-            {"platform": platform.id, **({"name": name} if name else {}), **one.to_json()}
-            for name, one in found.items()
-        ]
-        print_json(bodies[0] if not args.record else {"kernels": bodies})
+        bodies = tuple(PlatformOccupancy(platform.id, name or None, one) for name, one in found.items())
+        print_json(bodies[0] if not args.record else PlatformOccupancies(bodies))
     else:
         print("\n".join(f"{platform.id} {name}".rstrip() + f"\n{render(one)}" for name, one in found.items()))
     return ExitCode.OK if all(one.blocks_per_sm for one in found.values()) else ExitCode.FINDING

@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.roofline.roofline import Roofline, roofline
+from kopt_kb.analysis.roofline.roofline import Roofline, Rooflines, roofline
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     works = work_from(args)
     found = [roofline(one, platform, min_grade=args.min_grade) for platform in platforms for one in works]
     if args.json:
-        print_json(found[0].to_json() if len(found) == 1 else {"rooflines": [one.to_json() for one in found]})
+        print_json(found[0] if len(found) == 1 else Rooflines(tuple(found)))
     else:
         print("\n\n".join(render(one) for one in found))
     _draw(args, platforms, found, [])
@@ -66,7 +66,7 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
     from kopt_kb.analysis.readers.read import read_profiles
     from kopt_kb.kernels.compile.request import OpCase
     from kopt_kb.problem.shapes import parse_shape
-    from kopt_kb.static.kernel_roofline import kernel_rooflines
+    from kopt_kb.static.kernel_roofline import KernelRooflines, kernel_rooflines
 
     if args.op or args.flops or args.bytes:
         raise BadInput(
@@ -79,7 +79,7 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
     profiles = list(read_profiles(args.profile)) if args.profile else []
     found = [one for platform in platforms for one in kernel_rooflines(cases, platform, profiles=profiles)]
     if args.json:
-        print_json({"kernels": [one.to_json() for one in found]})
+        print_json(KernelRooflines(tuple(found)))
     else:
         print("\n\n".join(_render_kernel(one) for one in found) + (_time_table(found) if len(found) > 1 else ""))
     _draw(args, platforms, [one.roofline for one in found], [one.measured_s for one in found])

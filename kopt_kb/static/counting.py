@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
-from typing import Any, cast
+from typing import Any, ClassVar
 
 from kopt_kb.analysis.ttir import IrCount, TensorArg, count_ir
 from kopt_kb.analysis.ttir.result import Amount, KernelCount
@@ -17,15 +17,16 @@ from kopt_kb.problem.counts import ByteCount, Count, FlopCount
 from kopt_kb.problem.dtypes import Engine
 from kopt_kb.problem.work import Work
 from kopt_kb.static.static_profile import Case, as_case
+from kopt_kb.wire import Wire
 
-__all__ = ["CountedKernel", "count_case", "count_compilation", "work_of"]
+__all__ = ["CountedKernel", "CountedKernels", "count_case", "count_compilation", "work_of"]
 
 EXACT_LANES = 1 << 26
 """Lanes (elements of all programs) up to which addresses are followed one by one; above, shapes are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class CountedKernel:
+class CountedKernel(Wire):
     """The count of one launch.
 
     Attributes:
@@ -34,6 +35,11 @@ class CountedKernel:
         mode: `exact` (masks and addresses) or `shape`.
     """
 
+    WIRE: ClassVar = (
+        "name=kernel.name", "mode", "grid=compilation.grid", "flops=kernel.flops", "bytes=kernel.bytes",
+        "intensity=kernel.intensity", "exactness=kernel.exactness", "notes=kernel.notes",
+        "target=compilation.target", "versions=compilation.versions", "specialisation=compilation.specialisation",
+    )  # fmt: skip
     compilation: Compilation
     count: IrCount
     mode: str
@@ -43,18 +49,12 @@ class CountedKernel:
         """The launched kernel's numbers."""
         return self.count.kernels[0]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the counter's kernel object with how it was counted."""
-        (body, *_) = cast("list[dict[str, Any]]", self.count.to_json()["kernels"])
-        compiled = self.compilation
-        return {
-            **body,
-            "mode": self.mode,
-            "grid": list(compiled.grid),
-            "target": compiled.target,
-            "versions": dict(compiled.versions),
-            "specialisation": {name: dict(value) for name, value in compiled.specialisation.items()},
-        }
+
+@dataclass(frozen=True, slots=True)
+class CountedKernels(Wire):
+    """The counts of several launches."""
+
+    kernels: tuple[CountedKernel, ...]
 
 
 def _argument(value: TensorSpec | Scalar) -> Any:

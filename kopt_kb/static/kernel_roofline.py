@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
 from kopt_kb.analysis.profile import KernelProfile
@@ -18,12 +18,13 @@ from kopt_kb.static.counting import CountedKernel, count_compilation, work_of
 from kopt_kb.static.limits import limits_of
 from kopt_kb.static.static_profile import Case, CompiledKernel, as_case, check_shared_memory, profile_of
 from kopt_kb.wiki.registry import Platform
+from kopt_kb.wire import Wire
 
-__all__ = ["KernelRoofline", "kernel_rooflines"]
+__all__ = ["KernelRoofline", "KernelRooflines", "kernel_rooflines"]
 
 
 @dataclass(frozen=True, slots=True)
-class KernelRoofline:
+class KernelRoofline(Wire):
     """One launch of a kernel under a platform's roofs.
 
     Attributes:
@@ -31,6 +32,9 @@ class KernelRoofline:
         measured_s: Median time from a profile of the same kernel, None without one.
     """
 
+    WIRE: ClassVar = (
+        "name", "compile=compiled", "count=counted", "occupancy", "roofline", "quantisation", "measured_s",
+    )  # fmt: skip
     compiled: CompiledKernel
     counted: CountedKernel
     occupancy: Occupancy
@@ -43,17 +47,12 @@ class KernelRoofline:
         """Symbol of the kernel."""
         return self.compiled.name
 
-    def to_json(self) -> dict[str, Any]:
-        """Return all parts by name."""
-        return {
-            "name": self.name,
-            "compile": self.compiled.to_json(),
-            "count": self.counted.to_json(),
-            "occupancy": self.occupancy.to_json(),
-            "roofline": self.roofline.to_json(),
-            "quantisation": self.quantisation.to_json() if self.quantisation else None,
-            "measured_s": self.measured_s,
-        }
+
+@dataclass(frozen=True, slots=True)
+class KernelRooflines(Wire):
+    """Several launches, or one on several platforms."""
+
+    kernels: tuple[KernelRoofline, ...]
 
 
 def _dtype(case: Case, counted: CountedKernel) -> str:

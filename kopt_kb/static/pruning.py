@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.analysis.occupancy.occupancy import occupancy
@@ -18,6 +18,7 @@ from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest, Kerne
 from kopt_kb.kernels.compile.target import Target
 from kopt_kb.static.compile_cache import CompileCache, StaticFacts, cache_key
 from kopt_kb.static.static_profile import Case, as_case, profile_of
+from kopt_kb.wire import Wire
 
 __all__ = [
     "Config",
@@ -41,7 +42,7 @@ _LASTING = ("compiler", "arguments", "shared_memory")
 
 
 @dataclass(frozen=True)
-class Kept:
+class Kept(Wire):
     """A configuration that may be measured.
 
     Attributes:
@@ -58,7 +59,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Removed:
+class Removed(Wire):
     """A configuration that is not worth a device second.
 
     Attributes:
@@ -73,7 +74,7 @@ class Removed:
 
 
 @dataclass(frozen=True)
-class PruneResult:
+class PruneResult(Wire):
     """What is left of a tuning space, and why the rest is not.
 
     Attributes:
@@ -84,6 +85,7 @@ class PruneResult:
         seconds_s: Wall time.
     """
 
+    WIRE: ClassVar = ("target", "total", "cached", "seconds=seconds_s", "kept", "removed")
     target: str
     kept: tuple[Kept, ...]
     removed: tuple[Removed, ...]
@@ -94,27 +96,6 @@ class PruneResult:
     def total(self) -> int:
         """Configurations of the space."""
         return len(self.kept) + len(self.removed)
-
-    def to_json(self) -> dict[str, object]:
-        """Return the result as plain JSON data."""
-        return {
-            "target": self.target,
-            "total": self.total,
-            "cached": self.cached,
-            "seconds": self.seconds_s,
-            "kept": [
-                {
-                    "config": dict(one.config),
-                    "occupancy_pct": one.occupancy_pct,
-                    "blocks_per_sm": one.blocks_per_sm,
-                    "unknown": list(one.unknown),
-                }
-                for one in self.kept
-            ],
-            "removed": [
-                {"config": dict(one.config), "reason": one.reason, "detail": one.detail} for one in self.removed
-            ],
-        }
 
 
 @dataclass(frozen=True, slots=True)

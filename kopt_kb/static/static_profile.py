@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import ClassVar
 
 from kopt_kb.analysis.isa.model import IsaResources, IsaScan
 from kopt_kb.analysis.isa.nvidia_resources import PtxasWarning, parse_ptxas_log
 from kopt_kb.analysis.isa.scan import scan_text
 from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
+from kopt_kb.analysis.occupancy.occupancy import Occupancy
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, KernelCase, OpCase, kernel_case
 from kopt_kb.kernels.compile.target import Target
 from kopt_kb.kernels.launch_case import LaunchCase
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["Case", "CompiledKernel", "as_case", "check_shared_memory", "compile_kernel", "profile_of"]
+__all__ = [
+    "Case", "CompiledKernel", "CompiledKernels", "FittedKernel", "as_case", "check_shared_memory", "compile_kernel",
+    "profile_of",
+]  # fmt: skip
 
 Case = LaunchCase | KernelCase | OpCase
 """Anything that can be compiled: a launch, a kernel of a file with its arguments, an op file with a shape."""
@@ -23,7 +29,7 @@ _REGISTER_BYTES = 4
 
 
 @dataclass(frozen=True)
-class CompiledKernel:
+class CompiledKernel(Wire):
     """The static profile of one kernel on one target.
 
     Attributes:
@@ -33,6 +39,16 @@ class CompiledKernel:
         warnings: Performance warnings of ptxas.
     """
 
+    WIRE: ClassVar = (
+        "name", "target", "registers=assembler.registers",
+        "accumulation_registers=assembler.accumulation_registers", "scalar_registers=assembler.scalar_registers",
+        "spills=spill_bytes", "shared_bytes", "tensor_memory_columns", "stack_bytes=assembler.stack_bytes",
+        "barriers=assembler.barriers", "matrix_instructions=scan.matrix", "matrix_shapes=scan.matrix_shapes",
+        "accesses=scan._accesses", "features=scan.features", "tma=scan.uses_tma", "wgmma_serialised", "warnings",
+        "num_warps", "num_stages", "num_ctas", "grid=compilation.grid", "versions=compilation.versions",
+        "specialisation=compilation.specialisation", "constexprs=compilation.constexprs",
+        "options=compilation.options", "seconds=compilation.seconds",
+    )  # fmt: skip
     compilation: Compilation
     assembler: IsaResources
     scan: IsaScan
@@ -80,37 +96,25 @@ class CompiledKernel:
             barriers=max(self.assembler.barriers or 0, 1),
         )
 
-    def to_json(self) -> dict[str, object]:
-        """Return the profile as plain JSON data."""
-        raw, metadata, found = self.compilation, self.compilation.metadata, self.assembler
-        return {
-            "name": self.name,
-            "target": self.target,
-            "registers": found.registers,
-            "accumulation_registers": found.accumulation_registers,
-            "scalar_registers": found.scalar_registers,
-            "spills": self.spill_bytes,
-            "shared_bytes": self.shared_bytes,
-            "tensor_memory_columns": metadata["tmem_size"],
-            "stack_bytes": found.stack_bytes,
-            "barriers": found.barriers,
-            "matrix_instructions": dict(self.scan.matrix),
-            "matrix_shapes": dict(self.scan.matrix_shapes),
-            "accesses": self.scan.to_json()["accesses"],
-            "features": dict(self.scan.features),
-            "tma": self.scan.uses_tma,
-            "wgmma_serialised": self.wgmma_serialised,
-            "warnings": [asdict(warning) for warning in self.warnings],
-            "num_warps": metadata["num_warps"],
-            "num_stages": metadata["num_stages"],
-            "num_ctas": metadata["num_ctas"],
-            "grid": list(raw.grid),
-            "versions": dict(raw.versions),
-            "specialisation": {name: dict(value) for name, value in raw.specialisation.items()},
-            "constexprs": dict(raw.constexprs),
-            "options": dict(raw.options),
-            "seconds": dict(raw.seconds),
-        }
+    @property
+    def tensor_memory_columns(self) -> int:
+        """Columns of tensor memory a block takes; 0 without tensor memory."""
+        return self.compilation.metadata["tmem_size"]
+
+    @property
+    def num_warps(self) -> int:
+        """Warps of a block."""
+        return self.compilation.metadata["num_warps"]
+
+    @property
+    def num_stages(self) -> int:
+        """Stages of the software pipeline."""
+        return self.compilation.metadata["num_stages"]
+
+    @property
+    def num_ctas(self) -> int:
+        """Blocks of a cluster."""
+        return self.compilation.metadata["num_ctas"]
 
 
 def compile_kernel(
@@ -149,6 +153,22 @@ def compile_kernel(
     if limits is not None:
         check_shared_memory(profiles, limits)
     return profiles
+
+
+@dataclass(frozen=True, slots=True)
+class FittedKernel(Wire):
+    """A compiled kernel and how many of its blocks fit on an SM; None where no platform was named."""
+
+    WIRE: ClassVar = (*inside("compiled", CompiledKernel), "occupancy")
+    compiled: CompiledKernel
+    occupancy: Occupancy | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernels(Wire):
+    """The static profiles of several kernels."""
+
+    kernels: tuple[FittedKernel, ...]
 
 
 def as_case(case: Case) -> KernelCase | OpCase:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kopt_kb.wire import Wire, WireError, canonical, parse, plain
+from kopt_kb.wire import Wire, WireError, canonical, inside, parse, plain
 
 
 class Mode(StrEnum):
@@ -43,6 +43,13 @@ class Flops(Wire):
         return 2 * self.amount.value
 
 
+@dataclass(frozen=True, slots=True)
+class Named(Wire):
+    WIRE: ClassVar = ("name", *inside("flops", Flops))
+    name: str
+    flops: Flops
+
+
 class TestToJson:
     def test_fields_are_written_in_order(self):
         """A class that says nothing writes its fields."""
@@ -52,6 +59,12 @@ class TestToJson:
         """The class lists what its document has."""
         assert Flops("a", Amount(2)).to_json() == {"class": "a", "value": 2, "exactness": "exact", "double": 4}
         assert Flops("a", Amount(2), "n", ()).to_json()["cause"] == []
+
+    def test_a_document_is_flattened_into_another(self):
+        """With its names, and with what it leaves out."""
+        flat = {"name": "n", **Flops("a", Amount(2)).to_json()}
+        assert Named("n", Flops("a", Amount(2))).to_json() == flat
+        assert Named("n", Flops("a", Amount(2), "why")).to_json() == {**flat, "note": "why"}
 
     def test_writing_loads_no_library(self):
         """The path of a cached lookup writes JSON and stays light."""

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kopt_kb.analysis.ttir import Amount, count_ir
-from kopt_kb.analysis.ttir.result import ratio, total
+from kopt_kb.analysis.ttir.result import Ratio, ratio, total
 
 
 def test_sums_are_as_exact_as_their_parts():
@@ -33,7 +33,7 @@ def test_sums_are_as_exact_as_their_parts():
 )
 def test_quotients_turn_the_divisors_bound_around(above, below, value, exactness):
     """More bytes than counted would mean less intensity."""
-    assert ratio(above, below) == {"value": value, "exactness": exactness}
+    assert ratio(above, below) == Ratio(value, exactness)
 
 
 def test_the_document_has_the_contracts_fields(ir_text):
