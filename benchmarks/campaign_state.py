@@ -8,14 +8,14 @@ accepted.
 
 from __future__ import annotations
 
-import hashlib
 import statistics
 import sys
 import time
 from collections.abc import Iterator
 
-from kopt_kb.tuning.states import CampaignFold, fold_campaign
-from kopt_kb.workspace.journal.events import Event, EventData, canonical_json
+from kopt_kb.workspace.fold import Fold, fold
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, ProposalMade
+from kopt_kb.workspace.journal.events import Event, EventData
 from kopt_kb.workspace.journal.round_events import (
     CandidateSubmitted,
     Decided,
@@ -27,22 +27,22 @@ from kopt_kb.workspace.journal.round_events import (
     RunStarted,
     SnapshotTaken,
 )
-from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded, NoteAdded, WikiState, WorkspaceCreated
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded, WikiState, WorkspaceCreated
 
 BLOB = "ab" * 32
 _EVERY = 25
 SHAPES = ("8192x4096", "1024x512")
 GATES = ("lint", "limits", "build", "correctness", "timing", "roofline", "evidence")
-CAMPAIGN = canonical_json({"kind": "campaign", "policy": {}, "simulated": False})
-PROPOSAL = canonical_json({"kind": "proposal", "category": "c", "claim": "x", "expected": "y", "spaces": {}})
-BLOBS = {hashlib.sha256(body).hexdigest(): body for body in (CAMPAIGN, PROPOSAL)}
-CAMPAIGN_SHA, PROPOSAL_SHA = BLOBS
+
+
+def no_blob(sha: str) -> bytes:
+    raise KeyError(sha)
 
 
 def one_round(number: int) -> Iterator[EventData]:
     name = f"v{number}"
     yield RoundStarted(number, BLOB)
-    yield NoteAdded("search", PROPOSAL_SHA, "kb tune: bench")
+    yield ProposalMade(number, "c", f"claim {number}", "less time", "bench", BLOB, {})
     yield HypothesisStated(number, "c", f"claim {number}", "less time", (1,), "bench")
     yield CandidateSubmitted(number, name, BLOB, {}, "bench")
     for gate in ("check", "timing"):
@@ -67,7 +67,7 @@ def journal(events: int) -> list[Event]:
     wiki = WikiState("wiki", {})
     data: list[EventData] = [
         WorkspaceCreated("bench", "H200_SXM", problem, BLOB, wiki, {}),
-        NoteAdded("user", CAMPAIGN_SHA, "kb tune"),
+        CampaignConfirmed({}, False, "bench", (), {}),
         EnvironmentRecorded("device", None, None, {}, {}, BLOB),
     ]
     number = 0
@@ -81,7 +81,7 @@ def journal(events: int) -> list[Event]:
 def main() -> None:
     last = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     events = journal(last)
-    growing = CampaignFold(BLOBS.__getitem__)
+    growing = Fold(no_blob)
     taken_s = []
     for event in events:
         start_s = time.perf_counter()
@@ -93,7 +93,7 @@ def main() -> None:
         folds_s = []
         for _ in range(11):
             start_s = time.perf_counter()
-            fold_campaign(events[:length], BLOBS.__getitem__)
+            fold(events[:length], no_blob)
             folds_s.append(time.perf_counter() - start_s)
         fold_ms = statistics.median(folds_s) * 1e3
         take_ms = statistics.median(taken_s[max(0, length - 101) : length]) * 1e3
@@ -101,7 +101,7 @@ def main() -> None:
     sampled_s = 0.0
     for length in range(_EVERY, last + 1, _EVERY):
         start_s = time.perf_counter()
-        fold_campaign(events[:length], BLOBS.__getitem__)
+        fold(events[:length], no_blob)
         sampled_s += time.perf_counter() - start_s
     whole_s = sampled_s * _EVERY
     print(f"all {last} states of a campaign: whole journal {whole_s:.1f} s (every {_EVERY}th timed, times {_EVERY}),")

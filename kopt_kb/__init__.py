@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from kopt_kb.runners.candidate.job import Executor
     from kopt_kb.static.limits import limits_of
     from kopt_kb.tuning.campaign import Campaign
+    from kopt_kb.tuning.machine import State
     from kopt_kb.tuning.proposals import Proposer
     from kopt_kb.tuning.report import CampaignReport
-    from kopt_kb.tuning.states import State
     from kopt_kb.wiki.registry import Platform, PlatformId, Registry
     from kopt_kb.workspace.audit.audit import AuditReport, audit
     from kopt_kb.workspace.targets.conditions import Evaluation, StopConditions
@@ -51,7 +51,7 @@ _HOME = {
     "Registry": "wiki.registry",
     "Resources": "analysis.occupancy.limits",
     "Roofline": "analysis.roofline.roofline",
-    "State": "tuning.states",
+    "State": "tuning.machine",
     "StopConditions": "workspace.targets.conditions",
     "Task": "workspace.task",
     "Unknown": "quantity.quantity",

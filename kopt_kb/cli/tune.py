@@ -13,11 +13,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
 from kopt_kb.cli.tune_confirmed import DEVICE, as_confirmed, launch_of, settings_of
@@ -45,9 +43,9 @@ from kopt_kb.tuning.resource_gate import ResourceGate
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget
 from kopt_kb.tuning.stage_one import PackagedProposer
-from kopt_kb.tuning.states import CampaignState, fold_campaign
 from kopt_kb.wiki.devices import product_of
-from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.workspace import Workspace
 
@@ -108,7 +106,7 @@ def _add_campaign(one: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action; exit 1 when the campaign stopped without meeting a condition it could judge."""
     workspace = Workspace.open(args.workspace)
-    state = fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
+    state = workspace.state()
     if args.action == "patch":
         return print_patch(args, workspace, state)
     if args.action in {"status", "report"} or (state.route == "roofline" and state.stopped is not None):
@@ -141,12 +139,12 @@ def run(args: argparse.Namespace) -> int:
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
 
 
-def _opened(state: CampaignState) -> Mapping[str, Any] | None:
+def _opened(state: WorkspaceState) -> CampaignConfirmed | None:
     """Return what the open campaign was confirmed with, or None."""
     return state.campaign if state.stopped is None else None
 
 
-def _stop(args: argparse.Namespace, workspace: Workspace, state: CampaignState) -> int:
+def _stop(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> int:
     if state.campaign is None:
         raise BadInput(
             "there is no campaign to stop", where=args.workspace, fix="start one with kb tune run", code="KB430"
@@ -163,10 +161,10 @@ def _check_budget(args: argparse.Namespace) -> None:
             raise BadInput(f"{name} {value:g}", where="kb tune", fix="give 0 or more", code="KB105")
 
 
-def _policy_of(state: CampaignState, args: argparse.Namespace | None, project: ProjectSubject | None = None) -> Policy:
+def _policy_of(state: WorkspaceState, args: argparse.Namespace | None, project: ProjectSubject | None = None) -> Policy:
     """Return the policy the open campaign was confirmed with, else the one asked for."""
     if state.campaign is not None and (args is None or state.stopped is None):
-        return policy_from_json(state.campaign["policy"])
+        return policy_from_json(state.campaign.policy)
     if args is None:
         return policy_named("gpu-wiki")
     core = tuple(args.core_shape) if args.core_shape else None
@@ -181,7 +179,7 @@ def _policy_of(state: CampaignState, args: argparse.Namespace | None, project: P
 def _campaign(
     args: argparse.Namespace,
     workspace: Workspace,
-    state: CampaignState,
+    state: WorkspaceState,
     policy: Policy,
     project: ProjectSubject | None,
 ) -> Campaign:
@@ -192,10 +190,10 @@ def _campaign(
         known = device_names(open_registry(args))
         aids = replace(aids, product_of=known, project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, aids=aids)
-    problem = state.workspace.problem
+    problem = state.problem
     if not simulate and state.route != "roofline":
         registry = open_registry(args)
-        platform = registry.platform(state.workspace.created.platform)
+        platform = registry.platform(state.created.platform)
         aids = replace(
             aids,
             resources=ResourceGate(platform, problem.shapes, problem.dtype),
@@ -217,15 +215,15 @@ def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
 
 
 def _parameters(
-    args: argparse.Namespace, state: CampaignState, policy: Policy, project: ProjectSubject | None
+    args: argparse.Namespace, state: WorkspaceState, policy: Policy, project: ProjectSubject | None
 ) -> dict[str, object]:
     """Return what a campaign would run with, as inferred."""
-    problem, created = state.workspace.problem.to_json(), state.workspace.created
-    targets = conditions_text(state.workspace)
+    problem, created = state.problem.to_json(), state.created
+    targets = conditions_text(state)
     proposers = _proposers(args) if project is None else project_proposers(args)
     return {
         "workspace": args.workspace, "platform": created.platform, "op": problem["op"], "dtype": problem["dtype"],
-        "shapes": problem["shapes"], "framework": state.workspace.task.get("framework", ""),
+        "shapes": problem["shapes"], "framework": state.task.get("framework", ""),
         "route": state.route, "targets": [f"{shape}: {condition}" for shape, condition in targets],
         "policy": policy.name, "stop_scope": policy.stop_scope, "stop_reasons": list(policy.stop_reasons),
         "core_shapes": list(policy.core_shapes) if policy.core_shapes is not None else "all",
@@ -263,12 +261,12 @@ def _say(line: str) -> None:
     print(f"kb: {line}", file=sys.stderr, flush=True)
 
 
-def _print(report: CampaignReport, args: argparse.Namespace, state: CampaignState) -> int:
+def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceState) -> int:
     if args.json:
         print_json(report.to_json())
     elif report.route == "roofline" and args.action != "status":
         print(render(report, full=False))
-        blocks = render_blocks(state.workspace)
+        blocks = render_blocks(state)
         print(f"\nRoofline\n\n{blocks['roofline']}\n\nStop Conditions\n\n{blocks['stop-conditions']}")
     else:
         print(render(report, full=args.action != "status"))
@@ -293,7 +291,14 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     for one in report.rounds:
         gain = "" if one.gain_pct is None else f"{one.gain_pct:+.2f} %"
         rows.append(
-            (str(one.number), one.category, "refuted" if one.refuted else one.decision, gain, one.rule, one.claim[:60])
+            (
+                str(one.number),
+                one.category,
+                "refuted" if one.refuted else one.decision,
+                gain,
+                one.rule,
+                one.claim[:60],
+            )
         )
     lines += ["", table(rows, right=(0, 3)), ""]
     if report.conditions is None:

@@ -20,19 +20,19 @@ from kopt_kb.tuning.project import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.states import CampaignState
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.retarget import aim_in_force
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["device_names", "print_patch", "project_campaign", "project_of", "project_parameters", "project_proposers"]
 
 
-def project_of(workspace: Workspace, state: CampaignState) -> ProjectSubject | None:
+def project_of(workspace: Workspace, state: WorkspaceState) -> ProjectSubject | None:
     """Return the project of a workspace, or None."""
-    return ProjectSubject.of(state.workspace, ObjectStore(workspace.layout.objects).get)
+    return ProjectSubject.of(state, ObjectStore(workspace.layout.objects).get)
 
 
 def device_names(registry: Registry) -> ProductOf:
@@ -75,7 +75,7 @@ def project_campaign(
     return Campaign(workspace, policy, project_proposers(args), executor, settings=settings, aids=aids)
 
 
-def project_parameters(subject: ProjectSubject, state: CampaignState) -> dict[str, object]:
+def project_parameters(subject: ProjectSubject, state: WorkspaceState) -> dict[str, object]:
     """Return what a dry run shows of a project: commands with their limits, paths, CSV and target."""
     project = subject.project
     commands = {name: f"{one.shown()} (at most {one.limit_s:g} s)" for name, one in project.commands.items()}
@@ -86,12 +86,12 @@ def project_parameters(subject: ProjectSubject, state: CampaignState) -> dict[st
         "csv_columns": list(project.csv.columns), "metric": project.scoring.metric,
         "units": [f"{one.name}: {one.unit}" for one in metrics],
         "check": f"{project.csv.check} is {project.csv.passing}",
-        "performance_target": aim_in_force(state.workspace) or None,
+        "performance_target": aim_in_force(state) or None,
         "quick_validation": "representative shapes first" if project.quick_command() else "all shapes in every round",
     }  # fmt: skip
 
 
-def print_patch(args: argparse.Namespace, workspace: Workspace, state: CampaignState) -> int:
+def print_patch(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> int:
     """Print the difference between the baseline and the best version, for `git apply`.
 
     Raises:

@@ -19,15 +19,16 @@ from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.jobs import Sources, job_of
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.source_lint import lint_source
-from kopt_kb.tuning.states import fold_campaign
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.workspace.attempts import attempts_of, standing
+from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import BenchStarted, EnvironmentRecorded
+from kopt_kb.workspace.rounds import standing
 from kopt_kb.workspace.targets.bench import BenchReport, RecordSource, Scope, bench_report, is_whole, records_of
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
@@ -103,7 +104,7 @@ def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:
     """
     root, events = str(workspace.layout.root), workspace.events()
     store = ObjectStore(workspace.layout.objects)
-    state = fold_campaign(events, store.get)
+    state = fold(events, store.get)
     if state.simulated and options.record:
         fix = "add --no-record, or make another workspace with kb init"
         raise BadInput("simulated and measured records never share a workspace", where=root, fix=fix, code="KB421")
@@ -112,15 +113,15 @@ def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:
         if source is None:
             raise BadInput("there is no kernel.py", where=root, fix="restore it, or name a --version", code="KB432")
     else:
-        taken = {n: one.snapshot.blob for n, one in attempts_of(events).attempts.items() if one.snapshot is not None}
+        taken = {n: one.snapshot.blob for n, one in state.attempts.items() if one.snapshot is not None}
         if options.version not in taken:
             known = ", ".join(map(str, taken)) or "none yet"
             raise BadInput(
                 f"no snapshot of version {options.version}", where=root, fix=f"snapshots: {known}", code="KB321"
             )
         source = store.get(taken[options.version])
-    created, scope = state.workspace.created, _scope(state.campaign, every_shape=options.every_shape)
-    judge, problem = store.get(state.reference) if state.reference else b"", state.workspace.problem
+    created, scope = state.created, _scope(state.campaign, every_shape=options.every_shape)
+    judge, problem = store.get(state.reference) if state.reference else b"", state.problem
     return BenchPlan(root, created.platform, source, judge, options.version, problem, scope, options)
 
 
@@ -174,26 +175,25 @@ def utilization(
         AboveCeilingError: A record is above a roof.
         BadInput: There is no such version.
     """
-    root, events = str(workspace.layout.root), workspace.events()
-    state, look_up = fold_campaign(events, ObjectStore(workspace.layout.objects).get), partial(product_of, registry)
-    platform = state.workspace.created.platform
-    history = attempts_of(events)
-    found = records_of(state.workspace, history, version, lambda machine: look_up(machine.device) == platform, root)
+    root = str(workspace.layout.root)
+    state, look_up = workspace.state(), partial(product_of, registry)
+    platform = state.created.platform
+    found = records_of(state, version, lambda machine: look_up(machine.device) == platform, root)
     if found is None and not workspace.stop_conditions().conditions:
         raise UnknownData(
             "every target is UNKNOWN", where=root, fix="add the rows to a wiki, then kb workspace set", code="KB130"
         )
     if found is None:
         what = "there are no measurement records" if version is None else f"version {version} has no records"
-        cut = [name for name, one in history.benches.items() if one.records and not is_whole(state.workspace, one)]
+        cut = [name for name, one in state.benches.items() if one.records and not is_whole(state, one)]
         what += f" but those of {', '.join(cut)}, which was cut off" if cut else ""
         raise FindingError(what, where=root, fix=f"run `kb bench kernel {root}` or `kb tune run {root}`", code="KB434")
     return _judge(workspace, found, look_up, _scope(state.campaign, every_shape=every_shape))
 
 
-def _scope(campaign: Mapping[str, Any] | None, *, every_shape: bool) -> Scope:
+def _scope(campaign: CampaignConfirmed | None, *, every_shape: bool) -> Scope:
     """Return what has to be met: as asked for, else what the campaign's policy stops at."""
-    policy = campaign["policy"] if campaign is not None else {}
+    policy = campaign.policy if campaign is not None else {}
     return "every_shape" if every_shape or policy.get("stop_scope") == "every_shape" else "aggregate"
 
 
@@ -211,7 +211,7 @@ class _Recorded:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.name = f"bench-{1 + len(attempts_of(desk.journal.events).benches)}"
+        self.name = f"bench-{1 + len(desk.state().benches)}"
         self._environment = 0
 
     def begin(self, plan: BenchPlan, machine: EnvironmentRecorded) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.journal.round_events import Measured
 
 __all__ = ["finish_benches", "made_records", "timing_run"]
@@ -40,14 +39,15 @@ def finish_benches(desk: Desk) -> tuple[str, ...]:
 
     A bench that was killed between two of its records has all of them in the blob of what its run answered.
     """
-    history = attempts_of(desk.journal.events)
-    if not history.benches:
+    state = desk.state()
+    if not state.benches:
         return ()
-    order = [format_shape(one) for one in desk.state().workspace.problem.shapes]
+    order = [format_shape(one) for one in state.problem.shapes]
     finished = []
-    for name, bench in history.benches.items():
+    for name, bench in state.benches.items():
         run = timing_run(name)
-        ended, kept = history.runs.get(run), {one.id for one in bench.records}
+        begun, kept = state.runs.get(run), {one.id for one in bench.records}
+        ended = begun.finished if begun is not None else None
         if ended is None or ended.outcome != "ok" or ended.output is None:
             continue
         answer = json.loads(desk.store.get(ended.output)).get("result") or {}

@@ -11,6 +11,7 @@ from typing import Self
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.machine import State, exits, state_of
 from kopt_kb.tuning.noise_run import lacks_noise
 from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policy import Policy, StopReason
@@ -18,12 +19,13 @@ from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError
 from kopt_kb.tuning.report import CampaignReport, report_of
 from kopt_kb.tuning.rounds import Aids, RoundWork
 from kopt_kb.tuning.settings import Budget, Settings
-from kopt_kb.tuning.states import CampaignState, Round, State
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
-from kopt_kb.tuning.transitions import exits
 from kopt_kb.tuning.view import view_of
+from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
 from kopt_kb.workspace.journal.disk import read_regular
-from kopt_kb.workspace.journal.round_events import HypothesisStated, Resumed, RoundStarted, Stopped
+from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted
+from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
@@ -89,7 +91,7 @@ class Campaign:
         own = (self._executor, self._policy, self._proposers, self._settings, self._aids)
         return Opening(desk, str(self._workspace.layout.root), *own)
 
-    def state(self) -> CampaignState:
+    def state(self) -> WorkspaceState:
         """Return the state after the last event."""
         return self._open().state()
 
@@ -114,7 +116,7 @@ class Campaign:
         reached = desk.state()
         if reached.stopped is not None or (state.open_round is not None and reached.open_round is None):
             self._render()
-        return reached.state
+        return state_of(reached)
 
     def run(self, budget: Budget | None = None) -> CampaignReport:
         """Step until the campaign stops; a spent budget or an interrupt stops it with that reason.
@@ -133,7 +135,7 @@ class Campaign:
                 between = state.open_round is None and state.rounds
                 if spent and between and stop_reason(state, self._policy) is None:
                     if "budget" not in exits(state, self._policy):
-                        self._say(f"the budget is spent at {state.state}: the campaign stays open")
+                        self._say(f"the budget is spent at {state_of(state)}: the campaign stays open")
                         break
                     self.stop("budget")
                 else:
@@ -157,11 +159,11 @@ class Campaign:
             self._end(desk, state, reason, (last,) if last else ())
             self._render()
 
-    def _end(self, desk: Desk, state: CampaignState, reason: StopReason, evidence: tuple[int, ...]) -> None:
+    def _end(self, desk: Desk, state: WorkspaceState, reason: StopReason, evidence: tuple[int, ...]) -> None:
         allowed = exits(state, self._policy)
         if reason not in allowed:
             raise BadInput(
-                f"a campaign does not end with {reason} at {state.state}",
+                f"a campaign does not end with {reason} at {state_of(state)}",
                 where=str(self._workspace.layout.root),
                 fix=f"there it ends with {', '.join(sorted(allowed))}",
                 code="KB422",
@@ -179,7 +181,7 @@ class Campaign:
         state = desk.state()
         if state.route == "roofline":
             return
-        if state.campaign is not None and state.campaign["simulated"] != self._executor.simulated:
+        if state.campaign is not None and state.simulated != self._executor.simulated:
             self._opening(desk).check_same(state)
         self._opening(desk).define(state)
 
@@ -187,13 +189,13 @@ class Campaign:
         """Return the report of the state as it is."""
         return report_of(self.state(), self._policy)
 
-    def _targets_only(self, desk: Desk, state: CampaignState) -> None:
+    def _targets_only(self, desk: Desk, state: WorkspaceState) -> None:
         """End at once: the user chose the route that has targets and nothing to try."""
         if state.campaign is None:
             self._opening(desk).define(state)
             state = desk.state()
         if state.stopped is None:
-            self._end(desk, state, "user", (1, *filter(None, (state.workspace.targets_seq,))))
+            self._end(desk, state, "user", (1, *filter(None, (state.targets_seq,))))
 
     def _render(self) -> None:
         """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
@@ -209,11 +211,11 @@ class Campaign:
         for line in report.lines():
             self._say(line)
 
-    def _advance(self, desk: Desk, state: CampaignState) -> None:
+    def _advance(self, desk: Desk, state: WorkspaceState) -> None:
         if state.stopped is not None:
             return
         if not state.environment_seq:
-            self._opening(desk).prepare(state.workspace.created.platform)
+            self._opening(desk).prepare(state.created.platform)
             self._machine_read = True
             return
         if not self._machine_read and not state.simulated:
@@ -232,7 +234,7 @@ class Campaign:
         else:
             self._next_round(desk, state)
 
-    def _next_round(self, desk: Desk, state: CampaignState) -> None:
+    def _next_round(self, desk: Desk, state: WorkspaceState) -> None:
         if state.best is not None and state.best.snapshot is not None:
             desk.checkout(state.best.snapshot.blob)
         project = self._aids.project
@@ -255,7 +257,7 @@ class Campaign:
         desk.append(RoundStarted(number, incumbent))
         self._state_hypothesis(desk, number, proposal)
 
-    def _incumbent(self, desk: Desk, state: CampaignState) -> str:
+    def _incumbent(self, desk: Desk, state: WorkspaceState) -> str:
         """Return the blob a round starts from: the last accepted version, else the file the workspace began with."""
         best = state.best
         if best is not None and best.snapshot is not None:
@@ -269,7 +271,7 @@ class Campaign:
             )
         return desk.store.put(given)
 
-    def _ask(self, desk: Desk, state: CampaignState, incumbent: str) -> Proposal | None:
+    def _ask(self, desk: Desk, state: WorkspaceState, incumbent: str) -> Proposal | None:
         """Return the first proposal; categories that stagnated come last."""
         avoid = stagnant_categories(state, self._policy)
         for excluded in dict.fromkeys((avoid, frozenset[str]())):
@@ -290,20 +292,20 @@ class Campaign:
 
     def _state_hypothesis(self, desk: Desk, number: int, proposal: Proposal) -> None:
         blob = desk.store.put(proposal.source)
-        seq = desk.note("search", proposal.to_json(blob), proposal.proposer)
+        seq = desk.append(proposal.made(number, blob))
         desk.append(
             HypothesisStated(number, proposal.category, proposal.claim, proposal.expected, (seq,), proposal.proposer)
         )
         self._say(f"round {number} [{proposal.category}] {proposal.claim}")
 
-    def _work(self, desk: Desk, state: CampaignState, found: Round) -> None:
+    def _work(self, desk: Desk, state: WorkspaceState, found: Round) -> None:
         work = RoundWork(desk, self._policy, self._settings, self._aids)
         if found.decided is not None:
             subject = f"V{found.number}: {found.hypothesis.claim if found.hypothesis else 'baseline'}"
-            desk.snapshot(found, found.candidates[found.name].blob, subject)
+            desk.snapshot(found, found.submitted[found.name].blob, subject)
         elif (found.number or state.route == "pytorch") and found.hypothesis is None:
             self._restate(desk, state, found)
-        elif found.name not in found.candidates:
+        elif found.name not in found.submitted:
             work.submit(state, found)
         elif work.validate(state, found):
             last = desk.state().rounds[-1]
@@ -311,14 +313,15 @@ class Campaign:
             text = f"{decided.decision if decided else ''} ({decided.rule if decided else ''})"
             self._say(f"round {found.number}: {text}{f': {why}' if why else ''}")
 
-    def _restate(self, desk: Desk, state: CampaignState, found: Round) -> None:
+    def _restate(self, desk: Desk, state: WorkspaceState, found: Round) -> None:
         """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""
         if found.proposal is not None:
             one = found.proposal
-            texts = (one["category"], one["claim"], one["expected"])
-            desk.append(HypothesisStated(found.number, *texts, (one["seq"],), one["proposer"]))
+            evidence = (found.proposal_seq,)
+            said = HypothesisStated(found.number, one.category, one.claim, one.expected, evidence, one.proposer)
+            desk.append(said)
             return
-        before = replace(state, rounds=state.rounds[:-1])
+        before = state.before(found)
         project = self._aids.project
         last = project.confirmation(desk, before) if project is not None else None
         if last is not None and found.incumbent == last[1]:
@@ -331,7 +334,7 @@ class Campaign:
         self._state_hypothesis(desk, found.number, proposal)
 
 
-def _closed(state: CampaignState) -> int:
+def _closed(state: WorkspaceState) -> int:
     """Return how many rounds are over; the baseline is none, an attempt at it that failed is one."""
     baseline = state.baseline
     return sum(one.closed for one in state.rounds if one is not baseline)

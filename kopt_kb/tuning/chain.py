@@ -14,21 +14,22 @@ from collections.abc import Iterable, Sequence
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.statistics import geometric_mean
-from kopt_kb.tuning.states import CampaignState, Round
+from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["best_rival"]
 
 
-def best_rival(state: CampaignState, found: Round) -> Round | None:
+def best_rival(state: WorkspaceState, found: Round) -> Round | None:
     """Return the earlier accepted version that seems best and is to be timed in this round; None: the incumbent is.
 
     It depends on earlier rounds alone, so that it is the same before and after the round was timed.
     """
     before = [one for one in state.rounds if one.number < found.number]
-    accepted = [one for one in before if one.snapshot is not None and not one.refuted]
+    accepted = [one for one in before if one.snapshot is not None and one.refuted_by is None]
     if len(accepted) < 2:
         return None
-    shapes = [format_shape(one) for one in state.workspace.problem.shapes]
+    shapes = [format_shape(one) for one in state.problem.shapes]
     incumbent = accepted[-1]
     limit = _mean_s(incumbent, incumbent.name, shapes)
     scored = [(_mean_s(one, one.name, shapes), one) for one in accepted[:-1]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kopt_kb.tuning.states import Round
+from kopt_kb.workspace.rounds import Round
 
 __all__ = ["confirmed_rounds", "is_confirmed"]
 
@@ -16,7 +16,7 @@ def confirmed_rounds(rounds: Iterable[Round]) -> dict[str, Round]:
     """
     found: dict[str, Round] = {}
     for one in rounds:
-        if one.snapshot is None or one.refuted:
+        if one.snapshot is None or one.refuted_by is not None:
             continue
         if not one.number or (one.level != "quick" and one.incumbent in found):
             found.pop(one.snapshot.blob, None)  # the same files again: the later version is the one to name

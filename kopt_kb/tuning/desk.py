@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome
 from kopt_kb.tuning.environment import NO_GPU_FIX
 from kopt_kb.tuning.gates import Ran
-from kopt_kb.tuning.states import BY, CampaignFold, CampaignState, Round
+from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.gitview import commit_event
 from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.campaign_events import Resumed
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
-from kopt_kb.workspace.journal.events import EventData, abandoned_runs, canonical_json
+from kopt_kb.workspace.journal.events import EventData, abandoned_runs
 from kopt_kb.workspace.journal.journal import Journal
-from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Resumed, RunFinished, RunStarted, SnapshotTaken
-from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, NoteAdded, WorkspaceCreated
+from kopt_kb.workspace.journal.round_events import CandidateSubmitted, RunFinished, RunStarted, SnapshotTaken
+from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
+from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.project import ProjectSubject
@@ -51,7 +53,7 @@ class Desk:
     journal: Journal
     store: ObjectStore
     executor: Executor
-    fold: CampaignFold
+    fold: Fold
     project: ProjectSubject | None = None
 
     @classmethod
@@ -62,24 +64,25 @@ class Desk:
         if lost:
             journal.append(Resumed.kind, Resumed(0, lost))
         store = ObjectStore(layout.objects)
-        return cls(layout, journal, store, executor, CampaignFold(store.get), project)
+        return cls(layout, journal, store, executor, Fold(store.get), project)
 
-    def state(self) -> CampaignState:
-        """Return the state after the last event; attempts masked by hand in their file count as masked too."""
+    def state(self) -> WorkspaceState:
+        """Return the state after the last event; rounds masked by hand in their file count as masked too."""
         self.fold.take(self.journal.events_after(self.fold.seq))
         state = self.fold.state()
-        if state.rounds:
-            state.masked |= hand_masked(self.layout, self.fold.history).keys()
-        return state
+        if state.unread:
+            seq, why = next(iter(state.unread.items()))
+            raise BadInput(
+                f"event {seq} can't be read: {why}",
+                where=str(self.layout.journal),
+                fix="restore objects/ from a copy",
+                code="KB304",
+            )
+        return replace(state, hand_masks=hand_masked(self.layout, state)) if state.rounds else state
 
     def append(self, data: EventData) -> int:
         """Append an event and return its sequence number."""
         return self.journal.append(data.kind, data).seq
-
-    def note(self, topic: str, body: Mapping[str, Any], who: str = "") -> int:
-        """Append a note of the loop whose text is this JSON."""
-        by = f"{BY}: {who}" if who else BY
-        return self.append(NoteAdded(topic, self.store.put(canonical_json(body)), by))  # type: ignore[arg-type]
 
     def checkout(self, sha: str) -> None:
         """Make kernel.py this blob, or the files of a project's blob what it holds.

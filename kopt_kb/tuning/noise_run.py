@@ -11,19 +11,19 @@ from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.environment import NO_GPU_FIX
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.noise import noise_of
-from kopt_kb.tuning.states import CampaignState
-from kopt_kb.workspace.journal.round_events import Blocked
+from kopt_kb.workspace.journal.campaign_events import Blocked
+from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["lacks_noise", "measure_noise"]
 
 
-def lacks_noise(state: CampaignState) -> bool:
+def lacks_noise(state: WorkspaceState) -> bool:
     """Return whether rounds after the baseline would be decided without the noise of the machine in force."""
-    shapes = {format_shape(one) for one in state.workspace.problem.shapes}
+    shapes = {format_shape(one) for one in state.problem.shapes}
     return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
 
 
-def measure_noise(desk: Desk, state: CampaignState, job: Callable[[bytes], Job]) -> None:
+def measure_noise(desk: Desk, state: WorkspaceState, job: Callable[[bytes], Job]) -> None:
     """Time the best version against itself and append the noise of each shape.
 
     Args:

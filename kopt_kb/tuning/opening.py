@@ -8,13 +8,14 @@ from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.environment import NO_GPU_FIX, read_machine
+from kopt_kb.tuning.policies import policy_from_json
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.states import CampaignState, machine_of
-from kopt_kb.workspace.journal.round_events import Blocked
+from kopt_kb.workspace.journal.campaign_events import Blocked, CampaignConfirmed, TipsRead
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.state import WorkspaceState, machine_of
 
 __all__ = ["Opening"]
 
@@ -41,7 +42,7 @@ class Opening:
     settings: Settings
     aids: Aids
 
-    def define(self, state: CampaignState) -> None:
+    def define(self, state: WorkspaceState) -> None:
         """Record what was asked for; from here on the campaign is open.
 
         Raises:
@@ -51,16 +52,10 @@ class Opening:
         if needs:
             self.desk.append(Blocked(needs))
             raise BadInput(f"the campaign needs {', '.join(needs)}", where=self.root, code="KB426")
-        simulated = self.executor.simulated
-        self.desk.note(
-            "user",
-            {
-                "kind": "campaign", "policy": self.policy.to_json(), "simulated": simulated,
-                "executor": self.executor.name, "proposers": [one.name for one in self.proposers],
-                "settings": self.settings.to_json(),
-                **({"launch": dict(self.aids.launch)} if self.aids.launch is not None else {}),
-            },
-        )  # fmt: skip
+        names = tuple(one.name for one in self.proposers)
+        policy, settings = self.policy.to_json(), self.settings.to_json()
+        own = (policy, self.executor.simulated, self.executor.name, names, settings, self.aids.launch)
+        self.desk.append(CampaignConfirmed(*own))
         if state.route != "roofline":
             self.aids.say(f"policy {self.policy.name}, executor {self.executor.name}")
 
@@ -79,14 +74,14 @@ class Opening:
                 f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable"
             )
 
-    def go_on(self, state: CampaignState) -> None:
+    def go_on(self, state: WorkspaceState) -> None:
         """Look at the machine of an open campaign again; record it when it is another one.
 
         Raises:
             MissingTool: There is no GPU.
             BadInput: It is another product, gave no answer, or the open round was measured on the machine before.
         """
-        machine = self._machine(state.workspace.created.platform)
+        machine = self._machine(state.created.platform)
         before, found = state.environment, state.open_round
         if before is None or machine_of(machine) == machine_of(before):
             return
@@ -112,7 +107,7 @@ class Opening:
             raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB428")
         return machine
 
-    def read_tips(self, state: CampaignState) -> None:
+    def read_tips(self, state: WorkspaceState) -> None:
         """Record what the file of earlier experience says; a simulated campaign reads none.
 
         Raises:
@@ -126,9 +121,9 @@ class Opening:
             raise BadInput(
                 f"tips can't be read: {reason}", where=str(file), fix="name a text file, or none", code="KB111"
             ) from error
-        self.desk.note("tip", {"kind": "tips", "source": str(file) if text else None, "text": text})
+        self.desk.append(TipsRead(str(file) if text else None, text))
 
-    def refuse_rounds_by_hand(self, state: CampaignState) -> None:
+    def refuse_rounds_by_hand(self, state: WorkspaceState) -> None:
         """Raise `BadInput` when a person began rounds here."""
         if state.rounds:
             raise BadInput(
@@ -138,19 +133,21 @@ class Opening:
                 code="KB425",
             )
 
-    def check_same(self, state: CampaignState) -> None:
+    def check_same(self, state: WorkspaceState) -> None:
         """Raise `BadInput` when the open campaign was confirmed with something else."""
-        known = state.campaign or {}
-        if known["simulated"] != self.executor.simulated:
+        if state.campaign is None:
+            return
+        if state.simulated != self.executor.simulated:
             raise BadInput(
                 "simulated and measured rounds never share a workspace",
                 where=self.root,
                 fix="make another workspace with kb init",
                 code="KB421",
             )
-        if known["policy"] != self.policy.to_json():
+        confirmed = policy_from_json(state.campaign.policy)
+        if confirmed != self.policy:
             raise BadInput(
-                f"the campaign runs under policy {known['policy']['name']} as it was confirmed",
+                f"the campaign runs under policy {confirmed.name} as it was confirmed",
                 where=self.root,
                 fix="resume it as it is, or stop it and start another",
                 code="KB420",
@@ -162,9 +159,9 @@ def _named(machine: EnvironmentRecorded) -> str:
     return f"{machine.device} ({more})" if more else machine.device
 
 
-def _needs(state: CampaignState) -> tuple[str, ...]:
+def _needs(state: WorkspaceState) -> tuple[str, ...]:
     if state.route == "roofline":
         return ()
-    conditions = state.workspace.targets.targets if state.workspace.targets is not None else ()
-    missing = len(conditions) <= len(state.workspace.problem.shapes)
+    conditions = state.targets.targets if state.targets is not None else ()
+    missing = len(conditions) <= len(state.problem.shapes)
     return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()

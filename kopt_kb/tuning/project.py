@@ -21,12 +21,13 @@ from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.project_lint import lint_files
 from kopt_kb.tuning.proposals import Proposal
 from kopt_kb.tuning.scopes import representative_shapes
-from kopt_kb.workspace.journal.round_events import Blocked, RoundStarted
+from kopt_kb.workspace.journal.campaign_events import Blocked, ProjectFrozen, ProjectProtected
+from kopt_kb.workspace.journal.round_events import RoundStarted
 from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.desk import Desk
-    from kopt_kb.tuning.states import CampaignState
+
 
 __all__ = ["ProjectSubject"]
 
@@ -62,20 +63,20 @@ class ProjectSubject:
 
     # ---- before rounds ---------------------------------------------------------------------------
 
-    def begin(self, desk: Desk, state: CampaignState) -> None:
+    def begin(self, desk: Desk, state: WorkspaceState) -> None:
         """Note the hashes of all protected files, which nothing may change from here on; then begin the baseline."""
         self.guard(desk, state)
-        if state.project is not None:
+        if state.protected is not None:
             desk.append(RoundStarted(0, desk.store.put(self.baseline())))
             return
         hashes = hash_files(self.root, select(self.project, self.root).protected)
-        desk.note("search", {"kind": "project", "root": str(self.root), "protected": hashes})
+        desk.append(ProjectProtected(str(self.root), hashes))
 
     def baseline(self) -> bytes:
         """Return the bundle of the project's editable files as they are now."""
         return bundle_of(self.root, select(self.project, self.root).editable)
 
-    def guard(self, desk: Desk, state: CampaignState) -> None:
+    def guard(self, desk: Desk, state: WorkspaceState) -> None:
         """Block the campaign when the project file or a protected file of the project is not what it was.
 
         Raises:
@@ -83,7 +84,7 @@ class ProjectSubject:
         """
         path = Path(self.project.where)
         same = path.is_file() and path.read_bytes() == self.data
-        hashes = (state.project or {}).get("protected", {})
+        hashes = _hashes(state)
         since = "the baseline" if hashes and same else "the workspace was made"
         changed = [] if same else [(path, "changed")]
         changed += [(self.root / one, "changed") for one in changed_files(self.root, hashes)]
@@ -102,7 +103,7 @@ class ProjectSubject:
             code="KB414",
         )  # fmt: skip
 
-    def freeze(self, desk: Desk, state: CampaignState) -> bool:
+    def freeze(self, desk: Desk, state: WorkspaceState) -> bool:
         """Note the header of the baseline's CSV and the representative shapes: they hold until the campaign ends.
 
         Before every round the project is compared with its hashes; True when something was noted.
@@ -115,8 +116,8 @@ class ProjectSubject:
         if timed is None:
             raise BadInput("the baseline has no finished benchmark", where="BASELINE", code="KB417")
         header = desk.recall(first, timed.started.run).result.get("header", [])
-        chosen = representative_shapes(state.workspace.problem, self.project.scoring.representative)
-        desk.note("search", {"kind": "frozen", "header": header, "representative": list(chosen)})
+        chosen = representative_shapes(state.problem, self.project.scoring.representative)
+        desk.append(ProjectFrozen(tuple(header), tuple(chosen)))
         return True
 
     # ---- candidates ------------------------------------------------------------------------------
@@ -157,12 +158,12 @@ class ProjectSubject:
 
     # ---- jobs ------------------------------------------------------------------------------------
 
-    def has_quick(self, state: CampaignState) -> bool:
+    def has_quick(self, state: WorkspaceState) -> bool:
         """Return whether fewer shapes than all can be benchmarked, and are worth it."""
-        chosen = (state.frozen or {}).get("representative", ())
-        return self.project.quick_command() is not None and 0 < len(chosen) < len(state.workspace.problem.shapes)
+        chosen = state.frozen.representative if state.frozen is not None else ()
+        return self.project.quick_command() is not None and 0 < len(chosen) < len(state.problem.shapes)
 
-    def job(self, desk: Desk, state: CampaignState, job: Job) -> Job:
+    def job(self, desk: Desk, state: WorkspaceState, job: Job) -> Job:
         """Return a job as the project's commands need it; its body says the level.
 
         Raises:
@@ -174,14 +175,14 @@ class ProjectSubject:
         limits = self.limits(job.kind, repeats, level, job.limits.resident_bytes)
         return replace(job, body=body, limits=limits, reference=b"")
 
-    def body(self, state: CampaignState, level: str) -> dict[str, Any]:
+    def body(self, state: WorkspaceState, level: str) -> dict[str, Any]:
         """Return what a job must know besides its candidate."""
-        problem, frozen = state.workspace.problem, state.frozen or {}
+        problem, frozen = state.problem, state.frozen
         shapes = [format_shape(one) for one in problem.shapes]
         return {
-            "level": level, "shapes": list(frozen["representative"]) if level == "quick" else shapes,
-            "amounts": amounts_of(problem), "header": list(frozen.get("header", ())) or None,
-            "protected": dict((state.project or {}).get("protected", {})), "probe": not frozen,
+            "level": level, "shapes": list(frozen.representative) if frozen and level == "quick" else shapes,
+            "amounts": amounts_of(problem), "header": (list(frozen.header) if frozen else []) or None,
+            "protected": dict(_hashes(state)), "probe": frozen is None,
         }  # fmt: skip
 
     def limits(self, kind: JobKind, repeats: int, level: str, resident_bytes: int) -> RunLimits:
@@ -199,7 +200,7 @@ class ProjectSubject:
 
     # ---- the end ---------------------------------------------------------------------------------
 
-    def confirmation(self, desk: Desk, state: CampaignState) -> tuple[Proposal, str] | None:
+    def confirmation(self, desk: Desk, state: WorkspaceState) -> tuple[Proposal, str] | None:
         """Return the round that validates on all shapes what quick rounds accepted, and the blob it is held against.
 
         None when nothing the best version rests on is open: it, and every version between it and the baseline, was
@@ -207,13 +208,17 @@ class ProjectSubject:
         is back at the last version without open ones. A round that could not be measured says nothing: it is asked
         again, at most `_MAX_CONFIRMATIONS` times before the campaign ends, and as often when it goes on.
         """
-        accepted = [one for one in state.rounds if one.snapshot is not None and not one.refuted]
+        accepted = [one for one in state.rounds if one.snapshot is not None and one.refuted_by is None]
         whole = confirmed_rounds(accepted)
         if not accepted or accepted[-1] in whole.values():
             return None
         best, (sha, base) = accepted[-1], list(whole.items())[-1]
         claim = f"{best.name} holds on every shape against {base.name}"
-        asked = [one for one in state.rounds if (one.proposal or {}).get("claim", "").partition(", again")[0] == claim]
+        asked = [
+            one
+            for one in state.rounds
+            if one.proposal is not None and one.proposal.claim.partition(", again")[0] == claim
+        ]
         if sum(1 for one in asked if one.seq > state.campaign_seq) >= _MAX_CONFIRMATIONS:
             return None
         again = ("", ", again")[len(asked)] if len(asked) < 2 else f", again ({len(asked) + 1})"
@@ -226,3 +231,7 @@ class ProjectSubject:
             confirms=tuple(one.number for one in accepted if one.number > base.number),
         )
         return made, sha
+
+
+def _hashes(state: WorkspaceState) -> Mapping[str, str]:
+    return state.protected.protected if state.protected is not None else {}

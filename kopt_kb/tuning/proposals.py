@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from kopt_kb.errors import FindingError
+from kopt_kb.workspace.journal.campaign_events import ProposalMade, SearchSpace
 
 __all__ = ["ProjectFiles", "Proposal", "Proposer", "RepeatedHypothesisError", "View", "same_claim"]
 
@@ -100,18 +101,14 @@ class Proposal:
     risk: str = ""
     confirms: tuple[int, ...] = ()
 
-    def to_json(self, blob: str) -> dict[str, Any]:
-        """Return the proposal as it is kept; `blob` names its source."""
-        more = {"risk": self.risk, "confirms": list(self.confirms)}
-        return {
-            **{name: value for name, value in more.items() if value},
-            "kind": "proposal", "category": self.category, "claim": self.claim, "expected": self.expected,
-            "proposer": self.proposer, "source": blob,
-            "spaces": {
-                shape: {"start": dict(start), "knobs": {name: list(values) for name, values in knobs.items()}}
-                for shape, (start, knobs) in self.spaces.items()
-            },
-        }  # fmt: skip
+    def made(self, number: int, blob: str) -> ProposalMade:
+        """Return the event that keeps the proposal for a round; `blob` names its source."""
+        spaces = {
+            shape: SearchSpace(dict(start), {name: list(values) for name, values in knobs.items()})
+            for shape, (start, knobs) in self.spaces.items()
+        }
+        said = (self.category, self.claim, self.expected, self.proposer)
+        return ProposalMade(number, *said, blob, spaces, self.risk, self.confirms)
 
 
 class Proposer(Protocol):

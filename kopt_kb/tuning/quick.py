@@ -11,13 +11,14 @@ from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.scopes import Level, choose_level, met_on
-from kopt_kb.tuning.states import CampaignState, Round
+from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 
 __all__ = ["quick_level"]
 
 
-def quick_level(policy: Policy, state: CampaignState, found: Round, run: Callable[[JobKind], Ran]) -> Level:
+def quick_level(policy: Policy, state: WorkspaceState, found: Round, run: Callable[[JobKind], Ran]) -> Level:
     """Return the level at which a round is decided, after validating it on the representative shapes.
 
     Args:
@@ -26,8 +27,8 @@ def quick_level(policy: Policy, state: CampaignState, found: Round, run: Callabl
         found: The open round.
         run: Runs a job of a kind at the quick level once and remembers it.
     """
-    proposal = found.proposal or {}
-    if proposal.get("confirms"):
+    proposal = found.proposal
+    if proposal is not None and proposal.confirms:
         return Level("full", "it confirms what quick rounds accepted")
     check = run("check")
     timing = run("timing") if check.outcome == "ok" and check.result.get("passed") is True else None
@@ -42,8 +43,8 @@ def quick_level(policy: Policy, state: CampaignState, found: Round, run: Callabl
     gates = [GateResult(gate, "pass") for gate in policy.required_gates]  # they are judged right after
     decision: Decision = decide(policy, old, new, gates, noise_pct=noise)
     medians = {shape: statistics.median(times) for shape, times in new.items()}
-    conditions = StopConditions.of(state.workspace)
+    conditions = StopConditions.of(state)
     met = met_on(conditions, medians, every_shape=policy.stop_scope == "every_shape")
     done = sum(1 for one in state.rounds if one.number and one.seq > state.campaign_seq) >= (policy.max_rounds or 1e9)
     last = "it is the last round allowed" if done else ""
-    return choose_level(decision, risk=str(proposal.get("risk", "")), met=met, last=last)
+    return choose_level(decision, risk=proposal.risk if proposal is not None else "", met=met, last=last)

@@ -8,9 +8,10 @@ from typing import Any
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.tuning.decision import score_pct
+from kopt_kb.tuning.machine import state_of
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.states import CampaignState, Round
 from kopt_kb.tuning.stops import evaluation, not_evaluable
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["CampaignReport", "RoundLine", "conditions_text", "report_of"]
@@ -92,7 +93,7 @@ class CampaignReport:
         return found
 
 
-def report_of(state: CampaignState, policy: Policy) -> CampaignReport:
+def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
     """Return the report of a state."""
     best, baseline = state.best, state.baseline or (state.rounds[0] if state.rounds else None)
     first = _medians(baseline, baseline.name) if baseline is not None else {}
@@ -101,7 +102,7 @@ def report_of(state: CampaignState, policy: Policy) -> CampaignReport:
     judged = evaluation(state)
     stop = None if state.stopped is None else (state.stopped.reason, state.stopped.evidence)
     return CampaignReport(
-        state=state.state.value,
+        state=state_of(state).value,
         route=state.route,
         policy=policy.name,
         simulated=state.simulated,
@@ -114,8 +115,8 @@ def report_of(state: CampaignState, policy: Policy) -> CampaignReport:
         gain_pct=gain,
         conditions=None if judged is None else judged.to_json(),
         why_not=not_evaluable(state),
-        targets=conditions_text(state.workspace),
-        rooflines=state.workspace.rooflines,
+        targets=conditions_text(state),
+        rooflines=state.rooflines,
     )
 
 
@@ -145,5 +146,5 @@ def _line(found: Round) -> RoundLine:
         reason=failed,
         gain_pct=gain,
         medians_s=new,
-        refuted=found.refuted,
+        refuted=found.refuted_by is not None,
     )

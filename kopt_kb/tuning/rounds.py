@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.job import Job, JobKind
@@ -25,8 +25,11 @@ from kopt_kb.tuning.project import ProjectSubject
 from kopt_kb.tuning.quick import quick_level
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.stage_one import unmet
-from kopt_kb.tuning.states import CampaignState, Round
-from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured
+from kopt_kb.workspace.journal.campaign_events import Launch, LevelChosen
+from kopt_kb.workspace.journal.codec import encode
+from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured, Trust
+from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["Aids", "RoundWork", "SourceGate"]
 
@@ -57,7 +60,7 @@ class Aids:
     tips: Path | None = None
     say: Callable[[str], None] = _silent
     project: ProjectSubject | None = None
-    launch: Mapping[str, Any] | None = None
+    launch: Launch | None = None
 
 
 @dataclass(slots=True)
@@ -69,18 +72,18 @@ class RoundWork:
     settings: Settings
     aids: Aids
 
-    def submit(self, state: CampaignState, found: Round) -> None:
+    def submit(self, state: WorkspaceState, found: Round) -> None:
         """Append the round's candidate; for a search, run it first and take the best configuration of each shape."""
-        if found.number == 0 and state.route == "kernel":
-            self.desk.append(CandidateSubmitted(0, found.name, found.incumbent, {}, "baseline"))
+        proposal = found.proposal
+        if proposal is None:  # only the kernel as it was given was proposed by nobody
+            self.desk.append(CandidateSubmitted(found.number, found.name, found.incumbent, {}, "baseline"))
             return
-        proposal = found.proposal or {}
-        source = self.desk.store.get(proposal["source"])
-        proposer, spaces = proposal["proposer"], proposal["spaces"]
+        source, proposer = self.desk.store.get(proposal.source), proposal.proposer
+        spaces = {shape: cast("dict[str, Any]", encode(one)) for shape, one in proposal.spaces.items()}
         params: dict[str, Any] = {"configs": configs_of(source)} if self.aids.project is None else {}
         if spaces:
             template = f"{found.name}.template"
-            if template not in found.candidates:
+            if template not in found.submitted:
                 blob = self.desk.store.put(source)
                 self.desk.append(CandidateSubmitted(found.number, template, blob, {"spaces": spaces}, proposer))
             kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
@@ -96,14 +99,14 @@ class RoundWork:
         rules = self.aids.pruning if self.settings.prune_s > 0 else None
         return {**rules, "seconds": self.settings.prune_s} if rules else {}
 
-    def validate(self, state: CampaignState, found: Round) -> bool:
+    def validate(self, state: WorkspaceState, found: Round) -> bool:
         """Judge the next gate, or decide when all are judged or one failed; True once the round is decided.
 
         A candidate that is the incumbent byte for byte, such as a search that kept what was there, is not timed
         against itself.
         """
         is_given = found.number == 0 and state.route == "kernel"
-        if not is_given and found.candidates[found.name].blob == found.incumbent:
+        if not is_given and found.submitted[found.name].blob == found.incumbent:
             refuted = _refuted(found)
             self.desk.append(Decided(found.number, "rollback", self.policy.name, "unchanged", (), refuted))
             return True
@@ -128,12 +131,12 @@ class RoundWork:
         self.desk.append(Decided(found.number, decision.decision, self.policy.name, rule, records, refuted))
         return True
 
-    def _quick(self, state: CampaignState, found: Round) -> bool:
+    def _quick(self, state: WorkspaceState, found: Round) -> bool:
         """Validate a round of a project on its representative shapes, once; True when that is what this step did."""
         project = self.aids.project
         if project is None or not found.number or found.level or not project.has_quick(state):
             return False
-        blobs = (found.candidates[found.name].blob, found.incumbent)
+        blobs = (found.submitted[found.name].blob, found.incumbent)
         source, incumbent = (self.desk.store.get(one) for one in blobs)
 
         def run(kind: JobKind) -> Ran:
@@ -141,13 +144,12 @@ class RoundWork:
             return self.desk.run_once(found, f"{found.name}.quick", job)
 
         level = quick_level(self.policy, state, found, run)
-        body = {"kind": "level", "round": found.number, "level": level.level, "reason": level.reason}
-        self.desk.note("search", body)
+        self.desk.append(LevelChosen(found.number, level.level, level.reason))
         self.aids.say(f"round {found.number}: {level.level} validation: {level.reason}")
         return True
 
-    def _context(self, state: CampaignState, found: Round) -> GateContext:
-        source = self.desk.store.get(found.candidates[found.name].blob)
+    def _context(self, state: WorkspaceState, found: Round) -> GateContext:
+        source = self.desk.store.get(found.submitted[found.name].blob)
         # Before there is a baseline a candidate is timed against itself: that is the noise.
         incumbent = self.desk.store.get(found.incumbent) if state.baseline is not None else source
 
@@ -165,35 +167,33 @@ class RoundWork:
 
         def evidence(result: Mapping[str, Any]) -> GateResult:
             report = self.desk.store.put(str(result.get("csv", "")).encode())
-            word, profile = read_evidence(result, report, found.candidates[found.name].blob)
-            if profile is not None and not found.profiled:
+            word, profile = read_evidence(result, report, found.submitted[found.name].blob)
+            if profile is not None and not found.profiles:
                 self.desk.append(profile)
             return word
 
         times = partial(found.times, found.name)
-        framework = str(state.workspace.task.get("framework", ""))
+        framework = str(state.task.get("framework", ""))
         aids = self.aids
         lint = partial(aids.project.lint, self.desk.store.get(state.rounds[0].incumbent)) if aids.project else None
         flush = self.settings.flush_bytes
-        cold = aids.project is None and (not flush or flush >= cache_bytes(state.workspace))
-        return GateContext(
-            source, state.workspace, state.simulated, run, times, evidence, aids.resources, framework, cold, lint
-        )
+        cold = aids.project is None and (not flush or flush >= cache_bytes(state))
+        return GateContext(source, state, state.simulated, run, times, evidence, aids.resources, framework, cold, lint)
 
     def _job(
-        self, kind: JobKind, state: CampaignState, source: bytes, incumbent: bytes, more: Mapping[str, Any]
+        self, kind: JobKind, state: WorkspaceState, source: bytes, incumbent: bytes, more: Mapping[str, Any]
     ) -> Job:
-        problem, repeats = state.workspace.problem, self.policy.repeats
+        problem, repeats = state.problem, self.policy.repeats
         reference = self.desk.store.get(state.reference) if state.reference is not None else b""
         sources = Sources(source, reference, incumbent)
         job = job_of(kind, problem, self.settings, repeats, sources, more)
         return job if self.aids.project is None else self.aids.project.job(self.desk, state, job)
 
-    def noise(self, state: CampaignState) -> None:
+    def noise(self, state: WorkspaceState) -> None:
         """Measure the noise of the machine in force on the best version."""
         measure_noise(self.desk, state, lambda source: self._job("timing", state, source, source, {"level": "full"}))
 
-    def _record(self, state: CampaignState, found: Round, ran: Ran) -> None:
+    def _record(self, state: WorkspaceState, found: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""
         versions = {"incumbent": _incumbent_name(state, found), "candidate": found.name}
         rival = best_rival(state, found)
@@ -209,35 +209,38 @@ class RoundWork:
                 for at, one in enumerate(sides.get(side, ()), start=1):
                     self._append_record(state, found, ran.run, name, shape, at, one)
 
+    @property
+    def _trust(self) -> Trust:
+        """How far times can be trusted: a project's commands report theirs, a kernel's child says nothing of itself."""
+        return "reported" if self.aids.project is not None else "unstated"
+
     def _append_record(
-        self, state: CampaignState, found: Round, run: str, name: str, shape: str, at: int, one: Mapping[str, Any]
+        self, state: WorkspaceState, found: Round, run: str, name: str, shape: str, at: int, one: Mapping[str, Any]
     ) -> None:
         record = f"{run}:{name}:{shape}:{at}"
         if record not in found.measured:
             spread = {key: float(value) for key, value in one.items() if key not in {"n", "median_s"}}
             where = _environment(state, found, run)
-            data = Measured(record, name, shape, one["n"], one["median_s"], spread, run, where)
-            self.desk.append(data)
-            found.measured[record] = data
+            self.desk.append(Measured(record, name, shape, one["n"], one["median_s"], spread, run, where, self._trust))
 
-    def _decide(self, state: CampaignState, found: Round) -> Decision:
+    def _decide(self, state: WorkspaceState, found: Round) -> Decision:
         gates = [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
         timed = next((one.environment for one in found.measured.values()), state.environment_seq)
         noise = noise_floor_pct(state.noise_of(timed), (one.spread for one in found.measured.values()))
         new = found.times(found.name)
         if state.baseline is None:
             return judge_gates(self.policy, gates) or self._first(state, found)
-        shapes = [format_shape(one) for one in state.workspace.problem.shapes]
+        shapes = [format_shape(one) for one in state.problem.shapes]
         old = found.times(_incumbent_name(state, found)) or {shape: [] for shape in shapes}
         rival = best_rival(state, found)
         best = found.times(rival.name) if rival is not None else {}
         return decide(self.policy, old, new, gates, noise_pct=noise, best=best if best.keys() >= set(shapes) else None)
 
-    def _first(self, state: CampaignState, found: Round) -> Decision:
+    def _first(self, state: WorkspaceState, found: Round) -> Decision:
         """Return the decision on a kernel whose gates passed and that nothing was accepted before."""
         if state.route == "kernel":
             return Decision("accept", "baseline", "the kernel as it was given")
-        shapes = [format_shape(one) for one in state.workspace.problem.shapes]
+        shapes = [format_shape(one) for one in state.problem.shapes]
         run = found.gates["correctness"].runs[0]
         check = self.desk.recall(found, run).result
         lacking = unmet(shapes, self.policy.repeats, check, found.times(found.name))
@@ -248,16 +251,16 @@ class RoundWork:
 
 def _refuted(found: Round) -> tuple[int, ...]:
     """Return the versions that a round takes back when it is rolled back: those it was to confirm."""
-    return tuple((found.proposal or {}).get("confirms", ()))
+    return found.proposal.confirms if found.proposal is not None else ()
 
 
-def _environment(state: CampaignState, found: Round, run: str) -> int:
+def _environment(state: WorkspaceState, found: Round, run: str) -> int:
     """Return the environment of a run: the one in force when it started, which a remembered run may have outlived."""
     earlier = found.runs.get(run)
     return earlier.environment if earlier is not None else state.environment_seq
 
 
-def _incumbent_name(state: CampaignState, found: Round) -> str:
+def _incumbent_name(state: WorkspaceState, found: Round) -> str:
     """Return the name of the version a round started from."""
     accepted = [one for one in state.rounds if one.number < found.number and one.snapshot is not None]
     same = (one for one in reversed(accepted) if one.snapshot is not None and one.snapshot.blob == found.incumbent)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy, StopReason
-from kopt_kb.tuning.states import CampaignState, Round
-from kopt_kb.workspace.attempts import standing
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.rounds import Round, standing
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import AboveCeilingError, Evaluation, StopConditions
 
 __all__ = [
@@ -30,17 +30,17 @@ def representative(found: Round) -> Mapping[str, Measured]:
     return standing(record for record in found.measured.values() if record.candidate == found.name)
 
 
-def evaluation(state: CampaignState) -> Evaluation | None:
+def evaluation(state: WorkspaceState) -> Evaluation | None:
     """Return the Stop Conditions on the last accepted version.
 
     None when simulated, unmeasured, above a roof, or timed on a device that is not the workspace's product.
     """
     if state.best is None or not_evaluable(state):
         return None
-    return StopConditions.of(state.workspace).evaluate(representative(state.best))
+    return StopConditions.of(state).evaluate(representative(state.best))
 
 
-def not_evaluable(state: CampaignState) -> str:
+def not_evaluable(state: WorkspaceState) -> str:
     """Return why the Stop Conditions can't be judged, one clause; empty when they can."""
     if state.simulated:
         return "the times are simulated"
@@ -48,27 +48,27 @@ def not_evaluable(state: CampaignState) -> str:
         return "no version is accepted and measured yet"
     other = _other_machine(state, state.best)
     if other is not None:
-        known, wanted = other.product or "a name no page of the wiki has", state.workspace.created.platform
+        known, wanted = other.product or "a name no page of the wiki has", state.created.platform
         return f"measured on {other.device} ({known}); the conditions are for {wanted}"
     try:
-        StopConditions.of(state.workspace).evaluate(representative(state.best))
+        StopConditions.of(state).evaluate(representative(state.best))
     except AboveCeilingError as error:
         return f"{error.where}: {error.what}"
     return ""
 
 
-def _other_machine(state: CampaignState, best: Round) -> EnvironmentRecorded | None:
+def _other_machine(state: WorkspaceState, best: Round) -> EnvironmentRecorded | None:
     """Return a machine that timed the version and is not the workspace's product, as far as names say.
 
     The machine in force may be another one by now: it says nothing about what was measured before.
     """
     seqs = {record.environment for record in best.measured.values() if record.candidate == best.name}
     machines = [state.environments[seq] for seq in sorted(seqs) if seq in state.environments]
-    wanted = state.workspace.created.platform
+    wanted = state.created.platform
     return next((one for one in machines if one.product is not None and one.product != wanted), None)
 
 
-def stop_reason(state: CampaignState, policy: Policy) -> Stop | None:
+def stop_reason(state: WorkspaceState, policy: Policy) -> Stop | None:
     """Return why the campaign ends now, or None; only between rounds, and never straight after the baseline."""
     baseline = state.baseline
     if baseline is None:
@@ -82,7 +82,7 @@ def stop_reason(state: CampaignState, policy: Policy) -> Stop | None:
     return next((one for one in found if one is not None and one[0] in policy.stop_reasons), None)
 
 
-def _no_baseline(state: CampaignState, policy: Policy) -> Stop | None:
+def _no_baseline(state: WorkspaceState, policy: Policy) -> Stop | None:
     """An existing kernel that fails its gates aborts at once, a kernel to implement after the policy's escalation."""
     failed = [one.decided_seq for one in state.rounds if one.decided is not None and not one.accepted]
     if state.route == "kernel":
@@ -92,21 +92,21 @@ def _no_baseline(state: CampaignState, policy: Policy) -> Stop | None:
     return ("aborted", tuple(failed)) if many else None
 
 
-def _target(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None:
+def _target(state: WorkspaceState, policy: Policy, _: list[Round]) -> Stop | None:
     judged = evaluation(state)
     if judged is None or state.best is None:
         return None
     met = judged.all_met if policy.stop_scope == "every_shape" else judged.aggregate_met
-    return ("target", (state.workspace.targets_seq, state.best.decided_seq)) if met else None
+    return ("target", (state.targets_seq, state.best.decided_seq)) if met else None
 
 
-def _hardware_limit(state: CampaignState, policy: Policy, _: list[Round]) -> Stop | None:
+def _hardware_limit(state: WorkspaceState, policy: Policy, _: list[Round]) -> Stop | None:
     """All shapes at the policy's share of the measured roof of their limiting level, in every repeat."""
     if state.simulated or state.best is None or _other_machine(state, state.best) is not None:
         return None
     measured_per_s = _measured_roofs(state)
     times = state.best.times(state.best.name)
-    for one in StopConditions.of(state.workspace).conditions:
+    for one in StopConditions.of(state).conditions:
         roof, found = measured_per_s.get(one.shape), times.get(one.shape, [])
         if roof is None or len(found) < policy.repeats:
             return None
@@ -115,9 +115,9 @@ def _hardware_limit(state: CampaignState, policy: Policy, _: list[Round]) -> Sto
     return ("hardware_limit", (state.best.decided_seq,)) if times else None
 
 
-def _measured_roofs(state: CampaignState) -> dict[str, float]:
+def _measured_roofs(state: WorkspaceState) -> dict[str, float]:
     found = {}
-    for one in state.workspace.rooflines:
+    for one in state.rooflines:
         named = one.ceiling(one.target.name)
         measured = named.per_s("measured") if named is not None else None
         if measured is not None:
@@ -125,18 +125,18 @@ def _measured_roofs(state: CampaignState) -> dict[str, float]:
     return found
 
 
-def _iterations(_: CampaignState, policy: Policy, rounds: list[Round]) -> Stop | None:
+def _iterations(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | None:
     full = policy.max_rounds is not None and len(rounds) >= policy.max_rounds
     return ("iterations", (rounds[-1].decided_seq,)) if full else None
 
 
-def _plateau(_: CampaignState, policy: Policy, rounds: list[Round]) -> Stop | None:
+def _plateau(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | None:
     last = rounds[-policy.plateau_rounds :]
     if len(last) < policy.plateau_rounds:
         return None
     growth = 1.0
     for one in last:
-        if one.accepted and not one.refuted:
+        if one.accepted:
             growth *= 1 + _gain_pct(one) / 100
     flat = 100 * (growth - 1) < policy.plateau_gain_pct
     return ("plateau", tuple(one.decided_seq for one in last)) if flat else None
@@ -149,7 +149,7 @@ def _gain_pct(one: Round) -> float:
     return score_pct([statistics.median(old[shape]) for shape in old], [statistics.median(new[shape]) for shape in old])
 
 
-def _escalated(_: CampaignState, policy: Policy, rounds: list[Round]) -> Stop | None:
+def _escalated(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | None:
     count = rollbacks_in_a_row(rounds)
     return ("escalated", (rounds[-1].decided_seq,)) if count >= policy.escalation_rollbacks else None
 
@@ -158,13 +158,13 @@ def rollbacks_in_a_row(rounds: list[Round]) -> int:
     """Return how many of the last decided rounds were not accepted."""
     count = 0
     for one in reversed(rounds):
-        if one.decided is None or (one.accepted and not one.refuted):
+        if one.decided is None or (one.accepted):
             break
         count += 1
     return count
 
 
-def stagnant_categories(state: CampaignState, policy: Policy) -> frozenset[str]:
+def stagnant_categories(state: WorkspaceState, policy: Policy) -> frozenset[str]:
     """Return the categories of the last rollbacks in a row once there are as many as the policy bears."""
     rounds = [one for one in state.rounds if one is not state.baseline and one.decided is not None]
     count = rollbacks_in_a_row(rounds)

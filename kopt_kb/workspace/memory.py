@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kopt_kb.errors import BadInput, FindingError
-from kopt_kb.workspace.attempts import History, attempts_of
 from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.layout import Layout
-from kopt_kb.workspace.state import fold
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.header import split_view
 from kopt_kb.workspace.views.memory import iteration_of
 from kopt_kb.workspace.workspace import Workspace
@@ -99,22 +97,22 @@ def is_version_file(name: str) -> bool:
     return _FILE.fullmatch(name) is not None
 
 
-def stray_files(layout: Layout, history: History) -> tuple[str, ...]:
+def stray_files(layout: Layout, state: WorkspaceState) -> tuple[str, ...]:
     """Return the names in memory/ that are no version of this journal; they are left alone."""
     if not layout.memory.is_dir():
         return ()
-    own = {f"v{number}.json" for number in history.attempts}
+    own = {f"v{number}.json" for number in state.attempts}
     return tuple(sorted(path.name for path in layout.memory.iterdir() if path.name not in own))
 
 
-def hand_masked(layout: Layout, history: History) -> dict[int, str]:
+def hand_masked(layout: Layout, state: WorkspaceState) -> dict[int, str]:
     """Return the attempts a person masked by setting `masked` to true in the file, which no event says yet.
 
     A file as kb wrote it masks nothing: what it says is what the journal said then. The baseline, the incumbent and
     the fastest accepted version can't be masked, by hand neither.
     """
-    said = [number for number in history.attempts if _says_masked(layout.memory_file(number))]
-    kept = history.protected() | history.masked.keys() if said else frozenset()
+    said = [number for number in state.attempts if _says_masked(layout.memory_file(number))]
+    kept = state.unmaskable() | state.masked.keys() if said else frozenset()
     found = {}
     for number in said:
         if number not in kept:
@@ -148,18 +146,17 @@ def _masks(path: str, *_: int) -> bool:
     return isinstance(found, dict) and found.get("masked") is True
 
 
-def masked_versions(workspace: Workspace, events: tuple[Event, ...] | None = None) -> dict[int, str]:
+def masked_versions(workspace: Workspace, state: WorkspaceState | None = None) -> dict[int, str]:
     """Return number → reason of every attempt no reader may see: by events or by hand."""
-    history = attempts_of(workspace.events() if events is None else events)
-    return dict(sorted({**hand_masked(workspace.layout, history), **history.masked}.items()))
+    state = workspace.state() if state is None else state
+    return dict(sorted({**hand_masked(workspace.layout, state), **state.masked}.items()))
 
 
-def visible_claims(workspace: Workspace, events: tuple[Event, ...] | None = None) -> dict[int, tuple[str, str]]:
+def visible_claims(workspace: Workspace, state: WorkspaceState | None = None) -> dict[int, tuple[str, str]]:
     """Return number → (category, claim) of every unmasked hypothesis: what a new one is compared with."""
-    known = workspace.events() if events is None else events
-    hidden = masked_versions(workspace, known)
-    attempts = attempts_of(known).attempts.values()
-    stated = {one.number: one.hypothesis for one in attempts if one.number not in hidden}
+    state = workspace.state() if state is None else state
+    hidden = masked_versions(workspace, state)
+    stated = {one.number: one.hypothesis for one in state.attempts.values() if one.number not in hidden}
     return {number: (one.category, one.claim) for number, one in stated.items() if one is not None}
 
 
@@ -170,13 +167,12 @@ def read_memory(workspace: Workspace) -> Memory:
         JournalError: The journal is corrupt.
         ObjectError: A note's blob is missing or damaged.
     """
-    events = workspace.events()
-    state, history = fold(events), attempts_of(events)
-    masked = masked_versions(workspace, events)
+    state = workspace.state()
+    masked = masked_versions(workspace, state)
     blob = ObjectStore(workspace.layout.objects).get
-    seen = [one for one in history.attempts.values() if one.number not in masked]
-    visible = tuple(iteration_of(state, history, one, blob) for one in seen)
-    return Memory(visible, masked, stray_files(workspace.layout, history))
+    seen = [one for one in state.attempts.values() if one.number not in masked]
+    visible = tuple(iteration_of(state, one, blob) for one in seen)
+    return Memory(visible, masked, stray_files(workspace.layout, state))
 
 
 def _choices(value: Any) -> str:

@@ -8,15 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput, FindingError
-from kopt_kb.workspace.attempts import History, attempts_of
+from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, MemoryMasked, MemoryUnmasked, RoundStarted
 from kopt_kb.workspace.journal.setup_events import EventData, MemoryNoted, NoteAdded
 from kopt_kb.workspace.memory import hand_masked
-from kopt_kb.workspace.state import fold
-from kopt_kb.workspace.views.memory_words import LOOP_AUTHOR
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
@@ -83,15 +82,18 @@ def refuse_field(field: str, where: str) -> FieldRefusedError:
     )
 
 
-def _append(workspace: Workspace, make: Callable[[tuple[Event, ...]], Sequence[EventData]]) -> tuple[Event, ...]:
-    """Append what `make` returns for the events there are; it decides under the lock, so nothing comes between.
+def _append(workspace: Workspace, make: Callable[[WorkspaceState], Sequence[EventData]]) -> tuple[Event, ...]:
+    """Append what `make` returns for the state there is; it decides under the lock, so nothing comes between.
 
     Masks that people set in memory files are recorded first, so that the events say all that is masked.
     """
     with Journal.open(workspace.layout.journal) as journal:
-        if hand_masked(workspace.layout, attempts_of(journal.events)):
+        growing = Fold(ObjectStore(workspace.layout.objects).get)
+        growing.take(journal.events)
+        if hand_masked(workspace.layout, growing.state()):
             render_workspace(workspace, journal=journal)
-        return tuple(journal.append(data.kind, data) for data in make(journal.events))
+            growing.take(journal.events_after(growing.seq))
+        return tuple(journal.append(data.kind, data) for data in make(growing.state()))
 
 
 def note_data(workspace: Workspace, version: int, field: str, text: str, by: str) -> MemoryNoted:
@@ -120,16 +122,11 @@ def add_entries(workspace: Workspace, version: int, entries: Sequence[tuple[str,
     """
     made = [note_data(workspace, version, field, text, by) for field, text in entries]
 
-    def check(events: tuple[Event, ...]) -> Sequence[EventData]:
-        history = attempts_of(events)
-        _known(history, version)
-        if version in history.masked:
-            raise BadInput(
-                f"v{version} is masked",
-                where=f"memory/v{version}.json",
-                fix="`kb memory unmask` it first",
-                code="KB315",
-            )
+    def check(state: WorkspaceState) -> Sequence[EventData]:
+        _known(state, version)
+        if version in state.masked:
+            fix = "`kb memory unmask` it first"
+            raise BadInput(f"v{version} is masked", where=f"memory/v{version}.json", fix=fix, code="KB315")
         return made
 
     return _append(workspace, check)
@@ -158,17 +155,16 @@ def create_version(
             works here, or an unmasked earlier round stated the same hypothesis.
     """
 
-    def make(events: tuple[Event, ...]) -> Sequence[EventData]:
-        _refuse_loop(events)
-        history = attempts_of(events)
-        number = _next_number(history, version)
-        snapshot = history.incumbent.snapshot
-        blob = snapshot.blob if snapshot is not None else fold(events).kernel
-        left = history.open_attempt
+    def make(state: WorkspaceState) -> Sequence[EventData]:
+        _refuse_loop(state)
+        number = _next_number(state, version)
+        snapshot = state.incumbent.snapshot
+        blob = snapshot.blob if snapshot is not None else state.kernel
+        left = state.undecided
         ended = [Decided(left.number, "unverified", "by hand", "no gate judged it", ())] if left is not None else []
         found: list[EventData] = [*ended, RoundStarted(number, blob)]
         if stated is not None:
-            _refuse_repeated(history, stated)
+            _refuse_repeated(state, stated)
             found.append(HypothesisStated(number, stated.category, stated.claim, stated.expected, (), by))
         return found
 
@@ -176,19 +172,18 @@ def create_version(
     return next(data.round for data in made if isinstance(data, RoundStarted))
 
 
-def _refuse_loop(events: tuple[Event, ...]) -> None:
+def _refuse_loop(state: WorkspaceState) -> None:
     """Raise when the tuning loop has begun a campaign: it states its hypotheses itself."""
-    for event in events:
-        if isinstance(event.data, NoteAdded) and event.data.by.startswith(LOOP_AUTHOR):
-            fix = "give the hypothesis to `kb tune step --plan`"
-            raise BadInput(
-                "the tuning loop begins the rounds of this workspace", where="kb memory create", fix=fix, code="KB325"
-            )
+    if state.campaign is not None:
+        fix = "give the hypothesis to `kb tune step --plan`"
+        raise BadInput(
+            "the tuning loop begins the rounds of this workspace", where="kb memory create", fix=fix, code="KB325"
+        )
 
 
-def _next_number(history: History, version: int | None) -> int:
-    number = max(history.attempts) + 1
-    if version is not None and version in history.attempts:
+def _next_number(state: WorkspaceState, version: int | None) -> int:
+    number = max(state.attempts) + 1
+    if version is not None and version in state.attempts:
         raise BadInput(
             f"v{version} exists already",
             where=f"memory/v{version}.json",
@@ -199,18 +194,18 @@ def _next_number(history: History, version: int | None) -> int:
         raise BadInput(
             f"v{version} is not the next version", where="version", fix=f"the next is v{number}", code="KB324"
         )
-    if history.open_attempt is not None and history.open_attempt.candidates:
-        what = f"v{history.open_attempt.number} is not decided yet"
+    if state.undecided is not None and state.undecided.candidates:
+        what = f"v{state.undecided.number} is not decided yet"
         raise BadInput(
-            what, where=f"memory/v{history.open_attempt.number}.json", fix="let it be decided first", code="KB324"
+            what, where=f"memory/v{state.undecided.number}.json", fix="let it be decided first", code="KB324"
         )
     return number
 
 
-def _refuse_repeated(history: History, stated: Hypothesis) -> None:
-    for one in history.attempts.values():
+def _refuse_repeated(state: WorkspaceState, stated: Hypothesis) -> None:
+    for one in state.attempts.values():
         earlier = one.hypothesis
-        if earlier is None or one.number in history.masked:
+        if earlier is None or one.number in state.masked:
             continue
         if (_normal(earlier.category), _normal(earlier.claim)) == (_normal(stated.category), _normal(stated.claim)):
             raise BadInput(
@@ -222,20 +217,20 @@ def _normal(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _known(history: History, version: int) -> None:
-    if version not in history.attempts:
-        known = ", ".join(f"v{number}" for number in history.attempts)
+def _known(state: WorkspaceState, version: int) -> None:
+    if version not in state.attempts:
+        known = ", ".join(f"v{number}" for number in state.attempts)
         raise BadInput(f"there is no version v{version}", where="memory", fix=f"one of {known}", code="KB321")
 
 
-def check_maskable(history: History, versions: Sequence[int]) -> None:
+def check_maskable(state: WorkspaceState, versions: Sequence[int]) -> None:
     """Raise BadInput for a version that does not exist, that is protected, or whose round is open."""
     for version in versions:
-        _known(history, version)
-        if version in history.protected():
-            why = "the baseline" if history.attempts[version].is_baseline else "the best accepted version"
+        _known(state, version)
+        if version in state.unmaskable():
+            why = "the baseline" if state.attempts[version].is_baseline else "the best accepted version"
             raise BadInput(f"v{version} is {why} and can't be masked", where=f"memory/v{version}.json", code="KB323")
-        if history.open_attempt is not None and history.open_attempt.number == version:
+        if state.undecided is not None and state.undecided.number == version:
             raise BadInput(
                 f"v{version} is being worked on", where=f"memory/v{version}.json", fix="decide it first", code="KB323"
             )
@@ -248,10 +243,9 @@ def mask(workspace: Workspace, versions: Sequence[int], reason: str) -> tuple[in
         BadInput: No such version, or one that can't be masked; nothing is masked then.
     """
 
-    def make(events: tuple[Event, ...]) -> Sequence[EventData]:
-        history = attempts_of(events)
-        check_maskable(history, versions)
-        new = tuple(sorted(set(versions) - history.masked.keys()))
+    def make(state: WorkspaceState) -> Sequence[EventData]:
+        check_maskable(state, versions)
+        new = tuple(sorted(set(versions) - state.masked.keys()))
         return (MemoryMasked(new, reason, None),) if new else ()
 
     return _versions(_append(workspace, make))
@@ -264,11 +258,10 @@ def unmask(workspace: Workspace, versions: Sequence[int], reason: str) -> tuple[
         BadInput: No such version.
     """
 
-    def make(events: tuple[Event, ...]) -> Sequence[EventData]:
-        history = attempts_of(events)
+    def make(state: WorkspaceState) -> Sequence[EventData]:
         for version in versions:
-            _known(history, version)
-        old = tuple(sorted(set(versions) & history.masked.keys()))
+            _known(state, version)
+        old = tuple(sorted(set(versions) & state.masked.keys()))
         return (MemoryUnmasked(old, reason, None),) if old else ()
 
     return _versions(_append(workspace, make))
@@ -281,10 +274,9 @@ def mask_half(workspace: Workspace, seed: int, reason: str) -> tuple[int, ...]:
         The versions masked; the same seed and journal give the same ones.
     """
 
-    def make(events: tuple[Event, ...]) -> Sequence[EventData]:
-        history = attempts_of(events)
-        busy = {history.open_attempt.number} if history.open_attempt is not None else set()
-        free = sorted(history.attempts.keys() - history.protected() - history.masked.keys() - busy)
+    def make(state: WorkspaceState) -> Sequence[EventData]:
+        busy = {state.undecided.number} if state.undecided is not None else set()
+        free = sorted(state.attempts.keys() - state.unmaskable() - state.masked.keys() - busy)
         chosen = half_of(free, seed)
         if not chosen:
             raise BadInput(

@@ -14,11 +14,13 @@ from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_t
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.workspace.fold import fold
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import TargetSet
 from kopt_kb.workspace.registration import AGGREGATE, rooflines, specs_registered, target_set, unknown_needs
-from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import RenderReport, render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
@@ -122,7 +124,7 @@ def set_targets(
             "targets need a reason and an author", where="kb workspace set", fix="give --reason and --by", code="KB102"
         )
     with Journal.open(workspace.layout.journal) as journal:
-        state = fold(journal.events)
+        state = fold(journal.events, ObjectStore(workspace.layout.objects).get)
         problem = _problem(state, shapes)
         product = registry.platform(state.created.platform)
         share, words = _aims(state, factor, aim)

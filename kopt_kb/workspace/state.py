@@ -1,20 +1,37 @@
-"""The state of a workspace: a fold over its events, computed when needed and never stored."""
+"""The state of a workspace and its campaign: what `kopt_kb.workspace.fold` makes of the journal, never stored.
+
+`Workspace.state()` reads and folds a journal again only when its head moved. Views, audit and benches get the state
+as an argument; nobody folds for himself but to look at an earlier journal (`fold(events[:n], read)`).
+
+What it holds: `created`, `specs`, `unknown`, `targets`, `problem`, `rooflines` of the workspace; `attempts` (all
+rounds by number, round 0 always there), `rounds` (those that began), `benches`, `environments`, `runs`, `noises`,
+`masked`; `campaign`, `environment`, `tips`, `protected`, `frozen`, `stopped` of the campaign.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kopt_kb.analysis.roofline.recorded import RecordedRoofline, read_rooflines
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.workspace.journal.events import Event
-from kopt_kb.workspace.journal.round_events import Measured
-from kopt_kb.workspace.journal.setup_events import SpecRow, SpecsRegistered, TargetSet, UnknownRow, WorkspaceCreated
-from kopt_kb.workspace.route import Route, route_of
+from kopt_kb.workspace.journal import campaign_events as loop
+from kopt_kb.workspace.journal import round_events as events
+from kopt_kb.workspace.journal import setup_events as setup
+from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, Run
+from kopt_kb.workspace.route import Route
 
-__all__ = ["WorkspaceState", "apply_event", "fold", "new_state"]
+__all__ = ["MachineKey", "WorkspaceState", "machine_of"]
+
+MachineKey = tuple[str | None, ...]
+"""What tells one machine from another: device, uuid and driver; nothing for no machine."""
+
+
+def machine_of(environment: setup.EnvironmentRecorded | None) -> MachineKey:
+    """Return what tells this machine from another; the same device under another driver is another one."""
+    return () if environment is None else (environment.device, environment.uuid, environment.driver)
 
 
 @dataclass(slots=True)
@@ -23,39 +40,75 @@ class WorkspaceState:
 
     Attributes:
         created: The first event's data.
+        problem: The operation, dtype and tolerance of the start, with the shapes of the targets in force.
+        route: How the workspace enters the tuning loop.
         specs: Registered rows by key, the latest registration of each.
         unknown: Needed values nobody publishes, by key.
         targets: The targets in force, and the sequence number of the event that set them.
         rooflines: The rooflines the targets in force were computed from, one a shape.
-        measured: Measurement records by id.
+        measured: Measurement records by id, of rounds and benches.
+        times: Sequence number → time of the event.
+        attempts: Number → round, in order; round 0 is always there, whether it began or not.
+        benches: By name; their runs and records are no round's.
+        environments: Sequence number → machine, of all that were recorded, those of benches too.
+        runs: Run id → run, of rounds and benches.
+        noise_records: All noise records in order.
+        noises: Machine → shape → its noise record.
+        adopted: Adoptions that old journals hold, with sequence number and time.
+        campaign: What was asked for; None before that.
+        environment: The machine in force, with its event in `environment_seq`; 0 before there is one.
+        tips: Earlier experience that was read, with its event in `tips_seq`; None before that.
+        protected: Of a project: hashes of its protected files, taken before the baseline.
+        frozen: Of a project: CSV header and representative shapes, fixed after the baseline.
+        limiter: Code of the last profile read.
+        blocked: What the campaign waits for, as last said.
+        stopped: The end, with its sequence number in `stopped_seq`; None while the campaign is open.
+        current: Number of the round that began last.
+        unread: Sequence number → why, of notes of the loop in an old journal that can't be read.
+        hand_masks: Number → reason of what people masked in files; set by who reads the files.
     """
 
     seq: int
     head: str
-    created: WorkspaceCreated
-    specs: dict[str, SpecRow] = field(default_factory=dict)
-    unknown: dict[str, UnknownRow] = field(default_factory=dict)
-    targets: TargetSet | None = None
+    created: setup.WorkspaceCreated
+    problem: Problem
+    route: Route
+    specs: Mapping[str, setup.SpecRow] = field(default_factory=dict)
+    unknown: Mapping[str, setup.UnknownRow] = field(default_factory=dict)
+    targets: setup.TargetSet | None = None
     targets_seq: int = 0
     rooflines: tuple[RecordedRoofline, ...] = ()
-    measured: dict[str, Measured] = field(default_factory=dict)
+    measured: dict[str, events.Measured] = field(default_factory=dict)
     times: dict[int, str] = field(default_factory=dict)
+    attempts: Mapping[int, Round] = field(default_factory=dict)
+    benches: Mapping[str, Bench] = field(default_factory=dict)
+    environments: Mapping[int, setup.EnvironmentRecorded] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
+    noise_records: tuple[setup.NoiseMeasured, ...] = ()
+    noises: Mapping[MachineKey, Mapping[str, setup.NoiseMeasured]] = field(default_factory=dict)
+    adopted: tuple[tuple[int, str, setup.FileAdopted], ...] = ()
+    campaign: loop.CampaignConfirmed | None = None
+    campaign_seq: int = 0
+    environment: setup.EnvironmentRecorded | None = None
+    environment_seq: int = 0
+    tips: loop.TipsRead | None = None
+    tips_seq: int = 0
+    protected: loop.ProjectProtected | None = None
+    frozen: loop.ProjectFrozen | None = None
+    limiter: str = ""
+    blocked: loop.Blocked | None = None
+    stopped: loop.Stopped | None = None
+    stopped_seq: int = 0
+    current: int = 0
+    unread: Mapping[int, str] = field(default_factory=dict)
+    hand_masks: Mapping[int, str] = field(default_factory=dict)
 
-    @property
-    def problem(self) -> Problem:
-        """The operation, dtype and tolerance of the start, with the shapes of the targets in force."""
-        changed = self.targets.work.get("problem") if self.targets is not None else None
-        return Problem.from_json(changed or self.created.problem)
+    # ---- the workspace ---------------------------------------------------------------------------
 
     @property
     def task(self) -> dict[str, Any]:
         """What the user asked for besides the problem: framework, architecture, notes, reference project."""
         return dict(self.created.problem.get("task", {}))
-
-    @property
-    def route(self) -> Route:
-        """How the workspace enters the tuning loop."""
-        return route_of(self.created.problem)
 
     @property
     def kernel(self) -> str:
@@ -69,38 +122,100 @@ class WorkspaceState:
             )
         return self.created.kernel
 
+    # ---- rounds ----------------------------------------------------------------------------------
 
-def fold(events: Iterable[Event]) -> WorkspaceState:
-    """Return the state after these events; raises `BadInput` when the first is not workspace_created."""
-    state: WorkspaceState | None = None
-    for event in events:
-        if state is None:
-            state = new_state(event)
-        apply_event(state, event)
-    if state is None:
-        raise BadInput("the journal is empty", fix="create the workspace with `kb init`", code="KB310")
-    return state
+    @property
+    def rounds(self) -> list[Round]:
+        """All rounds that began, in order."""
+        return [one for one in self.attempts.values() if one.seq]
 
+    @property
+    def accepted(self) -> list[Round]:
+        """Accepted rounds that nothing refuted and whose version was kept, in order."""
+        return [one for one in self.attempts.values() if one.accepted and one.snapshot is not None]
 
-def new_state(first: Event) -> WorkspaceState:
-    """Return the state before a journal's first event is applied; raises `BadInput` unless it is workspace_created."""
-    if not isinstance(first.data, WorkspaceCreated):
-        raise BadInput(f"the journal begins with {first.kind}, not workspace_created", code="KB310")
-    return WorkspaceState(first.seq, first.zh, first.data)
+    @property
+    def open_round(self) -> Round | None:
+        """The round that is not closed."""
+        last = self.attempts[max(self.attempts)]
+        return last if last.seq and not last.closed else None
 
+    @property
+    def undecided(self) -> Round | None:
+        """The round after the first that was begun, by hand or not, and not decided."""
+        last = self.attempts[max(self.attempts)]
+        return last if last.number and last.decided is None else None
 
-def apply_event(state: WorkspaceState, event: Event) -> None:
-    """Take one more event up."""
-    state.seq, state.head = event.seq, event.zh
-    state.times[event.seq] = event.t
-    data = event.data
-    if isinstance(data, SpecsRegistered):
-        state.specs.update({row.key: row for row in data.rows})
-        state.unknown.update({row.key: row for row in data.unknown})
-        for row in data.rows:
-            state.unknown.pop(row.key, None)
-    elif isinstance(data, TargetSet):
-        state.targets, state.targets_seq = data, event.seq
-        state.rooflines = read_rooflines(data.work.get("rooflines", ()), where=f"event {event.seq}: rooflines")
-    elif isinstance(data, Measured):
-        state.measured[data.id] = data
+    @property
+    def baseline(self) -> Round | None:
+        """The first accepted round, once it is closed: what all others are compared with."""
+        return next((one for one in self.attempts.values() if one.is_baseline and one.accepted and one.closed), None)
+
+    @property
+    def first(self) -> Round | None:
+        """What is or will be the baseline; None before a kernel that has to be implemented first is accepted."""
+        return next((one for one in self.attempts.values() if one.is_baseline), None)
+
+    @property
+    def best(self) -> Round | None:
+        """The last accepted round: work always continues from it; None before a version was kept."""
+        return next(iter(self.accepted[-1:]), None)
+
+    @property
+    def incumbent(self) -> Round:
+        """The last accepted round whether or not its version was kept; round 0 when there is none."""
+        return next((one for one in reversed(list(self.attempts.values())) if one.accepted), self.attempts[0])
+
+    @property
+    def reference(self) -> str | None:
+        """Blob of the file whose inputs and reference judge every candidate: the one of round 0, as it was then."""
+        return next((one.incumbent for one in self.attempts.values() if one.seq), self.created.kernel)
+
+    def is_simulated(self, one: Round) -> bool:
+        """Return whether a round's times were computed by the simulator instead of measured."""
+        machines = (self.environments.get(seq) for seq in {record.environment for record in one.measured.values()})
+        return any(machine is not None and machine.device == SIMULATOR for machine in machines)
+
+    def ended(self, runs: Iterable[str]) -> list[events.RunFinished]:
+        """Return the ends of those of these runs that have one."""
+        known = (self.runs[run].finished for run in runs if run in self.runs)
+        return [one for one in known if one is not None]
+
+    def before(self, one: Round) -> WorkspaceState:
+        """Return this state without a round and those after it."""
+        return replace(self, attempts={number: each for number, each in self.attempts.items() if number < one.number})
+
+    # ---- masks -----------------------------------------------------------------------------------
+
+    def unmaskable(self) -> frozenset[int]:
+        """Return the numbers that can't be masked: the baseline, the incumbent and the fastest accepted round."""
+        if self.first is None:
+            return frozenset()
+        scores = {one.number: one.mean_s() for one in self.attempts.values() if one.accepted}
+        known = {number: score for number, score in scores.items() if score is not None}
+        fastest = {min(known, key=lambda number: known[number])} if known else set()
+        return frozenset({self.first.number, self.incumbent.number, *fastest})
+
+    @property
+    def masked(self) -> dict[int, str]:
+        """Number → reason of every round that no reader may see, by event or by hand."""
+        asked = {one.number: one.mask for one in self.attempts.values() if one.mask}
+        asked = {**self.hand_masks, **asked}
+        kept = self.unmaskable() if asked else frozenset()
+        return {number: reason for number, reason in sorted(asked.items()) if number not in kept}
+
+    # ---- the campaign ----------------------------------------------------------------------------
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the campaign runs on the simulator."""
+        return self.campaign is not None and self.campaign.simulated
+
+    @property
+    def noise(self) -> Mapping[str, setup.NoiseMeasured]:
+        """Shape → noise of the machine in force; what another machine's repeats varied by says nothing here."""
+        return self.noises.get(machine_of(self.environment), {})
+
+    def noise_of(self, environment: int) -> Mapping[str, setup.NoiseMeasured]:
+        """Return shape → noise of the machine of this environment's sequence number."""
+        return self.noises.get(machine_of(self.environments.get(environment)), {})

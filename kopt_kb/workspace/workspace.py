@@ -13,6 +13,7 @@ from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.workspace.fold import fold, folded
 from kopt_kb.workspace.gitview import commit_event, ensure_repository
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
@@ -22,7 +23,7 @@ from kopt_kb.workspace.journal.setup_events import NoteAdded, WikiState, Workspa
 from kopt_kb.workspace.layout import Layout, create_workspace, find_layout
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.route import Route, choose_route
-from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.task import Task, read_demo
 from kopt_kb.workspace.views.readme import new_readme
@@ -71,9 +72,14 @@ class Workspace:
         """Return the journal's events; raises `JournalError` when it is corrupt."""
         return read_journal(self.layout.journal)
 
-    def state(self) -> WorkspaceState:
-        """Return the state after the last event."""
-        return fold(self.events())
+    def state(self, events: tuple[Event, ...] | None = None) -> WorkspaceState:
+        """Return the state after the last event; a journal whose head did not move is folded once.
+
+        Args:
+            events: The journal's events where the caller has read them; None: they are read.
+        """
+        read = self.events() if events is None else events
+        return folded(self.layout.journal, read, ObjectStore(self.layout.objects).get)
 
     def stop_conditions(self) -> StopConditions:
         """Return the conditions in force."""
@@ -145,7 +151,7 @@ def _fill(
         share = f"the performance target {aim}, a share of the documented roof" if aim else "0.9 x the roof"
         reason = f"{share} of each shape's bound, computed from the registered rows"
         last = journal.append("target_set", target_set(task.problem, found, reason=reason, by="kb init", aim=aim))
-        layout.readme.write_bytes(new_readme(fold(journal.events), task.notes))
+        layout.readme.write_bytes(new_readme(fold(journal.events, store.get), task.notes))
     ensure_repository(layout.root, nested=True)
     files = (layout.kernel, layout.readme, layout.gitignore, layout.journal)
     contents = {path.name: path.read_bytes() for path in files if path.exists()}

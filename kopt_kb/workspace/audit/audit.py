@@ -9,7 +9,6 @@ from typing import Any
 
 from kopt_kb.errors import KoptError
 from kopt_kb.wiki.registry import Platform, Registry
-from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding, line_of
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.rendered import view_findings
@@ -18,7 +17,7 @@ from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import JournalError
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.retarget import registry_of
-from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import Texts, texts_of
 from kopt_kb.workspace.workspace import Workspace
 
@@ -63,7 +62,7 @@ def audit(path: str | Path, registry: Registry | None = None) -> AuditReport:
     workspace = Workspace.open(path)
     try:
         events = workspace.events()
-        state = fold(events)
+        state = workspace.state(events)
     except JournalError as error:
         line = error.where.rpartition(":")[2]
         at = int(line) if line.isdigit() else 0
@@ -99,7 +98,7 @@ def _findings(
     yield from target_findings(state, platform, readme)
     texts: Texts | None = None
     try:
-        texts = texts_of(state, attempts_of(events), store.get)
+        texts = texts_of(state, store.get)
         people = words_of_people(events, store.get)
     except ObjectError as error:
         people = ""

@@ -14,6 +14,7 @@ from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.workspace.audit.findings import Finding
 from kopt_kb.workspace.audit.numbers import HardwareNumber, find_numbers
+from kopt_kb.workspace.journal.campaign_events import TipsRead
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked
 from kopt_kb.workspace.journal.setup_events import FileAdopted, MemoryNoted, NoteAdded
@@ -145,6 +146,8 @@ def words_of_people(events: tuple[Event, ...], blob: BlobReader) -> str:
         data = event.data
         if isinstance(data, HypothesisStated):
             found += [data.claim, data.expected]
+        elif isinstance(data, TipsRead):
+            found.append(data.text)
         elif isinstance(data, NoteAdded | MemoryNoted):
             found.append(blob_text(blob, data.text))
         elif isinstance(data, FileAdopted):

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
 from kopt_kb.workspace.views.files import block_difference, file_difference, read_file
 from kopt_kb.workspace.views.header import RenderedFile, ViewError
 from kopt_kb.workspace.views.memory_words import BlobReader
-from kopt_kb.workspace.views.render import Texts, render_texts
+from kopt_kb.workspace.views.render import Texts, texts_of
 
 __all__ = ["view_findings"]
 
@@ -95,7 +96,7 @@ class _Past:
         """Return the files of an event; none for one the journal does not have."""
         if seq not in self.known:
             there = 0 < seq <= len(self.events)
-            self.known[seq] = render_texts(self.events[:seq], self.blob).files if there else {}
+            self.known[seq] = texts_of(fold(self.events[:seq], self.blob), self.blob).files if there else {}
         return self.known[seq]
 
     def rendered(self, path: str, file: RenderedFile) -> bool:

@@ -1,4 +1,4 @@
-"""The envelope of a journal line and the list of all event kinds."""
+"""All event kinds in one table, and the envelope of a journal line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kopt_kb.errors import BadInput
-from kopt_kb.workspace.journal import round_events, setup_events
+from kopt_kb.workspace.journal import campaign_events, round_events, setup_events
 from kopt_kb.workspace.journal.codec import FieldError, JsonMap, decode, encode
 from kopt_kb.workspace.journal.setup_events import EventData
 
@@ -27,21 +27,31 @@ __all__ = [
     "format_time",
 ]
 
-VERSION = 1
-"""Version of the event vocabulary this program writes."""
+VERSION = 2
+"""Version of the event vocabulary this program writes; version 1 had the loop's own events as notes in JSON."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 _ENVELOPE = frozenset({"v", "seq", "t", "kind", "data", "zh"})
 
 
-def _kinds() -> dict[str, type[EventData]]:
-    members = (getattr(module, name) for module in (setup_events, round_events) for name in module.__all__)
-    classes = (item for item in members if issubclass(item, EventData) and item is not EventData)
-    return {item.kind: item for item in classes}
+_SETUP: tuple[type[EventData], ...] = (
+    setup_events.WorkspaceCreated, setup_events.SpecsRegistered, setup_events.TargetSet,
+    setup_events.EnvironmentRecorded, setup_events.BenchStarted, setup_events.NoiseMeasured, setup_events.ProfileRead,
+    setup_events.NoteAdded, setup_events.MemoryNoted, setup_events.FileAdopted,
+)  # fmt: skip
+_CAMPAIGN: tuple[type[EventData], ...] = (
+    campaign_events.CampaignConfirmed, campaign_events.TipsRead, campaign_events.ProposalMade,
+    campaign_events.ProjectProtected, campaign_events.ProjectFrozen, campaign_events.LevelChosen,
+    campaign_events.Resumed, campaign_events.Blocked, campaign_events.Stopped,
+)  # fmt: skip
+_ROUNDS: tuple[type[EventData], ...] = (
+    round_events.RoundStarted, round_events.HypothesisStated, round_events.CandidateSubmitted,
+    round_events.RunStarted, round_events.RunFinished, round_events.GateJudged, round_events.Measured,
+    round_events.Decided, round_events.SnapshotTaken, round_events.MemoryMasked, round_events.MemoryUnmasked,
+)  # fmt: skip
 
-
-KINDS: Mapping[str, type[EventData]] = _kinds()
-"""Every kind this version can write → the dataclass of its data."""
+KINDS: Mapping[str, type[EventData]] = {one.kind: one for one in (*_SETUP, *_CAMPAIGN, *_ROUNDS)}
+"""Every kind this version can read → the dataclass of its data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +175,7 @@ def abandoned_runs(events: Iterable[Event]) -> tuple[str, ...]:
             running[event.data.run] = None
         elif isinstance(event.data, round_events.RunFinished):
             running.pop(event.data.run, None)
-        elif isinstance(event.data, round_events.Resumed):
+        elif isinstance(event.data, campaign_events.Resumed):
             for run in event.data.abandoned_runs:
                 running.pop(run, None)
     return tuple(running)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from kopt_kb.workspace.journal.campaign_events import Resumed
 from kopt_kb.workspace.journal.chain import GENESIS, Head, JournalError, good_end, seal
 from kopt_kb.workspace.journal.codec import FieldError, encode
 from kopt_kb.workspace.journal.disk import Files
@@ -24,7 +25,6 @@ from kopt_kb.workspace.journal.events import (
     format_time,
 )
 from kopt_kb.workspace.journal.reader import journal_bytes, parse_events, read_journal
-from kopt_kb.workspace.journal.round_events import Resumed
 
 __all__ = ["MAX_LINE_BYTES", "Clock", "Journal", "JournalBusyError", "read_journal"]
 

@@ -1,4 +1,4 @@
-"""Events of a tuning campaign: rounds, candidates, runs, measurements and decisions."""
+"""Events of rounds: hypotheses, candidates, runs, measurements and decisions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from kopt_kb.workspace.journal.codec import Count, JsonMap, Seq, Sha256, Text
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
-    "Blocked",
     "CandidateSubmitted",
     "Decided",
     "GateJudged",
@@ -18,13 +17,15 @@ __all__ = [
     "Measured",
     "MemoryMasked",
     "MemoryUnmasked",
-    "Resumed",
     "RoundStarted",
     "RunFinished",
     "RunStarted",
     "SnapshotTaken",
-    "Stopped",
+    "Trust",
 ]
+
+Trust = Literal["replayed", "isolated", "reported", "unstated"]
+"""Levels of trust in a measurement, the highest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ class Measured(EventData):
         spread: Spread by name, unit in each name (`mad_s`, `p20_s`, `p80_s`).
         run: Run that timed it.
         environment: Event of the environment it was timed in.
+        trust: How far the time can be trusted: of a replayed launch record, of an isolated process, reported by the
+            measured side itself; `unstated` where the record does not say.
     """
 
     kind: ClassVar[str] = "measured"
@@ -137,6 +140,7 @@ class Measured(EventData):
     spread: Mapping[str, float]
     run: Text
     environment: Seq
+    trust: Trust = "unstated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,39 +193,3 @@ class MemoryUnmasked(EventData):
     versions: tuple[Count, ...]
     reason: Text
     seed: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed(EventData):
-    """The journal was opened after an unclean end: bytes cut off, runs nobody waits for any more."""
-
-    kind: ClassVar[str] = "resumed"
-    torn_bytes: Count
-    abandoned_runs: tuple[Text, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Blocked(EventData):
-    """The campaign can't go on before these needs are met."""
-
-    kind: ClassVar[str] = "blocked"
-    needs: tuple[Text, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped(EventData):
-    """The campaign ended; `evidence` holds the events the reason rests on."""
-
-    kind: ClassVar[str] = "stopped"
-    reason: Literal[
-        "target",
-        "hardware_limit",
-        "iterations",
-        "budget",
-        "user",
-        "plateau",
-        "exhausted",
-        "escalated",
-        "aborted",
-    ]
-    evidence: tuple[Seq, ...]

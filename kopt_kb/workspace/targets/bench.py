@@ -9,9 +9,9 @@ from typing import Any, Literal
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.workspace.attempts import SIMULATOR, Attempt, Bench, History, standing
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, standing
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import AboveCeilingError, Evaluation, StopConditions, above_roof
 from kopt_kb.workspace.targets.uses import RoofUse, roof_uses
@@ -64,7 +64,6 @@ class RecordSource:
 
 def records_of(
     state: WorkspaceState,
-    history: History,
     version: int | None,
     fits: Callable[[EnvironmentRecorded], bool],
     where: str,
@@ -76,7 +75,6 @@ def records_of(
 
     Args:
         state: Problem, rooflines and targets.
-        history: All attempts and benches.
         version: Its number; None: the last accepted one, or the last bench when nothing is accepted.
         fits: Whether a machine is the product that the workspace is for; benches elsewhere do not stand for a version.
         where: The workspace, for errors.
@@ -84,19 +82,18 @@ def records_of(
     Raises:
         BadInput: There is no such version.
     """
-    if version is not None and version not in history.attempts:
-        known = ", ".join(map(str, history.attempts))
+    if version is not None and version not in state.attempts:
+        known = ", ".join(map(str, state.attempts))
         raise BadInput(f"there is no version {version}", where=where, fix=f"versions: {known}", code="KB321")
-    accepted = [one for one in history.attempts.values() if one.snapshot is not None and one.refuted_by is None]
-    if version is None and not accepted:
-        whole = [bench for bench in history.benches.values() if is_whole(state, bench)]
+    one = state.best if version is None else state.attempts[version]
+    if one is None:
+        whole = [bench for bench in state.benches.values() if is_whole(state, bench)]
         right = [bench for bench in whole if not _is_above(state, bench, fits)]
         return _bench((right or whole)[-1]) if whole else None
-    one = accepted[-1] if version is None else history.attempts[version]
-    own = _round(history, one)
+    own = _round(state, one)
     later = [
         bench
-        for bench in history.benches.values()
+        for bench in state.benches.values()
         if own.kernel and bench.started.kernel == own.kernel and (not own.records or bench.seq > one.ended)
     ]
     whole = [bench for bench in later if fits(bench.started.machine) and is_whole(state, bench)]
@@ -118,9 +115,9 @@ def _is_above(state: WorkspaceState, bench: Bench, fits: Callable[[EnvironmentRe
     return fits(bench.started.machine) and bool(above_roof(state, standing(bench.records)))
 
 
-def _round(history: History, one: Attempt) -> RecordSource:
+def _round(state: WorkspaceState, one: Round) -> RecordSource:
     records = one.own_records
-    machines = [history.environments.get(record.environment) for record in records.values()]
+    machines = [state.environments.get(record.environment) for record in records.values()]
     submitted = one.chosen.submitted if one.chosen is not None else None
     kernel = one.snapshot.blob if one.snapshot is not None else submitted.blob if submitted is not None else ""
     machine = next((found for found in machines if found is not None), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.workspace.attempts import History
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, plain
 
 __all__ = ["ADDED_HEADING", "with_adopted"]
@@ -11,10 +11,10 @@ ADDED_HEADING = "## Added by people"
 """Heading in rendered files under which adopted lines stand."""
 
 
-def with_adopted(text: str, history: History, path: str, block: str | None, blob: BlobReader) -> str:
+def with_adopted(text: str, state: WorkspaceState, path: str, block: str | None, blob: BlobReader) -> str:
     """Return a rendered text with the lines that `file_adopted` events added to it, each with author and event."""
     lines: list[str] = []
-    for seq, _, one in history.adopted:
+    for seq, _, one in state.adopted:
         if one.path == path and one.block == block:
             by = " ".join(one.by.split())
             lines += [*blob_text(blob, one.blob).strip("\n").split("\n"), "", f"(added by {by}, event {seq})", ""]

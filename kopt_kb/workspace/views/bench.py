@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.attempts import Bench, History, standing
+from kopt_kb.workspace.rounds import Bench, standing
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.bench import is_whole
 from kopt_kb.workspace.targets.conditions import above_roof
@@ -63,11 +63,11 @@ def _section(state: WorkspaceState, one: Bench) -> list[str]:
     ]
 
 
-def bench_log(state: WorkspaceState, history: History, _: BlobReader) -> dict[str, str]:
+def bench_log(state: WorkspaceState, _: BlobReader) -> dict[str, str]:
     """Return logs/bench.md, once there is a bench."""
-    if not history.benches:
+    if not state.benches:
         return {}
     lines = ["# Benches", "", "Kernels measured by `kb bench kernel`, outside any round.", ""]
-    for one in history.benches.values():
+    for one in state.benches.values():
         lines += _section(state, one)
     return {_PATH: plain("\n".join(lines).rstrip() + "\n")}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from kopt_kb.workspace.attempts import Attempt, History
 from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.targets.rates import ShapeRate
@@ -31,7 +31,7 @@ def last_words(gates: Iterable[GateJudged]) -> list[GateJudged]:
     return list({one.gate: one for one in gates}.values())
 
 
-def pitfalls(state: WorkspaceState, history: History, attempt: Attempt) -> list[dict[str, str]]:
+def pitfalls(state: WorkspaceState, attempt: Round) -> list[dict[str, str]]:
     """Return what went wrong in an attempt: runs that ended badly, gates that failed, spills, no gain.
 
     The first attempt also names every needed value that nobody publishes.
@@ -39,8 +39,8 @@ def pitfalls(state: WorkspaceState, history: History, attempt: Attempt) -> list[
     found = [*_unknown(state)] if not attempt.number else []
     for candidate in attempt.candidates.values():
         for gate in last_words(candidate.gates):
-            found += _gate(history, candidate.name, gate)
-    found += _rolled_back(history, attempt)
+            found += _gate(state, candidate.name, gate)
+    found += _rolled_back(state, attempt)
     return list({(one["error_message"], one["lesson"]): one for one in found}.values())
 
 
@@ -55,8 +55,8 @@ def _unknown(state: WorkspaceState) -> Iterator[dict[str, str]]:
         yield _entry("unknown_spec", f"{row.key}: UNKNOWN (gpu-wiki not found)", cause=row.reason)
 
 
-def _gate(history: History, name: str, gate: GateJudged) -> Iterator[dict[str, str]]:
-    ended = [history.runs[run] for run in gate.runs if run in history.runs]
+def _gate(state: WorkspaceState, name: str, gate: GateJudged) -> Iterator[dict[str, str]]:
+    ended = state.ended(gate.runs)
     bad = next((one for one in ended if one.outcome in _ENDS), None)
     if gate.result == "fail":
         kind = _ENDS[bad.outcome] if bad is not None else _KINDS.get(gate.gate, "runtime")
@@ -74,7 +74,7 @@ def _ended(run: RunFinished | None) -> str:
     return f"run {run.run} ended as {run.outcome}, {how}"
 
 
-def _rolled_back(history: History, attempt: Attempt) -> Iterator[dict[str, str]]:
+def _rolled_back(state: WorkspaceState, attempt: Round) -> Iterator[dict[str, str]]:
     decided = attempt.decided
     if decided is None or attempt.is_baseline or (attempt.accepted and attempt.refuted_by is None):
         return
@@ -83,16 +83,16 @@ def _rolled_back(history: History, attempt: Attempt) -> Iterator[dict[str, str]]
         lesson = f"{claim}: v{attempt.refuted_by} did not confirm it"
         yield _entry("performance", lesson, fix=f"refuted by v{attempt.refuted_by}")
     elif attempt.own_records or decided.decision == "rollback":
-        before = next((one for one in history.attempts.values() if _is_incumbent(one, attempt)), None)
+        before = next((one for one in state.attempts.values() if _is_incumbent(one, attempt)), None)
         fix = f"kernel.py is v{before.number} again" if before is not None else ""
         yield _entry("performance", f"{claim}: {decided.decision}, {decided.rule}", fix=fix)
 
 
-def _is_incumbent(one: Attempt, attempt: Attempt) -> bool:
+def _is_incumbent(one: Round, attempt: Round) -> bool:
     return one.number < attempt.number and one.snapshot is not None and one.snapshot.blob == attempt.incumbent
 
 
-def searched(attempt: Attempt, throughput_change_pct: float | None) -> list[dict[str, str]]:
+def searched(attempt: Round, throughput_change_pct: float | None) -> list[dict[str, str]]:
     """Return what an attempt tried and what came of it, as one entry of the search log."""
     stated = attempt.hypothesis
     if stated is None:
@@ -111,7 +111,7 @@ def searched(attempt: Attempt, throughput_change_pct: float | None) -> list[dict
     ]
 
 
-def directions(state: WorkspaceState, attempt: Attempt, rates: Iterable[ShapeRate]) -> list[dict[str, str]]:
+def directions(state: WorkspaceState, attempt: Round, rates: Iterable[ShapeRate]) -> list[dict[str, str]]:
     """Return where an accepted attempt leaves time: each shape below its target, else the one furthest from its roof.
 
     Args:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from kopt_kb.analysis.isa.targets import isa_targets
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
-from kopt_kb.workspace.attempts import Attempt, Candidate, History
 from kopt_kb.workspace.journal.codec import encode
-from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
+from kopt_kb.workspace.journal.round_events import GateJudged, Measured
+from kopt_kb.workspace.rounds import Candidate, Round, Run
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
 from kopt_kb.workspace.views.lessons import directions, last_words, pitfalls, searched
@@ -25,9 +25,9 @@ __all__ = ["iteration_of", "judged_rates", "memory_files", "memory_text"]
 _RESULTS = {"pass": "PASS", "fail": "FAIL", "unavailable": "UNAVAILABLE"}
 
 
-def memory_files(state: WorkspaceState, history: History, blob: BlobReader) -> dict[str, str]:
+def memory_files(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     """Return memory/v<N>.json of every attempt."""
-    made = (iteration_of(state, history, one, blob) for one in history.attempts.values())
+    made = (iteration_of(state, one, blob) for one in state.attempts.values())
     return {f"memory/{one.version}.json": memory_text(one) for one in made}
 
 
@@ -36,7 +36,7 @@ def memory_text(iteration: Iteration) -> str:
     return plain(json.dumps(iteration.model_dump(), ensure_ascii=False, indent=2)) + "\n"
 
 
-def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob: BlobReader) -> Iteration:
+def iteration_of(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Iteration:
     """Return one attempt's memory.
 
     Raises:
@@ -46,14 +46,14 @@ def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob
 
     chosen = attempt.chosen
     words = free_text(attempt, blob)
-    performance = _performance(state, history, attempt)
-    words["pitfalls_and_fixes"] = _merged(pitfalls(state, history, attempt), words["pitfalls_and_fixes"], "lesson")
+    performance = _performance(state, attempt)
+    words["pitfalls_and_fixes"] = _merged(pitfalls(state, attempt), words["pitfalls_and_fixes"], "lesson")
     compared = performance["comparison_with_previous"] or {}
     words["search_log"] = [*searched(attempt, compared.get("throughput_change_pct")), *words["search_log"]]
     words["open_directions"] = [
-        *directions(state, attempt, judged_rates(state, history, attempt)), *words["open_directions"]
+        *directions(state, attempt, judged_rates(state, attempt)), *words["open_directions"]
     ]  # fmt: skip
-    reason = history.masked.get(attempt.number, "")
+    reason = state.masked.get(attempt.number, "")
     members = {
         "schema_version": SCHEMA_VERSION,
         "version": f"v{attempt.number}",
@@ -61,17 +61,17 @@ def iteration_of(state: WorkspaceState, history: History, attempt: Attempt, blob
         "masked": bool(reason),
         "mask_reason": reason,
         "status": attempt.status,
-        "simulated": history.simulated(attempt),
+        "simulated": state.is_simulated(attempt),
         "timestamp": attempt.t,
-        "problem": _problem(state, history, attempt),
+        "problem": _problem(state, attempt),
         "kernel": _kernel(attempt, chosen),
         "performance": performance,
         "optimization": _optimization(attempt, words.pop("risks_and_rollback")),
         "profile_evidence": [_profile(one) for one in attempt.profiles],
-        "experience": _experience(history, attempt),
-        "correctness": _correctness(history, chosen, blob),
+        "experience": _experience(state, attempt),
+        "correctness": _correctness(state, chosen, blob),
         "isa_metric_progress": _isa(state, attempt),
-        "quality_gate": _quality(history, chosen),
+        "quality_gate": _quality(state, chosen),
         "decision": _decision(attempt),
         "wiki_references": _wiki(state, words["references"]),
         "git_commit_hash": _commit(attempt),
@@ -89,10 +89,10 @@ def _plain_all(value: object) -> object:
     return plain(value) if isinstance(value, str) else value
 
 
-def _problem(state: WorkspaceState, history: History, attempt: Attempt) -> dict[str, Any]:
+def _problem(state: WorkspaceState, attempt: Round) -> dict[str, Any]:
     problem = state.problem.to_json()
     seqs = [record.environment for record in attempt.own_records.values()]
-    machine = history.environments.get(seqs[-1]) if seqs else None
+    machine = state.environments.get(seqs[-1]) if seqs else None
     return {
         "platform": state.created.platform,
         "op": problem["op"],
@@ -103,7 +103,7 @@ def _problem(state: WorkspaceState, history: History, attempt: Attempt) -> dict[
     }
 
 
-def _kernel(attempt: Attempt, chosen: Candidate | None) -> dict[str, Any]:
+def _kernel(attempt: Round, chosen: Candidate | None) -> dict[str, Any]:
     made = chosen.submitted if chosen is not None else None
     blob = made.blob if made is not None else (attempt.snapshot.blob if attempt.snapshot is not None else None)
     return {
@@ -125,14 +125,14 @@ def _merged(found: list[dict[str, str]], noted: list[Any], main: str) -> list[An
     return [*found, *(one for one in noted if not str(one[main]).startswith(said))]
 
 
-def judged_rates(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[ShapeRate, ...]:
+def judged_rates(state: WorkspaceState, attempt: Round) -> tuple[ShapeRate, ...]:
     """Return the rates of an attempt's own records; simulated ones are compared with nothing."""
-    return rates_of(state, attempt.own_records, judged=not history.simulated(attempt))
+    return rates_of(state, attempt.own_records, judged=not state.is_simulated(attempt))
 
 
-def _performance(state: WorkspaceState, history: History, attempt: Attempt) -> dict[str, Any]:
+def _performance(state: WorkspaceState, attempt: Round) -> dict[str, Any]:
     own = attempt.own_records
-    rates = judged_rates(state, history, attempt)
+    rates = judged_rates(state, attempt)
     wanted = set(state.problem.shape_names)
     whole = wanted <= own.keys()
     return {
@@ -144,9 +144,16 @@ def _performance(state: WorkspaceState, history: History, attempt: Attempt) -> d
         "bandwidth_peak_utilization_pct": _over(rates, "bandwidth_share", 100),
         "target_ratio": _over(rates, "target_ratio", 1),
         "target_ratio_by_shape": _by_shape(rates, lambda one: one.target_ratio),
-        "comparison_with_previous": _comparison(history, attempt),
-        "records": [encode(one.record) for one in rates],
+        "comparison_with_previous": _comparison(state, attempt),
+        "records": [_record(one.record) for one in rates],
     }
+
+
+def _record(one: Measured) -> dict[str, Any]:
+    """Return a record as memory files of schema 1 hold it: they know no level of trust."""
+    members = cast("dict[str, Any]", encode(one))
+    del members["trust"]
+    return members
 
 
 def _microseconds(seconds: float | None) -> float | None:
@@ -158,20 +165,20 @@ def _by_shape(rates: tuple[ShapeRate, ...], value: Callable[[ShapeRate], float |
     return {shape: number for shape, number in found.items() if number is not None}
 
 
-def _previous(history: History, attempt: Attempt) -> Attempt | None:
+def _previous(state: WorkspaceState, attempt: Round) -> Round | None:
     """Return the attempt that was the incumbent when this one began, unless it is masked.
 
     It is known by its blob: it may be refuted by now, and a round that confirms starts from an earlier version.
     """
-    before = [one for one in history.attempts.values() if one.number < attempt.number]
+    before = [one for one in state.attempts.values() if one.number < attempt.number]
     own = [one for one in before if one.snapshot is not None and one.snapshot.blob == attempt.incumbent]
     accepted = own or [one for one in before if one.accepted]
     found = accepted[-1] if accepted else None
-    return found if found is not None and found.number not in history.masked else None
+    return found if found is not None and found.number not in state.masked else None
 
 
-def _comparison(history: History, attempt: Attempt) -> dict[str, Any] | None:
-    previous = _previous(history, attempt)
+def _comparison(state: WorkspaceState, attempt: Round) -> dict[str, Any] | None:
+    previous = _previous(state, attempt)
     if previous is None or previous.chosen is None:
         return None
     own = attempt.own_records
@@ -188,7 +195,7 @@ def _comparison(history: History, attempt: Attempt) -> dict[str, Any] | None:
     }
 
 
-def _optimization(attempt: Attempt, risks: list[Any]) -> dict[str, Any] | None:
+def _optimization(attempt: Round, risks: list[Any]) -> dict[str, Any] | None:
     stated = attempt.hypothesis
     if stated is None and not risks:
         return None
@@ -212,20 +219,19 @@ def _profile(one: Any) -> dict[str, Any]:
     }
 
 
-def _timed_out(history: History, judged: GateJudged) -> bool:
-    ends = [history.runs[run] for run in judged.runs if run in history.runs]
-    return any(one.outcome == "hang" for one in ends)
+def _timed_out(state: WorkspaceState, judged: GateJudged) -> bool:
+    return any(one.outcome == "hang" for one in state.ended(judged.runs))
 
 
-def _outcome(history: History, judged: GateJudged) -> str:
-    if judged.result == "fail" and _timed_out(history, judged):
+def _outcome(state: WorkspaceState, judged: GateJudged) -> str:
+    if judged.result == "fail" and _timed_out(state, judged):
         return "TIMEOUT_FAIL"
     return _RESULTS[judged.result]
 
 
-def _quality(history: History, candidate: Candidate | None) -> dict[str, Any]:
+def _quality(state: WorkspaceState, candidate: Candidate | None) -> dict[str, Any]:
     judged = last_words(candidate.gates if candidate is not None else ())
-    outcomes = [_outcome(history, one) for one in judged]
+    outcomes = [_outcome(state, one) for one in judged]
     failed = [f"{one.gate}: {one.reason}" for one in judged if one.result != "pass"]
     worst = next((one for one in ("TIMEOUT_FAIL", "FAIL", "UNAVAILABLE") if one in outcomes), "PASS")
     gates = [
@@ -235,16 +241,16 @@ def _quality(history: History, candidate: Candidate | None) -> dict[str, Any]:
     return {"result": worst if judged else "UNAVAILABLE", "failure_reason": "; ".join(failed), "gates": gates}
 
 
-def _correctness(history: History, candidate: Candidate | None, blob: BlobReader) -> dict[str, Any]:
+def _correctness(state: WorkspaceState, candidate: Candidate | None, blob: BlobReader) -> dict[str, Any]:
     judged = next(
         (one for one in last_words(candidate.gates if candidate is not None else ()) if one.gate == "correctness"), None
     )
     if judged is None:
         return {"status": "UNAVAILABLE", "rel_err": None, "reason": "the correctness gate has not judged it"}
-    answers = [_answer(history.runs.get(run), blob) for run in judged.runs]
+    answers = [_answer(state.runs.get(run), blob) for run in judged.runs]
     known = [one for one in (_error(answer.get("max_rel_err")) for answer in answers) if one is not None]
     return {
-        "status": _outcome(history, judged),
+        "status": _outcome(state, judged),
         "rel_err": max(known) if known else None,
         "reason": judged.reason,
         "rel_err_by_shape": _errors_by_shape(answers),
@@ -263,12 +269,13 @@ def _errors_by_shape(answers: list[dict[str, Any]]) -> dict[str, float]:
     return found
 
 
-def _answer(run: RunFinished | None, blob: BlobReader) -> dict[str, Any]:
+def _answer(run: Run | None, blob: BlobReader) -> dict[str, Any]:
     """Return a run's output when it is a JSON object, or what stands under its `result`; else nothing."""
-    if run is None or run.output is None:
+    ended = run.finished if run is not None else None
+    if ended is None or ended.output is None:
         return {}
     try:
-        found = json.loads(blob_text(blob, run.output))
+        found = json.loads(blob_text(blob, ended.output))
     except (ValueError, RecursionError):
         return {}
     result = found.get("result", found) if isinstance(found, dict) else None
@@ -284,14 +291,14 @@ def _error(value: object) -> float | None:
         return None
 
 
-def _experience(history: History, attempt: Attempt) -> dict[str, Any]:
+def _experience(state: WorkspaceState, attempt: Round) -> dict[str, Any]:
     claim = attempt.hypothesis.claim if attempt.hypothesis else ""
-    made = [_experiment(history, attempt, one, at, claim) for at, one in enumerate(attempt.candidates.values(), 1)]
+    made = [_experiment(state, attempt, one, at, claim) for at, one in enumerate(attempt.candidates.values(), 1)]
     recorded = [one for one in made if one["evidence"]]
     return {"experiment_count": len(made), "recorded_experiment_count": len(recorded), "experiments": made}
 
 
-def _experiment(history: History, attempt: Attempt, one: Candidate, at: int, claim: str) -> dict[str, Any]:
+def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int, claim: str) -> dict[str, Any]:
     decision = "open"
     if attempt.decided is not None:
         is_winner = attempt.chosen is one
@@ -303,12 +310,12 @@ def _experiment(history: History, attempt: Attempt, one: Candidate, at: int, cla
         "hypothesis": claim,
         "change": json.dumps(params, sort_keys=True),
         "evidence": [record.id for record in attempt.records if record.candidate == one.name],
-        "result": _quality(history, one)["result"],
+        "result": _quality(state, one)["result"],
         "decision": decision,
     }
 
 
-def _isa(state: WorkspaceState, attempt: Attempt) -> list[dict[str, Any]]:
+def _isa(state: WorkspaceState, attempt: Round) -> list[dict[str, Any]]:
     """Return the README's ISA targets; a profile's evidence of the same name gives current and met."""
     code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
     read = {str(item.get("metric")): item for one in attempt.profiles for item in one.evidence}
@@ -322,7 +329,7 @@ def _isa(state: WorkspaceState, attempt: Attempt) -> list[dict[str, Any]]:
     return rows
 
 
-def _decision(attempt: Attempt) -> dict[str, Any] | None:
+def _decision(attempt: Round) -> dict[str, Any] | None:
     one = attempt.decided
     if one is None:
         return None
@@ -335,7 +342,7 @@ def _decision(attempt: Attempt) -> dict[str, Any] | None:
     }
 
 
-def _commit(attempt: Attempt) -> str | None:
+def _commit(attempt: Round) -> str | None:
     commit = attempt.snapshot.commit if attempt.snapshot is not None else None
     is_hash = commit is not None and 7 <= len(commit) <= 64 and set(commit) <= set("0123456789abcdef")
     return commit if is_hash else None

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from kopt_kb.workspace.attempts import Attempt, Entry
+from kopt_kb.workspace.rounds import Entry, Round
 
-__all__ = ["LOOP_AUTHOR", "BlobReader", "blob_text", "free_text", "plain", "spoken"]
+__all__ = ["BlobReader", "blob_text", "free_text", "plain", "spoken"]
 
 BlobReader = Callable[[str], bytes]
 """sha256 → bytes; `ObjectStore.get`."""
 
 _UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
-LOOP_AUTHOR = "kb tune"
-"""What the author of every note of the tuning loop begins with."""
 
 
 def plain(text: str) -> str:
@@ -28,30 +25,12 @@ def blob_text(blob: BlobReader, sha: str) -> str:
     return blob(sha).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def spoken(note: Entry, text: str) -> str:
-    """Return what a note says to a reader; empty for what the loop keeps for itself.
-
-    The tuning loop notes its settings, its tips and each proposal as JSON; the hypothesis repeats a proposal.
-    """
-    if not note.by.startswith(LOOP_AUTHOR):
-        return text.strip() or "(empty)"
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
-        return text.strip()
-    if not isinstance(body, dict):
-        return text.strip()
-    if body.get("kind") == "tips":
-        return str(body.get("text") or "").strip()
-    if body.get("kind") != "campaign":
-        return ""
-    policy = body.get("policy")
-    name = policy.get("name") if isinstance(policy, dict) else policy
-    is_simulated = "; every time is simulated, nothing was measured" if body.get("simulated") else ""
-    return f"campaign under policy {name}, executor {body.get('executor')}{is_simulated}"
+def spoken(note: Entry, blob: BlobReader) -> str:
+    """Return what an entry says to a reader."""
+    return note.words or blob_text(blob, note.text).strip() or "(empty)"
 
 
-def free_text(attempt: Attempt, blob: BlobReader) -> dict[str, list[Any]]:
+def free_text(attempt: Round, blob: BlobReader) -> dict[str, list[Any]]:
     """Return the free-text fields: entries by field, and notes sorted into them by topic."""
     from kopt_kb.workspace.views.memory_model import MemoryFileError, read_entry
 
@@ -60,10 +39,8 @@ def free_text(attempt: Attempt, blob: BlobReader) -> dict[str, list[Any]]:
         "notes": [], "risks_and_rollback": [],
     }  # fmt: skip
     for note in attempt.notes:
-        text = spoken(note, blob_text(blob, note.text))
-        if text:
-            field, entry = _noted(note, text)
-            found[field].append(entry)
+        field, entry = _noted(note, spoken(note, blob))
+        found[field].append(entry)
     for one in attempt.entries:
         text = blob_text(blob, one.text)
         try:

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput
-from kopt_kb.workspace.attempts import History, attempts_of
+from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.disk import read_regular
-from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
 from kopt_kb.workspace.journal.round_events import MemoryMasked
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
-from kopt_kb.workspace.state import WorkspaceState, fold
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.adopted import with_adopted
 from kopt_kb.workspace.views.bench import bench_log
 from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
@@ -32,9 +31,9 @@ from kopt_kb.workspace.views.reports import baseline_report, optimize_log, round
 from kopt_kb.workspace.views.trend import performance_trend
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["VIEWS", "RenderReport", "Texts", "render_texts", "render_workspace", "texts_of"]
+__all__ = ["VIEWS", "RenderReport", "Texts", "render_workspace", "texts_of"]
 
-View = Callable[[WorkspaceState, History, BlobReader], Mapping[str, str]]
+View = Callable[[WorkspaceState, BlobReader], Mapping[str, str]]
 """What the journal says and its blobs → path below the workspace → text; the same events give the same texts."""
 
 VIEWS: tuple[View, ...] = (
@@ -97,29 +96,22 @@ class RenderReport:
         return lines
 
 
-def render_texts(events: tuple[Event, ...], blob: BlobReader) -> Texts:
-    """Return every rendered text of these events; the same events and blobs give the same bytes.
-
-    Raises:
-        BadInput: The events don't begin with workspace_created.
-        ObjectError: A blob a text needs is missing or damaged.
-    """
-    return texts_of(fold(events), attempts_of(events), blob)
-
-
-def texts_of(state: WorkspaceState, history: History, blob: BlobReader) -> Texts:
-    """Return every rendered text of a state.
+def texts_of(state: WorkspaceState, blob: BlobReader) -> Texts:
+    """Return every rendered text of a state; the same events and blobs give the same bytes.
 
     Where the route is the roofline alone nothing is ever tried, and README.md is all there is.
+
+    Raises:
+        ObjectError: A blob a text needs is missing or damaged.
     """
     files: dict[str, str] = {}
     for view in VIEWS if state.route != "roofline" else ():
-        files.update(view(state, history, blob))
+        files.update(view(state, blob))
     for path, text in files.items():
         if path.endswith(".md"):
-            files[path] = with_adopted(text, history, path, None, blob)
+            files[path] = with_adopted(text, state, path, None, blob)
     bodies = {
-        name: with_adopted(body if body.endswith("\n") else f"{body}\n", history, _README, name, blob)
+        name: with_adopted(body if body.endswith("\n") else f"{body}\n", state, _README, name, blob)
         for name, body in render_blocks(state).items()
     }
     return Texts(Head(state.seq, state.head), files, {_README: bodies})
@@ -141,7 +133,7 @@ def render_workspace(workspace: Workspace, *, journal: Journal | None = None) ->
     with _only_renderer(workspace.layout.root):
         masked, waiting = _record_masks(workspace, journal)
         # As written: events read back have the members of their mappings sorted, those just appended need not.
-        return _render(workspace.layout, workspace.events(), masked, waiting)
+        return _render(workspace.layout, workspace.state(), masked, waiting)
 
 
 @contextmanager
@@ -163,7 +155,7 @@ def _record_masks(workspace: Workspace, journal: Journal | None) -> tuple[tuple[
     layout = workspace.layout
     if journal is not None:
         return _mask(journal, layout), ()
-    found = tuple(hand_masked(layout, attempts_of(workspace.events())))
+    found = tuple(hand_masked(layout, workspace.state()))
     if not found:
         return (), ()
     try:
@@ -174,18 +166,16 @@ def _record_masks(workspace: Workspace, journal: Journal | None) -> tuple[tuple[
 
 
 def _mask(journal: Journal, layout: Layout) -> tuple[int, ...]:
-    found = tuple(hand_masked(layout, attempts_of(journal.events)))
+    found = tuple(hand_masked(layout, fold(journal.events, ObjectStore(layout.objects).get)))
     if found:
         names = ", ".join(f"memory/v{number}.json" for number in found)
         journal.append(MemoryMasked.kind, MemoryMasked(found, f"set by hand in {names}", None))
     return found
 
 
-def _render(
-    layout: Layout, events: tuple[Event, ...], masked: tuple[int, ...], waiting: tuple[int, ...]
-) -> RenderReport:
+def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], waiting: tuple[int, ...]) -> RenderReport:
     store, root = ObjectStore(layout.objects), layout.root
-    texts = render_texts(events, store.get)
+    texts = texts_of(state, store.get)
     _check_order(layout, texts)
     _check_blocks(root, texts)
     untouched = {f"memory/v{number}.json" for number in waiting}

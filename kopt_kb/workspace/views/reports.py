@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.attempts import Attempt, History
 from kopt_kb.workspace.journal.codec import encode
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, finite
 from kopt_kb.workspace.views.lessons import directions
 from kopt_kb.workspace.views.markdown import bullets, figure, percent, quoted
 from kopt_kb.workspace.views.memory import iteration_of, judged_rates
-from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, free_text, plain, spoken
+from kopt_kb.workspace.views.memory_words import BlobReader, free_text, plain, spoken
 from kopt_kb.workspace.views.trend import STATUS
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def _shape_row(one: ShapeRate) -> tuple[str, ...]:
     )
 
 
-def _results(state: WorkspaceState, history: History, attempt: Attempt) -> list[str]:
-    rates = judged_rates(state, history, attempt)
+def _results(state: WorkspaceState, attempt: Round) -> list[str]:
+    rates = judged_rates(state, attempt)
     if not rates:
         return ["No measurement.", ""]
     head = ["Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Compute roof (%)", "DRAM roof (%)", "Target (%)"]
@@ -72,11 +72,11 @@ def _code(text: str) -> str:
     return f"`{words}`" if words else "-"
 
 
-def _environment(history: History, attempt: Attempt) -> list[str]:
+def _environment(state: WorkspaceState, attempt: Round) -> list[str]:
     seqs = {record.environment for record in attempt.records}
     lines = []
-    for seq in sorted(seqs & history.environments.keys()):
-        one = history.environments[seq]
+    for seq in sorted(seqs & state.environments.keys()):
+        one = state.environments[seq]
         versions = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()))
         driver = one.driver or "unknown"
         lines.append(f"event {seq}: {one.device}, driver {driver}, {versions}, harness {one.harness[:12]}")
@@ -84,12 +84,10 @@ def _environment(history: History, attempt: Attempt) -> list[str]:
     return bullets(lines, "no machine is recorded")
 
 
-def _notes(attempt: Attempt, blob: BlobReader) -> list[str]:
+def _notes(attempt: Round, blob: BlobReader) -> list[str]:
     lines: list[str] = []
     for one in (*attempt.notes, *attempt.entries):
-        said = _spoken(spoken(one, blob_text(blob, one.text)))
-        if not said:
-            continue
+        said = _spoken(spoken(one, blob))
         lines += [f"{one.kind}, by {' '.join(one.by.split())} (event {one.seq}):", "", *quoted(said), ""]
     return lines or ["none", ""]
 
@@ -105,15 +103,15 @@ def _spoken(text: str) -> str:
     return "\n".join(f"{name}: {words}" for name, words in members.items() if words) or text
 
 
-def baseline_report(state: WorkspaceState, history: History, blob: BlobReader) -> dict[str, str]:
+def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     """Return baseline_report.md, once the baseline has a measurement, a snapshot or a decision.
 
     On the route pytorch it is there once the first kernel was accepted.
     """
-    attempt = history.baseline
+    attempt = state.first
     if attempt is None or attempt.status == "open":
         return {}
-    memory = iteration_of(state, history, attempt, blob)
+    memory = iteration_of(state, attempt, blob)
     problem = state.problem
     lines = ["# Baseline report", ""]
     kernel = memory.kernel.blob or state.created.kernel
@@ -125,16 +123,16 @@ def baseline_report(state: WorkspaceState, history: History, blob: BlobReader) -
             f"tolerance: relative error <= {format_exact(problem.tolerance.max_rel_err)} ({problem.tolerance.reason})",
             f"correctness: {memory.correctness.status}, largest relative error {figure(memory.correctness.rel_err)}",
             f"memory: memory/{memory.version}.json, status {memory.status}",
-            *_stage_one(history, attempt),
+            *_stage_one(state, attempt),
             *([_SIMULATED] if memory.simulated else []),
         ]
     )
-    lines += ["## Machine", "", *_environment(history, attempt)]
-    lines += ["## Performance", "", *_results(state, history, attempt)]
+    lines += ["## Machine", "", *_environment(state, attempt)]
+    lines += ["## Performance", "", *_results(state, attempt)]
     lines += ["## Gates", "", *_gates(memory)]
     lines += _errors(memory)
     own = {record.run for record in attempt.records}  # noise of another machine was measured later, by its own run
-    told = [one for one in history.noise if one.run in own] or history.noise
+    told = [one for one in state.noise_records if one.run in own] or state.noise_records
     latest = {one.shape: one for one in told}
     noise = [(one.shape, one.n, figure(one.median_s * 1e6), figure(one.floor_pct)) for one in latest.values()]
     if noise:
@@ -145,12 +143,12 @@ def baseline_report(state: WorkspaceState, history: History, blob: BlobReader) -
     return {"baseline_report.md": _finish(lines)}
 
 
-def _stage_one(history: History, baseline: Attempt) -> list[str]:
+def _stage_one(state: WorkspaceState, baseline: Round) -> list[str]:
     """Return what Stage 1 was: which framework's kernel, and the attempts before it that failed."""
-    if history.route != "pytorch":
+    if state.route != "pytorch":
         return []
     said = baseline.hypothesis.claim if baseline.hypothesis is not None else "not stated"
-    before = [f"v{one.number} ({one.status})" for one in history.attempts.values() if one.number < baseline.number]
+    before = [f"v{one.number} ({one.status})" for one in state.attempts.values() if one.number < baseline.number]
     return [f"implemented by: {said}", f"attempts before it: {', '.join(before) or 'none'}"]
 
 
@@ -171,17 +169,17 @@ def _specs(state: WorkspaceState) -> list[str]:
     return found
 
 
-def round_summaries(state: WorkspaceState, history: History, blob: BlobReader) -> dict[str, str]:
+def round_summaries(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     """Return rounds/round-N/summary.md of every attempt."""
-    made = history.attempts.values()
-    return {f"rounds/round-{one.number + 1}/summary.md": _summary(state, history, one, blob) for one in made}
+    made = state.attempts.values()
+    return {f"rounds/round-{one.number + 1}/summary.md": _summary(state, one, blob) for one in made}
 
 
-def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: BlobReader) -> str:
+def _summary(state: WorkspaceState, attempt: Round, blob: BlobReader) -> str:
     lines = [f"# Attempt {attempt.number} (v{attempt.number})", ""]
-    if attempt.number in history.masked:
+    if attempt.number in state.masked:
         return _finish([*lines, "This version is masked: it must not influence what is tried next.", ""])
-    memory = iteration_of(state, history, attempt, blob)
+    memory = iteration_of(state, attempt, blob)
     if memory.simulated:
         lines += [_SIMULATED, ""]
     stated = memory.optimization
@@ -194,7 +192,7 @@ def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: Bl
         f"{one.name}: {_code(one.change)}, {one.result}, {one.decision}" for one in memory.experience.experiments
     ]
     lines += bullets(changes, "nothing changed" if not attempt.number else "no candidate yet")
-    lines += ["## Results", "", "### Validation", "", *_gates(memory), *_results(state, history, attempt)]
+    lines += ["## Results", "", "### Validation", "", *_gates(memory), *_results(state, attempt)]
     lines += ["### Aggregate", "", *_aggregate(memory)]
     lines += ["## Decision", "", _DECISIONS[memory.status], ""]
     if memory.decision is not None:
@@ -206,8 +204,8 @@ def _summary(state: WorkspaceState, history: History, attempt: Attempt, blob: Bl
         f"{one.direction}: {one.rationale}" if one.rationale else one.direction for one in memory.open_directions
     )
     if memory.status in _FAILED:
-        lines += ["## Rollback Analysis", "", *_rollback(memory, history)]
-    lines += ["## Machine", "", *_environment(history, attempt), "## Notes", "", *_notes(attempt, blob)]
+        lines += ["## Rollback Analysis", "", *_rollback(memory, state)]
+    lines += ["## Machine", "", *_environment(state, attempt), "## Notes", "", *_notes(attempt, blob)]
     return _finish(lines)
 
 
@@ -226,7 +224,7 @@ def _attribution(memory: Iteration) -> list[str]:
     return bullets(found, "no profile of this kernel: times say that it changed, not why")
 
 
-def _rollback(memory: Iteration, history: History) -> list[str]:
+def _rollback(memory: Iteration, state: WorkspaceState) -> list[str]:
     stated = memory.optimization
     before = memory.performance.comparison_with_previous
     actual = percent(before.throughput_change_pct) if before is not None else "-"
@@ -235,18 +233,18 @@ def _rollback(memory: Iteration, history: History) -> list[str]:
             f"change made: {stated.action_description if stated else 'not stated'}",
             f"expected effect: {stated.expected_impact if stated else 'not stated'}",
             f"actual effect on throughput: {actual}",
-            f"root cause: {_code(_cause(memory, history) or 'not recorded')}",
+            f"root cause: {_code(_cause(memory, state) or 'not recorded')}",
             *(f"lesson: {one.lesson}" for one in memory.pitfalls_and_fixes),
         ]
     )
 
 
-def optimize_log(state: WorkspaceState, history: History, blob: BlobReader) -> dict[str, str]:
+def optimize_log(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     """Return logs/optimize.md: the campaign in one page, masked versions left out."""
-    shown = [iteration_of(state, history, one, blob) for one in history.attempts.values()]
+    shown = [iteration_of(state, one, blob) for one in state.attempts.values()]
     seen = [one for one in shown if not one.masked]
     lines = ["# Optimization log", "", "## Basic Information", ""]
-    ended = f"stopped: {history.stopped.reason}" if history.stopped is not None else "running"
+    ended = f"stopped: {state.stopped.reason}" if state.stopped is not None else "running"
     lines += bullets(
         [
             f"operator: {state.problem.op}", f"language: {state.task.get('framework') or 'unknown'}",
@@ -262,27 +260,27 @@ def optimize_log(state: WorkspaceState, history: History, blob: BlobReader) -> d
     hidden = [one.version for one in shown if one.masked]
     if hidden:
         lines += [f"Masked and left out: {', '.join(hidden)}.", ""]
-    lines += ["## Current Best", "", *_current_best(state, history)]
-    lines += ["## Directions to Try", "", *bullets(_directions(state, history, blob))]
+    lines += ["## Current Best", "", *_current_best(state)]
+    lines += ["## Directions to Try", "", *bullets(_directions(state, blob))]
     failed = [one for one in seen if one.status in _FAILED and one.optimization is not None]
     lines += ["## Verified Ineffective Directions", ""]
-    lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, history) for one in failed))
+    lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, state) for one in failed))
     lines += ["## Totals", "", *_totals(seen)]
     return {"logs/optimize.md": _finish(lines)}
 
 
-def _current_best(state: WorkspaceState, history: History) -> list[str]:
-    if history.baseline is None:
+def _current_best(state: WorkspaceState) -> list[str]:
+    if state.first is None:
         return ["No kernel is accepted yet.", ""]
-    best = history.incumbent
-    return [f"v{best.number}", "", *_results(state, history, best)]
+    best = state.incumbent
+    return [f"v{best.number}", "", *_results(state, best)]
 
 
-def _directions(state: WorkspaceState, history: History, blob: BlobReader) -> list[str]:
+def _directions(state: WorkspaceState, blob: BlobReader) -> list[str]:
     """Return where the best version leaves time, and what people and agents want to try; masked versions left out."""
-    best = history.incumbent
-    found = [one["direction"] for one in directions(state, best, judged_rates(state, history, best))]
-    shown = [one for one in history.attempts.values() if one.number not in history.masked]
+    best = state.incumbent
+    found = [one["direction"] for one in directions(state, best, judged_rates(state, best))]
+    shown = [one for one in state.attempts.values() if one.number not in state.masked]
     noted = {one["direction"] for attempt in shown for one in free_text(attempt, blob)["open_directions"]}
     return [*found, *sorted(noted)]
 
@@ -299,16 +297,16 @@ def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _ineffective(one: Iteration, history: History) -> tuple[str, str, str]:
+def _ineffective(one: Iteration, state: WorkspaceState) -> tuple[str, str, str]:
     claim = one.optimization.action_description if one.optimization else "-"
-    return claim, one.version, _code(_cause(one, history))
+    return claim, one.version, _code(_cause(one, state))
 
 
-def _cause(one: Iteration, history: History) -> str:
+def _cause(one: Iteration, state: WorkspaceState) -> str:
     """Return why an attempt is not accepted: what refuted it, the gates that stopped it, else the rule."""
-    by = history.attempts[int(one.version[1:])].refuted_by
+    by = state.attempts[int(one.version[1:])].refuted_by
     if by is not None:
-        decided = history.attempts[by].decided
+        decided = state.attempts[by].decided
         return f"refuted by v{by}: {decided.rule if decided is not None else ''}"
     wanted = {"FAIL", "TIMEOUT_FAIL"} if one.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
     gates = [f"{gate.gate}: {gate.reason}" for gate in one.quality_gate.gates if gate.result in wanted]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.attempts import Attempt, History
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import finite, rates_of
 from kopt_kb.workspace.views.markdown import figure, percent
@@ -37,7 +37,7 @@ def _passes(state: WorkspaceState, mean: str, peak: str) -> tuple[str, str, str,
     return ("-", "-", mean, peak) if options.get("backward", False) else (mean, peak, "-", "-")
 
 
-def _tflops(state: WorkspaceState, attempt: Attempt) -> tuple[float | None, float | None]:
+def _tflops(state: WorkspaceState, attempt: Round) -> tuple[float | None, float | None]:
     """Return geomean and peak over shapes, in TFLOPS."""
     rates = [one.flops_per_s for one in rates_of(state, attempt.own_records)]
     known = [one for one in rates if one is not None]
@@ -45,9 +45,9 @@ def _tflops(state: WorkspaceState, attempt: Attempt) -> tuple[float | None, floa
     return (None if mean is None else mean * 1e-12), (max(known) * 1e-12 if known else None)
 
 
-def _against(history: History, attempt: Attempt, *, whole_step: bool) -> str:
+def _against(state: WorkspaceState, attempt: Round, *, whole_step: bool) -> str:
     """Return the throughput change against the baseline over the shapes both have."""
-    baseline = history.baseline
+    baseline = state.first
     if baseline is None or attempt.number <= baseline.number:
         return "-"
     own, base = attempt.own_records, baseline.own_records
@@ -61,7 +61,7 @@ def _against(history: History, attempt: Attempt, *, whole_step: bool) -> str:
     return f"step {shown}, fwd {forward}, bwd -" if change is not None else "-"
 
 
-def _finding(attempt: Attempt) -> str:
+def _finding(attempt: Round) -> str:
     """Return why the attempt ended as it did: the gate that stopped it, the rule, else the profiler's word."""
     if attempt.decided is None:
         return attempt.profiles[-1].code if attempt.profiles else "-"
@@ -72,9 +72,9 @@ def _finding(attempt: Attempt) -> str:
     return "; ".join([f"{attempt.decided.policy}: {attempt.decided.rule}", *found[-1:], *later])
 
 
-def _row(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[str, ...]:
+def _row(state: WorkspaceState, attempt: Round) -> tuple[str, ...]:
     name = f"v{attempt.number}"
-    if attempt.number in history.masked:
+    if attempt.number in state.masked:
         return (name, "MASKED", *["-"] * 8)
     mean, peak = (figure(one) for one in _tflops(state, attempt))
     claim = attempt.hypothesis.claim if attempt.hypothesis else ("nothing changed" if not attempt.number else "-")
@@ -86,13 +86,13 @@ def _row(state: WorkspaceState, history: History, attempt: Attempt) -> tuple[str
         claim,
         *passes,
         mean,
-        _against(history, attempt, whole_step=_is_whole_step(state)),
+        _against(state, attempt, whole_step=_is_whole_step(state)),
         _finding(attempt),
     )
 
 
-def _latencies(history: History) -> list[str]:
-    shown = [one for one in history.attempts.values() if one.number not in history.masked and one.own_records]
+def _latencies(state: WorkspaceState) -> list[str]:
+    shown = [one for one in state.attempts.values() if one.number not in state.masked and one.own_records]
     shapes = list(dict.fromkeys(shape for one in shown for shape in one.own_records))
     if not shapes:
         return ["No shape is measured yet.", ""]
@@ -104,18 +104,18 @@ def _latencies(history: History) -> list[str]:
     return table(["Attempt", *(f"{shape} (us)" for shape in shapes)], rows)
 
 
-def performance_trend(state: WorkspaceState, history: History, _: BlobReader) -> dict[str, str]:
+def performance_trend(state: WorkspaceState, _: BlobReader) -> dict[str, str]:
     """Return logs/performance_trend.md."""
     lines = ["# Performance trend", ""]
-    if any(history.simulated(one) for one in history.attempts.values()):
+    if any(state.is_simulated(one) for one in state.attempts.values()):
         lines += ["SIMULATED: every time comes from a made-up model.", ""]
-    lines += table(COLUMNS, (_row(state, history, one) for one in history.attempts.values()))
-    baseline = history.baseline
+    lines += table(COLUMNS, (_row(state, one) for one in state.attempts.values()))
+    baseline = state.first
     against = f"throughput against v{baseline.number}" if baseline is not None else "empty: there is none yet"
     lines += [
         "Average is the geometric mean over shapes, peak the largest; both are useful operations over the median",
         f"latency. `vs Baseline` is {against}; positive is faster.",
         "",
     ]
-    lines += ["## Median latency by shape", "", *_latencies(history)]
+    lines += ["## Median latency by shape", "", *_latencies(state)]
     return {"logs/performance_trend.md": plain("\n".join(lines).rstrip() + "\n")}

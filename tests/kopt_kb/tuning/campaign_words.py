@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.states import CampaignState, fold_campaign
-from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.round_events import Decided
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
 Make = Callable[..., Campaign]
@@ -29,8 +28,8 @@ PLAIN = ["512x512x512", "1024x1024x1024", "2048x2048x2048", "4096x4096x4096", "8
 RATE = "\n\nplain_rate = rate_tflops\n\n\ndef rate_tflops(m, n, k):\n"
 
 
-def state_of(workspace: Workspace) -> CampaignState:
-    return fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
+def state_of(workspace: Workspace) -> WorkspaceState:
+    return workspace.state()
 
 
 def decisions(workspace: Workspace) -> list[tuple[int, str, str]]:

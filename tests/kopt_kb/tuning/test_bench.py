@@ -14,9 +14,9 @@ from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, WrongKernelError, bench_kernel, bench_plan, utilization
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.states import fold_campaign
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
 from kopt_kb.workspace.journal.setup_events import BenchStarted
@@ -197,14 +197,14 @@ def test_a_campaign_goes_on_as_if_no_bench_had_been(tmp_path: Path) -> None:
     """Between rounds: the fold gives the same rounds, environment and noise; only the bench's name is new."""
     workspace = copied(tmp_path, "rms_norm_2")
     store = ObjectStore(workspace.layout.objects)
-    before = fold_campaign(workspace.events(), store.get)
+    before = fold(workspace.events(), store.get)
     found = bench_kernel(workspace, Registry.open(), Device(3.9e12, "NVIDIA H200"), BenchOptions(version=1))
     assert found.source.version == 1
-    after = fold_campaign(workspace.events(), store.get)
+    after = fold(workspace.events(), store.get)
     assert (after.rounds, after.environment_seq, after.noise, after.stopped) == (
         before.rounds, before.environment_seq, before.noise, before.stopped
     )  # fmt: skip
-    assert (before.benches, after.benches) == (set(), {"bench-1"})
+    assert (dict(before.benches), set(after.benches)) == ({}, {"bench-1"})
     assert utilization(workspace, Registry.open()).source.name == "bench-1"
 
 

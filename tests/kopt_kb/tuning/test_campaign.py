@@ -15,11 +15,11 @@ from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.machine import State, state_of
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, RepeatedHypothesisError, View
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget, Settings
-from kopt_kb.tuning.states import State
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -68,7 +68,7 @@ def test_every_round_states_its_hypothesis_before_its_candidate(workspace: Works
     assert len(set(claims)) == len(claims) == 4
     for number in (1, 2, 3, 4):
         kinds = [e.kind for e in events if getattr(e.data, "round", None) == number]
-        assert kinds[:2] == ["round_started", "hypothesis_stated"]
+        assert kinds[:3] == ["round_started", "proposal_made", "hypothesis_stated"]
         assert kinds[-1] == "decided"
 
 
@@ -97,7 +97,7 @@ def test_cut_after_any_event_and_resumed_it_decides_the_same(
     finish(make_campaign(workspace, rounds=2))
     wanted, kernel = decisions(workspace), workspace.layout.kernel.read_bytes()
     lines = workspace.layout.journal.read_bytes().splitlines(keepends=True)
-    first = next(at for at, e in enumerate(workspace.events()) if e.kind == "note_added")
+    first = next(at for at, e in enumerate(workspace.events()) if e.kind == "campaign_confirmed")
     copy = tmp_path / "copy"
     for cut in range(first, len(lines)):
         shutil.rmtree(copy, ignore_errors=True)
@@ -304,7 +304,7 @@ def test_the_device_has_to_be_the_product(workspace: Workspace, wiki_root: Path,
         if refused:
             with pytest.raises(BadInput, match="is T10_PRO, this workspace is for T10"):
                 campaign.step()
-            assert campaign.state().state is State.PREPARE_ENVIRONMENT
+            assert state_of(campaign.state()) is State.PREPARE_ENVIRONMENT
         else:
             assert campaign.step() is State.READ_HISTORICAL_TIPS
             assert any("not evaluable" in line for line in said) == (device == "NVIDIA T99")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.states import CampaignState, fold_campaign
+from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.round_events import Decided
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
 SHAPES = ("8192x4096", "1024x512")
@@ -130,7 +132,7 @@ def test_the_choice_is_the_same_before_and_after_the_round_was_timed(workspace: 
     read = ObjectStore(workspace.layout.objects).get
     start = next(at for at, e in enumerate(events, 1) if e.kind == "round_started" and e.data.round == 3)
     for end in range(start, len(events) + 1):
-        state = fold_campaign(events[:end], read)
+        state = fold(events[:end], read)
         rival = best_rival(state, state.rounds[3])
         assert rival is not None and rival.name == "v1"
 
@@ -143,9 +145,9 @@ def test_recorded_campaigns_needed_no_third_side(repo_root: Path) -> None:
         assert [best_rival(state, one) for one in state.rounds] == [None] * len(state.rounds)
 
 
-def state_of(workspace: Workspace) -> CampaignState:
+def state_of(workspace: Workspace) -> WorkspaceState:
     """The state after all events."""
-    return fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
+    return workspace.state()
 
 
 def test_a_version_without_a_time_on_every_shape_is_no_rival(workspace: Workspace) -> None:
@@ -154,5 +156,6 @@ def test_a_version_without_a_time_on_every_shape_is_no_rival(workspace: Workspac
     state = state_of(workspace)
     one = state.rounds[1]
     assert math.isclose(one.times("v1")[SHAPES[1]][0], 1e-4)
-    one.measured = {key: value for key, value in one.measured.items() if value.shape != SHAPES[1]}
+    measured = {key: value for key, value in one.measured.items() if value.shape != SHAPES[1]}
+    state.attempts = {**state.attempts, 1: replace(one, measured=measured)}
     assert best_rival(state, state.rounds[3]) is None

@@ -9,7 +9,6 @@ from campaign_words import RATE, SOURCE, Make, decisions, finish, kernel, state_
 
 from kopt_kb.tuning.bench import utilization
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
@@ -32,12 +31,12 @@ def test_a_gain_that_other_shapes_refute_is_taken_back(make_project, project_cam
     lopsided = kernel(64, f"{RATE}    return plain_rate(m, n, k) * (0.9 if m in (1024, 4096) else 1.5)\n")
     report = finish(project_campaign(workspace, [("lopsided", lopsided)]))
     state = state_of(workspace)
-    assert state.rounds[1].accepted and state.rounds[1].refuted
+    assert state.rounds[1].refuted_by == 2 and not state.rounds[1].accepted
     assert decisions(workspace)[2][1:] == ("rollback", "R3 regression")
     assert report.best == "v0" and report.stop[0] == "exhausted"
     assert workspace.layout.kernel.read_text() == SOURCE
     assert audit(workspace.layout.root, Registry.open(wiki_root)).findings == ()
-    assert [one.refuted for one in report.rounds] == [False, True, False]
+    assert [one.refuted_by is not None for one in report.rounds] == [False, True, False]
 
 
 def test_every_view_knows_what_was_refuted(make_project, project_campaign: Make, wiki_root: Path) -> None:
@@ -45,10 +44,10 @@ def test_every_view_knows_what_was_refuted(make_project, project_campaign: Make,
     workspace = make_project()
     lopsided = kernel(64, f"{RATE}    return plain_rate(m, n, k) * (0.9 if m in (1024, 4096) else 1.5)\n")
     finish(project_campaign(workspace, [("lopsided", lopsided)]))
-    root, history = workspace.layout.root, attempts_of(workspace.events())
+    root, history = workspace.layout.root, workspace.state()
     assert history.attempts[1].refuted_by == 2
     assert [one.status for one in history.attempts.values()] == ["baseline", "refuted", "rollback"]
-    assert (history.incumbent.number, history.protected()) == (0, frozenset({0}))
+    assert (history.incumbent.number, history.unmaskable()) == (0, frozenset({0}))
     log = (root / "logs/optimize.md").read_text()
     assert "v0\n" in log.split("## Current Best")[1].split("## Directions")[0]
     assert "| lopsided | v1 | `refuted by v2: R3 regression` |" in log and "REFUTED: 1" in log and "ACCEPTED: 0" in log
@@ -81,7 +80,7 @@ def test_what_came_between_is_refuted_too_and_compared_with_its_own_incumbent(
         for fast in (1.3, 1.6)
     ]
     finish(project_campaign(workspace, answers))
-    history = attempts_of(workspace.events())
+    history = workspace.state()
     assert [one.status for one in history.attempts.values()] == ["baseline", "refuted", "refuted", "rollback"]
     text = (workspace.layout.root / "memory/v2.json").read_text()
     assert json.loads(text)["performance"]["comparison_with_previous"]["version"] == "v1"

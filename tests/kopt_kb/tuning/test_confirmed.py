@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from kopt_kb.tuning.confirmed import confirmed_rounds, is_confirmed
-from kopt_kb.tuning.states import Round
-from kopt_kb.workspace.journal.round_events import SnapshotTaken
+from kopt_kb.workspace.journal.round_events import Decided, SnapshotTaken
+from kopt_kb.workspace.rounds import Round
 
 
 def version(number: int, level: str, blob: str, incumbent: str, *, refuted: bool = False) -> Round:
     """An accepted round."""
-    return Round(number, incumbent, number, level=level, snapshot=SnapshotTaken(number, blob, None), refuted=refuted)
+    by = number + 1 if refuted else None
+    decided = Decided(number, "accept", "p", "r", ())
+    taken = SnapshotTaken(number, blob, None)
+    return Round(number, "", number, incumbent, level=level, decided=decided, snapshot=taken, refuted_by=by)
 
 
 def test_full_on_quick_is_open_until_it_is_held_against_the_baseline() -> None:
@@ -23,5 +26,5 @@ def test_full_on_quick_is_open_until_it_is_held_against_the_baseline() -> None:
 
 def test_refuted_and_rejected_rounds_confirm_nothing() -> None:
     """Neither is a version."""
-    rounds = [version(0, "", "a", "a"), version(1, "full", "b", "a", refuted=True), Round(2, "a", 9, level="full")]
+    rounds = [version(0, "", "a", "a"), version(1, "full", "b", "a", refuted=True), Round(2, "", 9, "a", level="full")]
     assert list(confirmed_rounds(rounds)) == ["a"]

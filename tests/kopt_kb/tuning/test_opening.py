@@ -15,7 +15,7 @@ from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.workspace.journal.round_events import Blocked
+from kopt_kb.workspace.journal.campaign_events import Blocked, TipsRead
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.workspace import Workspace
 
@@ -89,7 +89,7 @@ def test_a_simulated_campaign_reads_no_tips(workspace: Workspace, tmp_path: Path
     one = opening(workspace, SimulatorExecutor(), Aids(tips=file))
     one.define(one.desk.state())
     one.read_tips(one.desk.state())
-    assert b"wide loads" not in one.desk.store.get(one.desk.journal.events[-1].data.text)
+    assert one.desk.journal.events[-1].data == TipsRead(None, "")
 
 
 def test_an_open_campaign_stays_what_was_confirmed(workspace: Workspace) -> None:

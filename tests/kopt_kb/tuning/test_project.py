@@ -21,7 +21,8 @@ from kopt_kb.tuning.project import ProjectSubject
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.journal.round_events import Blocked, RunStarted
+from kopt_kb.workspace.journal.campaign_events import Blocked
+from kopt_kb.workspace.journal.round_events import RunStarted
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -49,8 +50,8 @@ def test_a_campaign_from_baseline_to_target(make_project, project_campaign: Make
     ]
     assert report.stop[0] == "target"
     state = state_of(workspace)
-    assert state.frozen["representative"] == ["512x512x512", "2048x2048x2048", "8192x8192x8192"]
-    assert state.frozen["header"][:5] == ["label", "M", "N", "K", "Check"]
+    assert state.frozen.representative == ("512x512x512", "2048x2048x2048", "8192x8192x8192")
+    assert state.frozen.header[:5] == ("label", "M", "N", "K", "Check")
     levels = [one.level for one in state.rounds]
     assert levels == ["", "quick", "full", "quick", "quick", "quick", "full", "full"]
     assert "under 5 %" in state.rounds[2].level_reason
@@ -208,7 +209,9 @@ def test_cut_after_any_event_and_resumed_it_decides_the_same(
     lines = workspace.layout.journal.read_bytes().splitlines(keepends=True)
     kinds = [e.kind for e in workspace.events()]
     cuts = [
-        at + 1 for at, kind in enumerate(kinds) if at > 4 and kind in {"run_started", "note_added", "round_started"}
+        at + 1
+        for at, kind in enumerate(kinds)
+        if at > 4 and kind in {"run_started", "proposal_made", "level_chosen", "round_started"}
     ]
     for cut in cuts:
         copy = tmp_path / "copy"

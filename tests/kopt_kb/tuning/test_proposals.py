@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.tuning.proposals import Proposal, View, same_claim
+from kopt_kb.workspace.journal.campaign_events import SearchSpace
 
 ONE = {"round": 3, "category": "caching", "claim": "keep the  weight", "decision": "rollback", "rule": "noise"}
 VIEW = View("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 4, b"k = 1\n", (ONE,), frozenset({"caching"}))
@@ -20,4 +21,4 @@ def test_json_of_view_and_proposal() -> None:
     data = VIEW.to_json()
     assert (data["kernel"], data["avoid_categories"], data["limiter"]) == ("k = 1\n", ["caching"], None)
     proposal = Proposal("c", "d", "e", "p", b"s", {"2x4": ({"A": 1}, {"B": (1, 2)})})
-    assert proposal.to_json("ab")["spaces"] == {"2x4": {"start": {"A": 1}, "knobs": {"B": [1, 2]}}}
+    assert proposal.made(1, "ab").spaces == {"2x4": SearchSpace({"A": 1}, {"B": [1, 2]})}

@@ -10,10 +10,17 @@ import pytest
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.quick import quick_level
-from kopt_kb.tuning.states import CampaignState, Round
+from kopt_kb.workspace.journal.campaign_events import ProposalMade
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.workspace import Workspace
 
 PASSED = {"passed": True}
+BLOB = "0" * 64
+
+
+def proposed(number: int, *confirms: int) -> ProposalMade:
+    """What was proposed for a round."""
+    return ProposalMade(number, "c", "d", "e", "p", BLOB, {}, confirms=confirms)
 
 
 def sides(old: float, new: float) -> dict[str, Any]:
@@ -36,9 +43,9 @@ def sides(old: float, new: float) -> dict[str, Any]:
 )
 def test_levels(make_project: Callable[..., Workspace], check: Ran, timing: Ran | None, level: str, words: str) -> None:
     """The timing runs only when the check passed."""
-    state = CampaignState(make_project().state())
-    found = Round(1, "0" * 64, 5, proposal={"risk": ""})
-    state.rounds = [Round(0, "0" * 64, 1), found]
+    state = make_project().state()
+    found = Round(1, "", 5, BLOB, proposal=proposed(1))
+    state.attempts = {0: Round(0, "", 1, BLOB), 1: found}
     asked: list[str] = []
 
     def run(kind: str) -> Ran:
@@ -54,6 +61,6 @@ def test_levels(make_project: Callable[..., Workspace], check: Ran, timing: Ran 
 
 def test_a_confirmation_is_full_without_a_quick_run(make_project: Callable[..., Workspace]) -> None:
     """Its point is the other shapes."""
-    state = CampaignState(make_project().state())
-    got = quick_level(policy_named("gpu-wiki"), state, Round(2, "", 1, proposal={"confirms": [1]}), lambda _: 1 / 0)
+    found = Round(2, "", 1, proposal=proposed(2, 1))
+    got = quick_level(policy_named("gpu-wiki"), make_project().state(), found, lambda _: 1 / 0)
     assert got.level == "full"

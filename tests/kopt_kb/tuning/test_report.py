@@ -9,8 +9,6 @@ import pytest
 
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.report import conditions_text, report_of
-from kopt_kb.tuning.states import fold_campaign
-from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -67,7 +65,7 @@ NOTED = "accept_with_note"
 def test_report_of_the_recorded_campaigns(repo_root, op, stop, decisions, met, geomean) -> None:
     """The measured campaigns kept in the repository: stop reason, decisions, shapes met, geomean of the ratios."""
     kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op)
-    state = fold_campaign(kept.events(), ObjectStore(kept.layout.objects).get)
+    state = kept.state()
     report = report_of(state, policy_named("gpu-wiki"))
     assert report.stop is not None and report.stop[0] == stop
     assert report.conditions is not None

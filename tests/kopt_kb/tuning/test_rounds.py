@@ -12,7 +12,6 @@ from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposers import VariantsProposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.states import fold_campaign
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
 
@@ -78,8 +77,8 @@ def test_a_search_is_sent_the_rules_of_pruning(workspace: Workspace, make_campai
     """Target, limits and seconds, when the campaign has them; a simulation has none and says so in its record."""
     with make_campaign(workspace, rounds=1) as campaign:
         campaign.run()
-    state = fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
-    params = state.rounds[1].candidates["v1"].params
+    state = workspace.state()
+    params = state.rounds[1].submitted["v1"].params
     assert {one["pruning"] for one in params["search"].values()} == {"not asked for"}
     assert all(one["asked"] == one["evaluated"] for one in params["search"].values())
 

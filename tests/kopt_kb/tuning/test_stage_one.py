@@ -13,15 +13,14 @@ from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.machine import State
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, Proposer, View
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.stage_one import PackagedProposer, unmet
-from kopt_kb.tuning.states import State
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, RoundStarted, SnapshotTaken
@@ -169,8 +168,8 @@ def test_views_speak_of_the_baseline_that_was_accepted(pytorch: Workspace, logic
     trend = (root / "logs" / "performance_trend.md").read_text()
     assert "throughput against v1" in trend
     assert "| v1 | BASELINE |" in trend
-    history = attempts_of(pytorch.events())
-    assert history.protected() >= {1} and 0 not in history.protected()
+    history = pytorch.state()
+    assert history.unmaskable() >= {1} and 0 not in history.unmaskable()
     with pytest.raises(BadInput, match="v1 is the baseline"):
         mask(pytorch, [1], "no")
     assert mask(pytorch, [0], "try it again") == (0,)
@@ -245,7 +244,7 @@ def test_cut_after_any_event_it_ends_the_same(tmp_path: Path, pytorch: Workspace
         campaign.run()
     wanted = decided(pytorch)
     lines = pytorch.layout.journal.read_bytes().splitlines(keepends=True)
-    first = next(at for at, e in enumerate(pytorch.events()) if e.kind == "note_added")
+    first = next(at for at, e in enumerate(pytorch.events()) if e.kind == "campaign_confirmed")
     for cut in range(first, len(lines)):
         copy = tmp_path / f"copy{cut}"
         shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".git", "v*.json", "*.md"))

@@ -25,5 +25,5 @@ def test_decided_rounds_are_told_unless_masked(pytorch: Workspace, make_campaign
         found = view_of(state, b"")
         assert (found.stage, found.round) == ("optimize", 3)
         assert [(one["round"], one["decision"]) for one in found.tried][:2] == [(0, "accept"), (1, "accept")]
-        state.masked = {1}
+        state.hand_masks = {1: "by hand"}
         assert [one["round"] for one in view_of(state, b"").tried] == [0, 2]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.memory import (
     MaskedVersionError,
     field_of,
@@ -84,7 +83,7 @@ def test_only_true_masks(played, text):
     """Not 1, not a word, not an empty file."""
     path = played.workspace.layout.memory_file(2)
     path.write_text(text)
-    assert hand_masked(played.workspace.layout, attempts_of(played.workspace.events())) == {}
+    assert hand_masked(played.workspace.layout, played.workspace.state()) == {}
 
 
 def test_an_edit_is_seen_although_unchanged_files_are_read_once(played, monkeypatch):
@@ -92,7 +91,7 @@ def test_an_edit_is_seen_although_unchanged_files_are_read_once(played, monkeypa
     reads = []
     read_bytes = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda self: reads.append(self) or read_bytes(self))
-    path, history = played.workspace.layout.memory_file(2), attempts_of(played.workspace.events())
+    path, history = played.workspace.layout.memory_file(2), played.workspace.state()
     for at, (text, masked) in enumerate([('{"masked": true }', {2}), ('{"masked": false}', set())] * 2, start=1):
         path.write_text(text)
         os.utime(path, ns=(at, at))

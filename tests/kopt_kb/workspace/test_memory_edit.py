@@ -89,7 +89,7 @@ class TestCreate:
 
     def test_the_loop_begins_its_own_rounds(self, played):
         """A hand-begun round has no proposal the loop could work on."""
-        played.say("note_added", '{"kind": "campaign"}', topic="user", by="kb tune")
+        played.say("note_added", '{"kind": "campaign", "policy": {}, "simulated": false}', topic="user", by="kb tune")
         with pytest.raises(BadInput, match="kb tune step --plan"):
             edit.create_version(played.workspace)
 

@@ -14,7 +14,7 @@ from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.memory_edit import Hypothesis, create_version
 from kopt_kb.workspace.route import ROUTES, choose_route, route_of, route_text
 from kopt_kb.workspace.task import Task
-from kopt_kb.workspace.views.render import render_texts, render_workspace
+from kopt_kb.workspace.views.render import render_workspace, texts_of
 from kopt_kb.workspace.workspace import Workspace
 
 LOGIC = b"def make_inputs(shape, dtype, device, seed):\n    pass\n\ndef reference(x):\n    pass\n"
@@ -119,6 +119,6 @@ def test_committed_workspaces_say_nothing_of_a_route(repo_root: Path) -> None:
         assert kept.state().route == "kernel"
         assert "- route:" not in kept.layout.readme.read_text()
         assert audit(kept.layout.root, Registry.open()).clean
-        texts = render_texts(kept.events(), ObjectStore(kept.layout.objects).get)
+        texts = texts_of(kept.state(), ObjectStore(kept.layout.objects).get)
         assert "rel_err_by_shape" not in texts.files["memory/v0.json"]
         assert "## Correctness" not in texts.files["baseline_report.md"]

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.workspace.fold import fold
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import UnknownRow
-from kopt_kb.workspace.state import fold
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -24,13 +25,13 @@ def test_a_fresh_workspace(workspace: Workspace) -> None:
 
 def test_later_registrations_win_and_known_values_are_not_unknown(workspace: Workspace) -> None:
     """A value registered after it was unknown is known."""
-    row = workspace.state().specs["memory_capacity"]
+    row, read = workspace.state().specs["memory_capacity"], ObjectStore(workspace.layout.objects).get
     with Journal.open(workspace.layout.journal) as journal:
         journal.append(
             "specs_registered",
             {"rows": [], "unknown": [{"key": "memory_capacity", "reason": "x", "citation": None, "placeholder": None}]},
         )
-        assert isinstance(fold(journal.events).unknown["memory_capacity"], UnknownRow)
+        assert isinstance(fold(journal.events, read).unknown["memory_capacity"], UnknownRow)
         from kopt_kb.workspace.journal.setup_events import SpecsRegistered
 
         journal.append("specs_registered", SpecsRegistered((replace(row, value="96"),), ()))
@@ -41,7 +42,8 @@ def test_later_registrations_win_and_known_values_are_not_unknown(workspace: Wor
 
 def test_an_empty_or_headless_journal_is_refused(workspace: Workspace) -> None:
     """The first event names the workspace."""
+    read = ObjectStore(workspace.layout.objects).get
     with pytest.raises(BadInput, match="empty"):
-        fold(())
+        fold((), read)
     with pytest.raises(BadInput, match="begins with"):
-        fold(workspace.events()[1:])
+        fold(workspace.events()[1:], read)

@@ -13,6 +13,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.workspace.journal.codec import FieldError, encode
 from kopt_kb.workspace.journal.events import (
     KINDS,
+    VERSION,
     Event,
     ForeignData,
     abandoned_runs,
@@ -25,10 +26,14 @@ from kopt_kb.workspace.journal.events import (
 CONTRACT_KINDS = """
 workspace_created specs_registered target_set environment_recorded bench_started noise_measured profile_read note_added
 round_started hypothesis_stated candidate_submitted run_started run_finished gate_judged measured decided
-snapshot_taken memory_masked memory_unmasked memory_noted file_adopted resumed blocked stopped
+snapshot_taken memory_masked memory_unmasked memory_noted file_adopted resumed campaign_confirmed tips_read proposal_made
+project_protected project_frozen level_chosen blocked stopped
 """
 
-LATER = {("environment_recorded", "product"): None, ("decided", "refutes"): ()}
+LATER = {
+    ("environment_recorded", "product"): None, ("decided", "refutes"): (), ("measured", "trust"): "unstated",
+    ("campaign_confirmed", "launch"): None, ("proposal_made", "risk"): "", ("proposal_made", "confirms"): (),
+}  # fmt: skip
 """Fields that journals of earlier programs lack → what they then are."""
 
 
@@ -111,7 +116,7 @@ class TestEnvelope:
 class TestNewerVersions:
     def test_an_unknown_kind_of_a_newer_version_is_kept_as_it_is(self):
         """Kind, data and unknown members survive reading."""
-        members = envelope("dreamt", {"deep": [1, {"x": None}]}, v=2)
+        members = envelope("dreamt", {"deep": [1, {"x": None}]}, v=VERSION + 1)
         event = event_from_json({**members, "new_member": 1})
         assert isinstance(event.data, ForeignData)
         assert event.to_json() == members

@@ -14,7 +14,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.workspace.journal.chain import GENESIS, Head, JournalError, seal
 from kopt_kb.workspace.journal.codec import FieldError
 from kopt_kb.workspace.journal.disk import Files
-from kopt_kb.workspace.journal.events import canonical_json
+from kopt_kb.workspace.journal.events import VERSION, canonical_json
 from kopt_kb.workspace.journal.journal import MAX_LINE_BYTES, Journal, JournalBusyError, read_journal
 
 
@@ -130,7 +130,7 @@ class TestCreateAndOpen:
 
     def test_a_newer_version_s_journal_is_not_continued(self, tmp_path):
         """This version can't know what its events imply."""
-        members = {"v": 2, "seq": 1, "t": "2026-01-31T12:00:00.000000Z", "kind": "dreamt", "data": {}}
+        members = {"v": VERSION + 1, "seq": 1, "t": "2026-01-31T12:00:00.000000Z", "kind": "dreamt", "data": {}}
         (tmp_path / "j").write_bytes(seal(canonical_json(members), GENESIS)[0])
         with pytest.raises(JournalError, match=r"newer version.*update"):
             Journal.open(tmp_path / "j")

@@ -11,7 +11,7 @@ import pytest
 
 from kopt_kb.workspace.journal import reader as journal_reader
 from kopt_kb.workspace.journal.chain import GENESIS, JournalError, seal
-from kopt_kb.workspace.journal.events import canonical_json
+from kopt_kb.workspace.journal.events import VERSION, canonical_json
 from kopt_kb.workspace.journal.journal import Journal, read_journal
 
 
@@ -98,7 +98,7 @@ def test_content_that_is_no_event_is_refused_with_its_line_even_in_a_valid_chain
 def test_events_of_a_newer_version_can_be_read(tmp_path, note):
     """Their kind is kept."""
     path = tmp_path / "j"
-    write_lines(path, envelope(note), envelope({"x": 1}, 2, v=2, kind="dreamt"))
+    write_lines(path, envelope(note), envelope({"x": 1}, 2, v=VERSION + 1, kind="dreamt"))
     assert [event.kind for event in read_journal(path)] == ["note_added", "dreamt"]
 
 

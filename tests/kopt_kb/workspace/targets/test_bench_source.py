@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.targets.bench import RecordSource, records_of
 
@@ -34,7 +33,7 @@ def found(story, version: int | None = None) -> RecordSource | None:
     def fits(one: EnvironmentRecorded) -> bool:
         return one.device == "T10 board"
 
-    return records_of(story.workspace.state(), attempts_of(story.workspace.events()), version, fits, "here")
+    return records_of(story.workspace.state(), version, fits, "here")
 
 
 def test_the_last_accepted_round_stands(played) -> None:

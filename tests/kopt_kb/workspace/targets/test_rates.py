@@ -6,7 +6,6 @@ import math
 
 import pytest
 
-from kopt_kb.workspace.attempts import attempts_of
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.targets.rates import finite, rates_of, short
 
@@ -20,7 +19,7 @@ def test_rates_by_hand(played):
     """rms_norm 8192x4096 in bf16 reads x and weight and writes y: 134,225,920 bytes; in 100 us 1342.26 GB/s."""
     moved = 2 * (2 * 8192 * 4096 + 4096)
     assert moved == 134_225_920
-    attempt = attempts_of(played.workspace.events()).attempts[1]
+    attempt = played.workspace.state().attempts[1]
     one = rates_of(played.workspace.state(), attempt.own_records)[0]
     assert one.bytes_per_s == pytest.approx(moved / 1e-4)
     assert one.bandwidth_share == pytest.approx(moved / 1e-4 / 2.0e12)

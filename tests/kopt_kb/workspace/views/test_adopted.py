@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.workspace.audit.audit import audit
-from kopt_kb.workspace.views.render import render_texts, render_workspace
+from kopt_kb.workspace.views.render import render_workspace, texts_of
 
 
 def test_adopted_lines_stay_shown(played, registry):
@@ -13,7 +13,7 @@ def test_adopted_lines_stay_shown(played, registry):
     tools = played.store.put(b"- `make gemm` builds it\n")
     played.add("file_adopted", path="README.md", block="tools", blob=tools, by="ann")
     played.add("file_adopted", path="plans/v1_plan.md", block=None, blob=log, by="ann")
-    texts = render_texts(played.workspace.events(), played.store.get)
+    texts = texts_of(played.workspace.state(), played.store.get)
     added = f"\n\n## Added by people\n\ntried on a quiet machine\n\n(added by ann lee, event {seq})\n"
     assert texts.files["logs/optimize.md"].endswith(added)
     assert texts.blocks["README.md"]["tools"].endswith(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.workspace.views.render import render_texts
+from kopt_kb.workspace.views.render import texts_of
 
 BLOB = "ab" * 32
 
@@ -17,9 +17,9 @@ def bench(story, product: str | None, median_s: float = 1e-4) -> None:
 
 def test_other_views_stay_as_they_are(played) -> None:
     """No attempt gets a candidate, a record or a note from a bench; without one there is no file."""
-    before = render_texts(played.workspace.events(), played.store.get)
+    before = texts_of(played.workspace.state(), played.store.get)
     bench(played, "T10")
-    after = render_texts(played.workspace.events(), played.store.get)
+    after = texts_of(played.workspace.state(), played.store.get)
     assert "logs/bench.md" not in before.files
     assert {path: text for path, text in after.files.items() if path != "logs/bench.md"} == before.files
     assert after.blocks == before.blocks
@@ -28,7 +28,7 @@ def test_other_views_stay_as_they_are(played) -> None:
 def test_records_and_targets_are_shown(played) -> None:
     """134,225,920 B in 100 us are 1342 GB/s, 74.57 % of 1.8 TB/s."""
     bench(played, "T10")
-    text = render_texts(played.workspace.events(), played.store.get).files["logs/bench.md"]
+    text = texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]
     assert "| 8192x4096 | b:bench-1:8192x4096 | 100 | 100 |" in text
     assert "| 1342 | 74.57 |" in text
     assert f"sha256 {BLOB}" in text
@@ -37,7 +37,7 @@ def test_records_and_targets_are_shown(played) -> None:
 def test_another_product_is_not_judged(played) -> None:
     """The time stays, the target column is empty, and the reader is told."""
     bench(played, "T10_PRO")
-    text = render_texts(played.workspace.events(), played.store.get).files["logs/bench.md"]
+    text = texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]
     assert "| 1342 | - |" in text
     assert "not T10: its conditions are not evaluable here" in text
 
@@ -45,7 +45,7 @@ def test_another_product_is_not_judged(played) -> None:
 def test_a_record_above_a_roof_is_no_share_of_a_target(played) -> None:
     """134,225,920 B in 50 us are 134.2 % of 2.0 TB/s: the page says so instead of 149 % of the target."""
     bench(played, "T10", 5e-5)
-    text = render_texts(played.workspace.events(), played.store.get).files["logs/bench.md"]
+    text = texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]
     assert "- above a roof, so no measurement of the kernel: 8192x4096 is at 134.2% of its dram roof" in text
     assert "| 2685 | above a roof |" in text
 
@@ -53,6 +53,6 @@ def test_a_record_above_a_roof_is_no_share_of_a_target(played) -> None:
 def test_a_bench_that_was_cut_off_says_so(played) -> None:
     """One of two shapes is there; with both nothing is said."""
     bench(played, "T10")
-    assert "cut off" in render_texts(played.workspace.events(), played.store.get).files["logs/bench.md"]
+    assert "cut off" in texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]
     played.time("bench-1", {"1024x512": 1e-5}, tag="b")
-    assert "cut off" not in render_texts(played.workspace.events(), played.store.get).files["logs/bench.md"]
+    assert "cut off" not in texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]

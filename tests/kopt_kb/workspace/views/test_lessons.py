@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.workspace.memory import read_memory
-from kopt_kb.workspace.views.render import render_texts
+from kopt_kb.workspace.views.render import texts_of
 
 
 def memory(story, number):
@@ -25,6 +25,8 @@ def test_how_a_run_ended_says_the_kind(story):
     """A hang is a timeout, a crash a runtime error; a gate that could not judge is named too."""
     story.round(0, None)
     for name, outcome in (("check", "hang"), ("timing", "crash")):
+        limits = {"attempt": 1, "argv": [], "limits": {}, "pid": 1, "pid_start_ticks": None}
+        story.add("run_started", run=name, candidate="v0", gate=name, **limits)
         story.add("run_finished", run=name, outcome=outcome, exit=None, signal=9, wall_s=1.0, output=None)
         story.add("gate_judged", candidate="v0", gate=name, result="fail", reason=f"{name} ended", runs=[name])
     story.add("gate_judged", candidate="v0", gate="evidence", result="unavailable", reason="no ncu", runs=[])
@@ -77,7 +79,7 @@ def test_the_log_lists_directions_of_the_best_version_and_of_people(played):
         text = f'{{"direction": "idea of v{version}"}}'
         played.say("memory_noted", text, version=version, field="open_directions", by="ann")
     played.add("memory_masked", versions=[2], reason="x", seed=None)
-    log = render_texts(played.workspace.events(), played.store.get).files["logs/optimize.md"]
+    log = texts_of(played.workspace.state(), played.store.get).files["logs/optimize.md"]
     shown = log.split("## Directions to Try")[1].split("##")[0].split("\n")
     assert [line for line in shown if line] == [
         "- 1024x512: at 11.65 % of its target (dram)", "- 8192x4096: at 74.56 % of its target (dram)", "- idea of v3",

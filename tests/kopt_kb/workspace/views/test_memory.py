@@ -73,6 +73,8 @@ def test_the_correctness_run_says_the_error(story, outcome, output, status, rel_
     """Copied from the run's output; a hang is a timeout; garbage is no number."""
     blob = None if output is None else story.store.put(output.encode())
     story.round(1, None)
+    limits = {"attempt": 1, "argv": [], "limits": {}, "pid": 1, "pid_start_ticks": None}
+    story.add("run_started", run="r9", candidate="v1", gate="correctness", **limits)
     story.add("run_finished", run="r9", outcome=outcome, exit=1, signal=None, wall_s=1.0, output=blob)
     story.add("gate_judged", candidate="v1", gate="correctness", result="fail", reason="", runs=["r9"])
     one = version(story, 1).correctness

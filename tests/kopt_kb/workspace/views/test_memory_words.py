@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
-
-from kopt_kb.workspace.attempts import Entry
 from kopt_kb.workspace.memory import read_memory
+from kopt_kb.workspace.rounds import Entry
 from kopt_kb.workspace.views.memory_words import plain, spoken
 
 
@@ -30,24 +26,12 @@ def test_an_entry_of_another_version_of_the_form_is_kept_as_a_note(story):
     assert one.search_log == [] and one.notes[0].text == '{"source": "hearsay"}'
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ({"kind": "proposal", "source": "x"}, ""),
-        ({"kind": "tips", "text": " use wide loads "}, "use wide loads"),
-        ({"kind": "tips", "text": None}, ""),
-        (
-            {"kind": "campaign", "policy": {"name": "primus"}, "executor": "simulator", "simulated": True},
-            "campaign under policy primus, executor simulator; every time is simulated, nothing was measured",
-        ),
-        ([1], "[1]"),
-    ],
-)
-def test_the_loop_keeps_its_own_notes_to_itself(body, said):
-    """Settings and tips are told, proposals are hypotheses already."""
-    note = Entry(1, "t", "user", "", "kb tune: variants")
-    assert spoken(note, json.dumps(body)) == said
-    assert spoken(note, "plain words") == "plain words"
+def test_an_entry_says_its_words_or_its_blob():
+    """The loop's own events carry their words; a note's stand in its blob."""
+    told = Entry(1, "t", "user", "", "kb tune", "campaign under policy primus")
+    assert spoken(told, lambda _: b"other") == "campaign under policy primus"
+    note = Entry(1, "t", "user", "ab" * 32, "ann")
+    assert [spoken(note, lambda _, text=text: text) for text in (b" wide loads \n", b" ")] == ["wide loads", "(empty)"]
 
 
 def test_text_is_made_utf8():

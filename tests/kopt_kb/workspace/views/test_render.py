@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.events import Event, checked_data
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.views.blocks import BlockError
 from kopt_kb.workspace.views.header import ViewError, split_view, with_header
-from kopt_kb.workspace.views.render import render_texts, render_workspace
+from kopt_kb.workspace.views.render import render_workspace, texts_of
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -234,7 +235,7 @@ class TestPurity:
         shutil.copy(root / "README.md", copy)
         shutil.copytree(root / "objects", copy / "objects")
         render_workspace(Workspace.open(copy))
-        texts = render_texts(played.workspace.events(), played.store.get)
+        texts = texts_of(played.workspace.state(), played.store.get)
         for path in texts.files:
             assert (copy / path).read_bytes() == (root / path).read_bytes(), path
         assert (copy / "README.md").read_bytes() == (root / "README.md").read_bytes()
@@ -296,8 +297,8 @@ def test_any_events_render_and_always_the_same(workspace: Workspace, samples, da
         seq = len(events) + 1
         events.append(Event(1, seq, start[0].t, kind, checked_data(kind, members), "0" * 64))
     made = tuple(events)
-    texts = render_texts(made, lambda _sha: content)
-    assert texts == render_texts(made, lambda _sha: content)
+    texts = texts_of(fold(made, lambda _sha: content), lambda _sha: content)
+    assert texts == texts_of(fold(made, lambda _sha: content), lambda _sha: content)
     for path, text in texts.files.items():
         assert split_view(path, with_header(path, text, texts.head)).intact
     order = random.Random(1).sample(sorted(texts.blocks["README.md"]), 10)

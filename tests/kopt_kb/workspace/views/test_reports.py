@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from kopt_kb.workspace.views.render import render_texts
+from kopt_kb.workspace.views.render import texts_of
 
 BASELINE, OPTIMIZE = "baseline_report.md", "logs/optimize.md"
 
 
 def text(story, path):
     """One rendered file."""
-    return render_texts(story.workspace.events(), story.store.get).files[path]
+    return texts_of(story.workspace.state(), story.store.get).files[path]
 
 
 def test_the_baseline_report_comes_with_the_baseline(story):
     """Not before it is measured; then with machine, records and cited values."""
-    assert BASELINE not in render_texts(story.workspace.events(), story.store.get).files
+    assert BASELINE not in texts_of(story.workspace.state(), story.store.get).files
     seq = story.machine()
     story.add("noise_measured", shape="1024x512", n=5, median_s=1e-5, mad_s=1e-7, floor_pct=1.5, run="r")
     story.round(0, "accept", {"1024x512": 2e-5}, environment=seq)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kopt_kb.workspace.views.render import render_texts
+from kopt_kb.workspace.views.render import texts_of
 from kopt_kb.workspace.views.trend import COLUMNS
 
 
 def lines(story):
     """The rendered text's lines."""
-    return render_texts(story.workspace.events(), story.store.get).files["logs/performance_trend.md"].split("\n")
+    return texts_of(story.workspace.state(), story.store.get).files["logs/performance_trend.md"].split("\n")
 
 
 def test_columns_are_those_of_the_contract(story):

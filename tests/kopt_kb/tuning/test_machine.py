@@ -10,34 +10,35 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.machine import EXITS, NEXT, State, exits, may_follow, state_of
 from kopt_kb.tuning.policies import policy_from_json, policy_named
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.settings import Budget, Settings
-from kopt_kb.tuning.states import CampaignState, State, fold_campaign
-from kopt_kb.tuning.transitions import EXITS, NEXT, exits, may_follow
+from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.journal.round_events import Stopped
+from kopt_kb.workspace.journal.campaign_events import Stopped
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
 
-def policy_of(state: CampaignState) -> Policy:
+def policy_of(state: WorkspaceState) -> Policy:
     """The policy a campaign was opened with; before that no policy matters."""
-    return policy_named("gpu-wiki") if state.campaign is None else policy_from_json(state.campaign["policy"])
+    return policy_named("gpu-wiki") if state.campaign is None else policy_from_json(state.campaign.policy)
 
 
 def walked(workspace: Workspace) -> list[tuple[State, State]]:
     """Every change of state in a journal, event by event, and each stop checked against the exits."""
     read = ObjectStore(workspace.layout.objects).get
     events = workspace.events()
-    seen, before = [], fold_campaign(events[:1], read)
+    seen, before = [], fold(events[:1], read)
     for end in range(2, len(events) + 1):
         last = events[end - 1].data
-        after = fold_campaign(events[:end], read)
+        after = fold(events[:end], read)
         if isinstance(last, Stopped):
-            assert last.reason in exits(before, policy_of(before)), (end, before.state)
-        assert may_follow(after.route, before.state, after.state), (end, before.state, after.state)
-        if after.state is not before.state:
-            seen.append((before.state, after.state))
+            assert last.reason in exits(before, policy_of(before)), (end, state_of(before))
+        assert may_follow(after.route, state_of(before), state_of(after)), (end, state_of(before), state_of(after))
+        if state_of(after) is not state_of(before):
+            seen.append((state_of(before), state_of(after)))
         before = after
     return seen
 
@@ -111,7 +112,7 @@ def test_random_steps_stops_kills_and_starts_walk_the_table(
 def test_a_policy_without_a_reason_does_not_end_by_it(workspace: Workspace, make_campaign) -> None:
     """primus knows no plateau; what ends every campaign ends this one too."""
     with make_campaign(workspace, "primus") as campaign:
-        while campaign.state().state not in {State.ACCEPT, State.ROLLBACK} or len(campaign.state().rounds) < 2:
+        while state_of(campaign.state()) not in {State.ACCEPT, State.ROLLBACK} or len(campaign.state().rounds) < 2:
             campaign.step()
         state = campaign.state()
         assert "plateau" not in exits(state, policy_of(state))
@@ -160,7 +161,7 @@ def test_an_accepted_baseline_without_its_snapshot_is_no_way_out_either(workspac
     with make_campaign(workspace) as campaign:
         while campaign.step() and workspace.events()[-1].kind != "decided":
             pass
-        assert campaign.state().state is State.BASELINE
+        assert state_of(campaign.state()) is State.BASELINE
         with pytest.raises(BadInput, match="does not end with budget at BASELINE"):
             campaign.stop("budget")
 
@@ -175,7 +176,7 @@ def test_only_the_user_ends_it_straight_after_the_baseline(workspace: Workspace,
             campaign.stop(reason)
         assert len(workspace.events()) == count
         campaign.stop("user")
-        assert campaign.state().state is State.REPORT
+        assert state_of(campaign.state()) is State.REPORT
 
 
 def test_the_roofline_goes_from_target_to_report(make_workspace) -> None:
@@ -188,5 +189,5 @@ def test_the_roofline_goes_from_target_to_report(make_workspace) -> None:
         campaign.restart()
         report = campaign.run()
     assert report.stop == ("user", (1, 3))
-    assert [e.kind for e in where.events()][-2:] == ["note_added", "stopped"]
+    assert [e.kind for e in where.events()][-2:] == ["campaign_confirmed", "stopped"]
     assert walked(where) == [(State.DEFINE_TARGET, State.REPORT)]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from kopt_kb.workspace.attempts import attempts_of
-
 
 def history(story):
     """The attempts of the story so far."""
-    return attempts_of(story.workspace.events())
+    return story.workspace.state()
 
 
 def test_the_baseline_always_exists(story):
@@ -15,7 +13,6 @@ def test_the_baseline_always_exists(story):
     found = history(story)
     assert list(found.attempts) == [0]
     assert found.attempts[0].status == "open"
-    assert attempts_of(()).attempts[0].number == 0
 
 
 def test_failures_consume_numbers(played):
@@ -27,7 +24,7 @@ def test_the_incumbent_is_the_last_accepted(played):
     """v1; it and the baseline are protected, v2 and v3 are not."""
     found = history(played)
     assert found.incumbent.number == 1
-    assert found.protected() == {0, 1}
+    assert found.unmaskable() == {0, 1}
 
 
 def test_the_fastest_accepted_version_is_protected_beside_the_incumbent(story):
@@ -36,7 +33,7 @@ def test_the_fastest_accepted_version_is_protected_beside_the_incumbent(story):
     story.round(1, "accept", {"1024x512": 1.0e-5})
     story.round(2, "accept_with_note", {"1024x512": 1.2e-5})
     story.round(3, "rollback", {"1024x512": 0.9e-5})
-    assert history(story).protected() == {0, 1, 2}
+    assert history(story).unmaskable() == {0, 1, 2}
 
 
 def test_the_median_repeat_stands_for_a_shape(story):
@@ -74,9 +71,9 @@ def test_a_sweep_is_one_attempt_and_the_decided_candidate_is_chosen(story):
 
 def test_an_unfinished_round_is_open(played):
     """Only the last one, and never the baseline."""
-    assert history(played).open_attempt is None
+    assert history(played).undecided is None
     played.round(4, None)
-    assert history(played).open_attempt.number == 4
+    assert history(played).undecided.number == 4
 
 
 def test_masks_come_and_go_and_never_hide_what_is_protected(played):
@@ -92,15 +89,15 @@ def test_simulated_attempts_are_known_by_their_machine(story):
     seq = story.machine("simulator")
     story.round(0, "accept", {"1024x512": 2e-5}, environment=seq)
     found = history(story)
-    assert found.simulated(found.attempts[0])
+    assert found.is_simulated(found.attempts[0])
 
 
 def test_events_about_the_campaign_are_kept(story, samples):
     """Noise, stop, block, runs and adoptions."""
-    for kind in ("noise_measured", "stopped", "blocked", "run_finished", "file_adopted", "profile_read"):
+    for kind in ("noise_measured", "stopped", "blocked", "run_started", "run_finished", "file_adopted", "profile_read"):
         story.add(kind, **samples[kind])
     found = history(story)
-    assert (found.stopped.reason, found.blocked.needs, len(found.noise)) == ("target", ("a GPU",), 1)
+    assert (found.stopped.reason, found.blocked.needs, len(found.noise_records)) == ("target", ("a GPU",), 1)
     assert list(found.runs) == ["r1"] and found.adopted[0][2].path == "README.md"
     assert len(found.attempts[0].profiles) == 1
 
@@ -116,13 +113,13 @@ def test_a_refuted_version_is_accepted_no_more(story):
     story.round(0, "accept", {"1024x512": 2e-5})
     story.round(1, "accept", {"1024x512": 1e-5})
     story.round(2, None, {"1024x512": 1e-5})
-    assert history(story).protected() == {0, 1}
+    assert history(story).unmaskable() == {0, 1}
     decide(story, 2, "rollback", (1,))
     found = history(story)
     assert [one.status for one in found.attempts.values()] == ["baseline", "refuted", "rollback"]
     assert (found.attempts[1].refuted_by, found.attempts[1].accepted) == (2, False)
     assert found.attempts[1].decided.decision == "accept"
-    assert (found.incumbent.number, found.protected()) == (0, {0})
+    assert (found.incumbent.number, found.unmaskable()) == (0, {0})
 
 
 def test_only_accepted_versions_after_the_baseline_can_be_refuted(story):

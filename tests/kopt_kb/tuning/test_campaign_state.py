@@ -1,23 +1,22 @@
-"""The state is a fold: the same events give the same state, and masked versions are known."""
+"""The state of a whole campaign: the same at every event, however it was folded."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.tuning.states import CampaignFold, CampaignState, State, fold_campaign
+from kopt_kb.tuning.machine import State, state_of
+from kopt_kb.workspace.fold import Fold, fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import MemoryMasked
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
 
 def test_before_the_campaign(workspace: Workspace) -> None:
     """A fresh workspace waits for its target to be confirmed."""
-    state = fold_campaign(workspace.events(), ObjectStore(workspace.layout.objects).get)
-    assert (state.state, state.best, state.open_round, state.simulated) == (State.DEFINE_TARGET, None, None, False)
+    state = workspace.state()
+    assert (state_of(state), state.best, state.open_round, state.simulated) == (State.DEFINE_TARGET, None, None, False)
 
 
 def test_after_a_campaign(workspace: Workspace, make_campaign) -> None:
@@ -27,7 +26,7 @@ def test_after_a_campaign(workspace: Workspace, make_campaign) -> None:
         state = campaign.state()
         again = campaign.state()
     assert state == again
-    assert state.state is State.REPORT
+    assert state_of(state) is State.REPORT
     assert state.simulated
     assert [one.number for one in state.rounds] == [0, 1, 2]
     assert state.best is not None and state.best.accepted
@@ -36,21 +35,21 @@ def test_after_a_campaign(workspace: Workspace, make_campaign) -> None:
     assert {len(times) for times in state.best.times(state.best.name).values()} == {3}
 
 
-def fresh(events: tuple[Event, ...], read) -> CampaignState:
+def fresh(events: tuple[Event, ...], read) -> WorkspaceState:
     """The state of a fold that never saw anything before."""
-    return fold_campaign(events, read)
+    return fold(events, read)
 
 
 def check_every_prefix(events: tuple[Event, ...], read) -> None:
     """One fold that takes event after event gives the state of a fresh one each time, and of any split in two."""
-    growing = CampaignFold(read)
+    growing = Fold(read)
     for end in range(1, len(events) + 1):
         growing.take(events[end - 1 : end])
         wanted = fresh(events[:end], read)
         assert growing.state() == wanted, end
-        assert growing.state().state is wanted.state
+        assert state_of(growing.state()) is state_of(wanted)
         assert growing.seq == end
-        split = CampaignFold(read)
+        split = Fold(read)
         split.take(events[: end // 2])
         split.take(events[end // 2 : end])
         assert split.state() == wanted, end
@@ -71,35 +70,16 @@ def test_a_growing_fold_equals_a_fresh_one(route: str, workspace: Workspace, pyt
     check_every_prefix(where.events(), ObjectStore(where.layout.objects).get)
 
 
-@pytest.mark.parametrize("op", ["gemm", "rms_norm", "rms_norm_2", "softmax", "softmax_2"])
-def test_a_growing_fold_equals_a_fresh_one_on_recorded_campaigns(repo_root: Path, op: str) -> None:
-    """The campaigns measured on an H200."""
-    kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op)
-    check_every_prefix(kept.events(), ObjectStore(kept.layout.objects).get)
-
-
 def test_a_state_does_not_change_when_the_fold_grows(workspace: Workspace, make_campaign) -> None:
     """What was returned stays as it was, round and noise and masks, whatever is taken up or written into it."""
     with make_campaign(workspace, rounds=2) as campaign:
         campaign.run()
     events, read = workspace.events(), ObjectStore(workspace.layout.objects).get
-    growing = CampaignFold(read)
-    kept: list[tuple[CampaignState, CampaignState]] = []
+    growing = Fold(read)
+    kept: list[tuple[WorkspaceState, WorkspaceState]] = []
     for end, event in enumerate(events, 1):
         growing.take((event,))
         kept.append((growing.state(), fresh(events[:end], read)))
     for state, wanted in kept:
         assert (state.rounds, state.noise, state.masked) == (wanted.rounds, wanted.noise, wanted.masked)
-        assert (state.state, state.stopped) == (wanted.state, wanted.stopped)
-    scribbled = growing.state()
-    scribbled.rounds[-1].measured.clear()
-    scribbled.rounds[-1].gates.clear()
-    scribbled.noise.clear()
-    scribbled.masked.add(7)
-    assert growing.state() == fresh(events, read)
-
-
-def test_a_fold_of_nothing_is_refused() -> None:
-    """As a journal that is empty."""
-    with pytest.raises(BadInput, match="empty"):
-        CampaignFold(lambda _: b"").state()
+        assert (state_of(state), state.stopped) == (state_of(wanted), wanted.stopped)

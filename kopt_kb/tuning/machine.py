@@ -1,15 +1,61 @@
-"""The transition table of a campaign: which state follows which, and which reasons lead from where to REPORT."""
+"""The states of a campaign: which follows which, and which reasons lead from where to REPORT."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import get_args
 
 from kopt_kb.tuning.policy import ALWAYS, Policy, StopReason
-from kopt_kb.tuning.states import CampaignState, State
 from kopt_kb.workspace.route import Route
+from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["EXITS", "NEXT", "exits", "may_follow"]
+__all__ = ["EXITS", "NEXT", "State", "exits", "may_follow", "state_of"]
+
+
+class State(StrEnum):
+    """Where a campaign stands."""
+
+    DEFINE_TARGET = "DEFINE_TARGET"
+    PREPARE_ENVIRONMENT = "PREPARE_ENVIRONMENT"
+    READ_HISTORICAL_TIPS = "READ_HISTORICAL_TIPS"
+    BASELINE = "BASELINE"
+    ANALYZE = "ANALYZE"
+    OPTIMIZE = "OPTIMIZE"
+    VALIDATE = "VALIDATE"
+    ACCEPT = "ACCEPT"
+    ACCEPT_WITH_NOTE = "ACCEPT_WITH_NOTE"
+    ROLLBACK = "ROLLBACK"
+    REPORT = "REPORT"
+
+
+_AFTER = {
+    "accept": State.ACCEPT,
+    "accept_with_note": State.ACCEPT_WITH_NOTE,
+    "rollback": State.ROLLBACK,
+    "unverified": State.ROLLBACK,
+}
+
+
+def state_of(state: WorkspaceState) -> State:
+    """Return where a campaign stands: what the next step works on, or the word of the last decision."""
+    if state.stopped is not None:
+        return State.REPORT
+    if state.campaign is None or state.route == "roofline":
+        return State.DEFINE_TARGET
+    if not state.environment_seq:
+        return State.PREPARE_ENVIRONMENT
+    if not state.tips_seq:
+        return State.READ_HISTORICAL_TIPS
+    if state.baseline is None:
+        return State.BASELINE
+    last = state.rounds[-1]
+    if last.decided is not None:
+        return _AFTER[last.decided.decision]
+    if last.hypothesis is None:
+        return State.ANALYZE
+    return State.VALIDATE if last.name in last.submitted else State.OPTIMIZE
+
 
 _DECIDED = frozenset({State.ACCEPT, State.ACCEPT_WITH_NOTE, State.ROLLBACK})
 _ROUND = frozenset({State.ANALYZE, State.OPTIMIZE})
@@ -51,13 +97,14 @@ EXITS: Mapping[State, frozenset[StopReason]] = {
 _STRAIGHT_AFTER_BASELINE: frozenset[StopReason] = frozenset({"user", "exhausted"})
 
 
-def exits(state: CampaignState, policy: Policy) -> frozenset[StopReason]:
+def exits(state: WorkspaceState, policy: Policy) -> frozenset[StopReason]:
     """Return the reasons of the policy for which a campaign may end where it stands.
 
     Straight after the baseline only the user ends it, or that nobody has a hypothesis: then there is no round to do.
     """
-    found = EXITS[state.state] & (ALWAYS | set(policy.stop_reasons))
-    straight = [one.accepted for one in state.rounds] == [False] * (len(state.rounds) - 1) + [True]
+    found = EXITS[state_of(state)] & (ALWAYS | set(policy.stop_reasons))
+    last = state.attempts[max(state.attempts)]
+    straight = last.is_baseline and last.accepted and last.decided is not None
     return found & _STRAIGHT_AFTER_BASELINE if straight else found
 
 

@@ -1,0 +1,353 @@
+"""The one fold: from events to the state of a workspace and its campaign.
+
+    growing = Fold(store.get)        # each event is taken up once
+    growing.take(events)
+    state = growing.state()          # stays as it is while the fold grows
+
+`read` gives the bytes of a blob: version 1 journals keep the loop's own events in blobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.analysis.roofline.recorded import read_rooflines
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.problem import Problem
+from kopt_kb.workspace.journal import campaign_events as campaign
+from kopt_kb.workspace.journal import round_events as events
+from kopt_kb.workspace.journal import setup_events as setup
+from kopt_kb.workspace.journal.events import Event, EventData
+from kopt_kb.workspace.journal.old_notes import BY, is_old_note, typed_note
+from kopt_kb.workspace.rounds import ACCEPTED, Bench, Candidate, Entry, Round, Run
+from kopt_kb.workspace.route import route_of
+from kopt_kb.workspace.state import WorkspaceState, machine_of
+
+__all__ = ["Fold", "fold", "folded"]
+
+
+class Fold:
+    """The state of a journal that grows.
+
+    Args:
+        read: Gives the bytes of a blob.
+    """
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        self._read = read
+        self._state: WorkspaceState | None = None
+
+    @property
+    def seq(self) -> int:
+        """How many events were taken up."""
+        return self._state.seq if self._state is not None else 0
+
+    def take(self, more: Iterable[Event]) -> None:
+        """Take the events up that follow those taken before.
+
+        Raises:
+            BadInput: The first is not workspace_created, or its problem can't be read.
+        """
+        for event in more:
+            if self._state is None:
+                self._state = _begin(event)
+            state, data = self._state, event.data
+            state.seq, state.head, state.times[event.seq] = event.seq, event.zh, event.t
+            if isinstance(data, setup.NoteAdded) and is_old_note(data):
+                data = self._typed(state, event.seq, data)
+            taken = _TAKEN.get(type(data))
+            if taken is not None:
+                taken(state, event, data)
+
+    def _typed(self, state: WorkspaceState, seq: int, note: setup.NoteAdded) -> EventData:
+        """Return what a note of the loop stands for; one that can't be read stays a note, and the state says so."""
+        try:
+            return typed_note(note, self._read, state.current) or note
+        except BadInput as error:
+            state.unread = {**state.unread, seq: f"{error.where}: {error.what}"}
+            return note
+
+    def state(self) -> WorkspaceState:
+        """Return the state; of events taken up later only `measured`, `runs` and `times` show.
+
+        Raises:
+            BadInput: No event was taken up.
+        """
+        if self._state is None:
+            raise BadInput("the journal is empty", fix="create the workspace with `kb init`", code="KB310")
+        return replace(self._state)
+
+
+def fold(more: Iterable[Event], read: Callable[[str], bytes]) -> WorkspaceState:
+    """Return the state after these events; raises as `Fold.take` and `Fold.state` do."""
+    whole = Fold(read)
+    whole.take(more)
+    return whole.state()
+
+
+def _begin(first: Event) -> WorkspaceState:
+    created = first.data
+    if not isinstance(created, setup.WorkspaceCreated):
+        raise BadInput(f"the journal begins with {first.kind}, not workspace_created", code="KB310")
+    route = route_of(created.problem)
+    problem = Problem.from_json(created.problem)
+    zero = Round(0, first.t, is_baseline=route != "pytorch")
+    return WorkspaceState(first.seq, first.zh, created, problem, route, attempts={0: zero})
+
+
+# ---- the workspace -------------------------------------------------------------------------------
+
+
+def _specs(state: WorkspaceState, _: Event, data: setup.SpecsRegistered) -> None:
+    known = {row.key for row in data.rows}
+    state.specs = {**state.specs, **{row.key: row for row in data.rows}}
+    unknown = {**state.unknown, **{row.key: row for row in data.unknown}}
+    state.unknown = {key: row for key, row in unknown.items() if key not in known}
+
+
+def _targets(state: WorkspaceState, event: Event, data: setup.TargetSet) -> None:
+    state.targets, state.targets_seq = data, event.seq
+    state.rooflines = read_rooflines(data.work.get("rooflines", ()), where=f"event {event.seq}: rooflines")
+    changed = data.work.get("problem")
+    if changed:
+        state.problem = Problem.from_json(changed)
+
+
+def _environment(state: WorkspaceState, event: Event, data: setup.EnvironmentRecorded) -> None:
+    state.environments = {**state.environments, event.seq: data}
+    if state.campaign is not None:
+        state.environment, state.environment_seq = data, event.seq
+
+
+def _bench(state: WorkspaceState, event: Event, data: setup.BenchStarted) -> None:
+    state.benches = {**state.benches, data.bench: Bench(event.seq, event.t, data)}
+    state.environments = {**state.environments, event.seq: data.machine}
+
+
+def _noise(state: WorkspaceState, _: Event, data: setup.NoiseMeasured) -> None:
+    """Book noise under the machine of its run, else under the one in force."""
+    run = state.runs.get(data.run)
+    machine = machine_of(state.environments.get(run.environment) if run is not None else state.environment)
+    state.noises = {**state.noises, machine: {**state.noises.get(machine, {}), data.shape: data}}
+    state.noise_records = (*state.noise_records, data)
+
+
+def _adopted(state: WorkspaceState, event: Event, data: setup.FileAdopted) -> None:
+    state.adopted = (*state.adopted, (event.seq, event.t, data))
+
+
+# ---- the campaign --------------------------------------------------------------------------------
+
+
+def _confirmed(state: WorkspaceState, event: Event, data: campaign.CampaignConfirmed) -> None:
+    state.campaign, state.campaign_seq = data, event.seq
+    state.environment, state.environment_seq = None, 0
+    state.tips, state.tips_seq = None, 0
+    state.stopped, state.stopped_seq = None, 0
+    unreal = "; every time is simulated, nothing was measured" if data.simulated else ""
+    words = f"campaign under policy {data.policy.get('name')}, executor {data.executor}{unreal}"
+    _say(state, Entry(event.seq, event.t, "user", "", BY, words))
+
+
+def _tips(state: WorkspaceState, event: Event, data: campaign.TipsRead) -> None:
+    state.tips, state.tips_seq = data, event.seq
+    if data.text.strip():
+        _say(state, Entry(event.seq, event.t, "tip", "", BY, data.text.strip()))
+
+
+def _protected(state: WorkspaceState, _: Event, data: campaign.ProjectProtected) -> None:
+    state.protected = data
+
+
+def _frozen(state: WorkspaceState, _: Event, data: campaign.ProjectFrozen) -> None:
+    state.frozen = data
+
+
+def _stopped(state: WorkspaceState, event: Event, data: campaign.Stopped) -> None:
+    state.stopped, state.stopped_seq = data, event.seq
+
+
+def _blocked(state: WorkspaceState, _: Event, data: campaign.Blocked) -> None:
+    state.blocked = data
+
+
+# ---- rounds --------------------------------------------------------------------------------------
+
+
+def _change(state: WorkspaceState, number: int, t: str, **fields: Any) -> None:
+    """Replace a round by one with these fields; one that no event named before begins at `t`."""
+    made = replace(state.attempts.get(number) or Round(number, t), **fields)
+    attempts = {**state.attempts, number: made}
+    state.attempts = attempts if number in state.attempts or number > max(state.attempts) else _ordered(attempts)
+
+
+def _ordered(attempts: Mapping[int, Round]) -> dict[int, Round]:
+    return dict(sorted(attempts.items()))
+
+
+def _now(state: WorkspaceState) -> Round:
+    return state.attempts[state.current]
+
+
+def _say(state: WorkspaceState, entry: Entry) -> None:
+    now = _now(state)
+    _change(state, now.number, now.t, notes=(*now.notes, entry))
+
+
+def _round(state: WorkspaceState, event: Event, data: events.RoundStarted) -> None:
+    state.current = data.round
+    known = state.attempts.get(data.round)
+    seq = known.seq if known is not None and known.seq else event.seq
+    _change(state, data.round, event.t, incumbent=data.incumbent, seq=seq)
+
+
+def _proposal(state: WorkspaceState, event: Event, data: campaign.ProposalMade) -> None:
+    _change(state, data.round, event.t, proposal=data, proposal_seq=event.seq)
+
+
+def _hypothesis(state: WorkspaceState, event: Event, data: events.HypothesisStated) -> None:
+    _change(state, data.round, event.t, hypothesis=data)
+
+
+def _level(state: WorkspaceState, event: Event, data: campaign.LevelChosen) -> None:
+    _change(state, data.round, event.t, level=data.level, level_reason=data.reason)
+
+
+def _candidate(state: WorkspaceState, event: Event, data: events.CandidateSubmitted) -> None:
+    own = state.attempts[data.round].candidates if data.round in state.attempts else {}
+    made = Candidate(data.candidate, data)
+    _change(state, data.round, event.t, candidates={**own, data.candidate: made})
+
+
+def _run_started(state: WorkspaceState, event: Event, data: events.RunStarted) -> None:
+    run = Run(data, environment=state.environment_seq)
+    state.runs[data.run] = run
+    if data.candidate not in state.benches:
+        now = _now(state)
+        _change(state, now.number, event.t, runs={**now.runs, data.run: run})
+
+
+def _run_finished(state: WorkspaceState, event: Event, data: events.RunFinished) -> None:
+    if data.run not in state.runs:
+        return
+    run = replace(state.runs[data.run], finished=data)
+    state.runs[data.run] = run
+    now = _now(state)
+    if data.run in now.runs:
+        _change(state, now.number, event.t, runs={**now.runs, data.run: run})
+
+
+def _owner(state: WorkspaceState, name: str) -> Round:
+    """Return the round that submitted a candidate; the present one when none did."""
+    now = _now(state)
+    rounds = (now, *state.attempts.values())
+    return next((one for one in rounds if name in one.candidates), now)
+
+
+def _judged(state: WorkspaceState, event: Event, data: events.GateJudged) -> None:
+    owner = _owner(state, data.candidate)
+    known = owner.candidates.get(data.candidate, Candidate(data.candidate))
+    made = replace(known, gates=(*known.gates, data))
+    _change(state, owner.number, event.t, candidates={**owner.candidates, data.candidate: made})
+
+
+def _measured(state: WorkspaceState, event: Event, data: events.Measured) -> None:
+    state.measured[data.id] = data
+    bench = state.benches.get(data.candidate)
+    if bench is not None:
+        more = replace(bench, records=(*bench.records, data))
+        state.benches = {**state.benches, data.candidate: more}
+        return
+    owner, now = _owner(state, data.candidate), _now(state)
+    candidates = now.candidates
+    if data.candidate not in owner.candidates:
+        candidates = {**candidates, data.candidate: Candidate(data.candidate)}
+    measured = {**now.measured, data.id: data}
+    _change(state, now.number, event.t, candidates=candidates, measured=measured, ended=event.seq)
+
+
+def _profile(state: WorkspaceState, event: Event, data: setup.ProfileRead) -> None:
+    state.limiter = data.code
+    now = _now(state)
+    _change(state, now.number, event.t, profiles=(*now.profiles, data))
+
+
+def _decided(state: WorkspaceState, event: Event, data: events.Decided) -> None:
+    made = {"decided": data, "decided_t": event.t, "decided_seq": event.seq, "ended": event.seq}
+    if data.decision in ACCEPTED and state.first is None:
+        made["is_baseline"] = True
+    _change(state, data.round, event.t, **made)
+    for number in data.refutes:
+        # Never the baseline, which all others rest on.
+        one = state.attempts.get(number)
+        if one is not None and one.accepted and not one.is_baseline and number != data.round:
+            _change(state, number, event.t, refuted_by=data.round)
+
+
+def _snapshot(state: WorkspaceState, event: Event, data: events.SnapshotTaken) -> None:
+    _change(state, data.version, event.t, snapshot=data)
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+
+def _note(state: WorkspaceState, event: Event, data: setup.NoteAdded) -> None:
+    _say(state, Entry(event.seq, event.t, data.topic, data.text, data.by))
+
+
+def _noted(state: WorkspaceState, event: Event, data: setup.MemoryNoted) -> None:
+    one = state.attempts.get(data.version)
+    if one is not None:
+        entry = Entry(event.seq, event.t, data.field, data.text, data.by)
+        _change(state, one.number, event.t, entries=(*one.entries, entry))
+
+
+def _masked(state: WorkspaceState, event: Event, data: events.MemoryMasked) -> None:
+    _mask(state, event, data.versions, data.reason)
+
+
+def _unmasked(state: WorkspaceState, event: Event, data: events.MemoryUnmasked) -> None:
+    _mask(state, event, data.versions, "")
+
+
+def _mask(state: WorkspaceState, event: Event, versions: tuple[int, ...], reason: str) -> None:
+    for number in versions:
+        if number in state.attempts:
+            _change(state, number, event.t, mask=reason)
+
+
+_TAKEN: Mapping[type[EventData], Callable[[WorkspaceState, Event, Any], None]] = {
+    setup.SpecsRegistered: _specs, setup.TargetSet: _targets, setup.EnvironmentRecorded: _environment,
+    setup.BenchStarted: _bench, setup.NoiseMeasured: _noise, setup.ProfileRead: _profile,
+    setup.FileAdopted: _adopted, setup.NoteAdded: _note, setup.MemoryNoted: _noted,
+    campaign.CampaignConfirmed: _confirmed, campaign.TipsRead: _tips, campaign.ProposalMade: _proposal,
+    campaign.ProjectProtected: _protected, campaign.ProjectFrozen: _frozen, campaign.LevelChosen: _level,
+    campaign.Stopped: _stopped, campaign.Blocked: _blocked,
+    events.RoundStarted: _round, events.HypothesisStated: _hypothesis, events.CandidateSubmitted: _candidate,
+    events.RunStarted: _run_started, events.RunFinished: _run_finished, events.GateJudged: _judged,
+    events.Measured: _measured, events.Decided: _decided, events.SnapshotTaken: _snapshot,
+    events.MemoryMasked: _masked, events.MemoryUnmasked: _unmasked,
+}  # fmt: skip
+"""What each kind of event changes; a resumed campaign changes nothing, nor does what a newer version wrote."""
+
+
+_KNOWN: dict[Path, Fold] = {}
+_KEPT = 8
+
+
+def folded(journal: Path, more: tuple[Event, ...], read: Callable[[str], bytes]) -> WorkspaceState:
+    """Return the state after a journal's events; events that were folded in this process before are not again."""
+    path = journal.absolute()
+    known = _KNOWN.pop(path, None)
+    grown = known is not None and 0 < known.seq <= len(more) and more[known.seq - 1].zh == known.state().head
+    if known is None or not grown or known.state().unread:
+        known = Fold(read)
+    known.take(more[known.seq :])
+    if known.seq:
+        _KNOWN[path] = known
+    while len(_KNOWN) > _KEPT:
+        del _KNOWN[next(iter(_KNOWN))]
+    return known.state()

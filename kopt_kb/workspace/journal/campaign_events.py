@@ -1,0 +1,160 @@
+"""Events of a campaign as a whole: what was confirmed, read, proposed, frozen and chosen, and why it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from kopt_kb.workspace.journal.codec import Count, JsonMap, Seq, Sha256, Text
+from kopt_kb.workspace.journal.setup_events import EventData
+
+__all__ = [
+    "Blocked",
+    "CampaignConfirmed",
+    "Launch",
+    "LevelChosen",
+    "ProjectFrozen",
+    "ProjectProtected",
+    "ProposalMade",
+    "Resumed",
+    "SearchSpace",
+    "StopReason",
+    "Stopped",
+    "TipsRead",
+]
+
+StopReason = Literal[
+    "target", "hardware_limit", "iterations", "budget", "user", "plateau", "exhausted", "escalated", "aborted"
+]
+"""Why a campaign ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Of a command line: what asks for hypotheses and runs candidates, to ask and run the same again."""
+
+    proposers: tuple[str, ...]
+    executor_command: str
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignConfirmed(EventData):
+    """A campaign begins, or goes on after a stop, under what was asked for.
+
+    Attributes:
+        policy: The policy's own fields.
+        simulated: Whether times are computed by the simulator.
+        executor: Name of what runs candidates.
+        proposers: Names of who is asked, in order.
+        settings: Sizes of measurements, unit in each name.
+        launch: What a later start needs to ask and run the same again; null when nobody said.
+    """
+
+    kind: ClassVar[str] = "campaign_confirmed"
+    policy: JsonMap
+    simulated: bool
+    executor: str
+    proposers: tuple[str, ...]
+    settings: JsonMap
+    launch: Launch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TipsRead(EventData):
+    """Earlier experience, which guides and proves nothing; `source` is null where there was none to read."""
+
+    kind: ClassVar[str] = "tips_read"
+    source: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSpace:
+    """Values laid over a configuration, and the values that a search tries for each knob."""
+
+    start: JsonMap
+    knobs: JsonMap
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalMade(EventData):
+    """What a proposer suggested for a round.
+
+    Attributes:
+        round: The round it is for.
+        category: Kind of change.
+        claim: What it claims.
+        expected: What it expects to see.
+        proposer: Who says so.
+        source: Blob of the kernel or bundle that carries the change.
+        spaces: Shape → what a search tries; empty: nothing to search.
+        risk: `high` asks for validation on all shapes; empty: nothing was said.
+        confirms: Versions accepted on representative shapes that the round validates on all.
+    """
+
+    kind: ClassVar[str] = "proposal_made"
+    round: Count
+    category: Text
+    claim: Text
+    expected: str
+    proposer: Text
+    source: Sha256
+    spaces: Mapping[str, SearchSpace]
+    risk: str = ""
+    confirms: tuple[Count, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectProtected(EventData):
+    """Of a project, before its baseline: path → hash of every file that no candidate may change."""
+
+    kind: ClassVar[str] = "project_protected"
+    root: Text
+    protected: Mapping[str, Sha256]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFrozen(EventData):
+    """Of a project, after its baseline: the header of its CSV and the shapes of quick validation."""
+
+    kind: ClassVar[str] = "project_frozen"
+    header: tuple[str, ...]
+    representative: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelChosen(EventData):
+    """On which shapes a round of a project is decided, and why."""
+
+    kind: ClassVar[str] = "level_chosen"
+    round: Count
+    level: Literal["quick", "full"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed(EventData):
+    """The journal was opened after an unclean end: bytes cut off, runs nobody waits for any more."""
+
+    kind: ClassVar[str] = "resumed"
+    torn_bytes: Count
+    abandoned_runs: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked(EventData):
+    """The campaign can't go on before these needs are met."""
+
+    kind: ClassVar[str] = "blocked"
+    needs: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped(EventData):
+    """The campaign ended; `evidence` holds the events the reason rests on."""
+
+    kind: ClassVar[str] = "stopped"
+    reason: StopReason
+    evidence: tuple[Seq, ...]

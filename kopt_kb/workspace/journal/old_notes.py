@@ -1,0 +1,65 @@
+"""Reads what version 1 journals kept as JSON notes of the loop, and gives the typed events of today for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from kopt_kb.workspace.journal.campaign_events import (
+    CampaignConfirmed,
+    LevelChosen,
+    ProjectFrozen,
+    ProjectProtected,
+    ProposalMade,
+    TipsRead,
+)
+from kopt_kb.workspace.journal.codec import decode
+from kopt_kb.workspace.journal.setup_events import EventData, NoteAdded
+
+__all__ = ["BY", "is_old_note", "typed_note"]
+
+BY = "kb tune"
+"""Author of the notes that belonged to the loop; what follows a colon named the proposer."""
+
+_KINDS: Mapping[str, type[EventData]] = {
+    "campaign": CampaignConfirmed,
+    "tips": TipsRead,
+    "proposal": ProposalMade,
+    "project": ProjectProtected,
+    "frozen": ProjectFrozen,
+    "level": LevelChosen,
+}
+
+
+def is_old_note(data: EventData) -> bool:
+    """Return whether an event is a note that the loop wrote for itself."""
+    return isinstance(data, NoteAdded) and data.by.startswith(BY)
+
+
+def typed_note(data: NoteAdded, read: Callable[[str], bytes], current: int) -> EventData | None:
+    """Return the typed event that a note of the loop stands for; None when its text is somebody's words.
+
+    Args:
+        data: A note that `is_old_note` names.
+        read: Gives the bytes of a blob.
+        current: Number of the round that is open; notes did not say it.
+
+    Raises:
+        ObjectError: The note's blob is missing or damaged.
+        FieldError: It is a note of the loop, and a field of it is wrong.
+    """
+    text = read(data.text)
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    kind = _KINDS.get(str(body.pop("kind", ""))) if isinstance(body, dict) else None
+    if kind is None:
+        return None
+    if kind is ProposalMade:
+        body = {**body, "round": current}
+    elif kind is TipsRead:
+        body = {**body, "text": body.get("text") or ""}
+    elif kind is CampaignConfirmed:
+        body = {"executor": "", "proposers": [], "settings": {}, **body}
+    return decode(kind, body, kind.kind)
