@@ -168,3 +168,29 @@ def test_an_engine_the_part_lacks_is_refused(wiki_root: Path) -> None:
     """A NONE row is neither zero nor unknown."""
     with pytest.raises(BadInput, match="no FP8 units"):
         compute_ceiling(Registry.open(wiki_root).platform("T10"), "fp8", "matrix")
+
+
+@pytest.mark.core
+def test_the_accumulator_kernels_use_comes_before_silence(wiki_root: Path, product: Path) -> None:
+    """102.4 TFLOPS accumulates in fp32; a row that is silent about it is not taken, even if it is higher."""
+    row = next(line for line in product.read_text().splitlines() if "| 102.4 |" in line)
+    silent = row.replace("102.4", "103.4").replace("acc=fp32", "acc=unstated")
+    product.write_text(product.read_text().replace(row, f"{silent}\n{row}"))
+    roof = compute_ceiling(Registry.open(wiki_root).platform("T10"), "fp16", "matrix")
+    assert (str(roof.documented), roof.notes) == ("102.4 TFLOPS", ())
+
+
+@pytest.mark.parametrize(
+    ("footprint", "expected"),
+    [
+        (200_000_000, "1.7 TB/s"),
+        (200_000_001, "2.0 TB/s"),
+        (499_999_999, "2.0 TB/s"),
+        (500_000_000, "1.9 TB/s"),
+        (50_000_000, "1.7 TB/s"),
+        (49_999_999, "2.0 TB/s"),
+    ],
+)
+def test_a_comparable_footprint_ends_at_a_factor_of_two(measured_root: Path, footprint: int, expected: str) -> None:
+    """Measured at 100 MB and 1 GB: 200 MB is comparable with the first, a byte more with neither."""
+    assert str(memory_ceiling(Registry.open(measured_root).platform("T10"), "copy", footprint).roof) == expected

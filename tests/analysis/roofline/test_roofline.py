@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from kopt_kb.analysis.roofline.roofline import GradeRefused, roofline
 from kopt_kb.errors import BadInput
+from kopt_kb.problem.counts import Count, FlopCount
 from kopt_kb.problem.work import Work, work
 from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.wiki.registry import Platform, Registry
@@ -155,3 +157,25 @@ def test_work_without_operations_or_bytes_has_nothing_to_attain(t10: Platform) -
     assert (found.bound, found.limiter) == ("memory", "dram")
     with pytest.raises(BadInput):
         roofline(Work.given(0, 0, "fp32", "vector"), t10)
+
+
+@pytest.mark.parametrize(
+    ("intensity", "bound"),
+    [("12.159", "memory"), ("12.161", "balanced"), ("13.439", "balanced"), ("13.441", "compute")],
+)
+def test_the_band_is_5_per_cent_of_the_memory_time(t10: Platform, intensity: str, bound: str) -> None:
+    """The ridge is 12.8 FLOP/B, so 12.16 and 13.44 are its borders."""
+    flops = int(Fraction(intensity) * 10**9)
+    assert roofline(Work.given(flops, 10**9, "fp32", "vector"), t10).bound == bound
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(("vector", "ridge", "limiter"), [(512, "12.8", "fp32 vector"), (128, "51.2", "fp16 matrix")])
+def test_the_ridge_is_that_of_the_engine_that_takes_longest(
+    t10: Platform, vector: int, ridge: str, limiter: str
+) -> None:
+    """1024 Gop at 102.4 TFLOPS take 10 ms; 512 Gop at 25.6 take 20 ms, 128 Gop 5 ms; both share 2.0 TB/s."""
+    flops = (FlopCount("fp16", "matrix", Count(1024 * 10**9)), FlopCount("fp32", "vector", Count(vector * 10**9)))
+    found = roofline(replace(Work.given(0, 10**9, "fp32", "vector"), flops=flops), t10)
+    assert isinstance(found.ridge, Quantity)
+    assert (found.ridge.si, found.limiter, found.bound) == (Fraction(ridge), limiter, "compute")

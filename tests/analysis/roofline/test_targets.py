@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from kopt_kb.analysis.roofline.targets import (
     parse_performance_target,
 )
 from kopt_kb.errors import BadInput
-from kopt_kb.problem.work import work
+from kopt_kb.problem.work import Work, work
 from kopt_kb.wiki.registry import Registry
 
 
@@ -137,3 +138,26 @@ def test_an_unknown_roof_stays_unknown(wiki_root: Path) -> None:
     assert target is not None
     found = roofline(work("gemm", "4096x4096x4096", "bf16"), Registry.open(wiki_root).platform("T10"), aim=target)
     assert found.unknown() is not None
+
+
+def test_the_whole_roof_may_be_asked_for(wiki_root: Path) -> None:
+    """100 % and the roof's own rate are shares of 1; nothing above is."""
+    for text in ("100%", "102.4 TFLOPS"):
+        found = one(wiki_root, "4096x4096x4096", text).target
+        assert (found.factor, found.value.si) == (1, 102_400_000_000_000)
+    with pytest.raises(TargetAboveRoofError):
+        one(wiki_root, "4096x4096x4096", "102.401 TFLOPS")
+
+
+def test_a_rate_of_what_a_shape_does_not_do_is_refused(t10_copy: Work, wiki_root: Path) -> None:
+    """A copy has no operations a second."""
+    aim = parse_performance_target("1 TFLOPS")
+    assert aim is not None
+    with pytest.raises(BadInput, match="counts no such work"):
+        roofline(t10_copy, Registry.open(wiki_root).platform("T10"), aim=aim)
+
+
+@pytest.fixture
+def t10_copy() -> Work:
+    """A gigabyte moved, nothing computed."""
+    return replace(Work.given(0, 10**9, "fp32", "vector"), shape=(10**9,))

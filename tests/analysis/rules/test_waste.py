@@ -92,3 +92,10 @@ def test_where_memory_is_busier_than_busy_arithmetic_the_waste_counts(
     assert rule(made(**waste, pipe_elapsed__fma_pct=82.0)) is not None
     assert rule(made(**waste, pipe_elapsed__tensor_pct=78.0)) is not None
     assert rule(made(**waste, pipe_elapsed__tensor_pct=82.0)) is None
+
+
+@pytest.mark.parametrize(("rule", "waste"), WASTEFUL[:2], ids=lambda one: getattr(one, "__name__", ""))
+def test_waste_that_nobody_waits_for_limits_nothing(made: Made, rule: Find, waste: dict[str, float]) -> None:
+    """30 % of a warp's time waiting for memory is the least: with 31 of 100 it fires, with 29 it does not."""
+    assert rule(made(**{**waste, "stall__long_scoreboard": 31.0, "stall__wait": 69.0})) is not None
+    assert rule(made(**{**waste, "stall__long_scoreboard": 29.0, "stall__wait": 71.0})) is None

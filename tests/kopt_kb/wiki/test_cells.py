@@ -84,3 +84,22 @@ def test_formula_belongs_to_derived_rows() -> None:
     assert parse(grade="derived", source="-", note="formula: sm_count * 2").grade == "derived"
     with pytest.raises(CellFault):
         parse(note="formula: sm_count")
+
+
+@pytest.mark.parametrize(("length", "ok"), [(60, True), (61, False)])
+def test_a_quote_has_at_most_60_characters(length: int, ok: bool) -> None:
+    """The printed cell, not the paragraph around it."""
+    source = f'[^s] row 1 quote="{"148 TFLOPS".ljust(length, ".")}"'
+    if ok:
+        assert len(parse(source=source).sources[0].quote) == 60
+    else:
+        with pytest.raises(CellFault, match="quote of 61 characters") as caught:
+            parse(source=source)
+        assert caught.value.code == "WK206"
+
+
+def test_zero_is_no_value() -> None:
+    """A part that lacks it has a NONE row."""
+    with pytest.raises(CellFault, match="peak_compute of 0") as caught:
+        parse(value="0", source='[^s] row 1 quote="0 TFLOPS"')
+    assert caught.value.code == "WK202"

@@ -177,3 +177,12 @@ def test_crlf_and_bom_change_nothing() -> None:
     dressed = read_page(b"\xef\xbb\xbf" + page_of(ROW).replace("\n", "\r\n").encode(), "p.md")
     assert dressed.rows == plain.rows
     assert not dressed.faults
+
+
+def test_front_matter_is_not_read_as_markdown() -> None:
+    """A YAML comment is no heading and a list there is no table: title and lines are those of the body."""
+    front = FRONT.replace("platform:", "# Comment\nplatform:").replace(
+        "arch: A\n", "arch: A\naliases:\n  - '| x | y |'\n"
+    )
+    page = read_page(page_of(ROW, front).encode(), "hardware/v/t10.md")
+    assert (page.title, page.faults, [row.line for row in page.rows]) == ("T", [], [17])
