@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.analysis.profile.families import LIMITERS, STALL_REASONS, SolClass
 from kopt_kb.analysis.profile.launch import Dim3, HotSpot, Launch, Place, Source, StoredRule
@@ -12,12 +12,13 @@ from kopt_kb.analysis.profile.names import Role, function_name, role_of
 from kopt_kb.analysis.profile.sol import sol_class_of
 from kopt_kb.analysis.profile.vocabulary import definition_of
 from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.wire import Wire
 
 __all__ = ["DurationStats", "KernelProfile"]
 
 
 @dataclass(frozen=True, slots=True)
-class DurationStats:
+class DurationStats(Wire):
     """Times of the launches that have one, in seconds."""
 
     count: int
@@ -26,19 +27,9 @@ class DurationStats:
     min_s: float
     max_s: float
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return {
-            "count": self.count,
-            "total_s": self.total_s,
-            "median_s": self.median_s,
-            "min_s": self.min_s,
-            "max_s": self.max_s,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class KernelProfile:
+class KernelProfile(Wire):
     """All launches of one kernel with one grid and block.
 
     Attributes:
@@ -78,6 +69,24 @@ class KernelProfile:
     rules: tuple[StoredRule, ...] = ()
     hot_spots: tuple[HotSpot, ...] = ()
     notes: tuple[str, ...] = ()
+
+    WIRE: ClassVar = (
+        "name", "function", "demangled", "role", "vendor=source.vendor", "device=known_device", "target=known_target",
+        "file=source.file", "place=place.text", "grid", "block", "launches=launch_count", "duration_s", "durations",
+        "metrics", "sol_class", "bounds", "occupancy_limiters", "rules", "hot_spots",
+        "launch_records=launches", "notes",
+    )  # fmt: skip
+    """One element of `kernels` of `kb profile read --json`, without the verdict."""
+
+    @property
+    def known_device(self) -> str | None:
+        """Name of the device, None when unknown."""
+        return self.device or None
+
+    @property
+    def known_target(self) -> str | None:
+        """Compiler target, None when unknown."""
+        return self.target or None
 
     @property
     def function(self) -> str:
@@ -149,27 +158,3 @@ class KernelProfile:
     def sol_class(self) -> SolClass | None:
         """Class by ncu's Speed-of-Light rule (`sol.py`), None without its metrics."""
         return sol_class_of(self.metrics)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return one element of `kernels` of `kb profile read --json`, without the verdict."""
-        return {
-            "name": self.name,
-            "function": self.function,
-            "demangled": self.demangled,
-            "vendor": self.source.vendor,
-            "device": self.device or None,
-            "target": self.target or None,
-            "file": self.source.file,
-            "place": str(self.place),
-            "grid": list(self.grid) if self.grid else None,
-            "block": list(self.block) if self.block else None,
-            "launches": self.launch_count,
-            "duration_s": self.duration_s,
-            "durations": self.durations.to_json() if self.durations else None,
-            "metrics": dict(self.metrics),
-            "sol_class": self.sol_class,
-            "bounds": dict(self.bounds),
-            "occupancy_limiters": sorted(self.occupancy_limiters),
-            "launch_records": [one.to_json() for one in self.launches],
-            "notes": list(self.notes),
-        }

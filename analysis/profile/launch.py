@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from kopt_kb.analysis.profile.families import Vendor
 from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.wire import Wire
 
 __all__ = ["Dim3", "HotSpot", "Launch", "Place", "RawMetric", "RuleKind", "Source", "StoredRule"]
 
@@ -40,7 +41,7 @@ class RawMetric(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Source(Wire):
     """The report that profiles were read from.
 
     Attributes:
@@ -57,16 +58,6 @@ class Source:
     vendor: Vendor
     tool_version: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return `{"file", "format", "tool", "vendor", "tool_version"}`."""
-        return {
-            "file": self.file,
-            "format": self.format,
-            "tool": self.tool,
-            "vendor": self.vendor,
-            "tool_version": self.tool_version,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -80,13 +71,18 @@ class Place:
     file: str
     at: str
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
         """`file, at`."""
         return f"{self.file}, {self.at}"
 
+    def __str__(self) -> str:
+        """`file, at`."""
+        return self.text
+
 
 @dataclass(frozen=True, slots=True)
-class StoredRule:
+class StoredRule(Wire):
     """One verdict that the profiler itself stored in its report.
 
     Attributes:
@@ -107,7 +103,7 @@ class StoredRule:
 
 
 @dataclass(frozen=True, slots=True)
-class HotSpot:
+class HotSpot(Wire):
     """One instruction with its sampled or traced cost (ATT, source pages); never scaled to the whole GPU.
 
     Attributes:
@@ -115,7 +111,10 @@ class HotSpot:
         instruction: Disassembly.
         hits: Times it was executed in the traced waves.
         latency_cycles: Cycles it took there.
-        stall_cycles: Cycles of those it was stalled.
+        stall_cycles: Cycles, or samples, of those it was stalled.
+        source: File and line it was compiled from, empty when unknown.
+        unit: What the costs count: `cycles` of a trace or `samples` of a sampler.
+        reasons: Samples by stall reason, the largest first; empty for traces.
     """
 
     address: int
@@ -123,10 +122,13 @@ class HotSpot:
     hits: int
     latency_cycles: int
     stall_cycles: int
+    source: str = ""
+    unit: Literal["cycles", "samples"] = "cycles"
+    reasons: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Wire):
     """One launch (ncu action, AMD dispatch).
 
     Attributes:
@@ -159,17 +161,10 @@ class Launch:
     rules: tuple[StoredRule, ...] = ()
     notes: tuple[str, ...] = ()
 
+    WIRE: ClassVar = ("id", "place=place.text", "grid", "block", "duration_s")
+    """Metrics of one launch and raw counters stay in Python."""
+
     @property
     def duration_s(self) -> float | None:
         """Time on the GPU, None when the report has no usable one."""
         return self.metrics.get("duration_s")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return id, place, shape and time; metrics of one launch and raw counters stay in Python."""
-        return {
-            "id": self.id,
-            "place": str(self.place),
-            "grid": list(self.grid) if self.grid else None,
-            "block": list(self.block) if self.block else None,
-            "duration_s": self.duration_s,
-        }

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.table import BottleneckClass, class_of
 from kopt_kb.analysis.rules.thresholds import Threshold
+from kopt_kb.wire import Wire
 
 __all__ = ["Evidence", "Finding", "Rule"]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Wire):
     """One line of proof.
 
     Attributes:
@@ -38,22 +39,9 @@ class Evidence:
             text += f" {self.threshold.op} {self.threshold.value:g} ({self.threshold.citation})"
         return f"{text}: {self.note}" if self.note else text
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields; `threshold` with operator, value, citation and source."""
-        row = self.threshold
-        return {
-            "metric": self.metric,
-            "value": self.value,
-            "unit": self.unit,
-            "threshold": None
-            if row is None
-            else {"op": row.op, "value": row.value, "citation": row.citation, "source": row.source},
-            "note": self.note,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Wire):
     """A limiter that a rule found.
 
     Attributes:
@@ -65,6 +53,8 @@ class Finding:
     code: str
     limiter: str
     evidence: tuple[Evidence, ...]
+
+    WIRE: ClassVar = ("class=bottleneck", "limiter", "code", "evidence")
 
     @property
     def bottleneck(self) -> BottleneckClass:

@@ -14,6 +14,7 @@ from kopt_kb.analysis.rules.ordered import RULES
 from kopt_kb.analysis.rules.recording import AMD_DECIDES, recording_of
 from kopt_kb.analysis.rules.thresholds import load_thresholds
 from kopt_kb.analysis.rules.verdict import Verdict
+from kopt_kb.analysis.rules.worth import worth_of
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
@@ -52,8 +53,9 @@ def classify(
         absent=absent,
         advice=load_advice(primary.limiter, wiki),
         others=ranked[::-1],
-        headroom=() if platform is None else headroom_of(profile, platform, work),
+        headroom=headroom_of(kernel, primary.limiter, platform, work),
         doubts=_doubts(profile),
+        worth={one.limiter: worth for one in (primary, *ranked[::-1]) if (worth := worth_of(kernel, one)) is not None},
         recording=recording_of(profile, primary.limiter),
     )
 

@@ -1,81 +1,142 @@
-"""What the limiter leaves on the table against the sourced roofs of a platform.
+"""What the limiter leaves on the table: against the sourced roofs of a platform, else against the counters' own peak.
 
-Rates of the run (bytes or operations over time) are compared with documented roofs. The profiler's own peaks hold at
-the clock of the run and are never mixed with them; a compute roof is also shown scaled to that clock, where the sheet
-says at which clock it holds.
+Rates of the run (bytes or operations over time) are compared with documented or measured roofs. The profiler's own
+peaks hold at the clock of the run and are never mixed with them: they serve where the wiki has no roof of a unit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.roofline.ceilings import Ceiling, compute_ceiling, memory_ceiling, traffic_pattern
+from kopt_kb.analysis.roofline.ceilings import Ceiling, compute_ceiling, level_ceiling, memory_ceiling, traffic_pattern
+from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.quantity.units import si_number
 from kopt_kb.wiki.registry import Platform
+from kopt_kb.wire import Wire
 
 __all__ = ["Headroom", "headroom_of"]
 
+_LEVELS = ("l2", "l1", "shared")
+_ROOFS: Mapping[str, str] = {
+    "dram": "dram", "l2": "l2", "l1": "l1", "shared": "shared", "bank-conflict": "shared", "spill": "l1",
+    "tensor": "matrix", "fp32": "fp32 vector", "fp64": "fp64", "int": "int32 vector",
+}  # fmt: skip
+"""Which roof a limiter is about: its name, or its last word."""
+_PIPES: Mapping[str, str] = {"tensor": "tensor", "fp32": "fma", "fp64": "fp64", "sfu": "xu", "int": "alu"}
+
 
 @dataclass(frozen=True, slots=True)
-class Headroom:
+class Headroom(Wire):
     """An achieved rate under a roof.
 
     Attributes:
-        name: Roof: `dram`, `bf16 matrix`.
-        achieved_si: Rate of the run, B/s or op/s.
-        roof: Measured or documented ceiling with its citations.
-        basis: Which of the two.
+        name: Roof or unit: `dram`, `bf16 matrix`, `sfu`.
+        share: Achieved over roof.
+        basis: `measured` or `documented` for a roof of the wiki, `counters` for the profiler's own peak.
+        achieved_si: Rate of the run, B/s or op/s; None for a share of counters.
+        roof: Ceiling with its citations; None for a share of counters.
         notes: Bounds, clocks, and what was not scaled.
         possible: Whether nothing contradicts the roof; a share above 1 without a reason is a fault.
+        of_limiter: Whether it is the roof of what limits the kernel.
     """
 
     name: str
-    achieved_si: float
-    roof: Quantity
+    share: float
     basis: str
+    achieved_si: float | None = None
+    roof: Quantity | None = None
     notes: tuple[str, ...] = ()
     possible: bool = True
+    of_limiter: bool = False
+
+    WIRE: ClassVar = (
+        "name", "achieved_si", "roof_si", "share", "basis", "citations", "notes", "possible", "of_limiter"
+    )  # fmt: skip
 
     @property
-    def share(self) -> float:
-        """Achieved over roof."""
-        return self.achieved_si / float(self.roof.si)
+    def roof_si(self) -> int | float | None:
+        """The roof in base units."""
+        return None if self.roof is None else si_number(self.roof.si)
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """Wiki rows of the roof."""
+        return () if self.roof is None else tuple(str(one) for one in self.roof.citations())
 
     def __str__(self) -> str:
         """One line with share, roof and citations."""
-        where = ", ".join(str(one) for one in self.roof.citations())
-        text = f"{self.name}: {100 * self.share:.1f} % of {self.roof} ({self.basis}; {where})"
+        if self.roof is None:
+            return "; ".join((f"{self.name}: {100 * self.share:.1f} % of its peak", *self.notes))
+        text = f"{self.name}: {100 * self.share:.1f} % of {self.roof} ({self.basis}; {', '.join(self.citations)})"
         return "; ".join((text, *self.notes))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields; the roof in SI with citations."""
-        return {
-            "name": self.name,
-            "achieved_si": self.achieved_si,
-            "roof_si": si_number(self.roof.si),
-            "share": self.share,
-            "basis": self.basis,
-            "citations": [str(one) for one in self.roof.citations()],
-            "notes": list(self.notes),
-            "possible": self.possible,
-        }
 
-
-def headroom_of(profile: KernelProfile, platform: Platform, work: Work | None = None) -> tuple[Headroom, ...]:
-    """Return each roof of the platform that the run can be compared with, the nearest first.
+def headroom_of(
+    kernel: DerivedMetrics, limiter: str, platform: Platform | None = None, work: Work | None = None
+) -> tuple[Headroom, ...]:
+    """Return the roofs that the run can be compared with: that of the limiter first, then the nearest.
 
     Args:
-        profile: Bytes, operations and times.
-        platform: Where the roofs stand; one whose roof is UNKNOWN or absent is left out.
+        kernel: Bytes, operations and times; shares of units.
+        limiter: Word of the closed table.
+        platform: Where the roofs stand; one whose roof is UNKNOWN or absent is left out. None leaves the counters.
         work: Useful operations and compulsory bytes, used instead of counted ones.
     """
-    found = [*_memory(profile, platform, work), *_compute(profile, platform, work)]
-    return tuple(sorted(found, key=lambda one: -one.share))
+    profile = kernel.profile
+    found: list[Headroom] = []
+    if platform is not None:
+        found = [*_memory(profile, platform, work), *_levels(profile, platform), *_compute(profile, platform, work)]
+    wanted = _ROOFS.get(limiter, "")
+    found = [replace(one, of_limiter=bool(wanted) and _is(one.name, wanted)) for one in found]
+    if not any(one.of_limiter for one in found):
+        found += _of_counters(kernel, limiter)
+    return tuple(sorted(found, key=lambda one: (not one.of_limiter, -one.share)))
+
+
+def _is(name: str, wanted: str) -> bool:
+    return name == wanted or wanted in name.split()
+
+
+def _of_counters(kernel: DerivedMetrics, limiter: str) -> list[Headroom]:
+    """Return the share of the limiting unit as the profiler counts it."""
+    slots = None if kernel.issue_pct is None else kernel.issue_pct * kernel.active_share
+    shares = {
+        "dram": kernel.stream_pct, "l2": kernel.l2_pct, "l1": kernel.l1_pct, "shared": kernel.shared_use_pct,
+        "bank-conflict": kernel.shared_use_pct, "issue": slots, "compute": kernel.compute_pct,
+        "memory": kernel.memory_pct, "uncoalesced": kernel.memory_pct,
+        **{one: kernel.pipes.get(pipe, kernel.pipes.get("valu")) for one, pipe in _PIPES.items()},
+    }  # fmt: skip
+    share = shares.get(limiter)
+    if share is None:
+        return []
+    note = "by the profiler's counters, at the clock of the run"
+    return [Headroom(limiter, share / 100, "counters", notes=(note,), of_limiter=True)]
+
+
+def _levels(profile: KernelProfile, platform: Platform) -> list[Headroom]:
+    found: list[Headroom] = []
+    for level in _LEVELS:
+        rate = profile.rate(f"{level}_bytes")
+        if not rate:
+            continue
+        bound = profile.bound(f"{level}_bytes")
+        notes = [] if bound == "exact" else [f"the bytes are {_article(bound)} bound"]
+        clock = profile.get("sm_frequency_hz")
+        if clock and level != "l2":
+            notes.append(f"the run was at {clock / 1e9:.2f} GHz, the roof is not scaled to it")
+        excess = "an access counts as a whole line" if bound == "upper" else ""
+        found += _under(level_ceiling(platform, level), rate, notes, excess)
+    return found
+
+
+def _article(bound: str) -> str:
+    return "an upper" if bound == "upper" else "a lower"
 
 
 def _memory(profile: KernelProfile, platform: Platform, work: Work | None) -> list[Headroom]:
@@ -89,7 +150,7 @@ def _memory(profile: KernelProfile, platform: Platform, work: Work | None) -> li
         notes.append("compulsory bytes of the work")
         excess = "caches kept what the work counts as read from DRAM"
     elif bound != "exact":
-        notes.append(f"the bytes are {'an upper' if bound == 'upper' else 'a lower'} bound")
+        notes.append(f"the bytes are {_article(bound)} bound")
         excess = "a memory-side cache answered a part of the bytes" if bound == "upper" else ""
     if rate is None or not moved:
         return []
@@ -130,12 +191,15 @@ def _under(ceiling: Ceiling, rate_si: float, notes: list[str], excess: str) -> l
     """
     if not isinstance(ceiling.roof, Quantity):
         return []
-    found = Headroom(ceiling.name, rate_si, ceiling.roof, ceiling.basis, (*notes, *ceiling.notes))
+    found = Headroom(
+        ceiling.name, rate_si / float(ceiling.roof.si), ceiling.basis, rate_si, ceiling.roof, (*notes, *ceiling.notes)
+    )
     if found.share <= 1:
         return [found]
     if ceiling.measured is not None and isinstance(ceiling.documented, Quantity):
         above = f"faster than our own measurement of {ceiling.measured}"
-        found = replace(found, roof=ceiling.documented, basis="documented", notes=(*found.notes, above))
+        share = rate_si / float(ceiling.documented.si)
+        found = replace(found, share=share, roof=ceiling.documented, basis="documented", notes=(*found.notes, above))
     if found.share <= 1:
         return [found]
     why = excess or "impossible: a counter is wrong, or the run was on another product"

@@ -48,14 +48,14 @@ def _device_busy(kernel: DerivedMetrics) -> bool:
 
 
 def find_small_grid(kernel: DerivedMetrics) -> Finding | None:
-    """Find grids with fewer blocks than SMs that leave SMs or most of their warp slots empty.
+    """Find grids that leave SMs or most of their warp slots empty.
 
-    A persistent grid has at least one block for each SM.
+    A persistent grid is sized for the SMs: it has the same number of blocks for each.
     """
     blocks, sms = kernel.get("grid_blocks"), kernel.get("sm_count")
-    if blocks is None or sms is None or blocks >= sms or _device_busy(kernel):
+    if not blocks or not sms or blocks % sms == 0 or _device_busy(kernel):
         return None
-    return _idle_sms(kernel, blocks, sms) or _part_wave(kernel)
+    return (_idle_sms(kernel, blocks, sms) if blocks < sms else None) or _part_wave(kernel)
 
 
 def _idle_sms(kernel: DerivedMetrics, blocks: float, sms: float) -> Finding | None:

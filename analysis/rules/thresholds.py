@@ -18,6 +18,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.tables import NO_ROW, rows_under
 from kopt_kb.wiki.wiki import default_root
+from kopt_kb.wire import Wire
 
 __all__ = ["HEADER", "OWN_SOURCE", "Threshold", "ThresholdFault", "Thresholds", "load_thresholds", "read_thresholds"]
 
@@ -46,7 +47,7 @@ class ThresholdFault(BadInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(Wire):
     """One row.
 
     Attributes:

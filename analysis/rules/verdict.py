@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from kopt_kb.analysis.rules.advice import Advice
 from kopt_kb.analysis.rules.base import Evidence, Finding
 from kopt_kb.analysis.rules.headroom import Headroom
 from kopt_kb.analysis.rules.table import ROOT_CAUSES, BottleneckClass
+from kopt_kb.analysis.rules.worth import Worth
+from kopt_kb.wire import Wire
 
-__all__ = ["Verdict"]
+__all__ = ["Recommendation", "Verdict"]
 
 _RANKS = ("High", "Medium", "Low")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Recommendation(Wire):
+    """One action with the page that says so."""
+
+    text: str
+    page: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Wire):
     """What limits a kernel.
 
     Attributes:
@@ -27,9 +38,10 @@ class Verdict:
         absent: Metrics that were not collected and could change or complete the verdict.
         advice: What to do, and the page that says so.
         others: What later rules found, in order.
-        headroom: Rates of the run under the platform's roofs; empty without a platform.
+        headroom: Rates of the run under the roofs, that of the limiter first.
         doubts: Numbers of the report that can't be.
         recording: Commands that record what a named limiter needs; empty when there is one.
+        worth: What removing a finding is worth, by its limiter.
     """
 
     bottleneck: BottleneckClass
@@ -42,44 +54,39 @@ class Verdict:
     headroom: tuple[Headroom, ...] = ()
     doubts: tuple[str, ...] = ()
     recording: tuple[str, ...] = ()
+    worth: Mapping[str, Worth] = field(default_factory=dict)
+
+    WIRE: ClassVar = (
+        "class=bottleneck", "limiter", "code", "root_cause", "evidence", "absent", "advice=recommendations", "others",
+        "headroom", "doubts", "recording", "worth",
+    )  # fmt: skip
 
     @property
     def root_cause(self) -> str:
         """One word for the loop that tunes; `scheduling` and `unknown` are escalated to the user."""
         return ROOT_CAUSES[self.limiter]
 
+    @property
+    def recommendations(self) -> tuple[Recommendation, ...]:
+        """The actions of the limiter's page."""
+        return tuple(Recommendation(step, self.advice.page) for step in self.advice.steps)
+
     def text(self) -> str:
         """Return the block of primary bottleneck, evidence and ranked recommendations."""
-        proof = "; ".join(str(one) for one in self.evidence) or f"not collected: {', '.join(self.absent)}"
-        lines = [f"Primary bottleneck: {self.bottleneck}", f"Evidence: {proof}", "Recommendations:"]
-        for number, step in enumerate(self.advice.steps, 1):
-            rank = _RANKS[min(number, len(_RANKS)) - 1]
-            lines.append(f"{number}. [{rank}] {step} ({self.advice.page})")
+        lines = [f"Primary bottleneck: {self.bottleneck}", f"Evidence: {self.proof}", *self.actions()]
+        lines += [f"Worth: {one} {worth}" for one, worth in self.worth.items()]
         lines += [f"Headroom: {one}" for one in self.headroom]
         lines += [f"Doubt: {one}" for one in self.doubts]
         lines += [f"Record: {one}" for one in self.recording]
         return "\n".join(lines)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the contract's `verdict` object."""
-        return {
-            "class": self.bottleneck,
-            "limiter": self.limiter,
-            "code": self.code,
-            "root_cause": self.root_cause,
-            "evidence": [one.to_json() for one in self.evidence],
-            "absent": list(self.absent),
-            "advice": [{"text": step, "page": self.advice.page} for step in self.advice.steps],
-            "others": [
-                {
-                    "class": one.bottleneck,
-                    "limiter": one.limiter,
-                    "code": one.code,
-                    "evidence": [proof.to_json() for proof in one.evidence],
-                }
-                for one in self.others
-            ],
-            "headroom": [one.to_json() for one in self.headroom],
-            "doubts": list(self.doubts),
-            "recording": list(self.recording),
-        }
+    @property
+    def proof(self) -> str:
+        """The evidence on one line, else what was not collected."""
+        return "; ".join(str(one) for one in self.evidence) or f"not collected: {', '.join(self.absent)}"
+
+    def actions(self) -> list[str]:
+        """Return the ranked recommendations, one a line."""
+        ranks = [_RANKS[min(number, len(_RANKS) - 1)] for number in range(len(self.advice.steps))]
+        steps = enumerate(zip(ranks, self.advice.steps, strict=True), 1)
+        return ["Recommendations:", *(f"{at}. [{rank}] {step} ({self.advice.page})" for at, (rank, step) in steps)]

@@ -9,7 +9,7 @@ from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.base import Rule
 from kopt_kb.analysis.rules.ordered import RULES
 from kopt_kb.analysis.rules.table import LIMITERS, ROOT_CAUSES
-from kopt_kb.analysis.rules.thresholds import Threshold, load_thresholds
+from kopt_kb.analysis.rules.thresholds import load_thresholds
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.errors import BadInput, ExitCode
 
@@ -39,13 +39,14 @@ def run(args: argparse.Namespace) -> int:
                     for one in limiters
                 ],
                 "needs": list(rule.needs),
-                "thresholds": [_json(row) for row in rows],
+                "thresholds": [row.to_json() for row in rows],
             }
         )
         return ExitCode.OK
     print(f"{rule.code}: {rule.summary}")
     print("finds: " + ", ".join(f"{LIMITERS[one]}/{one}" for one in limiters))
-    print("needs: " + ", ".join(rule.needs))
+    if rule.needs:
+        print("needs: " + ", ".join(rule.needs))
     for row in rows:
         print(f"threshold: {row.code} {row.metric} {row.op} {row.value:g} {row.unit} <- {row.citation}: {row.source}")
     for one in limiters:
@@ -70,15 +71,3 @@ def _find(word: str) -> tuple[Rule, tuple[str, ...]]:
     known = [one.code for one in RULES] + [one for rule in RULES for one in rule.limiters]
     near = difflib.get_close_matches(word, known, n=3, cutoff=0.4) or [one.code for one in RULES]
     raise BadInput(f"{word!r} is no rule", fix=f"did you mean {', '.join(near)}", code="KB106")
-
-
-def _json(row: Threshold) -> dict[str, object]:
-    return {
-        "code": row.code,
-        "metric": row.metric,
-        "op": row.op,
-        "value": row.value,
-        "unit": row.unit,
-        "citation": row.citation,
-        "source": row.source,
-    }

@@ -5,27 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.analysis.rules import Verdict, classify
+from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, table
+from kopt_kb.cli.profile_text import Judged, by_time, render, share_of, total_s
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.registry import Platform, Registry
 
-__all__ = ["Judged", "add_arguments", "judge", "print_judged", "run"]
+__all__ = ["add_arguments", "documents", "judge", "print_judged", "run"]
 
-Judged = tuple[KernelProfile, Verdict]
-_BLOCKS_SHOWN = 5
 _COMPARED = ("sm_sol_pct", "memory_sol_pct", "dram_sol_pct", "dram_bytes", "achieved_occupancy_pct", "instructions")
-_COLUMNS = {
-    "SM %": "sm_sol_pct",
-    "memory %": "memory_sol_pct",
-    "occupancy %": "achieved_occupancy_pct",
-    "of %": "theoretical_occupancy_pct",
-    "registers": "registers_per_thread",
-    "waves": "waves_per_sm",
-}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,15 +36,15 @@ def run(args: argparse.Namespace) -> int:
     platform = None if args.platform is None else registry.platform(args.platform)
     reports, judged = judge(args.files, args.kernel, registry, platform)
     if args.top is not None:
-        judged = sorted(judged, key=lambda one: -_total(one[0]))[: args.top]
+        judged = judged[: args.top]
     before = judge([args.diff], args.kernel, registry, platform)[1] if args.diff else None
     if args.json:
-        document: dict[str, Any] = {"reports": reports, "kernels": [_json(one) for one in judged]}
+        document: dict[str, Any] = {"reports": reports, "kernels": documents(judged)}
         if before is not None:
             document["diff"] = compare(before, judged)
         print_json(document)
         return ExitCode.OK
-    print_judged(judged)
+    print_judged(reports, judged)
     if before is not None:
         print()
         print(_diff_text(compare(before, judged)))
@@ -78,38 +68,35 @@ def judge(
         found = list(read_profiles(file, kernel=kernel))
         if found:
             reports.append(found[0].source.to_json())
-        judged += [(one, classify(one, product_of(one, registry, platform))) for one in found]
-    return reports, judged
+        for one in found:
+            product = product_of(one, registry, platform)
+            judged.append(Judged(one, classify(one, product), product))
+    return reports, by_time(judged)
 
 
-def print_judged(judged: list[Judged]) -> None:
-    """Print the table, and the proof of each verdict when there are few."""
+def print_judged(reports: list[dict[str, Any]], judged: list[Judged]) -> None:
+    """Print the reports, the table, and the proof of each verdict."""
+    for one in reports:
+        version = f" {printable(str(one['tool_version']))}" if one["tool_version"] else ""
+        print(f"Report: {printable(str(one['file']))} ({one['format']}, {one['tool']}{version})")
+    products = dict.fromkeys(str(one.platform.id) for one in judged if one.platform is not None)
+    if products:
+        print(f"Product: {', '.join(products)}")
+    print()
     print(render(judged))
-    for profile, verdict in judged[:_BLOCKS_SHOWN]:
-        print(f"\n{printable(profile.name[:100])}\n{verdict.text()}")
-    if len(judged) > _BLOCKS_SHOWN:
-        print(f"\n{len(judged) - _BLOCKS_SHOWN} more; --kernel or --top chooses whose evidence is shown")
 
 
-def _total(one: KernelProfile) -> float:
-    return (one.duration_s or 0.0) * one.launch_count
-
-
-def _json(one: Judged) -> dict[str, Any]:
-    profile, verdict = one
-    return {**profile.to_json(), "verdict": verdict.to_json()}
-
-
-def render(judged: list[Judged]) -> str:
-    """Return kernels and verdicts as a table; what was not collected is a dash."""
-    head = ("kernel", "launches", "time us", *_COLUMNS, "sol_class", "class", "limiter")
-    rows = [head]
-    for one, verdict in judged:
-        time = "-" if one.duration_s is None else f"{one.duration_s * 1e6:.2f}"
-        cells = ["-" if (value := one.get(metric)) is None else f"{value:.4g}" for metric in _COLUMNS.values()]
-        words = (one.sol_class or "-", verdict.bottleneck, verdict.limiter)
-        rows.append((one.name[:60], str(one.launch_count), time, *cells, *words))
-    return table(rows, right=range(1, len(head) - 3))
+def documents(judged: list[Judged]) -> list[dict[str, Any]]:
+    """Return the elements of `kernels`: the profile with its part of the time, its product and its verdict."""
+    return [
+        {
+            **one.profile.to_json(),
+            "time_share": share_of(one, judged),
+            "platform": None if one.platform is None else one.platform.id,
+            "verdict": one.verdict.to_json(),
+        }
+        for one in judged
+    ]
 
 
 def compare(before: list[Judged], after: list[Judged]) -> list[dict[str, Any]]:
@@ -123,7 +110,7 @@ def compare(before: list[Judged], after: list[Judged]) -> list[dict[str, Any]]:
                 "name": name,
                 "duration_s": [_time(was), _time(now)],
                 "speedup": _speedup(_time(was), _time(now)),
-                "limiter": [was[1].limiter if was else None, now[1].limiter if now else None],
+                "limiter": [was.verdict.limiter if was else None, now.verdict.limiter if now else None],
                 "metrics": {metric: [_metric(was, metric), _metric(now, metric)] for metric in _COMPARED},
             }
         )
@@ -133,17 +120,17 @@ def compare(before: list[Judged], after: list[Judged]) -> list[dict[str, Any]]:
 def _by_function(judged: list[Judged]) -> dict[str, Judged]:
     """Return the configuration of each kernel name that takes longest in all."""
     found: dict[str, Judged] = {}
-    for one in sorted(judged, key=lambda pair: _total(pair[0])):
-        found[one[0].function] = one
+    for one in sorted(judged, key=total_s):
+        found[one.profile.function] = one
     return found
 
 
 def _time(one: Judged | None) -> float | None:
-    return one[0].duration_s if one else None
+    return one.profile.duration_s if one else None
 
 
 def _metric(one: Judged | None, metric: str) -> float | None:
-    return one[0].get(metric) if one else None
+    return one.profile.get(metric) if one else None
 
 
 def _speedup(before: float | None, after: float | None) -> float | None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from kopt_kb.cli.output import add_common, print_json
-from kopt_kb.cli.profile_read import judge, print_judged
+from kopt_kb.cli.profile_read import documents, judge, print_judged
 from kopt_kb.errors import ExitCode, MissingTool
 from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, Tool, choose_tool, execute, plan
 from kopt_kb.wiki.registry import Registry
@@ -53,10 +53,9 @@ def run(args: argparse.Namespace) -> int:
     kernel = args.kernel if made.tool == "ncu" else None
     reports, judged = judge([str(one) for one in made.reports], kernel, Registry.open())
     if args.json:
-        kernels = [{**one.to_json(), "verdict": verdict.to_json()} for one, verdict in judged]
-        print_json({"reports": reports, "kernels": kernels})
+        print_json({"reports": reports, "kernels": documents(judged)})
     elif judged:
-        print_judged(judged)
+        print_judged(reports, judged)
     else:
         print(f"recorded under {args.output}")
     return ExitCode.OK

@@ -7,6 +7,8 @@ and counts are read here; what is inside the payloads is left to NVIDIA's librar
 
 from __future__ import annotations
 
+import mmap
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +16,16 @@ from typing import BinaryIO, NamedTuple
 
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["MAGIC", "Block", "blocks", "stored_results"]
+__all__ = ["MAGIC", "Block", "blocks", "stored_results", "tool_version"]
 
 MAGIC = b"NVR\x00"
 _FRAMED_VERSION = 7
 _VERSION, _RESULTS, _PAYLOAD = 1, 2, 5
 _LENGTH = struct.Struct("<I")
 _MAX_HEADER_BYTES = 1 << 28
+_PROGRAM = b"Nsight Compute Target"
+_RELEASE = re.compile(rb"\d{4}\.\d+\.\d+(?:\.\d+)?")
+_RELEASE_WITHIN = 64
 _AGAIN = "copy or record the report again"
 
 
@@ -40,6 +45,14 @@ def stored_results(path: Path) -> int | None:
     """
     found = blocks(path)
     return None if found is None else sum(one.results for one in found)
+
+
+def tool_version(path: Path) -> str | None:
+    """Return the release of the program that wrote a report, as it stands beside that program's name; None without."""
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        at = data.find(_PROGRAM)
+        found = None if at < 0 else _RELEASE.search(data[at : at + len(_PROGRAM) + _RELEASE_WITHIN])
+    return None if found is None else found[0].decode("ascii")
 
 
 def blocks(path: Path) -> list[Block] | None:

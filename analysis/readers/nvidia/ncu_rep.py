@@ -14,7 +14,7 @@ from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.units import base_unit
 from kopt_kb.analysis.readers.nvidia.ncu_children import child_lines, result_parts
-from kopt_kb.analysis.readers.nvidia.ncu_frames import MAGIC
+from kopt_kb.analysis.readers.nvidia.ncu_frames import MAGIC, tool_version
 from kopt_kb.analysis.readers.nvidia.ncu_labels import sol_title
 from kopt_kb.analysis.readers.nvidia.ncu_launch import Identity, launch_of
 
@@ -36,7 +36,7 @@ def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
             fails, runs out of memory or time.
         MissingTool: The package ncu-report is not installed.
     """
-    collector = Collector(Source(str(path), _FORMAT, "ncu", "nvidia"))
+    collector = Collector(Source(str(path), _FORMAT, "ncu", "nvidia", tool_version(path)))
     notes: list[str] = []
     actions = 0
     for launch, note in _launches(path):

@@ -83,3 +83,12 @@ def test_launch_overhead(made: Made, duration_s: float, use: float, fires: bool)
 def test_collectives_have_a_word_of_their_own(name: str, limiter: str) -> None:
     """Whatever their counters say."""
     assert classify(replace(profile_of(), name=name, demangled=name)).limiter == limiter
+
+
+def test_a_grid_sized_for_the_sms_is_not_small(made: Made) -> None:
+    """264 blocks on 132 SMs are chosen; 128 blocks on 80 SMs with 16 of 75 % occupancy are what there was."""
+    held = {"theoretical_occupancy_pct": 75.0, "achieved_occupancy_pct": 16.0, "waves_per_sm": 0.27, "sm_sol_pct": 5.0}
+    assert find_small_grid(made(**held, grid_blocks=264.0, sm_count=132.0)) is None
+    found = find_small_grid(made(**held, grid_blocks=128.0, sm_count=80.0))
+    assert found is not None
+    assert [one.metric for one in found.evidence] == ["waves_per_sm", "occupancy_kept_pct"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.readers.common.errors import ReportError
-from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks, stored_results
+from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks, stored_results, tool_version
 
 
 def field(number, value):
@@ -79,3 +79,18 @@ def test_a_damaged_header_names_its_byte(write):
     data = b"NVR\x00" + message(field(1, 7)) + message(b"\x0b\x01")
     with pytest.raises(ReportError, match="header at byte 10"):
         stored_results(write(data))
+
+
+@pytest.mark.parametrize(
+    ("tail", "version"),
+    [
+        (b"\n\x15Nsight Compute Target\x12,2025.1.0.0 (build 35237751) (public-release)", "2025.1.0.0"),
+        (b"Nsight Compute Target" + b"x" * 200 + b"2025.1.0.0", None),
+        (b"/opt/2025.1.0/ncu", None),
+    ],
+)
+def test_the_release_stands_beside_the_programs_name(tmp_path, tail, version):
+    """Not any number of the file, such as a path's."""
+    file = tmp_path / "a.ncu-rep"
+    file.write_bytes(report(1) + tail)
+    assert tool_version(file) == version

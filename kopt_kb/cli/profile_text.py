@@ -1,0 +1,161 @@
+"""Kernels with verdicts as text: a table by total time, one block a verdict, what the profiler itself found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kopt_kb.analysis.profile import HotSpot, KernelProfile, StoredRule
+from kopt_kb.analysis.rules import Verdict
+from kopt_kb.cli.output import printable, table
+from kopt_kb.wiki.registry import Platform
+
+__all__ = ["Judged", "by_time", "render", "share_of", "total_s"]
+
+_NAME_CHARS = 60
+_BLOCKS_SHOWN = 5
+_KERNELS_SHOWN = 5
+_SPOTS_SHOWN = 10
+_RULES_SHOWN = 5
+_NEAR = 0.1  # roofs further away say nothing about the limiter
+_COLUMNS = {
+    "SM %": "sm_sol_pct",
+    "memory %": "memory_sol_pct",
+    "MFMA %": "pipe_elapsed.tensor_pct",
+    "VALU %": "pipe_elapsed.valu_pct",
+    "LDS %": "pipe_elapsed.lds_pct",
+    "L1 %": "l1_sol_pct",
+    "L2 %": "l2_sol_pct",
+    "wait %": "waiting_pct",
+    "occupancy %": "achieved_occupancy_pct",
+    "of %": "theoretical_occupancy_pct",
+    "registers": "registers_per_thread",
+    "waves": "waves_per_sm",
+}
+_OF_AMD = frozenset({"MFMA %", "VALU %", "LDS %", "L1 %", "L2 %", "wait %"})
+
+
+class Judged(NamedTuple):
+    """A kernel of a report with its verdict and the product it ran on."""
+
+    profile: KernelProfile
+    verdict: Verdict
+    platform: Platform | None = None
+
+
+def total_s(one: Judged) -> float:
+    """Return the time of all launches, 0 where the report has none."""
+    return one.profile.durations.total_s if one.profile.durations else 0.0
+
+
+def share_of(one: Judged, judged: Sequence[Judged]) -> float | None:
+    """Return a kernel's part of the time of all, None without times."""
+    whole = sum(total_s(other) for other in judged)
+    return total_s(one) / whole if whole else None
+
+
+def by_time(judged: Sequence[Judged]) -> list[Judged]:
+    """Return the kernels by falling total time; those without times keep their order."""
+    return sorted(judged, key=lambda one: -total_s(one))
+
+
+def render(judged: Sequence[Judged]) -> str:
+    """Return the whole text of kernels that are already in their order."""
+    user = [one for one in judged if one.profile.role != "runtime"]
+    helpers = [one for one in judged if one.profile.role == "runtime"]
+    parts = [_table(user, judged)] if user else []
+    if helpers:
+        parts.append("Helpers of the runtime:\n" + _table(helpers, judged))
+    groups = _groups(user)
+    parts += [_block(group, judged) for group in groups[:_BLOCKS_SHOWN]]
+    if len(groups) > _BLOCKS_SHOWN:
+        parts.append(f"{len(groups) - _BLOCKS_SHOWN} more verdicts; --kernel or --top chooses whose evidence is shown")
+    parts += [_spots(one.profile) for one in judged if one.profile.hot_spots]
+    notes = {f"Note: {printable(one.profile.source.file)}: {printable(note)}": None for one in judged
+             for note in one.profile.notes}  # fmt: skip
+    return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])])
+
+
+def _table(shown: Sequence[Judged], judged: Sequence[Judged]) -> str:
+    amd = any(one.profile.source.vendor == "amd" for one in shown)
+    columns = {
+        title: metric
+        for title, metric in _COLUMNS.items()
+        if (title not in _OF_AMD or amd) and any(one.profile.get(metric) is not None for one in shown)
+    }
+    ruled = any(one.profile.sol_class for one in shown)
+    head = ("kernel", "launches", "total ms", "share %", "time us", *columns, *(["sol_class"] if ruled else []))
+    rows = [(*head, "class", "limiter")]
+    for one in shown:
+        profile, verdict = one.profile, one.verdict
+        share = share_of(one, judged)
+        times = ("-", "-") if share is None else (f"{total_s(one) * 1e3:.4g}", f"{100 * share:.1f}")
+        time = "-" if profile.duration_s is None else f"{profile.duration_s * 1e6:.2f}"
+        cells = ["-" if (value := profile.get(metric)) is None else f"{value:.4g}" for metric in columns.values()]
+        words = [*([profile.sol_class or "-"] if ruled else []), verdict.bottleneck, verdict.limiter]
+        rows.append((_name(profile), str(profile.launch_count), *times, time, *cells, *words))
+    return table(rows, right=range(1, 5 + len(columns)))
+
+
+def _name(profile: KernelProfile) -> str:
+    return printable(profile.name)[:_NAME_CHARS]
+
+
+def _groups(judged: Sequence[Judged]) -> list[list[Judged]]:
+    """Return the kernels by verdict, the group that takes longest first."""
+    found: dict[tuple[str, str], list[Judged]] = {}
+    for one in judged:
+        found.setdefault((one.verdict.bottleneck, one.verdict.limiter), []).append(one)
+    return sorted(found.values(), key=lambda group: -sum(total_s(one) for one in group))
+
+
+def _block(group: Sequence[Judged], judged: Sequence[Judged]) -> str:
+    first = group[0]
+    verdict = first.verdict
+    shares = [share_of(one, judged) for one in group]
+    time = "" if None in shares else f", {100 * sum(one or 0.0 for one in shares):.1f} % of the time"
+    count = f"{len(group)} kernel{'s' if len(group) > 1 else ''}"
+    lines = [f"Primary bottleneck: {verdict.bottleneck}", f"Limiter: {verdict.limiter} ({count}{time})"]
+    for one in group[:_KERNELS_SHOWN]:
+        lines += [f"  {_name(one.profile)}", f"    Evidence: {one.verdict.proof}"]
+        lines += [f"    Worth: {limiter} {worth}" for limiter, worth in one.verdict.worth.items()]
+        near = [roof for roof in one.verdict.headroom if roof.of_limiter or roof.share >= _NEAR]
+        lines += [f"    Headroom: {roof}" for roof in near]
+        lines += [f"    Doubt: {doubt}" for doubt in one.verdict.doubts]
+        lines += [f"    Profiler: {rule}" for rule in _rules(one.profile.rules)]
+    if len(group) > _KERNELS_SHOWN:
+        lines.append(f"  and {len(group) - _KERNELS_SHOWN} more")
+    lines += [*verdict.actions(), *(f"Record: {one}" for one in verdict.recording)]
+    return "\n".join(lines)
+
+
+def _rules(rules: Sequence[StoredRule]) -> list[str]:
+    """Return what the profiler's own rules found, the largest estimate first."""
+    told = [one for one in rules if one.kind in {"optimization", "warning", "error"}]
+    ranked = sorted(told, key=lambda one: -(one.speedup_pct or 0.0))
+    lines = []
+    for one in ranked[:_RULES_SHOWN]:
+        words = printable(one.title or one.rule)
+        gain = (
+            ""
+            if one.speedup_pct is None
+            else f", estimated speed-up {one.speedup_pct:.3g} % ({one.scope or 'unscoped'})"
+        )
+        lines.append(f"{words}{gain}")
+    return lines
+
+
+def _spots(profile: KernelProfile) -> str:
+    """Return the instructions that cost most, as the trace or the samples have them."""
+    spots = profile.hot_spots
+    whole = sum(one.stall_cycles for one in spots)
+    rows = [["stall", "share %", "hits", "latency", "address", "instruction", "source"]]
+    rows += [_spot(one, whole) for one in spots[:_SPOTS_SHOWN]]
+    unit = spots[0].unit
+    return f"Hot spots of {_name(profile)} (stall in {unit}):\n" + table(rows, right=range(5))
+
+
+def _spot(one: HotSpot, whole: int) -> list[str]:
+    share = f"{100 * one.stall_cycles / whole:.1f}" if whole else "-"
+    costs = (str(one.stall_cycles), share, str(one.hits), str(one.latency_cycles))
+    return [*costs, f"{one.address:#x}", one.instruction, one.source or "-"]
