@@ -57,8 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    root = Path(args.folder) if args.folder else default_root()
-    given = bool(args.folder) and not is_wiki(root)
+    root = default_root() if args.folder is None else Path(args.folder)
+    given = args.folder is not None and not is_wiki(root)
     report = describe_folder(root) if given else check_wiki(Wiki(root, use_cache=False))
     if args.json:
         print_json(report.to_json())
@@ -94,7 +94,7 @@ def _index(args: argparse.Namespace) -> int:
 def _new(args: argparse.Namespace) -> int:
     from kopt_kb.wiki.skeleton import new_page
 
-    root = Path(args.into) if args.into else default_root()
+    root = default_root() if args.into is None else Path(args.into)
     paths = new_page(root, args.platform, args.target)
     if args.json:
         print_json({"paths": [str(path) for path in paths]})

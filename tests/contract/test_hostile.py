@@ -152,9 +152,12 @@ def test_the_table_names_every_command() -> None:
 
 
 @pytest.mark.parametrize("leaf", WORDS)
-def test_hostile_words_end_in_one_line(leaf: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every word and every option in turn; nothing unforeseen is met."""
+def test_hostile_words_end_in_one_line(
+    leaf: str, here: Path, repo_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every word and every option in turn; nothing unforeseen is met, and nothing is written outside of the folder."""
     wrong = []
+    pages = sorted((repo_root / "gpuwiki").rglob("*"))
     for words in _variants(leaf):
         code = main([*leaf.split(), *words])
         out, err = capsys.readouterr()
@@ -164,6 +167,7 @@ def test_hostile_words_end_in_one_line(leaf: str, here: Path, capsys: pytest.Cap
             for made in here.glob("kernel_opt_*"):
                 shutil.rmtree(made)
     assert not wrong
+    assert sorted((repo_root / "gpuwiki").rglob("*")) == pages
 
 
 @pytest.mark.parametrize("leaf", WORDS)
