@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import AuditReport, audit
+from kopt_kb.workspace.journal.journal import Journal
+from kopt_kb.workspace.journal.setup_events import Target
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 CAPACITY = '| 48 | GB | - | vendor | [^sheet] memory row quote="48GB"'
@@ -69,3 +75,39 @@ def test_open_fields_are_found(workspace: Workspace, wiki_root: Path) -> None:
     """A leftover TBD in the notes."""
     edit(workspace.layout.readme, "Keep it simple.", "- best tile: TBD")
     assert codes(run(workspace, wiki_root)) == ["tbd"]
+
+
+def set_again(workspace: Workspace, clock: Callable[[], datetime], targets: tuple[Target, ...]) -> None:
+    """Appends targets that a person says are right, and renders."""
+    state = workspace.state()
+    assert state.targets is not None
+    made = replace(state.targets, targets=targets, supersedes=state.targets_seq, by="ann", reason="easier")
+    with Journal.open(workspace.layout.journal, clock=clock) as journal:
+        journal.append("target_set", made)
+    render_workspace(workspace)
+
+
+@pytest.mark.core
+def test_targets_are_computed_again_from_their_rows(
+    workspace: Workspace, wiki_root: Path, clock: Callable[[], datetime]
+) -> None:
+    """0.9 of 2.0 TB/s is 1.8 TB/s, whoever says 1.2; each shape is named with both numbers."""
+    state = workspace.state()
+    assert state.targets is not None
+    set_again(workspace, clock, tuple(replace(one, value="1.2") if one.shape else one for one in state.targets.targets))
+    found = run(workspace, wiki_root).findings
+    assert [one.code for one in found] == ["target", "target"]
+    assert {one.message.partition(":")[0] for one in found} == {"8192x4096", "1024x512"}
+    assert all("1.2" in one.message and "1.8" in one.message for one in found)
+
+
+@pytest.mark.core
+def test_a_shape_without_a_target_is_found(
+    workspace: Workspace, wiki_root: Path, clock: Callable[[], datetime]
+) -> None:
+    """A target that was left out is not a target that is met."""
+    state = workspace.state()
+    assert state.targets is not None
+    set_again(workspace, clock, tuple(one for one in state.targets.targets if one.shape != "1024x512"))
+    (found,) = run(workspace, wiki_root).findings
+    assert (found.code, found.message.partition(" ")[0]) == ("no-target", "1024x512")
