@@ -113,9 +113,9 @@ def test_timing_in_turn(bench: Bench) -> None:
     assert sides["incumbent"][0]["median_s"] == pytest.approx(2 * sides["candidate"][0]["median_s"], rel=1e-6)
     assert found.result["header"][0] == "label"
     assert found.printed.count("kb: benchmark: ") == 4
-    copies = {sha: one.folder for sha, one in bench.executor._copies.items()}
+    copies = {sha: one.folder for sha, one in bench.executor.commands.copies.kept.items()}
     bench.run("timing", faster)
-    assert {sha: one.folder for sha, one in bench.executor._copies.items()} == copies
+    assert {sha: one.folder for sha, one in bench.executor.commands.copies.kept.items()} == copies
     bench.executor.close()
     assert not any(one.parent.exists() for one in copies.values())
 
@@ -150,7 +150,9 @@ def test_build_comes_first_and_once(project_root: Path) -> None:
     assert found.result["passed"] is False
     bench.run("check", bench.baseline)
     bench.run("timing", bench.baseline)
-    (copy,) = [one.folder for one in bench.executor._copies.values() if (one.folder / "built.txt").is_file()]
+    (copy,) = [
+        one.folder for one in bench.executor.commands.copies.kept.values() if (one.folder / "built.txt").is_file()
+    ]
     assert (copy / "built.txt").read_text() == "built\n"
     bench.executor.close()
 
@@ -212,8 +214,8 @@ def test_a_profile_command_gives_evidence(project_root: Path) -> None:
 def test_the_project_is_no_way_back(bench: Bench, project_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Python path into the project leads into the copy instead."""
     monkeypatch.setenv("PYTHONPATH", f"{project_root}/ops:/elsewhere")
-    copy = bench.executor._copy(Job("check", body={"protected": bench.protected}), bench.baseline)
-    variables = bench.executor._variables(copy, bench.project.commands["test"])
+    copy = bench.executor.commands.copies.of(bench.baseline, bench.protected)
+    variables = bench.executor.commands.variables(copy, bench.project.commands["test"])
     assert variables["PYTHONPATH"].split(":") == [str(copy.folder), str(copy.folder / "ops"), "/elsewhere"]
 
 
@@ -256,10 +258,10 @@ def test_a_poisoned_cache_is_not_run(bench: Bench, project_root: Path) -> None:
 def test_copies_of_other_versions_are_out_of_reach(bench: Bench, project_root: Path) -> None:
     """Nothing lies beside a copy; what is found all the same may not be written."""
     bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 128"))
-    assert [list(one.folder.parent.iterdir()) for one in bench.executor._copies.values()] == [
-        [one.folder] for one in bench.executor._copies.values()
+    assert [list(one.folder.parent.iterdir()) for one in bench.executor.commands.copies.kept.values()] == [
+        [one.folder] for one in bench.executor.commands.copies.kept.values()
     ]
-    incumbent = bench.executor._copies[sha256(bench.baseline).hexdigest()].folder
+    incumbent = bench.executor.commands.copies.kept[sha256(bench.baseline).hexdigest()].folder
     spoil = f"TILE = 64\nopen({str(incumbent / 'slow.flag')!r}, 'w').close()"
     found = bench.run("timing", bench.with_kernel("TILE = 64", spoil))
     assert found.result is not None

@@ -1,0 +1,62 @@
+"""One command in one copy: how it went is a sentence, and passing a limit ends the job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.runners.candidate.job import Job
+from kopt_kb.runners.project.bundle import bundle_of
+from kopt_kb.runners.project.copies import Copies
+from kopt_kb.runners.project.file import ProjectFile
+from kopt_kb.runners.project.paths import hash_files, select
+from kopt_kb.runners.project.running import CommandFailedError, Commands, Session
+
+
+@pytest.fixture
+def ran(read: Callable[..., ProjectFile], project_root: Path, tmp_path: Path) -> Callable[[str], tuple[str, Session]]:
+    """Runs a line in place of the project's test; the reason why it failed, and the job's session."""
+
+    def run(line: str) -> tuple[str, Session]:
+        text = (project_root / "project.toml").read_text()
+        old = next(one for one in text.splitlines() if one.startswith("test = "))
+        project = read((old, f"test = {line}"))
+        chosen = select(project, project_root)
+        protected = hash_files(project_root, chosen.protected)
+        job = Job("check", bundle_of(project_root, chosen.editable), body={"protected": protected})
+        session = Session(job, tmp_path, lambda *_: None)
+        copies = Copies(project, project_root)
+        commands = Commands(copies)
+        try:
+            return commands.run(session, commands.copy(job, job.candidate), project.commands["test"]), session
+        finally:
+            copies.close()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("'true'", ""),
+        ("\"sh -c 'echo one; echo two; exit 3'\"", "the test ended with 3: two"),
+        ("\"sh -c 'kill -SEGV $$'\"", "the test ended by SIGSEGV"),
+        ("'no-such-program'", "the test did not start: no-such-program can't be run: No such file or directory"),
+        ("'./tests'", "the test did not start: ./tests can't be run: Permission denied"),
+        ("'touch tests/new_check.py'", "tests/new_check.py was added while the test ran"),
+    ],
+)
+def test_how_a_command_went_is_a_sentence(ran, line: str, reason: str) -> None:
+    """Status, signal, the last line it printed, what it may not do, and what is no program."""
+    found, session = ran(line)
+    assert found.partition(";")[0] == reason
+    assert session.printed().startswith("kb: test: ") and session.wall_s >= 0
+
+
+def test_a_command_past_its_limit_ends_the_job(ran) -> None:
+    """The sentence says which one."""
+    with pytest.raises(CommandFailedError, match=r"the test ran past 0\.5 s and was ended") as caught:
+        ran('{ run = "sleep 600", limit_s = 0.5 }')
+    assert caught.value.ending == "hang"
