@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from kopt_kb.cli.documents import Code, Codes
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput
 
@@ -16,39 +17,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
 
 
-def _known() -> dict[str, dict[str, str]]:
+def _known() -> dict[str, Code]:
     """Return every code with its kind, name, cause and remedy; what a table does not say is left out."""
     from kopt_kb.error_codes import causes
     from kopt_kb.wiki.faults import FAULT_CODES
     from kopt_kb.wiki.physics import RULES
     from kopt_kb.workspace.audit.audit import AUDIT_CODES
 
-    known: dict[str, dict[str, str]] = {code: {"kind": "error", **one._asdict()} for code, one in causes().items()}
-    known |= {code: {"kind": "wiki fault", "cause": text} for code, text in FAULT_CODES.items()}
-    known |= {
-        code: {"kind": "physics rule", "cause": f"Not so: {(rule.__doc__ or '').splitlines()[0]}"}
-        for code, rule in RULES.items()
-    }
-    return known | {code: {"kind": "audit finding", "cause": text} for code, text in AUDIT_CODES.items()}
+    laws = {code: (rule.__doc__ or "").splitlines()[0] for code, rule in RULES.items()}
+    known = [Code(code, "error", one.cause, one.name, one.remedy) for code, one in causes().items()]
+    known += [Code(code, "wiki fault", text) for code, text in FAULT_CODES.items()]
+    known += [Code(code, "physics rule", f"Not so: {law}") for code, law in laws.items()]
+    known += [Code(code, "audit finding", text) for code, text in AUDIT_CODES.items()]
+    return {one.code: one for one in known}
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what a code stands for and what to do."""
     known = _known()
     if args.code is None:
-        chosen = known
+        chosen = tuple(known.values())
     else:
         match = next((code for code in known if code.casefold() == args.code.casefold()), None)
         if match is None:
             fix = "`kb explain` lists them; `kb profile explain` knows the verdicts"
             raise BadInput(f"no code {args.code!r}", where="kb explain", fix=fix, code="KB106")
-        chosen = {match: known[match]}
+        chosen = (known[match],)
     if args.json:
-        print_json({"codes": [{"code": code, **said} for code, said in chosen.items()]})
+        print_json(Codes(chosen))
     elif args.code is None:
-        print(table([(code, said["kind"], said.get("name", said["cause"])) for code, said in chosen.items()]))
+        print(table([(one.code, one.kind, one.name or one.cause) for one in chosen]))
     else:
-        for code, said in chosen.items():
-            print(f"{code}: {said['kind']}" + (f" {said['name']}" if "name" in said else ""))
-            print("\n".join(f"  {said[part]}" for part in ("cause", "remedy") if part in said))
+        for one in chosen:
+            print(f"{one.code}: {one.kind}" + (f" {one.name}" if one.name else ""))
+            print("\n".join(f"  {text}" for text in (one.cause, one.remedy) if text))
     return 0

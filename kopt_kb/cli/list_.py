@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from kopt_kb.cli.documents import Product, Products
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import ExitCode
 
@@ -18,16 +19,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one line a product."""
     registry = open_registry(args)
-    rows = []
+    products = []
     for name in registry.platforms():
         platform = registry.platform(name)
         count = sum(row.kind in {"value", "token"} for row in platform.sheet.chosen().values())
-        rows.append((platform.identity, count))
+        products.append(Product(platform.identity, count))
     if args.json:
-        names = ("platform", "vendor", "arch", "target", "sku")
-        print_json({"platforms": [{**{n: getattr(i, n) for n in names}, "specs": count} for i, count in rows]})
+        print_json(Products(tuple(products)))
     else:
         head = ("Platform", "Vendor", "Product", "Architecture", "Target", "Rows")
-        body = [(i.platform, i.vendor, i.sku, i.arch, i.target, str(count)) for i, count in rows]
+        body = [
+            (found.platform, found.vendor, found.sku, found.arch, found.target, str(one.specs))
+            for one, found in ((one, one.identity) for one in products)
+        ]
         print(table([head, *body], right=(5,)))
     return ExitCode.OK

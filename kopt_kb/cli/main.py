@@ -117,6 +117,7 @@ def _dispatch(words: Sequence[str]) -> int:
 
 
 def _report(error: KoptError, words: Sequence[str]) -> int:
+    from kopt_kb.cli.documents import ErrorDocument
     from kopt_kb.cli.output import print_json, printable
     from kopt_kb.wiki.faults import WikiFaults
 
@@ -124,7 +125,7 @@ def _report(error: KoptError, words: Sequence[str]) -> int:
     for one in error.faults if isinstance(error, WikiFaults) else (error,):
         print(f"{prefix}{printable(str(one))}", file=sys.stderr)
     if "--json" in words and error.error_code != "KB117":
-        print_json({"error": {"code": error.error_code, "message": error.what, "where": error.where, "fix": error.fix}})
+        print_json(ErrorDocument.of(error))
         sys.stdout.flush()
     return int(error.exit_code)
 

@@ -15,6 +15,7 @@ import shutil
 from pathlib import Path
 
 from kopt_kb.cli import wiki_tables
+from kopt_kb.cli.documents import WrittenFile, WrittenFiles
 from kopt_kb.cli.output import add_common, add_wiki, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.check import INDEX, WikiReport, check_wiki, render_index
@@ -85,7 +86,7 @@ def _index(args: argparse.Namespace) -> int:
     wiki = Wiki(Path(args.folder), use_cache=False)
     (wiki.root / INDEX).write_text(render_index(wiki), encoding="utf-8")
     if args.json:
-        print_json({"path": str(wiki.root / INDEX)})
+        print_json(WrittenFile(str(wiki.root / INDEX)))
     else:
         print(f"wrote {wiki.root / INDEX}")
     return ExitCode.OK
@@ -97,7 +98,7 @@ def _new(args: argparse.Namespace) -> int:
     root = default_root() if args.into is None else Path(args.into)
     paths = new_page(root, args.platform, args.target)
     if args.json:
-        print_json({"paths": [str(path) for path in paths]})
+        print_json(WrittenFiles(tuple(str(path) for path in paths)))
     else:
         for path in paths:
             print(f"wrote {path}")
@@ -113,7 +114,7 @@ def _copy(args: argparse.Namespace) -> int:
         )
     shutil.copytree(default_root(), target, ignore=shutil.ignore_patterns("__pycache__", "*.py"))
     if args.json:
-        print_json({"path": str(target)})
+        print_json(WrittenFile(str(target)))
     else:
         print(f"copied to {target}; use it with --wiki {target} or KOPT_GPU_WIKI={target}")
     return ExitCode.OK

@@ -1,0 +1,72 @@
+"""The schemas are what the types write, and real documents fit them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema
+import pytest
+
+GOLDEN = Path(__file__).parents[1] / "contract" / "golden"
+UNTYPED = {"audit", "init"}
+"""Goldens of commands whose documents have no type yet. The set may only shrink."""
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    """tools/schemas.py."""
+    path = Path(__file__).parents[2] / "tools" / "schemas.py"
+    spec = importlib.util.spec_from_file_location("schemas", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _name(document: Any, golden: str, known: dict[str, str]) -> str:
+    if set(document) == {"error"}:
+        return "error"
+    return next(name for name in (golden, golden.partition("_")[0]) if name in known)
+
+
+def test_the_files_are_up_to_date(tool: ModuleType) -> None:
+    """docs/schema holds what the types give, nothing more."""
+    files = {path.name: path.read_text() for path in tool.FOLDER.glob("*.json")}
+    files.pop("v_iteration.schema.json")
+    assert files == tool.pages()
+
+
+@pytest.mark.parametrize("golden", sorted(path.stem for path in GOLDEN.glob("*.json") if path.stem not in UNTYPED))
+def test_every_golden_document_fits_its_schema(tool: ModuleType, golden: str) -> None:
+    """What the commands print is what the schema says; one member more or less is refused."""
+    document = json.loads((GOLDEN / f"{golden}.json").read_text())
+    schema = tool.document_schema(_name(document, golden, tool.DOCUMENTS))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document, "surplus": 1}, schema)
+    for lacking in schema["required"]:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({name: value for name, value in document.items() if name != lacking}, schema)
+
+
+def test_recorded_rooflines_and_problems_fit_their_schemas(tool: ModuleType, repo_root: Path) -> None:
+    """Those of all campaigns on a real machine."""
+    rooflines, problems = tool.document_schema("recorded_roofline"), tool.document_schema("problem")
+    seen = set()
+    for journal in sorted((repo_root / "benchmarks" / "campaigns" / "h200_sxm").glob("*/journal.jsonl")):
+        for line in journal.read_text().splitlines():
+            event = json.loads(line)
+            if event["kind"] == "target_set":
+                for document in event["data"]["work"]["rooflines"]:
+                    jsonschema.validate(document, rooflines)
+            elif event["kind"] == "workspace_created":
+                problem = {k: v for k, v in event["data"]["problem"].items() if k != "task"}
+                jsonschema.validate(problem, problems)
+            seen.add(event["kind"])
+    assert {"target_set", "workspace_created"} <= seen

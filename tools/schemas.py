@@ -1,0 +1,70 @@
+"""Write docs/schema from the types: one JSON Schema a document that is printed or stored; `--check` only compares."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.wire import schema
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "schema"
+
+DOCUMENTS: dict[str, str] = {
+    "compare": "wiki.compare:Comparison",
+    "compile": "static.static_profile:CompiledKernels",
+    "count": "static.counting:CountedKernels",
+    "error": "cli.documents:ErrorDocument",
+    "explain": "cli.documents:Codes",
+    "isa": "analysis.isa.targets:JudgedScans",
+    "list": "cli.documents:Products",
+    "lookup": "wiki.lookup:Lookup",
+    "occupancy": "analysis.occupancy.occupancy:PlatformOccupancy",
+    "occupancy_record": "analysis.occupancy.occupancy:PlatformOccupancies",
+    "problem": "problem.problem:Problem",
+    "recorded_roofline": "analysis.roofline.recorded:RecordedRoofline",
+    "roofline": "analysis.roofline.roofline:Roofline",
+    "roofline_kernels": "static.kernel_roofline:KernelRooflines",
+    "rooflines": "analysis.roofline.roofline:Rooflines",
+    "route": "wiki.route:ReadingList",
+    "search": "wiki.search:SearchResult",
+    "wiki_check": "wiki.check:WikiReport",
+    "wiki_conflicts": "wiki.conflicts:Conflicts",
+    "wiki_diff": "wiki.differences:Differences",
+}
+"""Document → module and class that write it."""
+
+
+def document_schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a document."""
+    module, _, kind = DOCUMENTS[name].partition(":")
+    return schema(getattr(importlib.import_module(f"kopt_kb.{module}"), kind))
+
+
+def pages() -> dict[str, str]:
+    """Return file name → text of every schema, members in a stable order."""
+    texts = {name: json.dumps(document_schema(name), indent=1, sort_keys=True) for name in DOCUMENTS}
+    return {f"{name}.schema.json": f"{text}\n" for name, text in texts.items()}
+
+
+def main() -> int:
+    """Write the files, or say which are not up to date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is out of date")
+    args = parser.parse_args()
+    have = {path.name: path.read_text() for path in FOLDER.glob("*.json")}
+    stale = {name: text for name, text in pages().items() if have.get(name) != text}
+    for name, text in stale.items():
+        if args.check:
+            print(f"docs/schema/{name} is out of date: run python tools/schemas.py")
+        else:
+            (FOLDER / name).write_text(text)
+    return 1 if stale and args.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
