@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, NamedTuple, cast, get_args
 
-__all__ = ["Cause", "Code", "causes"]
+__all__ = ["Cause", "Code", "cause_of", "causes"]
 
 Code = Literal[
     "KB000", "KB010", "KB011", "KB012", "KB020", "KB021", "KB022", "KB023", "KB024", "KB025", "KB026", "KB027", "KB030",
@@ -24,6 +24,8 @@ Code = Literal[
     "KB326", "KB327", "KB328", "KB400", "KB401", "KB402", "KB403", "KB405", "KB406", "KB407", "KB408",
     "KB410", "KB411", "KB412", "KB413", "KB414", "KB415", "KB416", "KB417", "KB420", "KB421", "KB422", "KB423",
     "KB424", "KB425", "KB426", "KB427", "KB428", "KB429", "KB430", "KB431", "KB432", "KB433", "KB434",
+    "KB440", "KB442", "KB444", "KB445", "KB446", "KB447", "KB448", "KB449", "KB451", "KB452",
+    "KB453", "KB454", "KB455", "KB456",
 ]  # fmt: skip
 """The closed list: mypy refuses any other word where an error is raised."""
 
@@ -379,6 +381,34 @@ KB433 project-kernel: the kernel is files of a project and is not measured alone
     Let the project's own benchmark measure it.
 KB434 no-records: the version has no whole set of measurement records
     Measure it with kb bench kernel.
+KB440 bad-record: a launch record that can't be used: malformed, or beyond what a replay may allocate or launch
+    Record it again with kb record.
+KB442 device-fact-unknown: a launcher asks for a property of the device that no sourced row answers
+    Name a product whose page has it with --platform, or pass the number to the launcher.
+KB444 launch-parameters: a compiled kernel takes parameters in a way that is not known here
+    Record with another version of Triton; docs/launch_records.md names those that were tried.
+KB445 launcher-fails: a launcher raises, or does not end, on tensors that have no memory
+    Read what it raised; a launcher may allocate, fill, copy, view and launch.
+KB446 launches-nothing: a recorded call launches no kernel
+    Name the function that launches.
+KB447 no-launcher: a file or module has no function of that name
+    Name one that it has: FILE.py:function or package.module:function.
+KB448 reads-values: a launcher reads a value of a tensor, which has none while it is recorded
+    Pass what it reads as a number.
+KB449 driver-error: the GPU driver refused a call of a replay, or a kernel left the device in an error
+    Read the driver's word in the message; an illegal address is the kernel's fault.
+KB451 no-reference: there is nothing to compare a record's result with
+    Give --reference FILE with make_inputs and reference.
+KB452 not-replayable: a record whose results need what the launcher computed outside its launches
+    Move the computation into kernels; the message names it.
+KB453 reference-fails: the reference file fails, or its process ended
+    Run the file's make_inputs and reference by hand.
+KB454 input-size: an input has another size than the record was made for
+    Record it again for these inputs.
+KB455 code-object: a code object of a record is absent, too large, or not the one that its name says
+    Record it again with kb record.
+KB456 bad-call: arguments that describe a call do not go together
+    kb record --help shows both forms.
 """
 
 
@@ -394,3 +424,10 @@ def causes() -> dict[Code, Cause]:
             raise ValueError(f"{code} is not in the closed list, or stands twice")
         table[cast("Code", code)] = Cause(name, cause, remedy.strip())
     return table
+
+
+def cause_of(word: str) -> Code:
+    """Return a code that another process wrote, as a code of the list; raises `ValueError` for any other word."""
+    if word not in get_args(Code):
+        raise ValueError(f"{word!r} is no error code")
+    return cast("Code", word)

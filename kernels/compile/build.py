@@ -25,7 +25,7 @@ from kopt_kb.kernels.compile.stub import activate, argument, gpu_target
 from kopt_kb.kernels.compile.target import Target
 from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
 
-__all__ = ["build"]
+__all__ = ["build", "failure"]
 
 _METADATA = ("shared", "tmem_size", "num_warps", "num_stages", "num_ctas", "global_scratch_size")
 
@@ -152,7 +152,7 @@ def _run(
     except KoptError:
         raise
     except Exception as error:
-        raise _failure(error, where) from error
+        raise failure(error, where) from error
     return compiled, captured.getvalue()
 
 
@@ -191,7 +191,7 @@ def _stop_early(target: Target, limit_bytes: int | None, where: str) -> Iterator
         backend.add_stages = add_stages
 
 
-def _failure(error: BaseException, where: str) -> CompileFailed:
+def failure(error: BaseException, where: str) -> CompileFailed:
     """Return Triton's complaint as one line: the innermost cause, and the assembler's own error."""
     while error.__cause__ is not None:
         error = error.__cause__

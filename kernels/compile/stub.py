@@ -78,17 +78,18 @@ class _Dtype(str):
 
 
 class _Pointer:
-    """A tensor argument: 16-byte aligned, as every allocator gives it, and of a known span."""
+    """A tensor argument: so many bytes behind an address that every allocator aligns, and of a known span."""
 
-    def __init__(self, spec: TensorSpec) -> None:
+    def __init__(self, spec: TensorSpec, offset_bytes: int) -> None:
         self.dtype = _Dtype(spec.triton_dtype)
         self.shape = list(spec.shape)
         self._strides = list(spec.element_strides)
         self._span_bytes = spec.span_bytes
+        self._offset_bytes = offset_bytes
 
     def data_ptr(self) -> int:
-        """Return an aligned address."""
-        return 0
+        """Return an address that tells how far the tensor is from an aligned one."""
+        return self._offset_bytes
 
     def stride(self) -> list[int]:
         """Return the strides in elements."""
@@ -116,11 +117,14 @@ def _is_within_2gb(arg: Any) -> bool:
     return hasattr(arg, "ptr_range") and arg.ptr_range() <= _INT32_MAX
 
 
-def argument(value: TensorSpec | Scalar) -> object:
-    """Return what stands in for a kernel argument: a pointer, a host tensor descriptor, or the scalar."""
+def argument(value: TensorSpec | Scalar, *, offset_bytes: int = 0) -> object:
+    """Return what stands in for a kernel argument: a pointer, a host tensor descriptor, or the scalar.
+
+    A tensor may lie so many bytes behind the start of an allocation, which decides what alignment Triton assumes.
+    """
     if not isinstance(value, TensorSpec):
         return value
-    pointer = _Pointer(value)
+    pointer = _Pointer(value, offset_bytes)
     if value.block_shape is None:
         return pointer
     from triton.tools.tensor_descriptor import TensorDescriptor

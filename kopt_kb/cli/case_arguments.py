@@ -11,7 +11,7 @@ from kopt_kb.kernels.compile.arguments import parse_argument
 from kopt_kb.kernels.compile.request import KernelCase, OpCase
 from kopt_kb.problem.shapes import parse_shape
 
-__all__ = ["add_case", "cases_from", "grid_from"]
+__all__ = ["add_case", "cases_from", "grid_from", "literals"]
 
 
 def add_case(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,8 @@ def add_case(parser: argparse.ArgumentParser) -> None:
     single.add_argument("--grid", metavar="X[,Y[,Z]]", help="launch grid")
 
 
-def _values(words: list[str]) -> dict[str, object]:
+def literals(words: list[str]) -> dict[str, object]:
+    """Return NAME=VALUE words as Python literals, text where a value is none."""
     found: dict[str, object] = {}
     for name, text in conditions(words).items():
         try:
@@ -54,7 +55,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
     if args.shape:
         if not args.dtype:
             raise BadInput("missing --dtype", fix="the storage type, such as bf16", code="KB102")
-        config = _values(args.config)
+        config = literals(args.config)
         return [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
     if not args.arg:
         raise BadInput(
@@ -63,7 +64,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             code="KB102",
         )
     given = tuple(parse_argument(text) for text in args.arg)
-    return [KernelCase(args.file, args.kernel, given, _values(args.constexpr), _values(args.option))]
+    return [KernelCase(args.file, args.kernel, given, literals(args.constexpr), literals(args.option))]
 
 
 def grid_from(args: argparse.Namespace) -> tuple[int, ...] | None:

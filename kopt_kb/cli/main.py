@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "roofline": "intensity, roofs, bound and 90 % target of a piece of work",
     "count": "count the work of Triton kernels from their IR",
     "compile": "compile Triton kernels without a GPU: registers, spills, instructions",
+    "record": "record a launcher's kernels, grids and arguments without a GPU",
     "isa": "scan machine code against the ISA targets",
     "occupancy": "blocks and warps that fit on one SM or CU",
     "init": "create a tuning workspace with sourced Stop Conditions",

@@ -1,6 +1,7 @@
 """Check a kernel file against its float64 reference in a child process, on fresh inputs, into poisoned memory.
 
 kb verify kernel kernels/rms_norm.py --op rms_norm --shape 8192x4096 --dtype bf16
+kb verify record rms.record                 replay what kb record wrote; the recorded Python runs nowhere
 kb verify source kernels/rms_norm.py        library calls, caches, dead kernels; nothing is run
 """
 
@@ -35,6 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kernel.add_argument("--device", default="cuda", help="cpu for kernels that run there (default cuda)")
     kernel.add_argument("--run-s", metavar="S", type=float, default=300.0, help="seconds the child may take")
     add_common(kernel)
+    record = actions.add_parser("record", help="replay a launch record on a GPU", allow_abbrev=False)
+    record.add_argument("folder", metavar="DIR", help="what kb record wrote")
+    record.add_argument("--checks", metavar="N", type=int, default=3, help="fresh inputs (default 3)")
+    record.add_argument(
+        "--reference", metavar="FILE", help="whose make_inputs and reference judge; default: the package's of that OP"
+    )
+    add_common(record)
     source = actions.add_parser("source", help="is the file a kernel of its own", allow_abbrev=False)
     source.add_argument("file", metavar="FILE")
     source.add_argument("--framework", metavar="NAME", default="", help="whose kernel it has to launch (default: any)")
@@ -43,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen check; exit 1 when it finds something wrong."""
+    if args.action == "record":
+        return _record(args)
     source = read_input(args.file)
     return _source(source, args) if args.action == "source" else _kernel(source, args)
 
@@ -77,6 +87,24 @@ def _kernel(source: bytes, args: argparse.Namespace) -> int:
     job = Job("check", source, b"", body, RunLimits(args.run_s), judge)
     outcome = ChildProcessExecutor(args.device).run(job, lambda *_: None)
     return _print(outcome.outcome, {**(outcome.result or {}), "reference": said}, outcome.printed, args)
+
+
+def _record(args: argparse.Namespace) -> int:
+    from kopt_kb.runners.records import packaged_reference, replay_record
+
+    if args.checks < 1:
+        raise BadInput("needs at least one check", where="--checks", fix="give 1 or more", code="KB102")
+    folder = Path(args.folder)
+    reference = Path(args.reference) if args.reference else packaged_reference(folder)
+    replayed = replay_record(folder, reference, checks=args.checks)
+    if args.json:
+        print_json(replayed.to_json())
+    elif replayed.passed:
+        print(f"{args.folder}: {replayed.checks} replays passed, largest relative error {replayed.rel_l2_err:.3g}")
+        print(f"  of {replayed.label}, against the float64 reference of {reference.name}; trust: {replayed.trust}")
+    else:
+        print(f"{args.folder}: {replayed.problem}")
+    return ExitCode.OK if replayed.passed else ExitCode.FINDING
 
 
 def _reference(args: argparse.Namespace, op: str) -> tuple[bytes, str]:

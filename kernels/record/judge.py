@@ -1,0 +1,99 @@
+"""Replays a stored record on a GPU in a process of its own; it imports no candidate, and neither torch nor triton.
+
+One JSON job on stdin: `{"record": folder, "inputs": {buffer: file}, "outputs": folder}`. One JSON answer on stdout:
+`{"touched": [...], "error": "", "missing": ""}`; output n is the file `<n>.bin` in the outputs folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.kernels.record.driver import CudaDriver, Driver
+from kopt_kb.kernels.record.model import LaunchRecord
+from kopt_kb.kernels.record.replay import Replay
+from kopt_kb.wire import Wire, canonical, parse, read
+
+__all__ = ["OBJECTS", "RECORD", "Job", "Verdict", "load_record", "main", "replayed"]
+
+RECORD, OBJECTS = "record.json", "objects"
+"""Names inside a record's folder: the record, and the folder of its code objects by sha256."""
+
+MAX_RECORD_BYTES, MAX_CODE_BYTES = 4 << 20, 64 << 20
+"""Sizes above which a record and a code object are refused before they are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Wire):
+    """What to replay, with which inputs, and where the outputs go."""
+
+    record: str
+    inputs: dict[str, str]
+    outputs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Wire):
+    """What the replay found: what was touched, the driver's complaint, or what is missing on this machine."""
+
+    touched: tuple[str, ...] = ()
+    error: str = ""
+    missing: str = ""
+
+
+def load_record(folder: Path) -> LaunchRecord:
+    """Return the checked record of a folder.
+
+    Raises:
+        BadInput: There is none, it is too large or malformed, or it names what can't be replayed.
+    """
+    path = folder / RECORD
+    if not path.is_file():
+        raise BadInput("no launch record", where=str(path), fix="make one with kb record --out", code="KB440")
+    if path.stat().st_size > MAX_RECORD_BYTES:
+        raise BadInput(f"more than {MAX_RECORD_BYTES} bytes", where=str(path), code="KB440")
+    record = read(LaunchRecord, parse(path.read_bytes(), where=str(path)), where=str(path))
+    record.check(str(path))
+    return record
+
+
+def code_of(folder: Path, digest: str) -> bytes:
+    """Return a code object whose bytes have the hash that names it; raises `BadInput` otherwise."""
+    path = folder / OBJECTS / digest
+    if not path.is_file() or path.stat().st_size > MAX_CODE_BYTES:
+        raise BadInput("no code object, or one that is too large", where=str(path), fix="record it again", code="KB455")
+    code = path.read_bytes()
+    if hashlib.sha256(code).hexdigest() != digest:
+        raise BadInput("the code object is not the one recorded", where=str(path), fix="record it again", code="KB455")
+    return code
+
+
+def replayed(job: Job, driver: Driver) -> Verdict:
+    """Replay a job on a device and leave its outputs as files."""
+    folder = Path(job.record)
+    record = load_record(folder)
+    inputs = {name: Path(path).read_bytes() for name, path in job.inputs.items()}
+    with Replay(record, lambda digest: code_of(folder, digest), driver) as replay:
+        left = replay.run(inputs)
+    for number, content in enumerate(left.outputs):
+        (Path(job.outputs) / f"{number}.bin").write_bytes(content)
+    return Verdict(touched=left.touched)
+
+
+def main() -> None:
+    """Answer one job."""
+    try:
+        verdict = replayed(read(Job, json.load(sys.stdin), where="job"), CudaDriver())
+    except MissingTool as error:
+        verdict = Verdict(missing=error.what)
+    except KoptError as error:
+        verdict = Verdict(error=f"{error.what} [{error.error_code}]")
+    sys.stdout.buffer.write(canonical(verdict.to_json()))
+
+
+if __name__ == "__main__":
+    main()

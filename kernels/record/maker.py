@@ -1,0 +1,231 @@
+"""The maker: runs a launcher on fake tensors and writes the launch record, in a child that is trusted with nothing.
+
+It reads one `Request` as JSON on stdin, writes code objects into the request's folder and one `Answer` as JSON to the
+stdout that it inherited; what the launcher prints goes nowhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.kernels.record.request import Answer, CallRequest, OpRequest, Refusal, Request, TensorArgument
+from kopt_kb.problem.dtypes import format_of
+from kopt_kb.wire import canonical, plain, read
+
+__all__ = ["answer", "main"]
+
+_MOST_SOURCES = 512
+
+
+def answer(request: Request) -> Answer:
+    """Return the record of a request, or why there is none."""
+    try:
+        return Answer(record=_record(request))
+    except KoptError as error:
+        return Answer(refusal=Refusal(error.error_code, error.what, error.where, error.fix))
+    except ImportError as error:
+        return Answer(refusal=Refusal("KB120", f"{error.name or error} can't be imported", _where(request)))
+    except BaseException as error:  # noqa: BLE001 - a maker answers whatever the launcher does
+        text = " ".join(str(error).split())[:300]
+        what = f"the launcher fails on tensors without memory: {type(error).__name__}: {text}"
+        return Answer(
+            refusal=Refusal("KB445", what, _where(request), "see kb record --help for what a launcher may do")
+        )
+
+
+def _where(request: Request) -> str:
+    return request.what.file if isinstance(request.what, OpRequest) else request.what.call
+
+
+def _record(request: Request) -> Any:
+    from kopt_kb.kernels.compile.stub import activate
+    from kopt_kb.kernels.compile.target import Target
+    from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
+    from kopt_kb.kernels.record.stand_ins import DeviceFacts
+    from kopt_kb.kernels.record.trace import Trace
+    from kopt_kb.kernels.record.triton_launches import Launches
+
+    target = Target.parse(request.target)
+    activate(target)
+    facts = DeviceFacts(request.device, _capability(target.arch), request.facts)
+    trace = Trace(facts)
+    launches = Launches(trace, Path(request.folder), autotune=request.autotune)
+    call, label = _call(request, trace, facts)
+    with trace.running(), launches.recording():
+        outputs = trace.returned(call.function(**call.arguments))
+    if not launches.codes:
+        raise BadInput(
+            "the call launches no kernel", where=_where(request), fix="name the launcher itself", code="KB446"
+        )
+    inputs = tuple(Input(name, trace.view(one)) for name, one in call.tensors.items())
+    written = outputs or tuple(one.view for one in inputs)
+    return _named(
+        LaunchRecord(
+            v=VERSION,
+            label=label,
+            op=str(getattr(call.module, "OP", "")) if isinstance(request.what, OpRequest) else "",
+            shape=request.what.shape if isinstance(request.what, OpRequest) else (),
+            dtype=request.what.dtype if isinstance(request.what, OpRequest) else "",
+            target=target.name,
+            buffers=trace.buffers(inputs, written),
+            inputs=inputs,
+            outputs=written,
+            steps=tuple(trace.steps),
+            codes=launches.codes,
+            sources=_sources(call.module),
+            versions=launches.versions,
+            assumed=tuple(launches.assumed),
+            host=tuple(trace.host),
+            not_replayable="; ".join(dict.fromkeys(trace.reasons)),
+        )
+    )
+
+
+def _named(record: Any) -> Any:
+    """Call the buffers of results `out`, `out1`, … as whoever reads the record expects."""
+    given = {one.view.buffer for one in record.inputs}
+    results = dict.fromkeys(one.buffer for one in record.outputs if one.buffer not in given)
+    names = {old: f"out{number or ''}" for number, old in enumerate(results)}
+    return _renamed(record, names)
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    from kopt_kb.kernels.record.model import Buffer, View
+
+    if isinstance(value, View):
+        return replace(value, buffer=names.get(value.buffer, value.buffer))
+    if isinstance(value, Buffer):
+        return replace(value, name=names.get(value.name, value.name))
+    if isinstance(value, tuple):
+        return tuple(_renamed(one, names) for one in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: _renamed(getattr(value, one.name), names) for one in fields(value)})
+    return value
+
+
+def _capability(arch: object) -> tuple[int, int]:
+    number = "".join(one for one in str(arch) if one.isdigit()) or "0"
+    return int(number[:-1] or 0), int(number[-1])
+
+
+class _Call:
+    """A function with its arguments; `tensors` are those of them that lie on the device."""
+
+    def __init__(self, module: ModuleType, function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+        import torch
+
+        self.module, self.function, self.arguments = module, function, arguments
+        self.tensors = {name: one for name, one in arguments.items() if isinstance(one, torch.Tensor)}
+
+
+def _call(request: Request, trace: Any, facts: Any) -> tuple[_Call, str]:
+    from kopt_kb.kernels.record.stand_ins import stand_ins
+
+    with stand_ins(facts):
+        if isinstance(request.what, OpRequest):
+            return _op_call(request.what, trace)
+        return _free_call(request.what, trace)
+
+
+def _op_call(what: OpRequest, trace: Any) -> tuple[_Call, str]:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from kopt_kb.kernels.compile.loader import load_module
+
+    module = load_module(what.file)
+    for name in ("launch", "make_inputs"):
+        if not callable(getattr(module, name, None)):
+            fix = "record a call instead: --call FILE:FUNCTION --arg NAME=VALUE"
+            raise BadInput(f"the file has no {name}()", where=what.file, fix=fix, code="KB447")
+    with FakeTensorMode():
+        made = module.make_inputs(what.shape, what.dtype, device="cpu", seed=0)
+    parameters = inspect.signature(module.launch).parameters
+    tensors = made if isinstance(made, tuple | list) else (made,)
+    given = {
+        name: trace.tensor(name, tuple(one.shape), one.dtype, tuple(one.stride()))
+        for name, one in zip(parameters, tensors, strict=False)
+    }
+    config = {"config": plain(what.config)} if "config" in parameters and what.config else {}
+    shape = "x".join(map(str, what.shape))
+    return _Call(module, module.launch, {**given, **config}), f"{Path(what.file).name} {shape} {what.dtype}"
+
+
+def _free_call(what: CallRequest, trace: Any) -> tuple[_Call, str]:
+    import torch
+
+    place, _, name = what.call.rpartition(":")
+    if not place or not name:
+        raise BadInput(f"{what.call!r} names no function", where="--call", fix="write module:function", code="KB447")
+    module = _module(place)
+    function: Any = module
+    for part in name.split("."):
+        function = getattr(function, part, None)
+    if not callable(function):
+        raise BadInput(f"{place} has no function {name}", where="--call", code="KB447")
+    arguments: dict[str, Any] = {}
+    for key, value in what.arguments.items():
+        if isinstance(value, TensorArgument):
+            known = format_of(value.dtype)
+            if known is None:
+                raise BadInput(f"unknown dtype {value.dtype!r}", where=f"--arg {key}", code="KB061")
+            arguments[key] = trace.tensor(key, value.shape, getattr(torch, known.torch), value.strides)
+        elif isinstance(value, str) and value.startswith("torch."):
+            arguments[key] = getattr(torch, value.removeprefix("torch."))
+        else:
+            arguments[key] = value
+    return _Call(module, function, arguments), what.call
+
+
+def _module(place: str) -> ModuleType:
+    from kopt_kb.kernels.compile.loader import load_module
+
+    if place.endswith(".py"):
+        return load_module(place)
+    try:
+        return importlib.import_module(place)
+    except ImportError:
+        raise
+    except Exception as error:
+        text = " ".join(str(error).split())[:300]
+        raise BadInput(f"import fails: {type(error).__name__}: {text}", where=place, code="KB084") from error
+
+
+def _sources(module: ModuleType) -> dict[str, str]:
+    """Return the Python files of the call's own package that were loaded → sha256: what the record was made from."""
+    if not module.__file__:
+        return {}
+    own = Path(module.__file__).resolve()
+    files = ((name, getattr(one, "__file__", None)) for name, one in list(sys.modules.items()))
+    loaded = {Path(file).resolve() for name, file in files if file and name.split(".")[0] != "kopt_kb"}
+    kept = {one for one in loaded if one.suffix == ".py" and one.is_relative_to(own.parent) and one.is_file()} | {own}
+    names = sorted(kept)[:_MOST_SOURCES]
+    return {one.relative_to(own.parent).as_posix(): hashlib.sha256(one.read_bytes()).hexdigest() for one in names}
+
+
+def main() -> None:
+    """Answer one request."""
+    answers = os.fdopen(os.dup(1), "wb")
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    warnings.simplefilter("ignore")
+    os.environ.update(TRITON_ALWAYS_COMPILE="1", CUDA_VISIBLE_DEVICES="")
+    os.environ.pop("TRITON_INTERPRET", None)
+    request = read(Request, json.loads(sys.stdin.buffer.read()), where="request")
+    answers.write(canonical(answer(request).to_json()))
+    answers.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""What a maker is asked to record, and what it answers: plain data over a pipe, nothing pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kopt_kb.kernels.launch_case import Scalar
+from kopt_kb.kernels.record.model import LaunchRecord
+from kopt_kb.wire import JsonMap, Wire
+
+__all__ = ["Answer", "CallRequest", "OpRequest", "Refusal", "Request", "TensorArgument"]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArgument(Wire):
+    """A tensor that a launcher is given, by its layout: shape in elements, dtype as torch or this project spells it."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpRequest(Wire):
+    """The `launch` of an op file, on what its `make_inputs` makes for a shape."""
+
+    file: str
+    shape: tuple[int, ...]
+    dtype: str
+    config: JsonMap = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRequest(Wire):
+    """A call of a function in a module or file: `package.module:function` or `path/file.py:function`."""
+
+    call: str
+    arguments: Mapping[str, TensorArgument | Scalar | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Wire):
+    """One job of a maker.
+
+    Attributes:
+        what: What is recorded.
+        target: Such as sm_90.
+        device: Name of the product or target, for launchers that ask.
+        facts: Sourced properties of the device by torch's names, such as multi_processor_count.
+        folder: Where code objects are written.
+        autotune: Configuration of autotuned kernels that is recorded.
+    """
+
+    what: OpRequest | CallRequest
+    target: str
+    device: str
+    facts: Mapping[str, int]
+    folder: str
+    autotune: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal(Wire):
+    """Why nothing was recorded: an error's code, what, where and fix."""
+
+    code: str
+    what: str
+    where: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Wire):
+    """What a maker answers: a record, or a refusal."""
+
+    record: LaunchRecord | None = None
+    refusal: Refusal | None = None

@@ -1,0 +1,161 @@
+"""Stand-ins for the GPU that is not there: torch's device queries answer from sourced facts, indexing works on fakes.
+
+A CPU build of torch refuses everything that would start CUDA. A launcher asks for few of these things: the number of
+SMs, the capability, the current device and stream. Their answers are the facts that whoever records hands in; a fact
+that nobody has is an error that names it, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from kopt_kb.errors import BadInput
+
+__all__ = ["DeviceFacts", "indexing", "stand_ins"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFacts:
+    """What is known of the device that is recorded for.
+
+    Attributes:
+        name: Name of the product or target.
+        capability: Compute capability, or the numbers of the gfx target.
+        values: Attribute of torch's device properties → value, such as multi_processor_count; sourced, so may be few.
+    """
+
+    name: str
+    capability: tuple[int, int]
+    values: Mapping[str, int] = field(default_factory=dict)
+
+
+class _Properties:
+    """torch's device properties, as far as they are known."""
+
+    def __init__(self, facts: DeviceFacts) -> None:
+        self._facts = facts
+        self.name = facts.name
+        self.major, self.minor = facts.capability
+        self.gcnArchName = facts.name
+
+    def __getattr__(self, name: str) -> int:
+        facts: DeviceFacts = self.__dict__["_facts"]
+        if name.startswith("__") or name not in facts.values:
+            raise BadInput(
+                f"the launcher asks for {name} of the device, and no sourced value is known for {facts.name}",
+                where="record",
+                fix="name a product with --platform whose page has it",
+                code="KB442",
+            )
+        return facts.values[name]
+
+
+class _Stream:
+    cuda_stream = 0
+
+    def synchronize(self) -> None:
+        """Do nothing: there is no device."""
+
+    def wait(self, *_: object) -> None:
+        """Do nothing: there is nothing to wait for."""
+
+    wait_stream = wait_event = record_event = wait
+
+
+@contextmanager
+def stand_ins(facts: DeviceFacts) -> Iterator[None]:
+    """Answer torch's questions about the GPU from facts while the block runs."""
+    properties, cuda = _Properties(facts), torch.cuda
+    answers: Mapping[str, Any] = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "get_device_name": lambda *_: facts.name,
+        "get_device_capability": lambda *_: facts.capability,
+        "get_device_properties": lambda *_: properties,
+        "current_stream": lambda *_: _Stream(),
+        "default_stream": lambda *_: _Stream(),
+        "synchronize": lambda *_: None,
+        "set_device": lambda *_: None,
+        "device": lambda *_: nullcontext(),
+        "stream": lambda *_: nullcontext(),
+        "is_bf16_supported": lambda *_, **__: facts.capability >= (8, 0),
+        "is_current_stream_capturing": lambda: False,
+        "_lazy_init": lambda: None,
+    }
+    patches = [mock.patch.object(cuda, name, answer) for name, answer in answers.items()]
+    # Fake tensors start the real device for autograd where one is said to be available; nothing here needs that.
+    patches.append(mock.patch("torch._subclasses.fake_tensor.init_gpu_context", return_value=None))
+    for one in patches:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in reversed(patches):
+            one.stop()
+
+
+def _viewed(tensor: torch.Tensor, index: Any) -> torch.Tensor:
+    """Return `tensor[index]` for an index of numbers, slices and None, computed on the layout alone."""
+    layout = torch.empty_strided(tuple(tensor.shape), tensor.stride(), dtype=tensor.dtype, device="meta")[index]
+    place = tensor.storage_offset() + layout.storage_offset()
+    result: torch.Tensor = torch.ops.aten.as_strided.default(tensor, list(layout.shape), list(layout.stride()), place)
+    return result
+
+
+_READS = frozenset(
+    {
+        torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__float__, torch.Tensor.__int__,
+        torch.Tensor.__bool__, torch.Tensor.__index__,
+    }
+)  # fmt: skip
+
+
+class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is untyped; a context manager
+    """Indexing and `.to(device)` of fake CUDA tensors, which a CPU build of torch refuses."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Replace what needs a device guard by the same thing without one."""
+        given = kwargs or {}
+        on_device = bool(args) and isinstance(args[0], torch.Tensor) and args[0].device.type == "cuda"
+        if on_device and func is torch.Tensor.__getitem__ and _plain(args[1]):
+            return _viewed(args[0], args[1])
+        if on_device and func is torch.Tensor.__setitem__ and _plain(args[1]):
+            target = _viewed(args[0], args[1])
+            value = args[2]
+            return target.copy_(value) if isinstance(value, torch.Tensor) else target.fill_(value)
+        if on_device and func in _READS:
+            raise BadInput(
+                f"the launcher reads a tensor's values ({func.__name__}), which a record without a GPU does not have",
+                where="record",
+                fix="pass what it reads as a number",
+                code="KB448",
+            )
+        if on_device and func in (torch.Tensor.to, torch.Tensor.cuda) and not _leaves(args[1:], given):
+            return self._moved(args, given)
+        return func(*args, **given)
+
+    def _moved(self, args: Any, given: Mapping[str, Any]) -> Any:
+        """Return the tensor in its new dtype; on this machine all devices are the one that is recorded for."""
+        dtypes = [one for one in (*args[1:], *given.values()) if isinstance(one, torch.dtype)]
+        others = [one.dtype for one in args[1:] if isinstance(one, torch.Tensor)]
+        wanted = next(iter([*dtypes, *others]), args[0].dtype)
+        return args[0] if wanted == args[0].dtype else torch.ops.aten._to_copy.default(args[0], dtype=wanted)
+
+
+def _plain(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(one is None or one is Ellipsis or isinstance(one, int | slice) for one in parts)
+
+
+def _leaves(args: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether `.to` names the CPU, or a tensor there."""
+    named = [str(getattr(one, "device", one)) for one in (*args, *given.values()) if not isinstance(one, torch.dtype)]
+    return any(one.startswith("cpu") for one in named)

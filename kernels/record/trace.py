@@ -1,0 +1,188 @@
+"""What a launcher does with device memory, traced on fake CUDA tensors: buffers, fills, copies, and what is neither.
+
+Fake tensors have shape, strides and dtype and no memory, so that a launcher runs where no GPU is. Nothing is judged by
+how its source is spelled: the dispatcher sees every operation. Fills and copies become steps; views are followed
+through their storage; any other operation that yields device data is a host operation, and what it wrote is marked,
+since a replay can't know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake_temporarily
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Step, View
+from kopt_kb.kernels.record.stand_ins import DeviceFacts, indexing, stand_ins
+from kopt_kb.problem.dtypes import format_of
+
+__all__ = ["Trace", "dtype_name"]
+
+ALIGNMENT = 256
+"""Bytes that allocators align an address to at least; a replay allocates no worse."""
+
+_ALLOCATE = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted"})
+_FILL = frozenset({"zeros", "zeros_like", "new_zeros", "zero_", "zero"}), frozenset({"ones", "ones_like", "new_ones"})
+_FILL_WITH = frozenset({"full", "full_like", "new_full", "fill_"})
+_COPY = frozenset({"copy_", "clone", "_to_copy"})
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """Return the record's name of a dtype; raises `BadInput` for one that no record has."""
+    known = format_of(str(dtype))
+    if known is None:
+        raise BadInput(f"dtype {dtype} has no place in a launch record", where="record", code="KB061")
+    return known.triton
+
+
+class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
+    """Traces one call of a launcher.
+
+    Args:
+        facts: What the device that is recorded for has, for launchers that ask.
+    """
+
+    def __init__(self, facts: DeviceFacts) -> None:
+        super().__init__()
+        self._facts = facts
+        self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self._buffers: dict[int, str] = {}
+        self._sizes: dict[str, int] = {}
+        self._kept: list[Any] = []
+        self._marked: dict[str, str] = {}
+        self._changed: set[str] = set()
+        self.steps: list[Step] = []
+        self.host: dict[str, None] = {}
+        self.reasons: list[str] = []
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Everything inside works on fake tensors of a device that is not there."""
+        with ExitStack() as stack:
+            stack.enter_context(stand_ins(self._facts))
+            stack.enter_context(self._mode)
+            stack.enter_context(indexing())
+            stack.enter_context(self)
+            yield
+
+    def tensor(self, name: str, shape: tuple[int, ...], dtype: torch.dtype, strides: tuple[int, ...] | None) -> Any:
+        """Return a fake input on the device, in a buffer of its own."""
+        with self._mode:
+            if strides is None:
+                fake = torch.empty(shape, dtype=dtype, device="cuda")
+            else:
+                fake = torch.empty_strided(shape, strides, dtype=dtype, device="cuda")
+        self._name(fake, name)
+        return fake
+
+    def view(self, tensor: Any) -> View:
+        """Return where a tensor lies; its storage gets a name at its first use."""
+        buffer = self._buffers.get(_storage(tensor)) or self._name(tensor, f"scratch{len(self._buffers)}")
+        shape, strides = tuple(map(int, tensor.shape)), tuple(map(int, tensor.stride()))
+        return View(buffer, int(tensor.storage_offset()), shape, strides, dtype_name(tensor.dtype))
+
+    def scratch(self, size_bytes: int) -> View:
+        """Return new bytes that only a compiler's runtime uses."""
+        name = f"scratch{len(self._sizes)}"
+        self._sizes[name] = size_bytes
+        return View(name, 0, (size_bytes,), (1,), "u8")
+
+    def used(self, view: View) -> None:
+        """Note that a launch may read and write a buffer."""
+        if view.buffer in self._marked:
+            self.reasons.append(f"{view.buffer} is computed by {self._marked[view.buffer]} outside the launches")
+        self._changed.add(view.buffer)
+
+    def buffers(self, inputs: tuple[Input, ...], outputs: tuple[View, ...]) -> tuple[Buffer, ...]:
+        """Return the buffers that steps, inputs and outputs name, with their roles."""
+        given, results = {one.view.buffer for one in inputs}, {one.buffer for one in outputs}
+        named = given | results | self._changed
+        made = []
+        for name in (one for one in self._sizes if one in named):
+            role = "output" if name in results else "input" if name in given else "scratch"
+            changed = role != "input"
+            made.append(Buffer(name, role, max(self._sizes[name], 1), ALIGNMENT, changed))  # type: ignore[arg-type]
+        return tuple(made)
+
+    def returned(self, result: object) -> tuple[View, ...]:
+        """Return the tensors among what a launcher returned, in order."""
+        views = [self.view(one) for one in tree_leaves(result) if isinstance(one, torch.Tensor)]
+        for one in views:
+            if one.buffer in self._marked:
+                self.reasons.append(f"result {one.buffer} is computed by {self._marked[one.buffer]}")
+        return tuple(views)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Let the operation happen on fake tensors, and note what it means for a replay."""
+        given = kwargs or {}
+        result = func(*args, **given)
+        name = func.overloadpacket.__name__ if hasattr(func, "overloadpacket") else str(func)
+        made = [one for one in tree_leaves(result) if isinstance(one, FakeTensor) and one.device.type == "cuda"]
+        if not made or name in _ALLOCATE:
+            self._kept += made
+            return result
+        known = {_storage(one) for one in tree_leaves((args, given)) if isinstance(one, torch.Tensor)}
+        changes = func._schema.is_mutable or any(_storage(one) not in known for one in made)
+        if changes:
+            self._kept += made
+            self._operation(name, made, args, given)
+        return result
+
+    def _operation(self, name: str, made: list[Any], args: Any, given: Mapping[str, Any]) -> None:
+        value = 0 if name in _FILL[0] else 1 if name in _FILL[1] else _fill_value(name, args, given)
+        if value is not None and made[0].is_contiguous():
+            self._fill(made[0], value)
+        elif name in _COPY and self._copies(name, made[0], args):
+            source = args[1] if name == "copy_" else args[0]
+            view, target = self.view(source), self.view(made[0])
+            self.steps.append(Copy(view, target))
+            self._changed |= {view.buffer, target.buffer}
+            if view.buffer in self._marked:
+                self._marked[target.buffer] = self._marked[view.buffer]
+        else:
+            self.host[name] = None
+            for one in made:
+                self._marked[self.view(one).buffer] = name
+
+    def _copies(self, name: str, target: Any, args: Any) -> bool:
+        source = args[1] if name == "copy_" else args[0]
+        both = isinstance(source, FakeTensor) and source.device.type == "cuda"
+        same = both and source.dtype == target.dtype and source.shape == target.shape
+        return bool(same and source.is_contiguous() and target.is_contiguous())
+
+    def _fill(self, tensor: Any, value: float | int | bool) -> None:
+        with unset_fake_temporarily():
+            bits = torch.tensor([value], dtype=torch.float64 if isinstance(value, float) else None).to(tensor.dtype)
+            pattern = bytes(bits.view(torch.uint8).tolist()).hex()
+        view = self.view(tensor)
+        self.steps.append(Fill(view, pattern))
+        self._changed.add(view.buffer)
+        if tensor.numel() * tensor.element_size() == self._sizes[view.buffer]:
+            self._marked.pop(view.buffer, None)
+
+    def _name(self, tensor: Any, name: str) -> str:
+        self._kept.append(tensor)
+        self._buffers[_storage(tensor)] = name
+        self._sizes[name] = int(tensor.untyped_storage().nbytes())
+        return name
+
+
+def _storage(tensor: Any) -> int:
+    return int(tensor.untyped_storage()._cdata)
+
+
+def _fill_value(name: str, args: Any, given: Mapping[str, Any]) -> float | int | bool | None:
+    """Return the number that an operation fills with, or None when it is none or not a number."""
+    if name not in _FILL_WITH:
+        return None
+    place = 2 if name == "new_full" else 1
+    value = args[place] if len(args) > place else given.get("fill_value", given.get("value"))
+    if isinstance(value, bool | int | float):
+        return value
+    return None

@@ -1,0 +1,125 @@
+"""Record what a launcher asks the GPU to do, without a GPU: kernels, grids, arguments, scratch, as plain data.
+
+kb record kernels/rms_norm.py --shape 8192x4096 --dtype bf16 --platform H100_SXM --out rms.record
+kb record --call my.norms:rms_norm --arg 'x=bf16[8192,4096]' --arg 'weight=bf16[4096]' --target sm_90 --out o
+
+The launcher runs in a child process on tensors that have no memory. Triton and Gluon kernels are compiled for the
+target and never run; allocations, fills and copies become part of the record. Anything else that computes on the
+device is listed: a record whose results need it is not replayable, and says why. A launcher may not read values of
+its tensors. kb verify record DIR replays a record of an op file on a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kopt_kb.cli.case_arguments import literals
+from kopt_kb.cli.output import add_common, open_registry, print_json, table
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.kernels.compile.arguments import parse_argument
+from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.kernels.record.model import Copy, Fill, LaunchRecord, Step
+from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, TensorArgument
+from kopt_kb.problem.shapes import parse_shape
+from kopt_kb.runners.records import device_facts, make_record
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("file", metavar="FILE", nargs="?", help="file with launch and make_inputs, as kernels/*.py")
+    parser.add_argument("--shape", metavar="MxN", help="problem shape, with FILE")
+    parser.add_argument("--dtype", metavar="TYPE", help="storage type, with FILE")
+    parser.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="tuning value, with FILE")
+    parser.add_argument("--call", metavar="MODULE:FUNCTION", help="a launcher in a package or FILE.py, instead of FILE")
+    parser.add_argument(
+        "--arg", metavar="NAME=VALUE", action="append", default=[],
+        help="argument of the call: bf16[8192,4096], 4096, 1e-6, true, none, torch.float16; repeatable",
+    )  # fmt: skip
+    parser.add_argument("--platform", metavar="NAME", help="product to record for; its page answers what launchers ask")
+    parser.add_argument("--target", metavar="TARGET", help="target alone, such as sm_90, instead of --platform")
+    parser.add_argument("--autotune", metavar="N", type=int, default=0, help="which autotune configuration (default 0)")
+    parser.add_argument("--out", metavar="DIR", required=True, help="new folder for record.json and objects/")
+    parser.add_argument("--wiki", metavar="DIR", action="append", default=[], help="wiki folder; repeatable")
+    add_common(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record, and print what was recorded; exit 1 when the record is not replayable."""
+    device, target, facts = _device(args)
+    request = Request(_what(args), target, device, facts, "", args.autotune)
+    record = make_record(request, Path(args.out))
+    if args.json:
+        print_json({"path": args.out, **record.to_json()})
+    else:
+        print(_render(record, args.out))
+    return ExitCode.FINDING if record.not_replayable else ExitCode.OK
+
+
+def _device(args: argparse.Namespace) -> tuple[str, str, dict[str, int]]:
+    if bool(args.platform) == bool(args.target):
+        raise BadInput(
+            "give one of --platform and --target", where="kb record", fix="such as --platform H100_SXM", code="KB456"
+        )
+    if args.target:
+        return str(args.target), str(args.target), {}
+    platform = open_registry(args).platform(args.platform)
+    identity = platform.identity
+    return identity.platform, identity.target, device_facts(platform)
+
+
+def _what(args: argparse.Namespace) -> OpRequest | CallRequest:
+    if bool(args.file) == bool(args.call):
+        raise BadInput(
+            "give either FILE or --call", where="kb record", fix="kb record --help shows both forms", code="KB456"
+        )
+    if args.call:
+        if args.shape or args.dtype or args.config:
+            raise BadInput(
+                "--shape, --dtype and --config belong to FILE",
+                where="--call",
+                fix="give --arg NAME=VALUE",
+                code="KB456",
+            )
+        return CallRequest(args.call, dict(_argument(text) for text in args.arg))
+    if args.arg:
+        raise BadInput("--arg belongs to --call", where=args.file, fix="give --shape and --dtype", code="KB456")
+    if not args.shape or not args.dtype:
+        raise BadInput(
+            "missing --shape or --dtype", where=args.file, fix="such as --shape 8192x4096 --dtype bf16", code="KB456"
+        )
+    return OpRequest(args.file, parse_shape(args.shape), args.dtype, literals(args.config))
+
+
+def _argument(text: str) -> tuple[str, TensorArgument | int | float | bool | str | None]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise BadInput(f"{text!r} is not NAME=VALUE", where="--arg", fix="such as x=bf16[8192,4096]", code="KB456")
+    if value.startswith("torch."):
+        return name, value
+    parsed = parse_argument(value)
+    if isinstance(parsed, TensorSpec):
+        return name, TensorArgument(parsed.shape, parsed.dtype, parsed.strides)
+    return name, parsed
+
+
+def _render(record: LaunchRecord, out: str) -> str:
+    lines = [f"{record.label} for {record.target} -> {out}"]
+    lines += [f"  {_step(one)}" for one in record.steps]
+    lines.append(table([(b.name, b.role, f"{b.size_bytes:,} bytes") for b in record.buffers], indent=2, right=(2,)))
+    if record.host:
+        lines.append(f"  besides, not replayed: {', '.join(record.host)}")
+    if record.not_replayable:
+        lines.append(f"  not replayable: {record.not_replayable}")
+    return "\n".join(lines)
+
+
+def _step(step: Step) -> str:
+    if isinstance(step, Fill):
+        return f"fill {step.view.buffer} with {step.pattern}"
+    if isinstance(step, Copy):
+        return f"copy {step.source.buffer} to {step.target.buffer}"
+    grid, block = "x".join(map(str, step.grid)), "x".join(map(str, step.block))
+    return f"launch {step.entry}, grid {grid}, block {block}, {step.shared_bytes} bytes shared, code {step.code[:12]}"

@@ -1,0 +1,117 @@
+"""Answers of a maker to many requests, made in one child process; a device whose memory is a dictionary of bytes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.kernels.record.model import Launch, TensorMapArg
+from kopt_kb.kernels.record.request import Answer, OpRequest, Request
+from kopt_kb.wire import canonical, read
+
+LAUNCHERS = Path(__file__).resolve().parents[2] / "data" / "launchers.py"
+WAYS = (
+    "plain", "beyond", "into_x", "most", "summed", "halves", "tuned", "copied", "computed", "doubled", "remembered",
+    "reads", "nothing", "asks", "in_gluon",
+)  # fmt: skip
+_MANY = """
+import json, sys
+from kopt_kb.kernels.record.maker import answer
+from kopt_kb.kernels.record.request import Request
+from kopt_kb.wire import canonical, read
+import os
+out = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+for one in json.load(sys.stdin):
+    out.write(canonical(answer(read(Request, one, where="request")).to_json()).decode() + "\\n")
+out.close()
+"""
+
+
+@pytest.fixture(scope="session")
+def answers() -> Callable[[list[Request]], list[Answer]]:
+    """Runs requests in one maker process."""
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+
+    def run(requests: list[Request]) -> list[Answer]:
+        body = json.dumps([json.loads(canonical(one.to_json())) for one in requests])
+        done = subprocess.run([sys.executable, "-c", _MANY], input=body, capture_output=True, text=True, check=True)
+        return [read(Answer, json.loads(line), where="answer") for line in done.stdout.splitlines()]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def recorded(answers: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Answer, Path]]:
+    """Way of the launchers in tests/data → the answer, and where its code objects are."""
+    folders = {way: tmp_path_factory.mktemp(way) for way in WAYS}
+    facts = {"multi_processor_count": 7}
+    requests = [
+        Request(OpRequest(str(LAUNCHERS), (1000,), "bf16", {"HOW": way}), "sm_90", "Test", facts, str(folders[way]))
+        for way in WAYS
+    ]
+    return {way: (one, folders[way]) for way, one in zip(WAYS, answers(requests), strict=True)}
+
+
+class BytesDevice:
+    """A device whose kernels are Python functions of (device, launch, values)."""
+
+    def __init__(self, **kernels: Callable[[Any, Launch, list[Any]], None]) -> None:
+        self.memory: dict[int, bytearray] = {}
+        self.kernels = kernels
+        self.launched: list[tuple[str, list[Any]]] = []
+        self._next = 1 << 20
+
+    def _at(self, address: int) -> tuple[bytearray, int]:
+        for base, held in self.memory.items():
+            if base <= address <= base + len(held):
+                return held, address - base
+        raise AssertionError(f"no memory at {address}")
+
+    def allocate(self, size: int) -> int:
+        base, self._next = self._next, self._next + size + (1 << 20)
+        self.memory[base] = bytearray(size)
+        return base
+
+    def free(self, address: int) -> None:
+        del self.memory[address]
+
+    def write(self, address: int, data: bytes) -> None:
+        held, at = self._at(address)
+        held[at : at + len(data)] = data
+
+    def read(self, address: int, size: int) -> bytes:
+        held, at = self._at(address)
+        return bytes(held[at : at + size])
+
+    def fill(self, address: int, pattern: bytes, count: int) -> None:
+        self.write(address, pattern * count)
+
+    def copy(self, target: int, source: int, size: int) -> None:
+        self.write(target, self.read(source, size))
+
+    def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
+        return self.kernels[entry]
+
+    def tensor_map(self, one: TensorMapArg, address: int) -> Any:
+        return ("map", address, one.box)
+
+    def launch(self, kernel: Any, step: Launch, values: list[Any], types: list[Any]) -> None:
+        self.launched.append((step.entry, values))
+        kernel(self, step, values)
+
+    def synchronize(self) -> None:
+        pass
+
+
+@pytest.fixture
+def device() -> type[BytesDevice]:
+    """The class of the device in memory."""
+    return BytesDevice

@@ -1,0 +1,170 @@
+"""What the maker records of launchers, and what it refuses."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.kernels.record.model import Copy, Fill, Launch, LaunchRecord, ScalarArg, TensorArg, TensorMapArg
+from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, TensorArgument
+
+pytestmark = [pytest.mark.torch, pytest.mark.triton]
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def _record(recorded: Any, way: str) -> LaunchRecord:
+    answer = recorded[way][0]
+    assert answer.record is not None, answer.refusal
+    answer.record.check(way)
+    return answer.record
+
+
+def test_one_launch(recorded: Any) -> None:
+    """Grid, block, arguments in the kernel's order, roles of buffers; the code object is the ELF file of its name."""
+    record = _record(recorded, "plain")
+    (step,) = record.launches
+    assert (step.entry, step.grid, step.block) == ("add_blocks", (4, 1, 1), (128, 1, 1))
+    kinds = [one.kind for one in step.arguments]
+    assert kinds[:4] == ["tensor", "tensor", "tensor", "scalar"]
+    assert set(kinds[4:]) <= {"null"}
+    assert [one.view.buffer for one in step.arguments if isinstance(one, TensorArg)] == ["x", "y", "out"]
+    assert step.arguments[3] == ScalarArg("i32", 1000, "count")
+    assert [(b.name, b.role, b.size_bytes) for b in record.buffers] == [
+        ("x", "input", 2000), ("y", "input", 2000), ("out", "output", 2000),
+    ]  # fmt: skip
+    code = (recorded["plain"][1] / step.code).read_bytes()
+    assert code[:4] == b"\x7fELF"
+    assert hashlib.sha256(code).hexdigest() == step.code
+    assert "add_blocks.x_ptr is divisible by 16" in record.assumed
+    assert list(record.sources) == ["launchers.py"]
+    assert not record.host
+    assert not record.not_replayable
+
+
+def test_scratch_fills_and_several_kernels(recorded: Any) -> None:
+    """A zeroed fp32 sum is a fill and scratch; three launches follow in order."""
+    record = _record(recorded, "summed")
+    assert isinstance(record.steps[0], Fill)
+    assert record.steps[0].pattern == "00000000"
+    assert [one.entry for one in record.launches] == ["accumulate", "accumulate", "narrow"]
+    assert {b.role for b in record.buffers if b.name.startswith("scratch")} == {"scratch"}
+
+
+def test_views_keep_their_offset_and_alignment(recorded: Any) -> None:
+    """The second half starts at element 500: 1000 bytes, which no 16-byte access may assume; so it is other code."""
+    first, second = _record(recorded, "halves").launches
+    assert [one.view.offset for one in second.arguments if isinstance(one, TensorArg)] == [500, 500, 500]
+    assert first.code != second.code
+
+
+def test_autotune_takes_the_configuration_that_was_asked_for(recorded: Any, answers: Any, tmp_path: Path) -> None:
+    """Configuration 0 has blocks of 128, so 8 programs; configuration 1 has 512 and 8 warps."""
+    (first,) = _record(recorded, "tuned").launches
+    assert first.grid == (8, 1, 1)
+    what = OpRequest(str(ROOT / "tests/data/launchers.py"), (1000,), "bf16", {"HOW": "tuned"})
+    (second, third) = answers([Request(what, "sm_90", "Test", {}, str(tmp_path), number) for number in (1, 2)])
+    assert second.record.launches[0].grid == (2, 1, 1)
+    assert second.record.launches[0].block == (256, 1, 1)
+    assert third.refusal.code == "KB082"
+
+
+def test_gluon_kernels_are_recorded_alike(recorded: Any) -> None:
+    """The same parameters in the same order."""
+    (step,) = _record(recorded, "in_gluon").launches
+    assert (step.entry, step.grid, step.block) == ("add_gluon", (4, 1, 1), (128, 1, 1))
+    assert [one.view.buffer for one in step.arguments if isinstance(one, TensorArg)] == ["x", "y", "out"]
+
+
+def test_a_copy_is_a_step(recorded: Any) -> None:
+    """`clone` moves bytes and computes nothing."""
+    record = _record(recorded, "copied")
+    assert isinstance(record.steps[0], Copy)
+    assert record.steps[0].source.buffer == "x"
+    assert not record.not_replayable
+
+
+@pytest.mark.parametrize(("way", "operation"), [("computed", "add"), ("doubled", "mul")])
+def test_what_torch_computes_is_named(recorded: Any, way: str, operation: str) -> None:
+    """By the dispatcher, whatever the source calls it: the record says why no replay can stand for it."""
+    record = _record(recorded, way)
+    assert record.host == (operation,)
+    assert f"computed by {operation}" in record.not_replayable
+
+
+def test_a_remembered_output_records_its_kernel(recorded: Any) -> None:
+    """A cache by object changes nothing: the launch happened once, and a replay launches it each time."""
+    assert len(_record(recorded, "remembered").launches) == 1
+
+
+def test_the_device_answers_from_facts(recorded: Any, answers: Any, tmp_path: Path) -> None:
+    """7 SMs were given; without the fact the refusal names it."""
+    assert _record(recorded, "asks").launches[0].grid == (7, 1, 1)
+    what = OpRequest(str(ROOT / "tests/data/launchers.py"), (1000,), "bf16", {"HOW": "asks"})
+    (answer,) = answers([Request(what, "sm_90", "Test", {}, str(tmp_path))])
+    assert answer.refusal.code == "KB442"
+    assert "multi_processor_count" in answer.refusal.what
+
+
+@pytest.mark.parametrize(("way", "code"), [("reads", "KB448"), ("nothing", "KB446")])
+def test_refusals(recorded: Any, way: str, code: str) -> None:
+    """Values of tensors do not exist here; a call without a kernel is no launch."""
+    assert recorded[way][0].refusal.code == code
+
+
+def test_every_packaged_kernel_is_recorded(answers: Any, tmp_path: Path) -> None:
+    """Descriptors become tensor maps with shape and strides behind them; every record passes its own check."""
+    shapes = {
+        "rms_norm": (64, 256), "matmul": (128, 128, 64), "softmax": (64, 256), "attention": (1, 2, 128, 64),
+        "cross_entropy": (64, 256), "layer_norm": (64, 256), "swiglu": (64, 256), "reduction": (64, 256),
+        "elementwise": (64, 64), "naive/rms_norm": (64, 64), "naive/matmul": (64, 64, 64), "naive/softmax": (64, 64),
+    }  # fmt: skip
+    requests = [
+        Request(
+            OpRequest(str(ROOT / f"kernels/{name}.py"), shape, "bf16"),
+            "sm_90",
+            "Test",
+            {"multi_processor_count": 4},
+            str(tmp_path),
+        )
+        for name, shape in shapes.items()
+    ]
+    config = {"VARIANT": "descriptors"}
+    what = OpRequest(str(ROOT / "kernels/matmul.py"), (512, 512, 512), "bf16", config)
+    requests.append(Request(what, "sm_90", "Test", {"multi_processor_count": 4}, str(tmp_path)))
+    found = answers(requests)
+    for answer in found:
+        assert answer.record is not None, answer.refusal
+        answer.record.check("record")
+        assert not answer.record.not_replayable
+    arguments = found[-1].record.launches[0].arguments
+    assert isinstance(arguments[0], TensorMapArg)
+    assert [one.type for one in arguments[1:5] if isinstance(one, ScalarArg)] == ["i32", "i32", "i64", "i64"]
+
+
+def test_a_call_of_any_function(answers: Any, tmp_path: Path) -> None:
+    """`FILE.py:function` with tensors and numbers; an unknown name and an unknown dtype are named."""
+    place = str(ROOT / "tests/data/launchers.py")
+    vector = TensorArgument((1000,), "fp16")
+    calls = [
+        CallRequest(f"{place}:plain", {"x": vector, "y": vector}),
+        CallRequest(f"{place}:no_such", {}),
+        CallRequest(f"{place}:plain", {"x": TensorArgument((4,), "fp99"), "y": vector}),
+        CallRequest("no_such_package.module:f", {}),
+    ]
+    made, unknown, dtype, package = answers([Request(one, "sm_90", "Test", {}, str(tmp_path)) for one in calls])
+    assert isinstance(made.record.steps[0], Launch)
+    assert made.record.op == ""
+    assert (unknown.refusal.code, dtype.refusal.code, package.refusal.code) == ("KB447", "KB061", "KB120")
+
+
+def test_amd_targets_are_recorded_too(answers: Any, tmp_path: Path) -> None:
+    """A gfx target yields an hsaco, which is an ELF file, and blocks of 64-lane wavefronts."""
+    what = OpRequest(str(ROOT / "tests/data/launchers.py"), (1000,), "bf16", {"HOW": "plain"})
+    (answer,) = answers([Request(what, "gfx942", "Test", {}, str(tmp_path))])
+    assert answer.record is not None, answer.refusal
+    (step,) = answer.record.launches
+    assert step.block == (256, 1, 1)
+    assert (tmp_path / step.code).read_bytes()[:4] == b"\x7fELF"

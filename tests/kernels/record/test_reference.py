@@ -1,0 +1,70 @@
+"""The reference process: raw inputs from a seed, and distances of outputs from float64."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.kernels.record.model import View
+from kopt_kb.kernels.record.reference import Compare, Prepare
+from kopt_kb.wire import canonical
+
+pytestmark = pytest.mark.torch
+LAUNCHERS = Path(__file__).resolve().parents[2] / "data" / "launchers.py"
+
+
+@pytest.fixture
+def ask() -> Iterator[Any]:
+    """Asks one running reference process."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    if torch.cuda.is_available():
+        pytest.skip("the inputs would be made on the GPU")
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-m", "kopt_kb.kernels.record.reference"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+    def line(what: Any) -> dict[str, Any]:
+        child.stdin.write(canonical(what.to_json()).decode() + "\n")
+        child.stdin.flush()
+        return json.loads(child.stdout.readline())
+
+    with child:
+        yield line
+
+
+def test_inputs_and_distances(ask: Any, tmp_path: Path) -> None:
+    """The sum rounded to fp32 passes; one wrong element fails; NaN has no distance."""
+    import torch
+
+    prepared = ask(Prepare(str(LAUNCHERS), (1000,), "fp32", 5, str(tmp_path)))
+    x, y = (torch.frombuffer(bytearray(Path(one).read_bytes()), dtype=torch.float32) for one in prepared["files"])
+    assert not torch.equal(x, y)
+    view, file = View("out", 0, (1000,), (1,), "fp32"), tmp_path / "0.bin"
+    file.write_bytes((x + y).numpy().tobytes())
+    right = ask(Compare(str(file), view))
+    assert right["problem"] == ""
+    assert right["rel_l2_err"] < 1e-6
+    wrong = x + y
+    wrong[7] += 1
+    file.write_bytes(wrong.numpy().tobytes())
+    assert "above" in ask(Compare(str(file), view))["problem"]
+    wrong[7] = float("nan")
+    file.write_bytes(wrong.numpy().tobytes())
+    assert ask(Compare(str(file), view))["rel_l2_err"] is None
+    assert "shape" in ask(Compare(str(file), View("out", 0, (500,), (1,), "fp32")))["problem"]
+
+
+def test_a_reference_file_that_fails_is_an_answer(ask: Any, tmp_path: Path) -> None:
+    """The process goes on."""
+    broken = tmp_path / "broken.py"
+    broken.write_text("raise ValueError('no')\n")
+    assert "import fails" in ask(Prepare(str(broken), (4,), "fp32", 1, str(tmp_path)))["error"]
+    assert ask(Prepare(str(LAUNCHERS), (4,), "fp32", 1, str(tmp_path)))["error"] == ""

@@ -1,0 +1,141 @@
+"""A replay on a device in memory: poison, guard zones, fills, copies, arguments, what was touched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels.record.model import (
+    VERSION,
+    Buffer,
+    Copy,
+    Fill,
+    Input,
+    Launch,
+    LaunchRecord,
+    NullArg,
+    ScalarArg,
+    TensorArg,
+    TensorMapArg,
+    View,
+)
+from kopt_kb.kernels.record.replay import GUARD_BYTES, Replay
+
+CODE = "0" * 64
+
+
+def _view(name: str, count: int = 4, offset: int = 0) -> View:
+    return View(name, offset, (count,), (1,), "u8")
+
+
+def _record(*steps: Any, more: tuple[Buffer, ...] = ()) -> LaunchRecord:
+    buffers = (Buffer("x", "input", 4, 256, False), Buffer("out", "output", 4, 256, True), *more)
+    return LaunchRecord(
+        v=VERSION, label="test", op="", shape=(), dtype="", target="sm_90", buffers=buffers, inputs=(Input("x", _view("x")),),
+        outputs=(_view("out"),), steps=steps, codes={CODE: 1},
+    )  # fmt: skip
+
+
+def _launch(*arguments: Any) -> Launch:
+    return Launch(CODE, "kernel", (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, arguments)
+
+
+BOTH = _launch(TensorArg(_view("x")), TensorArg(_view("out")))
+
+
+def _add_one(device: Any, _: Launch, values: list[Any]) -> None:
+    device.write(values[1], bytes(one + 1 for one in device.read(values[0], 4)))
+
+
+def test_outputs_and_nothing_touched(device: Any) -> None:
+    """The kernel reads the input and writes the output; the memory is given back."""
+    used = device(kernel=_add_one)
+    with Replay(_record(BOTH), lambda _: b"", used) as replay:
+        left = replay.run({"x": b"\1\2\3\4"})
+        assert replay.run({"x": b"\5\6\7\x08"}).outputs == (b"\6\7\x08\t",)
+    assert left.outputs == (b"\2\3\4\5",)
+    assert left.touched == ()
+    assert not used.memory
+
+
+def test_what_is_never_written_is_poison(device: Any) -> None:
+    """0xff in every byte is NaN in every floating type; a run before does not leave its output behind."""
+    wrote = iter([True, False])
+    used = device(kernel=lambda d, s, v: _add_one(d, s, v) if next(wrote) else None)
+    with Replay(_record(BOTH), lambda _: b"", used) as replay:
+        replay.run({"x": b"\1\2\3\4"})
+        assert replay.run({"x": b"\1\2\3\4"}).outputs == (b"\xff" * 4,)
+
+
+@pytest.mark.parametrize(
+    ("offset", "fault"),
+    [(-1, "bytes before out were written"), (4, "bytes behind out were written"), (GUARD_BYTES, "bytes behind out")],
+)
+def test_guard_zones(device: Any, offset: int, fault: str) -> None:
+    """One byte before the first or right behind the last element is found."""
+    used = device(kernel=lambda d, _, v: d.write(v[1] + offset, bytes([d.read(v[1] + offset, 1)[0] ^ 1])))
+    with Replay(_record(BOTH), lambda _: b"", used) as replay:
+        assert any(one.startswith(fault) for one in replay.run({"x": bytes(4)}).touched)
+
+
+def test_inputs_may_not_change(device: Any) -> None:
+    """Unless the record says that they may."""
+    used = device(kernel=lambda d, _, v: d.write(v[0], b"\x63"))
+    with Replay(_record(BOTH), lambda _: b"", used) as replay:
+        assert replay.run({"x": bytes(4)}).touched == ("input x was changed",)
+    free = _record(BOTH)
+    free = replace(free, buffers=(replace(free.buffers[0], changed=True), *free.buffers[1:]))
+    with Replay(free, lambda _: b"", used) as replay:
+        assert replay.run({"x": bytes(4)}).touched == ()
+
+
+def test_zeroed_scratch_has_to_be_zero_again(device: Any) -> None:
+    """Locks of a split-K kernel: zero before, and what is left in them is a fault."""
+    lock = Buffer("lock", "zeroed", 4, 256, True)
+    seen = []
+    used = device(kernel=lambda d, _, v: (seen.append(d.read(v[2], 4)), d.write(v[2], b"\1")))
+    step = _launch(TensorArg(_view("x")), TensorArg(_view("out")), TensorArg(_view("lock")))
+    with Replay(_record(step, more=(lock,)), lambda _: b"", used) as replay:
+        assert "lock is not zero" in replay.run({"x": bytes(4)}).touched[0]
+    assert seen == [bytes(4)]
+
+
+def test_fills_and_copies(device: Any) -> None:
+    """A fill of two of four bytes, and a copy of the input, in order."""
+    steps = (Fill(_view("out", 2, 2), "07"), Copy(_view("x", 2), _view("out", 2)))
+    with Replay(_record(*steps), lambda _: b"", device()) as replay:
+        assert replay.run({"x": b"\1\2\3\4"}).outputs == (b"\1\2\7\7",)
+
+
+def test_arguments(device: Any) -> None:
+    """Offsets count in elements; null is address 0; half-width floats are their bits; words are floats; maps are encoded."""
+    used = device(kernel=lambda *_: None)
+    box = TensorMapArg(_view("x"), (4,), 0, 0)
+    step = _launch(
+        TensorArg(_view("x", 2, 1)),
+        NullArg(),
+        ScalarArg("bf16", 1.0),
+        ScalarArg("fp16", 1.0),
+        ScalarArg("fp32", "inf"),
+        box,
+    )
+    with Replay(_record(step), lambda _: b"", used) as replay:
+        replay.run({"x": bytes(4)})
+        ((_, values),) = used.launched
+        base = next(address for address in used.memory if address < values[0] < address + 3 * GUARD_BYTES)
+    assert values[0] == base + GUARD_BYTES + 1
+    assert values[1:5] == [0, 0x3F80, 0x3C00, float("inf")]
+    assert values[5] == ("map", base + GUARD_BYTES, (4,))
+
+
+@pytest.mark.parametrize("given", [{}, {"x": bytes(3)}])
+def test_inputs_of_another_size_are_refused(device: Any, given: dict[str, bytes]) -> None:
+    """A record is for the arguments that it was made for."""
+    with (
+        Replay(_record(BOTH), lambda _: b"", device(kernel=_add_one)) as replay,
+        pytest.raises(BadInput, match="input x"),
+    ):
+        replay.run(given)
