@@ -91,7 +91,7 @@ def _run(path: Path, part: Part) -> list[str]:
     limits = Limits(limit_s, address_bytes=limit_bytes, printed_bytes=0)
     done = run(command, env=environment(first=_home_of_the_library()), limits=limits)
     if done.passed:
-        raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN)
+        raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN, code="KB206")
     if done.code == _MISSING_EXIT:
         raise MissingTool(
             "reading .ncu-rep needs the package ncu-report",
