@@ -25,7 +25,11 @@ def _tree(root: Path) -> set[str]:
         for path in (root / folder).rglob("*"):
             relative = path.relative_to(root / folder).as_posix()
             linked = name == "kopt_kb" and relative.split("/")[0] in {"analysis", "kernels"}
-            wanted = path.suffix == ".py" or path.name == "py.typed" or (folder == "gpuwiki" and path.suffix == ".md")
+            wanted = (
+                path.suffix == ".py"
+                or path.name in {"py.typed", "error_causes.txt"}
+                or (folder == "gpuwiki" and path.suffix == ".md")
+            )
             if path.is_file() and wanted and not linked:
                 found.add(f"{name}/{relative}")
     return found
