@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,12 @@ def profile_corpus() -> Path:
 def repo_root() -> Path:
     """The checkout's root folder."""
     return ROOT
+
+
+@pytest.fixture
+def project_root(tmp_path: Path) -> Path:
+    """A copy of the small project: a pure Python kernel, a test and a benchmark that writes a CSV without a GPU."""
+    return Path(shutil.copytree(ROOT / "tests" / "data" / "project", tmp_path / "project"))
 
 
 # The wiki below is invented; tests change it one line at a time.

@@ -13,17 +13,11 @@ from kopt_kb.workspace.workspace import Workspace
 
 
 @pytest.fixture
-def project(tmp_path: Path, repo_root: Path) -> Path:
-    """A copy of the small project."""
-    return Path(shutil.copytree(repo_root / "tests" / "data" / "project", tmp_path / "project"))
-
-
-@pytest.fixture
-def init(project: Path, wiki_root: Path, tmp_path: Path):
+def init(project_root: Path, wiki_root: Path, tmp_path: Path):
     """Runs the command on the project with more words; returns exit code and workspace folder."""
 
     def run(*words: str, change: tuple[str, str] = ("", "")) -> tuple[int, Path]:
-        file = project / "project.toml"
+        file = project_root / "project.toml"
         text = file.read_text()
         assert change[0] in text
         file.write_text(text.replace(*change, 1) if change[0] else text)
@@ -34,15 +28,15 @@ def init(project: Path, wiki_root: Path, tmp_path: Path):
     return run
 
 
-def test_everything_comes_from_the_file(init, project: Path, wiki_root: Path, capsys) -> None:
+def test_everything_comes_from_the_file(init, project_root: Path, wiki_root: Path, capsys) -> None:
     """Shapes as the benchmark prints them, the target, the kernel source; the audit is clean."""
     code, root = init()
     assert code == 0
     state = Workspace.open(root).state()
     assert [len(one) for one in state.problem.shapes] == [3] * 5 and state.problem.dtype == "fp16"
     assert {one.value for one in state.targets.targets if one.shape} == {"30"}
-    assert (root / "kernel.py").read_bytes() == (project / "ops" / "gemm.py").read_bytes()
-    assert state.task["project"]["root"] == str(project)
+    assert (root / "kernel.py").read_bytes() == (project_root / "ops" / "gemm.py").read_bytes()
+    assert state.task["project"]["root"] == str(project_root)
     readme = (root / "README.md").read_text()
     assert "the performance target > 30 TFLOPS, a share of the documented roof" in readme
     assert "what the project's own benchmark prints" in readme and "do_bench" not in readme
@@ -110,9 +104,9 @@ def test_an_absent_file(tmp_path: Path, capsys) -> None:
     assert "p.toml: no such file" in capsys.readouterr().err
 
 
-def test_a_backward_pass_without_a_closed_form(init, project: Path, capsys) -> None:
+def test_a_backward_pass_without_a_closed_form(init, project_root: Path, capsys) -> None:
     """Only matrix products have one here."""
-    file = project / "project.toml"
+    file = project_root / "project.toml"
     text = (
         file.read_text().replace('metric = "forward"', 'metric = "combined"').replace('op = "gemm"', 'op = "softmax"')
     )

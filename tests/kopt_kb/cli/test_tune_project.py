@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,19 +16,13 @@ from kopt_kb.wiki.registry import Registry
 
 
 @pytest.fixture
-def project(tmp_path: Path, repo_root: Path) -> Path:
-    """A copy of the small project."""
-    return Path(shutil.copytree(repo_root / "tests" / "data" / "project", tmp_path / "project"))
-
-
-@pytest.fixture
-def workspace(project: Path, wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def workspace(project_root: Path, wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """Its workspace, on two shapes."""
     words = [
-        "init", "demo", "--project", str(project / "project.toml"), "--platform", "T10", "--framework", "Python",
+        "init", "demo", "--project", str(project_root / "project.toml"), "--platform", "T10", "--framework", "Python",
         "--shape", "512x512x512", "--shape", "2048x2048x2048", "--parent", str(tmp_path), "--wiki", str(wiki_root),
     ]  # fmt: skip
-    file = project / "project.toml"
+    file = project_root / "project.toml"
     file.write_text(
         file.read_text()
         .replace('--csv {csv}", limit_s = 600', '--csv {csv} --shapes {shapes}", limit_s = 600')
@@ -47,14 +40,14 @@ def plan(tmp_path: Path, **answer: object) -> str:
     return str(path)
 
 
-def test_a_dry_run_shows_the_project(workspace: str, capsys: pytest.CaptureFixture[str], project: Path) -> None:
+def test_a_dry_run_shows_the_project(workspace: str, capsys: pytest.CaptureFixture[str], project_root: Path) -> None:
     """Commands, paths, target; nothing is written."""
     before = (Path(workspace) / "journal.jsonl").read_bytes()
     assert main(["tune", "run", workspace, "--dry-run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["test"] == "{python} tests/check_gemm.py (at most 600 s)"
     assert (found["editable"], found["performance_target"]) == (["ops/*.py"], "> 30 TFLOPS")
-    assert found["root"] == str(project) and found["proposers"] == []
+    assert found["root"] == str(project_root) and found["proposers"] == []
     assert main(["tune", "run", workspace, "--dry-run"]) == 0
     assert "ops/*.py" in capsys.readouterr().out
     assert (Path(workspace) / "journal.jsonl").read_bytes() == before
@@ -68,7 +61,7 @@ def test_other_ways_to_run_are_refused(workspace: str, capsys: pytest.CaptureFix
 
 
 def test_a_campaign_and_its_patch(
-    workspace: str, tmp_path: Path, project: Path, capsys: pytest.CaptureFixture[str], wiki_root: Path
+    workspace: str, tmp_path: Path, project_root: Path, capsys: pytest.CaptureFixture[str], wiki_root: Path
 ) -> None:
     """Baseline alone, then one step at a time with a plan; status, report, patch and audit agree."""
     assert main(["tune", "patch", workspace]) == 2
@@ -77,7 +70,7 @@ def test_a_campaign_and_its_patch(
     assert json.loads(capsys.readouterr().out)["stop"]["reason"] == "exhausted"
     assert main(["tune", "patch", workspace]) == 0
     assert capsys.readouterr().out == ""
-    source = (project / "ops" / "gemm.py").read_text().replace("TILE = 64", "TILE = 256")
+    source = (project_root / "ops" / "gemm.py").read_text().replace("TILE = 64", "TILE = 256")
     patch = '--- a/ops/config.py\n+++ b/ops/config.py\n@@ -1,3 +1,3 @@\n """What the kernel is launched with."""\n \n-STAGES = 2\n+STAGES = 3\n'
     for answer in ({"files": {"ops/gemm.py": source}}, {"patch": patch, "claim": "deeper"}):
         words = ["tune", "run", workspace, "--plan", plan(tmp_path, **answer), "--budget-rounds", "1", "--yes"]
@@ -86,17 +79,17 @@ def test_a_campaign_and_its_patch(
     assert main(["tune", "patch", workspace, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["baseline"], found["files"]) == ("v0", ["ops/config.py", "ops/gemm.py"])
-    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
-    subprocess.run(["git", "apply", "-"], input=found["patch"].encode(), cwd=project, check=True)
-    assert (project / "ops" / "config.py").read_text().endswith("STAGES = 3\n")
+    subprocess.run(["git", "init", "-q"], cwd=project_root, check=True)
+    subprocess.run(["git", "apply", "-"], input=found["patch"].encode(), cwd=project_root, check=True)
+    assert (project_root / "ops" / "config.py").read_text().endswith("STAGES = 3\n")
     assert (Path(workspace) / "project" / "ops" / "config.py").read_text().endswith("STAGES = 3\n")
     assert main(["tune", "report", workspace]) in {0, 1}
     assert main(["audit", workspace, "--wiki", str(wiki_root)]) == 0, capsys.readouterr().out
 
 
-def test_a_patch_keeps_the_files_own_bytes(workspace: str, tmp_path: Path, project: Path) -> None:
+def test_a_patch_keeps_the_files_own_bytes(workspace: str, tmp_path: Path, project_root: Path) -> None:
     """Also where the terminal speaks another encoding."""
-    source = (project / "ops" / "gemm.py").read_text().replace("TILE = 64", "TILE = 256  # größer")
+    source = (project_root / "ops" / "gemm.py").read_text().replace("TILE = 64", "TILE = 256  # größer")
     words = ["--plan", plan(tmp_path, source=source), "--budget-rounds", "1", "--yes"]
     assert main(["tune", "run", workspace, *words]) in {0, 1}
     command = [sys.executable, "-m", "kopt_kb", "tune", "patch", workspace]
@@ -150,18 +143,27 @@ def test_device_names(wiki_root: Path) -> None:
 
 
 def test_a_patch_of_a_version_that_is_not_confirmed(
-    project: Path, wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    project_root: Path, wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A budget ended the campaign before its last round: people are told."""
-    words = ["init", "demo", "--project", str(project / "project.toml"), "--platform", "T10", "--framework", "Python"]
+    words = [
+        "init",
+        "demo",
+        "--project",
+        str(project_root / "project.toml"),
+        "--platform",
+        "T10",
+        "--framework",
+        "Python",
+    ]
     shapes = [f"--shape={one}" for one in ("512x512x512", "1024x1024x1024", "2048x2048x2048", "8192x8192x8192")]
-    file = project / "project.toml"
+    file = project_root / "project.toml"
     file.write_text(file.read_text().replace('"> 30 TFLOPS"', '"> 90 TFLOPS"'))
-    bench = project / "benchmark" / "bench_gemm.py"
+    bench = project_root / "benchmark" / "bench_gemm.py"
     bench.write_text(bench.read_text().replace(', "4096x4096x4096"', ""))
     assert main([*words, *shapes, "--parent", str(tmp_path), "--wiki", str(wiki_root)]) == 0
     workspace = str(tmp_path / "kernel_opt_demo")
-    source = (project / "ops" / "gemm.py").read_text().replace("TILE = 64", "TILE = 128")
+    source = (project_root / "ops" / "gemm.py").read_text().replace("TILE = 64", "TILE = 128")
     chosen = ["--plan", plan(tmp_path, source=source), "--budget-rounds", "1", "--yes"]
     assert main(["tune", "run", workspace, *chosen]) in {0, 1}
     capsys.readouterr()

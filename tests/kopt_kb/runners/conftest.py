@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.runners.project.file import ProjectFile, read_project
-
-
-@pytest.fixture
-def project_root(tmp_path: Path, repo_root: Path) -> Path:
-    """A copy of the small project."""
-    return Path(shutil.copytree(repo_root / "tests" / "data" / "project", tmp_path / "project"))
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -90,12 +89,6 @@ def make_campaign() -> MakeCampaign:
         )
 
     return make
-
-
-@pytest.fixture
-def project_root(tmp_path: Path, repo_root: Path) -> Path:
-    """A copy of the small project: a pure Python kernel, a test and a benchmark that writes a CSV without a GPU."""
-    return Path(shutil.copytree(repo_root / "tests" / "data" / "project", tmp_path / "project"))
 
 
 @pytest.fixture
