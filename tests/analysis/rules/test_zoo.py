@@ -14,6 +14,9 @@ from kopt_kb.analysis.rules import LIMITERS, classify
 Zoo = dict[str, KernelProfile]
 Expected = dict[str, tuple[str, str]]
 
+UNRECORDED: dict[str, str] = {}
+"""Limiters that no recording shows yet, with the reason; a rule written without a GPU stands here."""
+
 _COARSE = ("compute", "memory", "latency", "communication")
 _THROUGHPUT = (
     "duration_s", "elapsed_cycles", "sm_sol_pct", "memory_sol_pct", "dram_sol_pct", "l2_sol_pct", "l1_sol_pct",
@@ -37,8 +40,11 @@ def test_every_kernel_is_judged_by_its_limiter(zoo: Zoo, expected: Expected) -> 
 
 
 def test_the_zoo_covers_the_table(expected: Expected) -> None:
-    """Each limiter that a full recording can show is shown by at least one."""
-    assert {limiter for _, limiter in expected.values()} == set(LIMITERS) - {"insufficient-data", *_COARSE}
+    """Each limiter that a full recording can show is shown by at least one, or named with a reason until it is."""
+    shown = {limiter for _, limiter in expected.values()}
+    assert not shown & set(UNRECORDED)
+    assert shown | set(UNRECORDED) == set(LIMITERS) - {"insufficient-data", *_COARSE}
+    assert all(UNRECORDED.values())
 
 
 @pytest.mark.parametrize(("kept", "same", "abstained"), [(_BASIC, 105, 3), (_BASIC_PAGE, 100, 6), (_FULL_PAGE, 100, 6)])
