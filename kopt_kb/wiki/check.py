@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kopt_kb.wiki.faults import Fault
+from kopt_kb.wiki.kin import odd_targets
 from kopt_kb.wiki.knowledge import FOLDERS, page_faults, read_knowledge
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.page import Page, read_page
 from kopt_kb.wiki.required import missing
 from kopt_kb.wiki.sheet import Check, Sheet
+from kopt_kb.wiki.sources import RECORD, changed_rows
 from kopt_kb.wiki.tables import table
 from kopt_kb.wiki.wiki import Wiki
 from kopt_kb.wire import Wire
@@ -175,7 +177,7 @@ def _check_strays(wiki: Wiki, report: _Draft) -> None:
         place = path.relative_to(wiki.root)
         known = place.parts[0] in _PLACES and (path.suffix == ".md" or path.name == "README.md")
         hidden = any(part.startswith((".", "__")) for part in place.parts)
-        if path.is_file() and not known and not hidden and place.as_posix() != INDEX:
+        if path.is_file() and not known and not hidden and place.as_posix() not in {INDEX, RECORD}:
             why = "stands in no folder of the contract" if place.parts[0] not in _PLACES else "is not a Markdown page"
             report.faults.append(
                 Fault("WK404", place.as_posix(), 0, f"the file {why}", f"folders: {', '.join(_PLACES)}")
@@ -198,5 +200,7 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     _check_knowledge(wiki, report)
     _check_strays(wiki, report)
     _check_index(wiki, report)
+    report.faults += changed_rows(wiki)
+    report.faults += odd_targets(wiki)
     faults = tuple(dict.fromkeys(report.faults))
     return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks))

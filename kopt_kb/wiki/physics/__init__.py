@@ -73,6 +73,7 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-CAP": power.default_cap,
     "PHY-DIAG": power.diagnostic_target,
     "PHY-TYPE": technology.pin_rate_of_type,
+    "PHY-FILL": technology.time_to_read_all,
     "PHY-ECC": technology.error_correction,
     "PHY-MHZ": technology.clock_range,
     "PHY-DIGITS": ratios.printed_digits,

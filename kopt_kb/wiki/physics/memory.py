@@ -51,8 +51,8 @@ def visible_capacity(facts: Facts) -> Iterator[Finding]:
 
 
 def die_sums(facts: Facts) -> Iterator[Finding]:
-    """A cache of the whole GPU is the number of dies times the cache of one die, exactly."""
-    for metric in ("l2_capacity", "llc_capacity"):
+    """Caches, processors and memory of the whole GPU are the number of dies times those of one die, exactly."""
+    for metric in ("l2_capacity", "llc_capacity", "sm_count", "memory_capacity"):
         for die in ("xcd", "gcd", "die"):
             part, count, whole = (
                 value(facts, metric, scope=die),

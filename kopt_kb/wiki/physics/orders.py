@@ -62,11 +62,13 @@ _COUNTED = ("sm_count", "matrix_units", "l2_capacity", "llc_capacity", "memory_s
 
 
 def full_chip(facts: Facts) -> Iterator[Finding]:
-    """No shipped part has more than the full chip."""
+    """No shipped part has more than the full chip, and none is sold with less than half of it."""
     for metric in _COUNTED:
         shipped, full = one(facts, metric), one(facts, metric, config="full")
         if shipped is not None and full is not None:
             yield _at_most(shipped, full)
+            half = 2 * row_value(shipped) >= row_value(full)
+            yield Finding(full, "pass" if half else "fail", f"{full.key} is over twice {shipped.key}")
 
 
 def system_totals(facts: Facts) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["clock_range", "error_correction", "pin_rate_of_type"]
+__all__ = ["clock_range", "error_correction", "pin_rate_of_type", "time_to_read_all"]
 
 _GBIT = UNITS["Gbit/s"].factor
 _PIN_RATES: dict[str, tuple[str, str]] = {
@@ -58,6 +58,22 @@ def pin_rate_of_type(facts: Facts) -> Iterator[Finding]:
         f"{kind.value} runs at {bounds[0]} to {bounds[1]} Gbit/s a pin, the page makes it {float(rate / _GBIT):.2f}"
     )
     yield Finding(kind, "pass" if low <= rate <= high else "fail", detail)
+
+
+_SECONDS = {"HBM": (12, 48), "GDDR": (12, 110), "LPDDR": (150, 700)}
+"""Milliseconds that parts of 2017 to 2026 need to read their whole memory once: 15 to 39, 16 to 80, 250 to 470."""
+
+
+def time_to_read_all(facts: Facts) -> Iterator[Finding]:
+    """Capacity over bandwidth is a time that parts with this kind of memory have."""
+    kind, capacity = facts.memory_type, one(facts, "memory_capacity")
+    bandwidth = value(facts, "memory_bandwidth")
+    if kind is None or capacity is None or bandwidth is None:
+        return
+    low, high = next(bounds for family, bounds in _SECONDS.items() if kind.value.startswith(family))
+    each = row_value(capacity) / bandwidth * 1000
+    detail = f"{capacity.key} at memory_bandwidth is read in {float(each):.0f} ms, {kind.value} in {low} to {high}"
+    yield Finding(capacity, "pass" if low <= each <= high else "fail", detail)
 
 
 def error_correction(facts: Facts) -> Iterator[Finding]:

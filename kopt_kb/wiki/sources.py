@@ -1,0 +1,163 @@
+"""Sources read again: each quote searched in the document it is from, and a record of what every row rests on.
+
+The record (`SOURCES.md`) is written by `kb wiki sources --accept`. A row that it does not know has changed since a
+person or this reader last held it against its document; `kb wiki check` names it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from kopt_kb.wiki.faults import Fault
+from kopt_kb.wiki.footnotes import Footnote
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.wiki import Wiki
+
+__all__ = ["BASES", "RECORD", "Documents", "Reading", "changed_rows", "read_again", "read_record", "render_record"]
+
+RECORD = "SOURCES.md"
+_FOLDERS = ("hardware", "targets")
+_ADDRESS = re.compile(r"(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<commit>[0-9a-f]{7,40}):(?P<path>.+)")
+_LINE = re.compile(r"- (?P<mark>[0-9a-f]{12}) (?P<basis>[a-z-]+) (?P<key>\S+)")
+_MARK = 12
+_MARKUP = ("*", "`", "\\")
+_BINARY = (".pdf", ".png", ".xlsx", ".ipynb")
+_GIT_SECONDS = 60
+
+BASES: dict[str, str] = {
+    "document": "every quote was found again in the file it names, at its commit",
+    "in-part": "some of its quotes were found again, the other documents have no stored copy",
+    "typed": "read by a person; no copy of the document was at hand to search",
+    "derived": "computed from other rows",
+    "unknown": "says that nobody says it",
+    "missing": "a document was read again and a quote is not in it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one row rests on.
+
+    Attributes:
+        mark: Hash over key, value, unit, grade, locators, quotes and formula.
+        basis: Key of `BASES`.
+    """
+
+    path: str
+    line: int
+    key: str
+    mark: str
+    basis: str
+
+
+def _mark(row: Row) -> str:
+    parts = [row.sha, row.note("formula"), *(" ".join(source.quote.split()) for source in row.sources)]
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:_MARK]
+
+
+def _plain(text: str) -> str:
+    """Return a text without case, mark-up and differences of white space, as quotes are compared."""
+    for mark in _MARKUP:
+        text = text.replace(mark, "")
+    text = text.casefold()
+    return re.sub(r" ?\| ?", "|", " ".join(text.split()))
+
+
+class Documents:
+    """Files of public repositories in a folder of clones: `FOLDER/owner/name` or `FOLDER/owner+name`."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.text = cache(self._text)
+
+    def _clones(self, owner: str, name: str) -> Iterator[Path]:
+        if self.folder is not None:
+            places = (f"{owner}/{name}", f"{owner}/{name}.git", f"{owner}+{name}", f"{owner}+{name}/repo")
+            yield from (path for place in places if (path := self.folder / place).is_dir())
+
+    def _text(self, url: str) -> str | None:
+        """Return the plain text of a file at its commit, None when no clone has it or it is no text."""
+        found = _ADDRESS.fullmatch(url)
+        if found is None or found["path"].lower().endswith(_BINARY):
+            return None
+        for clone in self._clones(found["owner"], found["name"]):
+            command = ["git", "-C", str(clone), "show", f"{found['commit']}:{found['path']}"]
+            try:
+                done = subprocess.run(command, capture_output=True, check=False, timeout=_GIT_SECONDS)
+            except (OSError, subprocess.TimeoutExpired):
+                continue
+            if done.returncode == 0:
+                return _plain(done.stdout.decode("utf-8", "replace"))
+        return None
+
+
+def _basis(row: Row, footnotes: dict[str, Footnote], documents: Documents, before: str | None) -> str:
+    if row.kind == "unknown" or row.grade == "derived":
+        return "unknown" if row.kind == "unknown" else "derived"
+    found = []
+    for source in row.sources:
+        text = documents.text(footnotes[source.id].url) if source.quote else None
+        found.append(None if text is None else _plain(source.quote) in text)
+    if False in found:
+        return "missing"
+    if None not in found and found:
+        return "document"
+    return "in-part" if True in found else before or "typed"
+
+
+def read_again(wiki: Wiki, documents: Documents) -> Iterator[Reading]:
+    """Yield what each row of product and target pages rests on; an unchanged row keeps what an earlier run found."""
+    record = read_record(wiki)
+    for folder in _FOLDERS:
+        for path in wiki.pages(folder):
+            page = wiki.page(path)
+            for row in page.rows if page is not None else ():
+                mark = _mark(row)
+                before = record.get((path, mark))
+                notes = page.footnotes if page is not None else {}
+                yield Reading(path, row.line, row.key, mark, _basis(row, notes, documents, before))
+
+
+def read_record(wiki: Wiki) -> dict[tuple[str, str], str]:
+    """Return the basis of each recorded row by page and mark; empty when the wiki keeps no record."""
+    found: dict[tuple[str, str], str] = {}
+    path = ""
+    for line in (wiki.read(RECORD) or b"").decode("utf-8", "replace").splitlines():
+        if line.startswith("## "):
+            path = line.removeprefix("## ").strip()
+        elif (match := _LINE.fullmatch(line)) is not None:
+            found[path, match["mark"]] = match["basis"]
+    return found
+
+
+def render_record(readings: list[Reading]) -> str:
+    """Return the record page: how many rows rest on what, then one line a row."""
+    counts = Counter(reading.basis for reading in readings)
+    lines = ["# Sources read again", "", "Written by `kb wiki sources --accept`. What the rows rest on:", ""]
+    lines += [f"- {basis}: {counts[basis]} rows; {meaning}" for basis, meaning in BASES.items() if counts[basis]]
+    path = ""
+    for reading in readings:
+        if reading.path != path:
+            path = reading.path
+            lines += ["", f"## {path}", ""]
+        lines.append(f"- {reading.mark} {reading.basis} {reading.key}")
+    return "\n".join(lines) + "\n"
+
+
+def changed_rows(wiki: Wiki) -> Iterator[Fault]:
+    """Yield a fault for each row that the record does not know; nothing for a wiki without a record."""
+    record = read_record(wiki)
+    if not record:
+        return
+    for reading in read_again(wiki, Documents(None)):
+        if (reading.path, reading.mark) not in record:
+            message = f"{reading.key} has changed since its source was last read"
+            fix = "hold it against the document, then `kb wiki sources DIR --accept`"
+            yield Fault("WK405", reading.path, reading.line, message, fix, reading.key)

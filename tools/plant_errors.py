@@ -1,0 +1,219 @@
+"""Plant wrong values in a copy of the wiki, one at a time, and count how many the rules refuse.
+
+python tools/plant_errors.py [COUNT] [SEED]
+
+Value and quote are changed together, as a careless or hostile editor would. `refused` counts plants that a rule or the
+lint finds in the page itself; `changed` those that only the record of rows read again (SOURCES.md) names.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.wiki.merge import build_sheet
+from kopt_kb.wiki.page import Page, read_page
+from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.wiki import Wiki, default_root
+
+_PIPES = re.compile(r"(?<!\\)\|")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Plant:
+    """One wrong page: its path, its kind of error and its text."""
+
+    kind: str
+    path: str
+    key: str
+    text: str
+
+
+def _replace(line: str, old: str, new: str) -> str:
+    """Return a row's line with another value, in the value cell and in every quote that prints the old one."""
+    cells = _PIPES.split(line)
+    cells[2] = f" {new} "
+
+    def quote(match: re.Match[str]) -> str:
+        printed = match[1]
+        for number in _NUMBER.findall(printed):
+            if float(number.replace(",", "")) == float(old):
+                return f'quote="{printed.replace(number, new, 1)}"'
+        return f'quote="{new}"'
+
+    cells[6] = re.sub(r'quote="([^"]*)"', quote, cells[6])
+    return "|".join(cells)
+
+
+def _scaled(factor: float) -> Callable[[str, random.Random], str | None]:
+    def change(value: str, _: random.Random) -> str | None:
+        number = float(value) * factor
+        return f"{number:.10g}" if "e" not in f"{number:.10g}" else None
+
+    return change
+
+
+def _transposed(value: str, dice: random.Random) -> str | None:
+    spots = [at for at in range(len(value) - 1) if value[at : at + 2].isdigit() and value[at] != value[at + 1]]
+    spots = [at for at in spots if not (at == 0 and value[1] == "0")]
+    if not spots:
+        return None
+    at = dice.choice(spots)
+    return value[:at] + value[at + 1] + value[at] + value[at + 2 :]
+
+
+_CHANGES: dict[str, Callable[[str, random.Random], str | None]] = {
+    "ten times": _scaled(10),
+    "a tenth": _scaled(0.1),
+    "a thousand times": _scaled(1000),
+    "a thousandth": _scaled(0.001),
+    "twice": _scaled(2),
+    "half": _scaled(0.5),
+    "ten per cent more": _scaled(1.1),
+    "a quarter less": _scaled(0.75),
+    "digits transposed": _transposed,
+}
+
+
+class Planter:
+    """The pages of a wiki and every way to plant one error in them."""
+
+    def __init__(self, wiki: Wiki) -> None:
+        self.wiki = wiki
+        self.texts = {
+            path: (wiki.read(path) or b"").decode() for folder in ("hardware", "targets") for path in wiki.pages(folder)
+        }
+        self.products: dict[str, list[str]] = defaultdict(list)
+        for one in wiki.names.identities.values():
+            self.products[f"targets/{one.target}.md"].append(one.path)
+        self.values: dict[str, set[str]] = defaultdict(set)
+        for path in self.texts:
+            for row in self._rows(path):
+                self.values[f"{path.split('/')[0]}/{row.key}/{row.unit}"].add(row.value)
+
+    def _rows(self, path: str) -> list[Row]:
+        page = self.wiki.page(path) or Page(path)
+        return [row for row in page.rows if row.kind == "value" and row.grade != "derived" and row.chosen is not False]
+
+    def _with(self, path: str, changes: dict[int, str]) -> str:
+        lines = self.texts[path].split("\n")
+        for line, text in changes.items():
+            lines[line - 1] = text
+        return "\n".join(lines)
+
+    def _line(self, row: Row) -> str:
+        return self.texts[row.path].split("\n")[row.line - 1]
+
+    def single(self, dice: random.Random) -> Plant | None:
+        """One row, changed in one of the ways, or by the value that another page has for the same key."""
+        row = dice.choice(self._rows(dice.choice(list(self.texts))) or [None])
+        if row is None:
+            return None
+        kind = dice.choice([*_CHANGES, "a neighbour's value", "a neighbour's value", "a neighbour's value"])
+        if kind in _CHANGES:
+            new = _CHANGES[kind](row.value, dice)
+        else:
+            others = self.values[f"{row.path.split('/')[0]}/{row.key}/{row.unit}"] - {row.value}
+            new = dice.choice(sorted(others)) if others else None
+        if new is None or float(new) == float(row.value):
+            return None
+        changed = _replace(self._line(row), row.value, new)
+        return Plant(kind, row.path, row.key, self._with(row.path, {row.line: changed}))
+
+    def table(self, dice: random.Random) -> Plant | None:
+        """Every tensor peak of a product by one factor."""
+        path = dice.choice([path for path in self.texts if path.startswith("hardware/")])
+        factor = dice.choice([0.5, 1.1, 1.5, 2])
+        changes = {}
+        for row in self._rows(path):
+            if row.metric == "peak_compute" and dict(row.axes)["engine"] == "matrix":
+                changes[row.line] = _replace(self._line(row), row.value, f"{float(row.value) * factor:.8g}")
+        return Plant("a tensor table scaled", path, "peak_compute", self._with(path, changes)) if changes else None
+
+    def memory(self, dice: random.Random) -> Plant | None:
+        """Bandwidth and memory clock or pin rate by one factor."""
+        path = dice.choice([path for path in self.texts if path.startswith("hardware/")])
+        factor = dice.choice([0.5, 0.6, 1.5, 2])
+        chosen = {"memory_bandwidth", "memory_clock", "memory_data_rate"}
+        changes = {
+            row.line: _replace(self._line(row), row.value, f"{float(row.value) * factor:.8g}")
+            for row in self._rows(path)
+            if row.metric in chosen
+        }
+        return Plant("memory of another form", path, "memory_bandwidth", self._with(path, changes)) if changes else None
+
+    def grade(self, dice: random.Random) -> Plant | None:
+        """A third party's value graded vendor."""
+        path = dice.choice(list(self.texts))
+        rows = [row for row in self._rows(path) if row.grade == "secondary"]
+        if not rows:
+            return None
+        row = dice.choice(rows)
+        changed = self._line(row).replace("| secondary |", "| vendor |", 1)
+        return Plant("a third party as vendor", path, row.key, self._with(path, {row.line: changed}))
+
+    def direction(self, dice: random.Random) -> Plant | None:
+        """A total of both directions entered as that of each."""
+        path = dice.choice(list(self.texts))
+        rows = [row for row in self._rows(path) if dict(row.axes).get("direction") == "both"]
+        if not rows:
+            return None
+        row = dice.choice(rows)
+        changed = self._line(row).replace("direction=both", "direction=each", 1)
+        return Plant("both as each", path, row.key, self._with(path, {row.line: changed}))
+
+    def plants(self, count: int, dice: random.Random) -> Iterator[Plant]:
+        """Yield that many errors: single values most, the other kinds a tenth each."""
+        makers = [self.single] * 6 + [self.table, self.memory, self.grade, self.direction]
+        while count:
+            made = dice.choice(makers)(dice)
+            if made is not None and made.text != self.texts[made.path]:
+                count -= 1
+                yield made
+
+    def faults(self, path: str, text: str | None = None) -> Counter[tuple[str, str]]:
+        """Return the faults of the products that a page speaks about, with that page's text replaced."""
+        found: Counter[tuple[str, str]] = Counter()
+        for product in self.products.get(path, [path]):
+            target = next(name for name, paths in self.products.items() if product in paths)
+            pages = {
+                name: read_page(
+                    (text if name == path and text else self.texts[name]).encode(), name, kind=name.split("/")[0]
+                )
+                for name in (product, target)
+            }
+            sheet = build_sheet(pages[product], pages[target])
+            found.update((fault.code, fault.message) for fault in sheet.faults)
+        return found
+
+
+def main() -> int:
+    """Print the share that is refused, by kind and by metric of what got through."""
+    words = sys.argv[1:]
+    count, seed = (int(word) for word in [*words, *["500", "1"][len(words) :]])
+    root = default_root() if not Path("gpuwiki").is_dir() else Path("gpuwiki")
+    planter = Planter(Wiki(root, use_cache=False))
+    before = {path: planter.faults(path) for path in planter.texts}
+    tried, refused, through = Counter[str](), Counter[str](), Counter[str]()
+    for plant in planter.plants(count, random.Random(seed)):  # noqa: S311 - plants are repeatable, not secret
+        tried[plant.kind] += 1
+        if planter.faults(plant.path, plant.text) - before[plant.path]:
+            refused[plant.kind] += 1
+        else:
+            through[plant.key.split("[")[0]] += 1
+            print(f"  through: {plant.kind}: {plant.path} {plant.key}")
+    for kind in sorted(tried):
+        print(f"{refused[kind]:4d} of {tried[kind]:4d} refused: {kind}")
+    print(f"{sum(refused.values())} of {sum(tried.values())} refused by rules; the record names every changed row")
+    print("got through, by metric:", dict(through.most_common()))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
