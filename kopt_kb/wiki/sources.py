@@ -152,12 +152,11 @@ def render_record(readings: list[Reading]) -> str:
 
 
 def changed_rows(wiki: Wiki) -> Iterator[Fault]:
-    """Yield a fault for each row that the record does not know; nothing for a wiki without a record."""
+    """Yield a fault for each row that the record does not know, of the pages that it knows."""
     record = read_record(wiki)
-    if not record:
-        return
-    for reading in read_again(wiki, Documents(None)):
-        if (reading.path, reading.mark) not in record:
+    pages = {path for path, _ in record}
+    for reading in read_again(wiki, Documents(None)) if pages else ():
+        if reading.path in pages and (reading.path, reading.mark) not in record:
             message = f"{reading.key} has changed since its source was last read"
             fix = "hold it against the document, then `kb wiki sources DIR --accept`"
             yield Fault("WK405", reading.path, reading.line, message, fix, reading.key)
