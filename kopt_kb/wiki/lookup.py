@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from kopt_kb.wiki.answers import DocumentRef, NoValue, Spec, no_row, no_value, spec
 from kopt_kb.wiki.names import Identity
-from kopt_kb.wiki.registry import Platform, parse_key
+from kopt_kb.wiki.registry import Platform, checked_conditions, parse_key
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
@@ -87,7 +87,7 @@ def lookup(platform: Platform, metric_name: str | None = None, **axes: str) -> L
     if metric_name is not None:
         name, wanted = parse_key(metric_name)
         wanted = {**wanted, **axes}
-        parse_key(f"{name}[{';'.join(f'{a}={v}' for a, v in wanted.items())}]")
+        checked_conditions(name, wanted)
     platform.refuse_faults(name)
     conditions = asked(wanted, unnamed="any")
     fitting = [row for row in platform.sheet.rows if name in {None, row.metric} and fits(dict(row.axes), conditions)]

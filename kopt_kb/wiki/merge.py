@@ -29,19 +29,17 @@ def _settle_conflicts(sheet: Sheet) -> None:
         groups[row.key].append(row)
     for key, rows in groups.items():
         decided = [row.chosen for row in rows]
-        if len(rows) == 1 and decided[0] is None:
+        if decided in ([None], [False]):  # a rejected value may stand alone on record: it never loads
+            continue
+        if len(rows) > 1 and decided.count(True) == 1 and None not in decided:
             continue
         if len(rows) == 1:
-            message = f"{key} is {'chosen' if decided[0] else 'rejected'} without a conflict"
+            message = f"{key} is chosen without a conflict"
             fix = "keep both sides of the conflict on the page"
-        elif decided.count(True) == 1 and None not in decided:
-            continue
         else:
             lines = ", ".join(f"L{row.line}" for row in rows)
             message = f"{key} stands {len(rows)} times ({lines}) and not exactly one row is chosen"
             fix = "mark one `chosen: why`, all others `rejected: why`"
-        if decided == [False]:  # a rejected value on record beside an UNKNOWN-less key is allowed: it never loads
-            continue
         for row in rows:
             sheet.faults.append(Fault("WK301", row.path, row.line, message, fix, key))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NewType
 
@@ -16,7 +17,7 @@ from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.vocabulary import AXES, AXIS_DEFAULTS, asked, canonical_key, fits, metric
 from kopt_kb.wiki.wiki import Wiki, default_root
 
-__all__ = ["AmbiguousRow", "Platform", "PlatformId", "Registry", "parse_key"]
+__all__ = ["AmbiguousRow", "Platform", "PlatformId", "Registry", "checked_conditions", "parse_key"]
 
 PlatformId = NewType("PlatformId", str)
 
@@ -50,16 +51,21 @@ def parse_key(text: str) -> tuple[str, dict[str, str]]:
             if not equals:
                 raise BadInput(f"condition {part!r} is not axis=value", code="KB055")
             axes[axis.strip()] = value.strip()
-    one = metric(name)
-    allowed = (*one.axes, *AXIS_DEFAULTS)
+    return checked_conditions(name, axes), axes
+
+
+def checked_conditions(name: str, axes: Mapping[str, str]) -> str:
+    """Return the id of a metric; raises `BadInput` when a condition is none of its axes or not in the vocabulary."""
+    asked_for = metric(name)
+    allowed = (*asked_for.axes, *AXIS_DEFAULTS)
     for axis, value in axes.items():
         if axis not in allowed:
-            raise BadInput(f"{one.id} has no axis {axis!r}", fix=f"its axes: {', '.join(allowed)}", code="KB021")
+            raise BadInput(f"{asked_for.id} has no axis {axis!r}", fix=f"its axes: {', '.join(allowed)}", code="KB021")
         if AXES[axis] and value not in AXES[axis]:
             raise BadInput(
                 f"{axis}={value} is not in the vocabulary", fix=f"{axis}: {', '.join(AXES[axis])}", code="KB022"
             )
-    return one.id, axes
+    return asked_for.id
 
 
 class Platform:
@@ -95,12 +101,11 @@ class Platform:
 
     def rows(self, name: str, **axes: str) -> tuple[Row, ...]:
         """Return the chosen rows of a metric under the given conditions; unnamed default axes mean their default."""
-        one = metric(name)
-        parse_key(canonical_key(one, axes) if axes else one.id)
-        self.refuse_faults(one.id)
+        metric_id = checked_conditions(name, axes)
+        self.refuse_faults(metric_id)
         conditions = asked(axes, unnamed="default")
         chosen = self.sheet.chosen().values()
-        return tuple(row for row in chosen if row.metric == one.id and fits(dict(row.axes), conditions))
+        return tuple(row for row in chosen if row.metric == metric_id and fits(dict(row.axes), conditions))
 
     def row(self, name: str, **axes: str) -> Row | None:
         """Return the one row, None if there is none; raises `AmbiguousRow` when several fit."""

@@ -51,6 +51,11 @@ def quantity_of(wiki: Wiki, sheet: Sheet, row: Row, platform: str) -> Quantity |
     """Return what a chosen row says: a quantity with its origin, Unknown, or Absent for NONE.
 
     Token rows have no quantity; callers read their `value`.
+
+    Raises:
+        WikiFaults: A line no longer holds its row.
+        UnknownData: A formula names a row that is UNKNOWN.
+        BadInput: A formula names a row that is NONE.
     """
     reread(wiki, row)
     citation = citation_of(row)
@@ -75,8 +80,9 @@ def _parents(wiki: Wiki, sheet: Sheet, row: Row, platform: str) -> list[Quantity
     found = []
     for key in parse_formula(row.note("formula")).names:
         parent = quantity_of(wiki, sheet, chosen[key], platform)
-        if isinstance(parent, Quantity):
-            found.append(parent)
+        if not isinstance(parent, Quantity):
+            raise parent.error()
+        found.append(parent)
     return found
 
 

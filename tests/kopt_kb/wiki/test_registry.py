@@ -160,3 +160,12 @@ def test_every_platform_of_the_shipped_wiki_opens() -> None:
     registry = Registry.open()
     for name in registry.platforms():
         registry.platform(name).refuse_faults()
+
+
+def test_a_condition_the_metric_lacks_is_refused_not_ignored(wiki_root: Path) -> None:
+    """A misspelt axis would else read as "no row", a misspelt value as UNKNOWN."""
+    platform = Registry.open(wiki_root).platform("T10")
+    with pytest.raises(BadInput, match="memory_bandwidth has no axis 'dtyp'"):
+        platform.get("memory_bandwidth", dtyp="bf16")
+    with pytest.raises(BadInput, match="dtype=bfloat16 is not in the vocabulary"):
+        platform.get("peak_compute", dtype="bfloat16")

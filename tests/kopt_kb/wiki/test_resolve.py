@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.errors import UnknownData
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.faults import WikiFaults
@@ -40,6 +41,20 @@ def test_a_parent_that_is_gone_is_noticed(wiki: Wiki) -> None:
         b"| lanes_per_sm | 128 |", b"| lanes_per_sm | 64 |"
     )
     with pytest.raises(WikiFaults, match="lanes_per_sm"):
+        quantity_of(wiki, sheet, row, "T10")
+
+
+def test_a_parent_without_a_value_is_no_parent_less(wiki_root: Path) -> None:
+    """A derived row whose formula names an UNKNOWN row is refused: its quantity would rest on fewer rows than it says."""
+    page = wiki_root / "hardware" / "nvidia" / "t10.md"
+    lines = page.read_text().splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("| sm_count |"))
+    lines[at] = "| sm_count | UNKNOWN | count | - | - | - | reason: the sheet is silent |"
+    page.write_text("\n".join(lines) + "\n")
+    wiki = Wiki(wiki_root)
+    sheet = wiki.sheet(wiki.names.resolve("T10"))
+    row = next(row for row in sheet.rows if row.grade == "derived" and "sm_count" in row.note("formula"))
+    with pytest.raises(UnknownData, match="T10 sm_count is UNKNOWN: the sheet is silent"):
         quantity_of(wiki, sheet, row, "T10")
 
 
