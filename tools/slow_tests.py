@@ -5,7 +5,8 @@ Usage:
 
 A test is slow when it and its children need more than `CPU_S` seconds of processor time, or when it waits for more
 than `WAIT_S` seconds beside that. Processor time hardly depends on what else the machine does; the clock does. Tests
-of one function are judged by the slowest of their parameters. Run it alone (`-n 0`) and on a quiet machine.
+of one function are judged by the slowest of their parameters, and names that were not run stay in the list. Run it
+alone (`-n 0`); a part of the tests, such as `-m "not slow"`, is enough to find the new ones.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ CPU_S = 0.4
 WAIT_S = 1.5
 TARGET = Path(__file__).resolve().parent.parent / "tests" / "slow.txt"
 
+_ran: set[str] = set()
 _slow: set[str] = set()
 
 
@@ -39,6 +41,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     began, used = time.monotonic(), _cpu_s()
     result = yield
     cpu_s = _cpu_s() - used
+    _ran.add(item.nodeid.partition("[")[0])
     if cpu_s > CPU_S or time.monotonic() - began - cpu_s > WAIT_S:
         _slow.add(item.nodeid.partition("[")[0])
     return result
@@ -47,4 +50,5 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the list when asked to."""
     if session.config.getoption("--slow-tests"):
-        TARGET.write_text("".join(f"{name}\n" for name in sorted(_slow)), encoding="utf-8")
+        kept = set(TARGET.read_text(encoding="utf-8").split()) - _ran
+        TARGET.write_text("".join(f"{name}\n" for name in sorted(_slow | kept)), encoding="utf-8")
