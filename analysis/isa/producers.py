@@ -27,6 +27,9 @@ _NO_RESULT = re.compile(
 )
 _WIDTHS = {"64": 2, "128": 4, "WIDE": 2}
 _ASYNC = re.compile(r"^(?:LDGSTS|UBLKCP|UTMALDG)$")
+_BEFORE = {"barrier": re.compile(r"^BAR$"), "drain": re.compile(r"^(?:ST[A-Z]*|RED[A-Z]?)$"),
+           "membar": re.compile(r"^MEMBAR$"), "gmma": re.compile(r"^[A-Z]GMMA$")}  # fmt: skip
+_SCOREBOARDS = frozenset({"long_scoreboard", "short_scoreboard"})
 _WAITS_FOR_COPIES = re.compile(r"^(?:DEPBAR|SYNCS)$")
 
 _WAITCNT = re.compile(r"\b(?P<counter>vmcnt|lgkmcnt|loadcnt|storecnt|dscnt|kmcnt)\((?P<left>\d+)\)|"
@@ -42,13 +45,18 @@ _COUNTED = {
 }
 
 
-def producer_of(listing: Listing, at: int) -> int | None:
+def producer_of(listing: Listing, at: int, reason: str = "") -> int | None:
     """Return the index of the instruction that one waits for; itself for a barrier; None when nothing shows it.
 
     Args:
         listing: SASS or AMDGCN instructions in the order of their addresses.
         at: Index of the waiting instruction.
+        reason: Stall reason of the profiler; empty when it tells none. Fixed latencies have no producer.
     """
+    if reason in _BEFORE:
+        return _last(listing, at, lambda one: _opcode_is(one, _BEFORE[reason]))
+    if reason and reason not in _SCOREBOARDS:
+        return None
     text = listing[at].strip()
     match = _SASS.match(text)
     if match is None:

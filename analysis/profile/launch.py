@@ -115,6 +115,7 @@ class HotSpot(Wire):
         source: File and line it was compiled from, empty when unknown.
         unit: What the costs count: `cycles` of a trace or `samples` of a sampler.
         reasons: Samples by stall reason, the largest first; empty for traces.
+        waits_for: The operation it waits for, with its place; empty when the listing doesn't show it.
     """
 
     address: int
@@ -125,6 +126,7 @@ class HotSpot(Wire):
     source: str = ""
     unit: Literal["cycles", "samples"] = "cycles"
     reasons: Mapping[str, int] = field(default_factory=dict)
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)

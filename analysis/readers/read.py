@@ -18,12 +18,13 @@ _LFS_MARK = b"version https://git-lfs.github.com/spec/"
 _NAMES_SHOWN = 8
 
 
-def read_profiles(path: str | Path, *, kernel: str | None = None) -> Iterator[KernelProfile]:
+def read_profiles(path: str | Path, *, kernel: str | None = None, source: bool = False) -> Iterator[KernelProfile]:
     """Return the kernel profiles of a report, recognised by content and never by suffix.
 
     Args:
         path: A file or, for formats of several files, a folder.
         kernel: Regular expression searched in the names; None takes every kernel.
+        source: Whether costs of single instructions are read too, where that takes time of its own.
 
     Raises:
         ReportError: The report is missing, empty, foreign, truncated or damaged (file and line or offset).
@@ -33,7 +34,10 @@ def read_profiles(path: str | Path, *, kernel: str | None = None) -> Iterator[Ke
     pattern = _pattern(kernel)
     report = Path(path)
     reader = reader_of(report)
-    return _selected(reader.read(report), pattern, report)
+    profiles = reader.read(report)
+    if source and reader.source is not None:
+        profiles = reader.source(report, profiles)
+    return _selected(profiles, pattern, report)
 
 
 def reader_of(path: str | Path) -> Reader:

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", metavar="REGEX", help="only kernels whose name matches; none matching is an error")
     parser.add_argument("--platform", metavar="ID", help="product of the run (default: what the report names)")
     parser.add_argument("--top", metavar="N", type=int, help="only the N kernels that take longest in all")
+    parser.add_argument("--source", action="store_true", help="stall samples by instruction and source line (.ncu-rep)")
     parser.add_argument("--diff", metavar="OTHER", help="an earlier report to compare kernels of the same name with")
     add_wiki(parser)
 
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"--top {args.top} shows nothing", fix="give 1 or more", code="KB105")
     registry = open_registry(args)
     platform = None if args.platform is None else registry.platform(args.platform)
-    reports, judged = judge(args.files, args.kernel, registry, platform)
+    reports, judged = judge(args.files, args.kernel, registry, platform, source=args.source)
     if args.top is not None:
         judged = judged[: args.top]
     before = judge([args.diff], args.kernel, registry, platform)[1] if args.diff else None
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def judge(
-    files: list[str], kernel: str | None, registry: Registry, platform: Platform | None = None
+    files: list[str], kernel: str | None, registry: Registry, platform: Platform | None = None, *, source: bool = False
 ) -> tuple[list[dict[str, Any]], list[Judged]]:
     """Return the reports and each kernel with its verdict under the roofs of the product it ran on.
 
@@ -60,12 +61,13 @@ def judge(
         files: Reports.
         kernel: Regular expression of kernel names, None for all.
         registry: Where the products that reports name are looked up.
+        source: Whether costs of single instructions are read.
         platform: The product that the user says it was; a report that names another raises `BadInput`.
     """
     reports: list[dict[str, Any]] = []
     judged: list[Judged] = []
     for file in files:
-        found = list(read_profiles(file, kernel=kernel))
+        found = list(read_profiles(file, kernel=kernel, source=source))
         if found:
             reports.append(found[0].source.to_json())
         for one in found:

@@ -17,6 +17,7 @@ _BLOCKS_SHOWN = 5
 _KERNELS_SHOWN = 5
 _SPOTS_SHOWN = 10
 _RULES_SHOWN = 5
+_REASONS_SHOWN = 2
 _NEAR = 0.1  # roofs further away say nothing about the limiter
 _COLUMNS = {
     "SM %": "sm_sol_pct",
@@ -149,7 +150,7 @@ def _spots(profile: KernelProfile) -> str:
     """Return the instructions that cost most, as the trace or the samples have them."""
     spots = profile.hot_spots
     whole = sum(one.stall_cycles for one in spots)
-    rows = [["stall", "share %", "hits", "latency", "address", "instruction", "source"]]
+    rows = [["stall", "share %", "hits", "latency", "address", "instruction", "source", "reasons", "waits for"]]
     rows += [_spot(one, whole) for one in spots[:_SPOTS_SHOWN]]
     unit = spots[0].unit
     return f"Hot spots of {_name(profile)} (stall in {unit}):\n" + table(rows, right=range(5))
@@ -158,4 +159,6 @@ def _spots(profile: KernelProfile) -> str:
 def _spot(one: HotSpot, whole: int) -> list[str]:
     share = f"{100 * one.stall_cycles / whole:.1f}" if whole else "-"
     costs = (str(one.stall_cycles), share, str(one.hits), str(one.latency_cycles))
-    return [*costs, f"{one.address:#x}", one.instruction, one.source or "-"]
+    reasons = ", ".join(f"{reason} {count}" for reason, count in list(one.reasons.items())[:_REASONS_SHOWN])
+    cells = (f"{one.address:#x}", one.instruction, one.source or "-", reasons or "-", one.waits_for or "-")
+    return [*costs, *cells]

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kopt_kb.analysis.isa.producers import producer_of
 from kopt_kb.analysis.profile import HotSpot, KernelProfile, Place, Source
 from kopt_kb.analysis.readers.amd.amd_csv import csv_rows, folded, header_of, whole_in
 from kopt_kb.analysis.readers.amd.amd_names import plain_name
@@ -57,9 +59,23 @@ def read_att(path: Path) -> Iterator[KernelProfile]:
         launch_count=1,
         metrics={},
         target=_target(path) if path.is_dir() else "",
-        hot_spots=tuple(sorted(spots, key=lambda one: (-one.stall_cycles, -one.latency_cycles, one.address))),
+        hot_spots=tuple(
+            sorted(_with_causes(spots), key=lambda one: (-one.stall_cycles, -one.latency_cycles, one.address))
+        ),
         notes=(_SAMPLED, *(f"the trace also covers {one}" for one in names[1:]), *notes),
     )
+
+
+def _with_causes(spots: list[HotSpot]) -> list[HotSpot]:
+    """Return instructions of a listing in address order, those that stall with the operation they wait for."""
+    ordered = sorted(spots, key=lambda one: one.address)
+    listing = [one.instruction for one in ordered]
+    found = []
+    for at, one in enumerate(ordered):
+        waited = producer_of(listing, at) if one.stall_cycles else None
+        cause = "" if waited is None else f"{listing[waited]} at {ordered[waited].address:#x}"
+        found.append(replace(one, waits_for=cause))
+    return found
 
 
 def _of_stats(path: Path, on_cut: Callable[[str], None]) -> tuple[list[HotSpot], list[str]]:

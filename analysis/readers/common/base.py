@@ -83,9 +83,11 @@ class Reader:
         sniff: Whether the content is of this format; never looks at the suffix, raises only `ReportError`
             (for content that is recognised and can't be used).
         read: Yields profiles; raises `ReportError` with file and line or offset for damaged content.
+        source: Adds costs of single instructions where the format keeps them apart; None where `read` has them all.
     """
 
     id: str
     what: str
     sniff: Callable[[Head], bool]
     read: Callable[[Path], Iterator[KernelProfile]]
+    source: Callable[[Path, Iterator[KernelProfile]], Iterator[KernelProfile]] | None = None

@@ -65,7 +65,7 @@ def result_parts(path: Path) -> list[Part]:
     return parts
 
 
-def child_lines(path: Path, parts: Sequence[Part]) -> Iterator[list[str]]:
+def child_lines(path: Path, parts: Sequence[Part], program: str = ncu_child.__file__) -> Iterator[list[str]]:
     """Yield the output lines of one child a part, in order; as many run at once as there are processors.
 
     Raises:
@@ -74,7 +74,7 @@ def child_lines(path: Path, parts: Sequence[Part]) -> Iterator[list[str]]:
     """
     workers = min(len(parts), len(os.sched_getaffinity(0)))
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(_run, path, part) for part in parts]
+        futures = [pool.submit(_run, path, part, program) for part in parts]
         try:
             for future in futures:
                 yield future.result()
@@ -83,11 +83,11 @@ def child_lines(path: Path, parts: Sequence[Part]) -> Iterator[list[str]]:
                 future.cancel()
 
 
-def _run(path: Path, part: Part) -> list[str]:
+def _run(path: Path, part: Part, program: str) -> list[str]:
     size_bytes = path.stat().st_size
     limit_bytes = _CHILD_BYTES + _CHILD_BYTES_PER_BYTE * size_bytes
     limit_s = _TIMEOUT_S + _TIMEOUT_S_PER_BYTE * size_bytes
-    command = [sys.executable, "-P", ncu_child.__file__, str(path), str(part.start), str(part.stop)]
+    command = [sys.executable, "-P", program, str(path), str(part.start), str(part.stop)]
     limits = Limits(limit_s, address_bytes=limit_bytes, printed_bytes=0)
     done = run(command, env=environment(first=_home_of_the_library()), limits=limits)
     if done.passed:

@@ -17,6 +17,7 @@ from kopt_kb.analysis.readers.nvidia.ncu_children import child_lines, result_par
 from kopt_kb.analysis.readers.nvidia.ncu_frames import MAGIC, tool_version
 from kopt_kb.analysis.readers.nvidia.ncu_labels import sol_title
 from kopt_kb.analysis.readers.nvidia.ncu_launch import Identity, launch_of
+from kopt_kb.analysis.readers.nvidia.ncu_source import with_hot_spots
 
 __all__ = ["NCU_REP", "read_ncu_rep"]
 
@@ -55,7 +56,7 @@ def _is_rep(head: Head) -> bool:
     return head.data.startswith(MAGIC)
 
 
-NCU_REP = Reader(_FORMAT, "ncu .ncu-rep", _is_rep, read_ncu_rep)
+NCU_REP = Reader(_FORMAT, "ncu .ncu-rep", _is_rep, read_ncu_rep, with_hot_spots)
 
 
 def _launches(path: Path) -> Iterator[tuple[Launch, str]]:

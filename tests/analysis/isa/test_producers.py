@@ -58,3 +58,18 @@ def test_a_loop_wraps_around() -> None:
 def test_text_of_no_instruction_has_no_producer() -> None:
     """A placeholder for code that the report doesn't hold."""
     assert producer_of(["???", "???"], 1) is None
+
+
+@pytest.mark.parametrize(
+    ("at", "reason", "producer"),
+    [
+        (8, "barrier", 7),
+        (13, "drain", 8),
+        (4, "long_scoreboard", 1),
+        (4, "wait", None),
+        (12, "math_pipe_throttle", None),
+    ],
+)
+def test_the_reason_of_the_profiler_decides_what_is_looked_for(at: int, reason: str, producer: int | None) -> None:
+    """A barrier and a store stand before the instruction that is sampled; a fixed latency has no producer."""
+    assert producer_of(SASS, at, reason) == producer
