@@ -8,7 +8,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.policy import ALWAYS, Gate, Policy
-from kopt_kb.workspace.journal.codec import decode
+from kopt_kb.wire import read
 
 __all__ = ["POLICIES", "policy_from_json", "policy_named"]
 
@@ -115,4 +115,4 @@ def policy_from_json(data: Mapping[str, Any]) -> Policy:
     Raises:
         BadInput: A field is missing, surplus, or can't be meant.
     """
-    return decode(Policy, data, "policy")
+    return read(Policy, data, where="policy")

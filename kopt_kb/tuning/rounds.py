@@ -25,8 +25,8 @@ from kopt_kb.tuning.project import ProjectSubject
 from kopt_kb.tuning.quick import quick_level
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.stage_one import unmet
+from kopt_kb.wire import plain
 from kopt_kb.workspace.journal.campaign_events import Launch, LevelChosen
-from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured, Trust
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
@@ -79,7 +79,7 @@ class RoundWork:
             self.desk.append(CandidateSubmitted(found.number, found.name, found.incumbent, {}, "baseline"))
             return
         source, proposer = self.desk.store.get(proposal.source), proposal.proposer
-        spaces = {shape: cast("dict[str, Any]", encode(one)) for shape, one in proposal.spaces.items()}
+        spaces = {shape: cast("dict[str, Any]", plain(one)) for shape, one in proposal.spaces.items()}
         params: dict[str, Any] = {"configs": configs_of(source)} if self.aids.project is None else {}
         if spaces:
             template = f"{found.name}.template"

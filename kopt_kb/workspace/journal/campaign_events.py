@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.workspace.journal.codec import Count, JsonMap, Seq, Sha256, Text
+from kopt_kb.wire import Count, JsonMap, Seq, Sha256, Text, Wire
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -31,7 +31,7 @@ StopReason = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Wire):
     """Of a command line: what asks for hypotheses and runs candidates, to ask and run the same again."""
 
     proposers: tuple[str, ...]
@@ -71,7 +71,7 @@ class TipsRead(EventData):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchSpace:
+class SearchSpace(Wire):
     """Values laid over a configuration, and the values that a search tries for each knob."""
 
     start: JsonMap

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import JsonMap, WireError, plain, read
 from kopt_kb.workspace.journal import campaign_events, round_events, setup_events
-from kopt_kb.workspace.journal.codec import FieldError, JsonMap, decode, encode
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "EventData",
     "ForeignData",
     "abandoned_runs",
-    "canonical_json",
     "checked_data",
     "event_from_json",
     "format_time",
@@ -94,19 +92,9 @@ class Event:
             "seq": self.seq,
             "t": self.t,
             "kind": self.kind,
-            "data": encode(data),
+            "data": plain(data),
             "zh": self.zh,
         }
-
-
-def canonical_json(value: object) -> bytes:
-    """The one form in which the journal writes a value: ASCII, sorted, no spaces, no NaN.
-
-    Raises:
-        ValueError: The value holds NaN or an infinity.
-    """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return text.encode("ascii")
 
 
 def format_time(moment: datetime) -> str:
@@ -119,13 +107,13 @@ def checked_data(kind: str, data: EventData | Mapping[str, Any]) -> EventData:
 
     Raises:
         BadInput: The kind is none this version can write, or is not the kind of `data`.
-        FieldError: The first wrong field.
+        WireError: The first wrong field.
     """
     if kind not in KINDS:
         raise BadInput(f"unknown event kind {kind!r}", where="kind", fix=f"one of {', '.join(KINDS)}", code="KB301")
     if isinstance(data, EventData) and not isinstance(data, KINDS[kind]):
         raise BadInput(f"{type(data).__name__} is not the data of {kind}", where="data", code="KB301")
-    return decode(KINDS[kind], encode(data), kind)
+    return read(KINDS[kind], plain(data), where=kind)
 
 
 def event_from_json(members: Mapping[str, Any]) -> Event:
@@ -135,13 +123,13 @@ def event_from_json(members: Mapping[str, Any]) -> Event:
     be readable.
 
     Raises:
-        FieldError: A member of the envelope or of the data is missing, surplus or wrong.
+        WireError: A member of the envelope or of the data is missing, surplus or wrong.
     """
     for name in _ENVELOPE - members.keys():
-        raise FieldError("is missing", where=name)
+        raise WireError("is missing", where=name)
     version, seq, kind = members["v"], members["seq"], members["kind"]
     if type(version) is not int or version < 1 or type(seq) is not int or not isinstance(kind, str):
-        raise FieldError("version, sequence number and kind have to be integer, integer and text", where="v")
+        raise WireError("version, sequence number and kind have to be integer, integer and text", where="v")
     data = _data(version, kind, members)
     return Event(version, seq, _valid_time(members["t"]), kind, data, str(members["zh"]))
 
@@ -149,21 +137,21 @@ def event_from_json(members: Mapping[str, Any]) -> Event:
 def _data(version: int, kind: str, members: Mapping[str, Any]) -> EventData:
     known = KINDS.get(kind)
     if version > VERSION:
-        return decode(ForeignData, {"raw": members["data"]}, kind)
+        return read(ForeignData, {"raw": members["data"]}, where=kind)
     for name in members.keys() - _ENVELOPE:
-        raise FieldError("is no member of an event", where=name)
+        raise WireError("is no member of an event", where=name)
     if known is None:
-        raise FieldError(f"unknown event kind {kind!r}", where="kind")
-    return decode(known, members["data"], kind)
+        raise WireError(f"unknown event kind {kind!r}", where="kind")
+    return read(known, members["data"], where=kind)
 
 
 def _valid_time(value: object) -> str:
     if not isinstance(value, str) or not _TIME.fullmatch(value):
-        raise FieldError("has to be a UTC time such as 2026-01-31T12:00:00.000000Z", where="t")
+        raise WireError("has to be a UTC time such as 2026-01-31T12:00:00.000000Z", where="t")
     try:
         datetime.fromisoformat(value)
     except ValueError as error:
-        raise FieldError(f"is no time: {error}", where="t") from error
+        raise WireError(f"is no time: {error}", where="t") from error
     return value
 
 

@@ -11,16 +11,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from kopt_kb.wire import WireError, canonical, plain
 from kopt_kb.workspace.journal.campaign_events import Resumed
 from kopt_kb.workspace.journal.chain import GENESIS, Head, JournalError, good_end, seal
-from kopt_kb.workspace.journal.codec import FieldError, encode
 from kopt_kb.workspace.journal.disk import Files
 from kopt_kb.workspace.journal.events import (
     VERSION,
     Event,
     EventData,
     abandoned_runs,
-    canonical_json,
     checked_data,
     format_time,
 )
@@ -188,17 +187,17 @@ class Journal:
 
         Raises:
             BadInput: Unknown kind.
-            FieldError: A wrong field; nothing was written.
+            WireError: A wrong field; nothing was written.
             JournalError: The event could not be made durable; the file ends at the last good event.
         """
         checked = checked_data(kind, data)
         with self._mutex:
             self._check_usable()
             head, t = self.head, format_time(self._clock())
-            members = {"v": VERSION, "seq": head.seq + 1, "t": t, "kind": kind, "data": encode(checked)}
-            line, zh = seal(canonical_json(members), head.zh)
+            members = {"v": VERSION, "seq": head.seq + 1, "t": t, "kind": kind, "data": plain(checked)}
+            line, zh = seal(canonical(members), head.zh)
             if len(line) > MAX_LINE_BYTES:
-                raise FieldError(
+                raise WireError(
                     f"makes a line of {len(line)} bytes, more than {MAX_LINE_BYTES}",
                     where=kind,
                     fix="store the content as a blob and name its hash",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
+from kopt_kb.wire import read
 from kopt_kb.workspace.journal.campaign_events import (
     CampaignConfirmed,
     LevelChosen,
@@ -13,7 +14,6 @@ from kopt_kb.workspace.journal.campaign_events import (
     ProposalMade,
     TipsRead,
 )
-from kopt_kb.workspace.journal.codec import decode
 from kopt_kb.workspace.journal.setup_events import EventData, NoteAdded
 
 __all__ = ["BY", "is_old_note", "typed_note"]
@@ -36,19 +36,19 @@ def is_old_note(data: EventData) -> bool:
     return isinstance(data, NoteAdded) and data.by.startswith(BY)
 
 
-def typed_note(data: NoteAdded, read: Callable[[str], bytes], current: int) -> EventData | None:
+def typed_note(data: NoteAdded, blob: Callable[[str], bytes], current: int) -> EventData | None:
     """Return the typed event that a note of the loop stands for; None when its text is somebody's words.
 
     Args:
         data: A note that `is_old_note` names.
-        read: Gives the bytes of a blob.
+        blob: Gives the bytes of a blob.
         current: Number of the round that is open; notes did not say it.
 
     Raises:
         ObjectError: The note's blob is missing or damaged.
-        FieldError: It is a note of the loop, and a field of it is wrong.
+        WireError: It is a note of the loop, and a field of it is wrong.
     """
-    text = read(data.text)
+    text = blob(data.text)
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -62,4 +62,4 @@ def typed_note(data: NoteAdded, read: Callable[[str], bytes], current: int) -> E
         body = {**body, "text": body.get("text") or ""}
     elif kind is CampaignConfirmed:
         body = {"executor": "", "proposers": [], "settings": {}, **body}
-    return decode(kind, body, kind.kind)
+    return read(kind, body, where=kind.kind)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from kopt_kb.wire import WireError, parse
 from kopt_kb.workspace.journal.chain import JournalError, Line, scan
-from kopt_kb.workspace.journal.codec import FieldError
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event, event_from_json
 
@@ -58,19 +57,13 @@ def parse_events(data: bytes, path: Path) -> tuple[Event, ...]:
 def _event(line: Line, path: Path) -> Event:
     where = f"{path}:{line.number}"
     try:
-        members = json.loads(line.raw, object_pairs_hook=_unique)
+        members = cast("dict[str, Any]", parse(line.raw))
         event = event_from_json(members)
-    except FieldError as error:
-        raise JournalError(f"field {error.where} {error.what}", where=where) from error
+    except WireError as error:
+        what = f"field {error.where} {error.what}" if error.where else f"is no event: {error.what}"
+        raise JournalError(what, where=where) from error
     except (ValueError, RecursionError, AttributeError, TypeError) as error:
         raise JournalError(f"is no event: {error}", where=where) from error
     if event.seq != line.number:
         raise JournalError(f"carries the number {event.seq}", where=where)
     return event
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("a member stands twice")
-    return members

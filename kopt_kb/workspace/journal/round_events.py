@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.workspace.journal.codec import Count, JsonMap, Seq, Sha256, Text
+from kopt_kb.wire import Count, JsonMap, Seq, Sha256, Text
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [

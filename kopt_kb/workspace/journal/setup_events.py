@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.workspace.journal.codec import Count, JsonMap, Number, Seq, Sha256, Text
+from kopt_kb.wire import Count, JsonMap, Number, Seq, Sha256, Text, Wire
 
 __all__ = [
     "BenchStarted",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-class EventData:
+class EventData(Wire):
     """Base of every event's data; `kind` is its name in the journal."""
 
     __slots__ = ()
@@ -36,7 +36,7 @@ class EventData:
 
 
 @dataclass(frozen=True, slots=True)
-class WikiState:
+class WikiState(Wire):
     """The wiki a workspace was made from.
 
     Attributes:
@@ -71,7 +71,7 @@ class WorkspaceCreated(EventData):
 
 
 @dataclass(frozen=True, slots=True)
-class CitationRef:
+class CitationRef(Wire):
     """Where a row stood when it was registered.
 
     Attributes:
@@ -86,7 +86,7 @@ class CitationRef:
 
 
 @dataclass(frozen=True, slots=True)
-class SpecRow:
+class SpecRow(Wire):
     """One registered value.
 
     Attributes:
@@ -109,7 +109,7 @@ class SpecRow:
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownRow:
+class UnknownRow(Wire):
     """A value that was needed and that nobody publishes.
 
     Attributes:
@@ -135,7 +135,7 @@ class SpecsRegistered(EventData):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Target(Wire):
     """One Stop Condition.
 
     Attributes:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from kopt_kb import wire
 from kopt_kb.analysis.isa.targets import isa_targets
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
-from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.journal.round_events import GateJudged, Measured
 from kopt_kb.workspace.rounds import Candidate, Round, Run
 from kopt_kb.workspace.state import WorkspaceState
@@ -110,7 +110,7 @@ def _kernel(attempt: Round, chosen: Candidate | None) -> dict[str, Any]:
         "incumbent": attempt.incumbent or None,
         "candidate": chosen.name if chosen is not None else None,
         "blob": blob,
-        "params": encode(made.params) if made is not None else {},
+        "params": wire.plain(made.params) if made is not None else {},
     }
 
 
@@ -151,7 +151,7 @@ def _performance(state: WorkspaceState, attempt: Round) -> dict[str, Any]:
 
 def _record(one: Measured) -> dict[str, Any]:
     """Return a record as memory files of schema 1 hold it: they know no level of trust."""
-    members = cast("dict[str, Any]", encode(one))
+    members = cast("dict[str, Any]", wire.plain(one))
     del members["trust"]
     return members
 
@@ -215,7 +215,7 @@ def _profile(one: Any) -> dict[str, Any]:
         "report": one.report,
         "kernel": one.kernel,
         "bottleneck_type": one.code,
-        "evidence_chain": encode(one.evidence),
+        "evidence_chain": wire.plain(one.evidence),
     }
 
 
@@ -303,7 +303,7 @@ def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int, 
     if attempt.decided is not None:
         is_winner = attempt.chosen is one
         decision = ("continue" if attempt.accepted else "revert") if is_winner else "pivot"
-    params = encode(one.submitted.params) if one.submitted is not None else {}
+    params = wire.plain(one.submitted.params) if one.submitted is not None else {}
     return {
         "index": at,
         "name": one.name,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kopt_kb import wire
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.journal.codec import encode
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, finite
@@ -80,7 +80,7 @@ def _environment(state: WorkspaceState, attempt: Round) -> list[str]:
         versions = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()))
         driver = one.driver or "unknown"
         lines.append(f"event {seq}: {one.device}, driver {driver}, {versions}, harness {one.harness[:12]}")
-        lines.append(f"clocks: {_code(json.dumps(encode(one.clocks), sort_keys=True))}")
+        lines.append(f"clocks: {_code(json.dumps(wire.plain(one.clocks), sort_keys=True))}")
     return bullets(lines, "no machine is recorded")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.workspace.journal.codec import FieldError
+from kopt_kb.wire import WireError
 from kopt_kb.workspace.journal.events import checked_data
 
 
@@ -27,6 +27,6 @@ from kopt_kb.workspace.journal.events import checked_data
 def test_values_outside_the_vocabulary_are_refused(samples, kind, field, value):
     """Each with the place."""
     samples[kind][field] = value
-    with pytest.raises(FieldError) as caught:
+    with pytest.raises(WireError) as caught:
         checked_data(kind, samples[kind])
     assert caught.value.where.startswith(f"{kind}.{field}")

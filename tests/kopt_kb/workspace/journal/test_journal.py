@@ -11,10 +11,10 @@ import sys
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import WireError, canonical
 from kopt_kb.workspace.journal.chain import GENESIS, Head, JournalError, seal
-from kopt_kb.workspace.journal.codec import FieldError
 from kopt_kb.workspace.journal.disk import Files
-from kopt_kb.workspace.journal.events import VERSION, canonical_json
+from kopt_kb.workspace.journal.events import VERSION
 from kopt_kb.workspace.journal.journal import MAX_LINE_BYTES, Journal, JournalBusyError, read_journal
 
 
@@ -131,7 +131,7 @@ class TestCreateAndOpen:
     def test_a_newer_version_s_journal_is_not_continued(self, tmp_path):
         """This version can't know what its events imply."""
         members = {"v": VERSION + 1, "seq": 1, "t": "2026-01-31T12:00:00.000000Z", "kind": "dreamt", "data": {}}
-        (tmp_path / "j").write_bytes(seal(canonical_json(members), GENESIS)[0])
+        (tmp_path / "j").write_bytes(seal(canonical(members), GENESIS)[0])
         with pytest.raises(JournalError, match=r"newer version.*update"):
             Journal.open(tmp_path / "j")
 
@@ -145,7 +145,7 @@ class TestAppend:
         assert (first.t, second.t) == ("2026-01-31T12:00:00.000000Z", "2026-01-31T12:00:01.000000Z")
         assert read_journal(tmp_path / "j") == (first, second)
         lines = (tmp_path / "j").read_bytes().splitlines()
-        assert lines == [canonical_json(event.to_json()) for event in (first, second)]
+        assert lines == [canonical(event.to_json()) for event in (first, second)]
 
     def test_write_comes_before_fsync_and_fsync_before_the_acknowledgement(self, tmp_path, note):
         """One write an event, never two."""
@@ -162,9 +162,9 @@ class TestAppend:
         with Journal.open(small_journal) as journal:
             with pytest.raises(BadInput, match="unknown event kind"):
                 journal.append("dreamt", {})
-            with pytest.raises(FieldError, match=r"note_added\.topic"):
+            with pytest.raises(WireError, match=r"note_added\.topic"):
                 journal.append("note_added", {**note, "topic": "gossip"})
-            with pytest.raises(FieldError, match="store the content as a blob"):
+            with pytest.raises(WireError, match="store the content as a blob"):
                 journal.append("note_added", {**note, "by": "x" * MAX_LINE_BYTES})
         assert small_journal.read_bytes() == before
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from kopt_kb.wire import WireError
 from kopt_kb.workspace.journal.campaign_events import (
     CampaignConfirmed,
     LevelChosen,
@@ -14,7 +15,6 @@ from kopt_kb.workspace.journal.campaign_events import (
     ProposalMade,
     TipsRead,
 )
-from kopt_kb.workspace.journal.codec import FieldError
 from kopt_kb.workspace.journal.old_notes import is_old_note, typed_note
 from kopt_kb.workspace.journal.setup_events import NoteAdded, ProfileRead
 
@@ -50,7 +50,7 @@ def test_words_are_left_alone(body: bytes) -> None:
 
 def test_a_wrong_field_is_named() -> None:
     """As in any event."""
-    with pytest.raises(FieldError) as caught:
+    with pytest.raises(WireError) as caught:
         typed({"kind": "level", "round": 2, "level": "some", "reason": "r"})
     assert caught.value.where == "level_chosen.level"
 

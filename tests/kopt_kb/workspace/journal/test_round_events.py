@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.workspace.journal.codec import FieldError
+from kopt_kb.wire import WireError
 from kopt_kb.workspace.journal.events import checked_data
 
 
@@ -26,7 +26,7 @@ from kopt_kb.workspace.journal.events import checked_data
 def test_values_outside_the_vocabulary_or_range_are_refused_by_name(samples, kind, field, value):
     """The error's place is kind and field."""
     samples[kind][field] = value
-    with pytest.raises(FieldError) as caught:
+    with pytest.raises(WireError) as caught:
         checked_data(kind, samples[kind])
     assert caught.value.where == f"{kind}.{field}"
 
@@ -35,5 +35,5 @@ def test_a_decision_from_before_refutations_still_reads(samples):
     """The field is missing in old journals and then empty; a version is a number from 0."""
     old = {name: value for name, value in samples["decided"].items() if name != "refutes"}
     assert checked_data("decided", old).refutes == ()
-    with pytest.raises(FieldError, match="at least 0"):
+    with pytest.raises(WireError, match="at least 0"):
         checked_data("decided", {**old, "refutes": [-1]})

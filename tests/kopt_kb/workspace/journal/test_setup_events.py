@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kopt_kb.wire import WireError
 from kopt_kb.workspace.journal import setup_events
-from kopt_kb.workspace.journal.codec import FieldError
 from kopt_kb.workspace.journal.events import checked_data
 
 
@@ -20,7 +20,7 @@ def test_a_target_without_exact_limit_factor_comparison_and_basis_is_refused(sam
     """The place names the target and the field."""
     data = samples["target_set"]
     data["targets"][0][field] = value
-    with pytest.raises(FieldError) as caught:
+    with pytest.raises(WireError) as caught:
         checked_data("target_set", data)
     assert caught.value.where == f"target_set.targets[0].{field}"
 
@@ -29,7 +29,7 @@ def test_a_target_without_exact_limit_factor_comparison_and_basis_is_refused(sam
 def test_targets_need_a_reason_and_an_author(samples, field):
     """Blank text is not enough."""
     samples["target_set"][field] = " "
-    with pytest.raises(FieldError, match=field):
+    with pytest.raises(WireError, match=field):
         checked_data("target_set", samples["target_set"])
 
 
@@ -45,7 +45,7 @@ def test_a_workspace_without_a_kernel_has_null(samples):
     data = samples["workspace_created"]
     assert checked_data("workspace_created", {**data, "kernel": None}).kernel is None
     for wrong in ("", "none"):
-        with pytest.raises(FieldError, match="kernel"):
+        with pytest.raises(WireError, match="kernel"):
             checked_data("workspace_created", {**data, "kernel": wrong})
-    with pytest.raises(FieldError, match="kernel"):
+    with pytest.raises(WireError, match="kernel"):
         checked_data("workspace_created", {name: value for name, value in data.items() if name != "kernel"})
