@@ -8,6 +8,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.settings import Settings
+from kopt_kb.wire import read
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Launch
 
 __all__ = ["DEVICE", "as_confirmed", "launch_of", "settings_of"]
@@ -25,7 +26,7 @@ _SETTINGS = {
 def settings_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> Settings:
     """Return the settings an open campaign was confirmed with, else those asked for."""
     if campaign is not None:
-        return Settings(**campaign.settings)
+        return read(Settings, campaign.settings, where="settings")
     asked = {field: getattr(args, name) for name, field in _SETTINGS.items()}
     return Settings(**{field: value for field, value in asked.items() if value is not None})
 

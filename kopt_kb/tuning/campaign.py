@@ -15,12 +15,11 @@ from kopt_kb.tuning.machine import State, exits, state_of
 from kopt_kb.tuning.noise_run import lacks_noise
 from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policy import Policy, StopReason
-from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError
+from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, view_of
 from kopt_kb.tuning.report import CampaignReport, report_of
 from kopt_kb.tuning.rounds import Aids, RoundWork
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
-from kopt_kb.tuning.view import view_of
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted

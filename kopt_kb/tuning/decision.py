@@ -12,11 +12,14 @@ from kopt_kb.errors import BadInput
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.tuning.policy import GATES, Policy
 
-__all__ = ["Decision", "GateResult", "Times", "Verdict", "decide", "judge_gates", "score_pct"]
+__all__ = ["SUSPICIOUS", "Decision", "GateResult", "Times", "Verdict", "decide", "judge_gates", "score_pct"]
 
 Verdict = Literal["accept", "accept_with_note", "rollback", "unverified"]
 Times = Mapping[str, Sequence[float]]
 """Shape → one median a repeat, in seconds; the i-th repeats of incumbent and candidate ran interleaved."""
+
+SUSPICIOUS = "suspicious gain"
+"""Rule of a gain that has to be shown by more repeats before it is believed."""
 
 _DIGITS = 9  # percents are compared after rounding, so that 1.05 against 1 is exactly 5 %
 
@@ -163,7 +166,7 @@ def _noise(policy: Policy, gains: Sequence[float], gain: float, noise_pct: float
         return "rollback", "noise floor", f"{gain:+.3f} % is within the measured noise of {noise_pct:.3f} %"
     too_good = policy.suspicious_gain_pct
     if too_good is not None and gain > too_good and len(gains) < policy.suspicious_repeats:
-        return "unverified", "suspicious gain", f"{gain:+.1f} % needs {policy.suspicious_repeats} repeats"
+        return "unverified", SUSPICIOUS, f"{gain:+.1f} % needs {policy.suspicious_repeats} repeats"
     if gain >= policy.small_gain_pct:
         return None
     if len(gains) < policy.small_gain_repeats:

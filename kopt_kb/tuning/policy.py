@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import Wire
 
 __all__ = ["ALWAYS", "GATES", "Gate", "Policy", "StopReason"]
 
@@ -23,7 +24,7 @@ GATES: tuple[Gate, ...] = get_args(Gate)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Wire):
     """Thresholds and switches of one way to run a campaign.
 
     A change is 100 × (incumbent time / candidate time − 1) percent: positive is faster.
@@ -36,7 +37,7 @@ class Policy:
         least_mean_gain_pct: The mean of the repeats' gains must be above this for a small gain to count.
         least_gain_over_deviation: And above this many standard deviations of the repeats' gains.
         suspicious_gain_pct: A gain above this needs `suspicious_repeats`; None: no gain is too good.
-        suspicious_repeats: Repeats that a suspicious gain needs.
+        suspicious_repeats: Repeats that a suspicious gain needs; above `repeats` it is timed once more in a fresh run.
         regression_limit_pct: A core shape that loses this much or more rolls the round back.
         note_loss_pct: A shape that loses more than this is a trade-off, named in a note.
         chain_loss_pct: Most by which an accepted version may fall behind the best accepted one.
@@ -79,7 +80,7 @@ class Policy:
     def __post_init__(self) -> None:
         """Refuse values that can't be meant; raises `BadInput`."""
         where = f"policy {self.name}"
-        if self.repeats < max(1, self.small_gain_repeats, self.suspicious_repeats):
+        if self.repeats < max(1, self.small_gain_repeats) or 2 * self.repeats < self.suspicious_repeats:
             raise BadInput("repeats is below what its own rules need", where=where, fix="raise repeats", code="KB408")
         if set(self.required_gates) - set(GATES):
             raise BadInput(
@@ -91,8 +92,3 @@ class Policy:
     def is_core(self, shape: str) -> bool:
         """Return whether the regression limit protects this shape."""
         return self.core_shapes is None or shape in self.core_shapes
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

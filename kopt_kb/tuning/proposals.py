@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from kopt_kb.errors import FindingError
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.campaign_events import ProposalMade, SearchSpace
+from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["ProjectFiles", "Proposal", "Proposer", "RepeatedHypothesisError", "View", "same_claim"]
+__all__ = ["ProjectFiles", "Proposal", "Proposer", "RepeatedHypothesisError", "Tried", "View", "view_of"]
 
 
 class RepeatedHypothesisError(FindingError):
@@ -29,6 +32,21 @@ class ProjectFiles(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Tried(Wire):
+    """A decided round as proposers see it; `decision` is `refuted` for an accepted one taken back."""
+
+    round: int
+    category: str
+    claim: str
+    decision: str
+    rule: str
+
+    def says(self, category: str, claim: str) -> bool:
+        """Return whether the round said this: case and spaces do not matter."""
+        return (_plain(self.category), _plain(self.claim)) == (_plain(category), _plain(claim))
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """What proposers may know: masked rounds are not in it.
 
@@ -41,11 +59,12 @@ class View:
         limiter: Code of the last profile read; empty without one.
         round: Number of the round to come.
         incumbent: Source of the last accepted version.
-        tried: Decided rounds: number, category, claim, decision (`refuted` for an accepted one taken back), rule.
+        tried: Decided rounds.
         avoid: Categories that stagnated; choose another one.
         project: The project whose files a candidate is made of; None: a candidate is one kernel file.
         framework: Language the kernel has to be in.
         stage: `implement` before there is a kernel (the incumbent is PyTorch logic), else `optimize`.
+        tips: Earlier experience as it was read: guidance, no evidence; empty without any.
     """
 
     op: str
@@ -56,15 +75,16 @@ class View:
     limiter: str
     round: int
     incumbent: bytes
-    tried: tuple[Mapping[str, Any], ...] = ()
+    tried: tuple[Tried, ...] = ()
     avoid: frozenset[str] = frozenset()
     framework: str = ""
     stage: Literal["implement", "optimize"] = "optimize"
     project: ProjectFiles | None = None
+    tips: str = ""
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
-        return next((one["round"] for one in self.tried if same_claim(one, category, claim)), None)
+        return next((one.round for one in self.tried if one.says(category, claim)), None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the view as JSON data, as outside commands get it."""
@@ -72,8 +92,9 @@ class View:
         return {
             "op": self.op, "shapes": list(self.shapes), "dtype": self.dtype, "target": self.target,
             "bound": self.bound, "limiter": self.limiter or None, "round": self.round,
-            **files, "tried": [dict(one) for one in self.tried],
+            **files, "tried": [one.to_json() for one in self.tried],
             "avoid_categories": sorted(self.avoid), "framework": self.framework, "stage": self.stage,
+            "tips": self.tips or None,
         }  # fmt: skip
 
 
@@ -122,9 +143,31 @@ class Proposer(Protocol):
         """Return one hypothesis that was not tried, or None when there is none left; the same view gives the same."""
 
 
-def same_claim(one: Mapping[str, Any], category: str, claim: str) -> bool:
-    """Return whether an earlier round said the same: case and spaces do not matter."""
-    return _plain(one["category"]) == _plain(category) and _plain(one["claim"]) == _plain(claim)
+def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = frozenset()) -> View:
+    """Return what proposers may know of a state."""
+    tried = tuple(
+        Tried(
+            one.number, one.hypothesis.category, one.hypothesis.claim,
+            "refuted" if one.refuted_by is not None else one.decided.decision, one.decided.rule,
+        )
+        for one in state.rounds
+        if one.hypothesis is not None and one.decided is not None and one.number not in state.masked
+    )  # fmt: skip
+    return View(
+        op=state.problem.op,
+        shapes=tuple(format_shape(one) for one in state.problem.shapes),
+        dtype=state.problem.dtype,
+        target=str(state.task.get("target", "")),
+        bound=state.targets.bound if state.targets is not None else "unknown",
+        limiter=state.limiter,
+        round=state.rounds[-1].number + 1 if state.rounds else 0,
+        incumbent=incumbent,
+        tried=tried,
+        avoid=avoid,
+        framework=str(state.task.get("framework", "")),
+        stage="implement" if state.route == "pytorch" and state.baseline is None else "optimize",
+        tips=state.tips.text if state.tips is not None else "",
+    )
 
 
 def _plain(text: str) -> str:

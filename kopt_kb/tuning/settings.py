@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from kopt_kb.wire import Wire
 
 __all__ = ["Budget", "Settings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Wire):
     """Sizes of one campaign.
 
     Attributes:
@@ -33,10 +34,6 @@ class Settings:
     resident_bytes: int = 0
     flush_bytes: int = 0
     seed: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.journal.round_events import Decided
+from kopt_kb.workspace.journal.round_events import Decided, RunStarted
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
@@ -159,3 +159,22 @@ def test_a_version_without_a_time_on_every_shape_is_no_rival(workspace: Workspac
     measured = {key: value for key, value in one.measured.items() if value.shape != SHAPES[1]}
     state.attempts = {**state.attempts, 1: replace(one, measured=measured)}
     assert best_rival(state, state.rounds[3]) is None
+
+
+FAST = {"incumbent": 110.0, "candidate": 60.0}
+SLOW = {"incumbent": 110.0, "candidate": 180.0}
+
+
+@pytest.mark.parametrize(("again", "decision"), [(FAST, "accept"), (SLOW, "rollback")])
+def test_a_gain_above_the_limit_is_timed_twice(workspace: Workspace, again: dict[str, float], decision: str) -> None:
+    """+83 % in one run: six repeats of two runs decide; what the second run does not show is no gain."""
+    executor = Scripted([BASE, FAST, again])
+    policy = policy_named("gpu-wiki", max_rounds=1)
+    with Campaign(workspace, policy, (Numbered(),), executor, settings=Settings(samples=5)) as campaign:
+        campaign.run()
+    assert executor.asked[1:] == [["incumbent", "candidate"]] * 2
+    events = [one.data for one in workspace.events()]
+    runs = [one.run for one in events if isinstance(one, RunStarted) and one.gate == "timing"]
+    assert runs == ["sim-v0.timing.1", "sim-v1.timing.1", "sim-v1.again.timing.1"]
+    decided = [one for one in events if isinstance(one, Decided)][1]
+    assert (decided.decision, len(decided.measured)) == (decision, 2 * 2 * 6)

@@ -13,6 +13,7 @@ from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.proposals import view_of
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.workspace.journal.campaign_events import Blocked, TipsRead
@@ -80,6 +81,18 @@ def test_tips_that_can_not_be_read_are_named(workspace: Workspace, tmp_path: Pat
         with pytest.raises(BadInput, match=name):
             one.read_tips(one.desk.state())
         one.desk.close()
+
+
+def test_proposers_are_given_the_tips(workspace: Workspace, tmp_path: Path) -> None:
+    """What was read is told to whoever is asked for the next hypothesis, outside commands too."""
+    file = tmp_path / "tips.md"
+    file.write_text("use wide loads")
+    one = opening(workspace, Machine(FOUND), Aids(tips=file))
+    one.define(one.desk.state())
+    one.read_tips(one.desk.state())
+    view = view_of(one.desk.state(), b"")
+    assert (view.tips, view.to_json()["tips"]) == ("use wide loads", "use wide loads")
+    one.desk.close()
 
 
 def test_a_simulated_campaign_reads_no_tips(workspace: Workspace, tmp_path: Path) -> None:

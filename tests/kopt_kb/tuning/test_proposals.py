@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from kopt_kb.tuning.proposals import Proposal, View, same_claim
+from kopt_kb.tuning.proposals import Proposal, Tried, View
 from kopt_kb.workspace.journal.campaign_events import SearchSpace
 
-ONE = {"round": 3, "category": "caching", "claim": "keep the  weight", "decision": "rollback", "rule": "noise"}
+ONE = Tried(3, "caching", "keep the  weight", "rollback", "noise")
 VIEW = View("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 4, b"k = 1\n", (ONE,), frozenset({"caching"}))
 
 
 def test_same_but_for_case_and_spaces() -> None:
     """Words decide; another category makes another hypothesis."""
-    assert same_claim(ONE, "Caching", "Keep the weight ")
-    assert not same_claim(ONE, "compute", "keep the weight")
+    assert ONE.says("Caching", "Keep the weight ")
+    assert not ONE.says("compute", "keep the weight")
     assert (VIEW.earlier("caching", "KEEP THE WEIGHT"), VIEW.earlier("caching", "other")) == (3, None)
 
 

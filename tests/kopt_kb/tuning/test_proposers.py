@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.tuning.proposals import View
+from kopt_kb.tuning.proposals import Tried, View
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer, declared_of, packaged_kernel
 
 
@@ -19,7 +19,7 @@ def view(naive: Path) -> View:
 
 def tried(view: View, category: str, claim: str) -> View:
     """The view after that hypothesis was decided."""
-    one = {"round": view.round, "category": category, "claim": claim, "decision": "rollback", "rule": "x"}
+    one = Tried(view.round, category, claim, "rollback", "r")
     return replace(view, round=view.round + 1, tried=(*view.tried, one))
 
 

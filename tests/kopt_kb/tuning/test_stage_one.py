@@ -15,7 +15,7 @@ from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import State
 from kopt_kb.tuning.policies import policy_named
-from kopt_kb.tuning.proposals import Proposal, Proposer, View
+from kopt_kb.tuning.proposals import Proposal, Proposer, Tried, View
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget, Settings
@@ -281,7 +281,7 @@ def test_the_package_offers_its_kernel_for_triton_and_stage_one_only() -> None:
     assert found is not None and b'OP = "rms_norm"' in found.source
     assert offer.propose(view("CuteDSL", "implement")) is None
     assert offer.propose(view("Triton", "optimize")) is None
-    tried = ({"round": 0, "category": found.category, "claim": found.claim},)
+    tried = (Tried(0, found.category, found.claim, "rollback", "r"),)
     again = View("rms_norm", ("64x128",), "bf16", "", "", "", 1, b"", tried, frozenset(), "Triton", "implement")
     assert offer.propose(again) is None
 

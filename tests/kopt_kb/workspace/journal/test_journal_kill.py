@@ -11,8 +11,10 @@ from kopt_kb.workspace.journal.journal import Journal, read_journal
 
 APPENDER = """
 import os, sys
+from kopt_kb.workspace.journal.events import checked_data
 from kopt_kb.workspace.journal.journal import Journal
 journal = Journal.open(sys.argv[1])
+checked_data("note_added", {"topic": "tip", "text": "ab" * 32, "by": "x"})  # the first check loads what checks
 os.write(1, b"0\\n")
 while True:
     text = "x" * (journal.head.seq * 37 % 3000 + 1)

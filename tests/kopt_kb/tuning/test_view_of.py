@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.tuning.view import view_of
+from kopt_kb.tuning.proposals import view_of
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -24,6 +24,6 @@ def test_decided_rounds_are_told_unless_masked(pytorch: Workspace, make_campaign
         state = campaign.state()
         found = view_of(state, b"")
         assert (found.stage, found.round) == ("optimize", 3)
-        assert [(one["round"], one["decision"]) for one in found.tried][:2] == [(0, "accept"), (1, "accept")]
+        assert [(one.round, one.decision) for one in found.tried][:2] == [(0, "accept"), (1, "accept")]
         state.hand_masks = {1: "by hand"}
-        assert [one["round"] for one in view_of(state, b"").tried] == [0, 2]
+        assert [one.round for one in view_of(state, b"").tried] == [0, 2]
