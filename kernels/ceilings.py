@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from kopt_kb.errors import FindingError, MissingTool
 from kopt_kb.kernels.timing import measure, summarise
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.process import Limits, run
 from kopt_kb.process import environment as child_environment
+from kopt_kb.wire import Text, Wire
 
-__all__ = ["FOOTPRINTS", "GEMM_SHAPES", "bandwidth_records", "compute_records", "environment", "require_gpu"]
+__all__ = [
+    "FOOTPRINTS", "GEMM_SHAPES", "CeilingsRun", "Environment", "ProductRecord", "StreamRecord", "bandwidth_records",
+    "compute_records", "environment", "require_gpu",
+]  # fmt: skip
 
 FOOTPRINTS = tuple(1 << power for power in (27, 28, 29, 30, 32, 33))
 """Bytes moved: from twice a large L2 up to eight GiB."""
@@ -33,7 +37,71 @@ _SLOW = {"fp32", "fp64"}
 _SLOW_FLOPS = 2 * 8192**3
 """Types far from their matrix rate are only measured up to this many operations a product."""
 
-Record = dict[str, Any]
+Environment = Mapping[str, str | int | None]
+"""Device, driver, clocks and versions as found, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRecord(Wire):
+    """A stream's fastest configuration at one footprint.
+
+    Attributes:
+        pattern: `copy`, `read`, `write` or `triad`.
+        bytes: Bytes read plus bytes written.
+        config: Launch configuration, or `torch` for the library's own.
+        spread_pct: As `Samples.spread_pct`.
+        rate_per_s: Bytes over the median.
+    """
+
+    pattern: Text
+    bytes: int
+    config: Mapping[str, int] | str
+    median_s: float
+    spread_pct: float
+    count: int
+    rate_per_s: float
+
+    @property
+    def label(self) -> str:
+        """Pattern and footprint in a few words."""
+        return f"{self.pattern} {self.bytes} B"
+
+
+@dataclass(frozen=True, slots=True)
+class ProductRecord(Wire):
+    """The vendor library's matrix product of one type and shape.
+
+    Attributes:
+        acc: Type of the accumulator.
+        data: What the operands hold.
+        rate_per_s: Operations over the median.
+    """
+
+    dtype: Text
+    engine: Text
+    acc: Text
+    shape: Text
+    data: Text
+    median_s: float
+    spread_pct: float
+    count: int
+    rate_per_s: float
+
+    @property
+    def label(self) -> str:
+        """Type, engine and shape in a few words."""
+        return f"{self.dtype} {self.engine} {self.shape}"
+
+
+@dataclass(frozen=True, slots=True)
+class CeilingsRun(Wire):
+    """A run of `kb bench bandwidth` or `kb bench ceilings`, with the environment before and after."""
+
+    command: Text
+    environment: Environment
+    bandwidth: tuple[StreamRecord, ...]
+    compute: tuple[ProductRecord, ...]
+    environment_after: Environment
 
 
 def require_gpu() -> None:
@@ -51,7 +119,7 @@ def require_gpu() -> None:
         raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU", code="KB122")
 
 
-def environment() -> Record:
+def environment() -> Environment:
     """Return device, driver, clocks and versions as found; nothing is changed.
 
     Raises:
@@ -74,7 +142,7 @@ def environment() -> Record:
     }
 
 
-def _smi() -> Record:
+def _smi() -> dict[str, str]:
     """Return driver, clocks, power limit and bus fields of nvidia-smi; empty where it is absent."""
     names = (
         "driver_version,clocks.max.sm,clocks.max.mem,clocks.sm,clocks.mem,power.limit,persistence_mode,ecc.mode.current"
@@ -88,19 +156,9 @@ def _smi() -> Record:
     return {} if done.code else dict(zip(names.split(","), (cell.strip() for cell in cells), strict=False))
 
 
-def _summary(times: tuple[float, ...], amount: int) -> Record:
-    found = summarise(times)
-    return {
-        "median_s": found.median_s,
-        "spread_pct": found.spread_pct,
-        "count": found.count,
-        "rate_per_s": amount / found.median_s,
-    }
-
-
 def bandwidth_records(
     patterns: Iterable[str], footprints: Iterable[int] = FOOTPRINTS, *, rounds: int = 50
-) -> Iterator[Record]:
+) -> Iterator[StreamRecord]:
     """Yield the fastest configuration of each pattern and footprint, its result checked, the L2 flushed each run."""
     from kopt_kb.kernels import streams
 
@@ -108,7 +166,7 @@ def bandwidth_records(
     sizes = tuple(footprints)
     for pattern in patterns:
         for footprint in sizes:
-            best: Record | None = None
+            best: StreamRecord | None = None
             for config in (*streams.CONFIGS, *([None] if pattern in streams.LIBRARY else [])):
                 run, moved, is_right = streams.stream(pattern, footprint, config)  # type: ignore[no-untyped-call]
                 (times,) = measure([run], rounds=rounds)
@@ -116,8 +174,12 @@ def bandwidth_records(
                     raise FindingError(
                         f"{pattern} of {moved} bytes gave a wrong result", fix="nothing was recorded", code="KB089"
                     )
-                record = {"pattern": pattern, "bytes": moved, "config": config or "torch", **_summary(times, moved)}
-                best = record if best is None or record["rate_per_s"] > best["rate_per_s"] else best
+                timed = summarise(times)
+                record = StreamRecord(
+                    pattern, moved, config or "torch", timed.median_s, timed.spread_pct, timed.count,
+                    moved / timed.median_s,
+                )  # fmt: skip
+                best = record if best is None or record.rate_per_s > best.rate_per_s else best
             if best is not None:
                 yield best
 
@@ -147,7 +209,7 @@ def _gemm(dtype: str, shape: tuple[int, int, int]) -> Callable[[], object]:
     return lambda: torch.mm(x, y)
 
 
-def compute_records(dtypes: Iterable[str] = tuple(GEMM_TYPES), *, rounds: int = 30) -> Iterator[Record]:
+def compute_records(dtypes: Iterable[str] = tuple(GEMM_TYPES), *, rounds: int = 30) -> Iterator[ProductRecord]:
     """Yield the rate of the vendor library's matrix product of each type and shape, on random data."""
     import torch
 
@@ -161,6 +223,9 @@ def compute_records(dtypes: Iterable[str] = tuple(GEMM_TYPES), *, rounds: int = 
             torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
             (times,) = measure([_gemm(dtype, shape)], rounds=rounds, warmup=5)
             text = "x".join(str(one) for one in shape)
-            common = {"dtype": dtype, "engine": engine, "acc": accumulator, "shape": text, "data": "random"}
-            yield {**common, **_summary(times, flops)}
+            timed = summarise(times)
+            yield ProductRecord(
+                dtype, engine, accumulator, text, "random", timed.median_s, timed.spread_pct, timed.count,
+                flops / timed.median_s,
+            )  # fmt: skip
             torch.cuda.empty_cache()

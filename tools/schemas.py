@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "schema"
 
 DOCUMENTS: dict[str, str] = {
+    "bench_ceilings": "kernels.ceilings:CeilingsRun",
     "compare": "wiki.compare:Comparison",
     "compile": "static.static_profile:CompiledKernels",
     "count": "static.counting:CountedKernels",

@@ -12,15 +12,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from kopt_kb.cli.bench_workspace import ACTIONS, add_actions, run_action
+from kopt_kb.cli.documents import WrittenPage
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_json
+from kopt_kb.wire import WireError, read
+
+if TYPE_CHECKING:
+    from kopt_kb.kernels.ceilings import CeilingsRun, ProductRecord, StreamRecord
 
 __all__ = ["add_arguments", "run"]
+
+_Record = TypeVar("_Record", "StreamRecord", "ProductRecord")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,59 +64,54 @@ def _measure(args: argparse.Namespace) -> int:
         raise BadInput(
             "the record exists already", where=str(target), fix="name a new file; nothing is overwritten", code="KB113"
         )
-    found: dict[str, Any] = {"command": f"kb bench {args.action}", "environment": ceilings.environment()}
-    found["bandwidth"] = _progress(ceilings.bandwidth_records(("copy", "read", "write", "triad"), rounds=args.rounds))
-    found["compute"] = _progress(ceilings.compute_records()) if args.action == "ceilings" else []
-    found["environment_after"] = ceilings.environment()
+    before = ceilings.environment()
+    streams = _progress(ceilings.bandwidth_records(("copy", "read", "write", "triad"), rounds=args.rounds))
+    products = _progress(ceilings.compute_records()) if args.action == "ceilings" else ()
+    made = ceilings.CeilingsRun(f"kb bench {args.action}", before, streams, products, ceilings.environment())
     if target is not None:
-        target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        target.write_text(json.dumps(made.to_json(), indent=1) + "\n", encoding="utf-8")
     if args.json:
-        print_json(found)
+        print_json(made)
     else:
-        print(render(found))
+        print(render(made))
     return ExitCode.OK
 
 
-def _progress(records: Any) -> list[dict[str, Any]]:
+def _progress(records: Iterator[_Record]) -> tuple[_Record, ...]:
     kept = []
-    for one in records:
-        print(f"kb: {_label(one)} {one['rate_per_s'] / 1e12:.3f} T/s", file=sys.stderr)
-        kept.append(one)
-    return kept
+    for record in records:
+        print(f"kb: {record.label} {record.rate_per_s / 1e12:.3f} T/s", file=sys.stderr)
+        kept.append(record)
+    return tuple(kept)
 
 
-def _label(one: dict[str, Any]) -> str:
-    return (
-        f"{one['pattern']} {one['bytes']} B" if "pattern" in one else f"{one['dtype']} {one['engine']} {one['shape']}"
-    )
-
-
-def render(found: dict[str, Any]) -> str:
+def render(run: CeilingsRun) -> str:
     """Return the run as a table for people."""
     rows = [("what", "median us", "spread %", "rate")]
-    rows += [_row(one, f"{one['rate_per_s'] / 1e12:.3f} TB/s") for one in found["bandwidth"]]
-    rows += [_row(one, f"{one['rate_per_s'] / 1e12:.1f} TOP/s") for one in found["compute"]]
-    return f"{found['environment']['device']}\n{table(rows, right=(1, 2, 3))}"
+    rows += [_row(stream, f"{stream.rate_per_s / 1e12:.3f} TB/s") for stream in run.bandwidth]
+    rows += [_row(product, f"{product.rate_per_s / 1e12:.1f} TOP/s") for product in run.compute]
+    return f"{run.environment['device']}\n{table(rows, right=(1, 2, 3))}"
 
 
-def _row(one: dict[str, Any], rate: str) -> tuple[str, str, str, str]:
-    return (_label(one), f"{one['median_s'] * 1e6:.1f}", f"{one['spread_pct']:.1f}", rate)
+def _row(record: StreamRecord | ProductRecord, rate: str) -> tuple[str, str, str, str]:
+    return (record.label, f"{record.median_s * 1e6:.1f}", f"{record.spread_pct:.1f}", rate)
 
 
 def _page(args: argparse.Namespace) -> int:
+    from kopt_kb.kernels.ceilings import CeilingsRun
     from kopt_kb.runners.ceilings import write_measured_page
 
-    record = read_json(args.record)
     try:
+        record = read(CeilingsRun, read_json(args.record))
         path, faults = write_measured_page(
             Path(args.wiki), args.platform, record, args.source or args.record, args.read
         )
-    except (KeyError, TypeError, ValueError) as error:
-        what = f"is no record of `kb bench ceilings`: {type(error).__name__} {error}"
+    except WireError as error:
+        what = f"is no record of `kb bench ceilings`: {' '.join(filter(None, (error.where, error.what)))}"
         fix = "make one with `kb bench ceilings --record`"
         raise BadInput(what, where=args.record, fix=fix, code="KB116") from error
     if args.json:
-        print_json({"path": str(path), "faults": list(faults)})
+        print_json(WrittenPage(str(path), tuple(faults)))
     else:
         print(*faults, f"wrote {path}", sep="\n")
     return ExitCode.FINDING if faults else ExitCode.OK

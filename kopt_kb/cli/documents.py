@@ -9,7 +9,17 @@ from kopt_kb.errors import KoptError
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wire import Wire
 
-__all__ = ["Code", "Codes", "ErrorDocument", "Product", "Products", "Refusal", "WrittenFile", "WrittenFiles"]
+__all__ = [
+    "Code",
+    "Codes",
+    "ErrorDocument",
+    "Product",
+    "Products",
+    "Refusal",
+    "WrittenFile",
+    "WrittenFiles",
+    "WrittenPage",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,14 @@ class WrittenFile(Wire):
     """A file that was written."""
 
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPage(Wire):
+    """A page that was written into a wiki, and the faults it brings."""
+
+    path: str
+    faults: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

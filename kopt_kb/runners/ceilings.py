@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.ceilings import CeilingsRun, ProductRecord, StreamRecord
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.row import COLUMNS
 from kopt_kb.wiki.tables import table
@@ -16,41 +16,41 @@ __all__ = ["measured_page", "write_measured_page"]
 _METHOD = "method: median of {count} runs, spread {spread:.1f} %, L2 flushed before each run"
 
 
-def _bandwidth_row(one: dict[str, Any]) -> tuple[str, ...]:
-    value = f"{one['rate_per_s'] / 1e12:.3f}"
-    where = f"bandwidth, {one['pattern']}, {one['bytes']} bytes"
-    note = _METHOD.format(count=one["count"], spread=one["spread_pct"])
-    conditions = f"level=dram; pattern={one['pattern']}; bytes={one['bytes']}"
+def _bandwidth_row(stream: StreamRecord) -> tuple[str, ...]:
+    value = f"{stream.rate_per_s / 1e12:.3f}"
+    where = f"bandwidth, {stream.pattern}, {stream.bytes} bytes"
+    note = _METHOD.format(count=stream.count, spread=stream.spread_pct)
+    conditions = f"level=dram; pattern={stream.pattern}; bytes={stream.bytes}"
     source = f'[^run] {where} quote="{value} TB/s"'
     return "measured_bandwidth", value, "TB/s", conditions, "measured", source, note
 
 
-def _compute_row(one: dict[str, Any]) -> tuple[str, ...]:
-    unit = "TOPS" if one["dtype"].startswith("int") else "TFLOPS"
-    value = f"{one['rate_per_s'] / 1e12:.1f}"
+def _compute_row(product: ProductRecord) -> tuple[str, ...]:
+    unit = "TOPS" if product.dtype.startswith("int") else "TFLOPS"
+    value = f"{product.rate_per_s / 1e12:.1f}"
     names = ("dtype", "engine", "acc", "shape", "data")
-    conditions = "; ".join(f"{name}={one[name]}" for name in names)
-    where = f"compute, {one['dtype']}, {one['shape']}"
-    note = _METHOD.format(count=one["count"], spread=one["spread_pct"]) + ", the vendor library's product"
+    conditions = "; ".join(f"{name}={getattr(product, name)}" for name in names)
+    where = f"compute, {product.dtype}, {product.shape}"
+    note = _METHOD.format(count=product.count, spread=product.spread_pct) + ", the vendor library's product"
     source = f'[^run] {where} quote="{value} {unit}"'
     return "measured_compute", value, unit, conditions, "measured", source, note
 
 
-def measured_page(platform: str, vendor: str, run: dict[str, Any], record_path: str, read: str) -> str:
+def measured_page(platform: str, vendor: str, run: CeilingsRun, record_path: str, read: str) -> str:
     """Return the Markdown page of a run.
 
     Args:
         platform: Exact platform id.
         vendor: As on the product's page.
-        run: `{"environment", "command", "bandwidth": […], "compute": […]}`.
+        run: The run's record.
         record_path: Where the run's record is kept, as the page's source.
         read: ISO date of the run.
     """
-    env = run["environment"]
+    env = run.environment
     driver = env.get("driver_version", "unknown")
     versions = f"driver {driver}, torch {env['torch']}, triton {env['triton']}, CUDA {env['cuda']}"
     device = env["device"]
-    title = f"{run['command']} on {device}"
+    title = f"{run.command} on {device}"
     document = f'title="{title}"; publisher="kopt-kb"; url="{record_path}"'
     source = f'[^run]: {document}; revision="{versions}"; read="{read}"'
     lines = [
@@ -58,15 +58,15 @@ def measured_page(platform: str, vendor: str, run: dict[str, Any], record_path: 
         f"# {platform}, measured", "",
         f"Device as the driver names it: {device}. Clocks were left as found. Bandwidth is bytes read plus bytes",
         "written over time; of several launch configurations the fastest is recorded. Results were checked.", "",
-        "## Measured bandwidth", "", *table(COLUMNS, map(_bandwidth_row, run["bandwidth"])),
-        "## Measured compute", "", *table(COLUMNS, map(_compute_row, run["compute"])),
+        "## Measured bandwidth", "", *table(COLUMNS, map(_bandwidth_row, run.bandwidth)),
+        "## Measured compute", "", *table(COLUMNS, map(_compute_row, run.compute)),
         source,
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
 def write_measured_page(
-    wiki: Path, platform_name: str, run: dict[str, Any], record_path: str, read: str
+    wiki: Path, platform_name: str, run: CeilingsRun, record_path: str, read: str
 ) -> tuple[Path, Iterable[str]]:
     """Write `measured/<platform>.md` into a wiki and return its path and the faults it brings.
 
@@ -75,7 +75,7 @@ def write_measured_page(
     """
     platform = Registry.open(wiki).platform(platform_name)
     one = platform.identity
-    device = run["environment"]["device"]
+    device = run.environment["device"]
     if device not in one.aliases:
         names = ", ".join(one.aliases) or "none"
         raise BadInput(

@@ -37,4 +37,4 @@ def test_every_type_names_engine_and_accumulator() -> None:
 def test_a_copy_is_measured() -> None:
     """A result, checked, with a spread."""
     (record,) = bandwidth_records(["copy"], [1 << 27], rounds=5)
-    assert record["rate_per_s"] > 1e10
+    assert record.rate_per_s > 1e10

@@ -70,3 +70,9 @@ def test_recorded_rooflines_and_problems_fit_their_schemas(tool: ModuleType, rep
                 jsonschema.validate(problem, problems)
             seen.add(event["kind"])
     assert {"target_set", "workspace_created"} <= seen
+
+
+def test_the_recorded_ceilings_fit_their_schema(tool: ModuleType, repo_root: Path) -> None:
+    """The run that the wiki's measured page cites."""
+    document = json.loads((repo_root / "benchmarks" / "results" / "ceilings_h200_sxm.json").read_text())
+    jsonschema.validate(document, tool.document_schema("bench_ceilings"))

@@ -49,7 +49,9 @@ def test_the_text_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     import json
 
     from kopt_kb.cli.bench import render
+    from kopt_kb.kernels.ceilings import CeilingsRun
+    from kopt_kb.wire import read
 
-    text = render(json.loads(RECORD.read_text()))
+    text = render(read(CeilingsRun, json.loads(RECORD.read_text())))
     assert text.startswith("NVIDIA H200\n")
     assert "copy 8589934592 B" in text

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.ceilings import CeilingsRun
 from kopt_kb.runners.ceilings import measured_page, write_measured_page
 from kopt_kb.wiki.page import read_page
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wire import read
 
-RUN = {
+DOCUMENT = {
     "command": "kb bench ceilings",
     "environment": {"device": "NVIDIA T10 48GB", "driver_version": "1.2", "torch": "2", "triton": "3", "cuda": "13"},
-    "bandwidth": [{"pattern": "copy", "bytes": 10**9, "rate_per_s": 1.8765e12, "count": 50, "spread_pct": 0.3}],
+    "bandwidth": [{"pattern": "copy", "bytes": 10**9, "config": "torch", "median_s": 5.33e-4, "rate_per_s": 1.8765e12, "count": 50, "spread_pct": 0.3}],
     "compute": [
-        {"dtype": "fp16", "engine": "matrix", "acc": "fp32", "shape": "64x64x64", "data": "random", "rate_per_s": 9.01e13, "count": 30, "spread_pct": 1.0}
+        {"dtype": "fp16", "engine": "matrix", "acc": "fp32", "shape": "64x64x64", "data": "random", "median_s": 5.8e-9, "rate_per_s": 9.01e13, "count": 30, "spread_pct": 1.0}
     ],
+    "environment_after": {"device": "NVIDIA T10 48GB"},
 }  # fmt: skip
+RUN = read(CeilingsRun, DOCUMENT)
 
 
 def test_the_page_reads_back_without_a_fault() -> None:
@@ -46,7 +51,7 @@ def test_a_written_page_becomes_a_ceiling(wiki_root: Path) -> None:
 
 def test_a_run_above_the_sheet_is_reported(wiki_root: Path) -> None:
     """2.1 TB/s on a part of 2.0 TB/s is a fault of the page."""
-    run = {**RUN, "bandwidth": [{**RUN["bandwidth"][0], "rate_per_s": 2.1e12}]}  # type: ignore[index,dict-item]
+    run = replace(RUN, bandwidth=(replace(RUN.bandwidth[0], rate_per_s=2.1e12),))
     _, faults = write_measured_page(wiki_root, "T10", run, "run.json", "2026-11-21")
     assert any("PHY-ACHIEVED-BW" in fault for fault in faults)
 
@@ -54,13 +59,11 @@ def test_a_run_above_the_sheet_is_reported(wiki_root: Path) -> None:
 def test_another_device_is_refused(wiki_root: Path) -> None:
     """A run belongs to the product whose driver name it carries."""
     with pytest.raises(BadInput, match="NVIDIA T10 48GB"):
-        write_measured_page(
-            wiki_root, "T10", {**RUN, "environment": {**RUN["environment"], "device": "NVIDIA X"}}, "r", "2026-11-21"
-        )  # type: ignore[dict-item]
+        write_measured_page(wiki_root, "T10", replace(RUN, environment={"device": "NVIDIA X"}), "r", "2026-11-21")
 
 
 def test_the_shipped_page_is_the_shipped_record(repo_root: Path) -> None:
     """Page and record are two forms of one run."""
-    run = json.loads((repo_root / "benchmarks/results/ceilings_h200_sxm.json").read_text())
+    run = read(CeilingsRun, json.loads((repo_root / "benchmarks/results/ceilings_h200_sxm.json").read_text()))
     page = (repo_root / "gpuwiki/measured/h200_sxm.md").read_text()
     assert page == measured_page("H200_SXM", "NVIDIA", run, "benchmarks/results/ceilings_h200_sxm.json", "2026-11-21")
