@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import secrets
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -149,7 +151,7 @@ def create_workspace(parent: Path, name: str, build: Callable[[Layout], None]) -
 
     `build` fills a hidden folder next to the final one, which is renamed when `build` has returned; on
     any failure the hidden folder is removed. A kill in between can leave it behind, never a half
-    workspace under the final name.
+    workspace under the final name; the next creation of this name removes it.
 
     Args:
         parent: Existing folder the workspace goes into.
@@ -168,9 +170,13 @@ def create_workspace(parent: Path, name: str, build: Callable[[Layout], None]) -
             "there is no such folder", where=str(parent), fix="create it or choose another parent", code="KB110"
         )
     _refuse_existing(final)
+    _sweep(parent, final.name)
     hidden = parent / f".{final.name}.{secrets.token_hex(6)}.partial"
+    lock = -1
     try:
         hidden.mkdir()
+        lock = os.open(hidden, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         for folder in Layout(hidden).folders:
             folder.mkdir()
         build(Layout(hidden))
@@ -182,8 +188,23 @@ def create_workspace(parent: Path, name: str, build: Callable[[Layout], None]) -
     except BaseException:
         shutil.rmtree(hidden, ignore_errors=True)
         raise
+    finally:
+        if lock >= 0:
+            os.close(lock)
     sync_folder(parent)
     return Layout(final)
+
+
+def _sweep(parent: Path, name: str) -> None:
+    """Remove hidden folders of this name that nobody builds any more: a builder holds a lock on its own."""
+    for folder in parent.glob(f".{name}.*.partial"):
+        with suppress(OSError):
+            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(fd)
 
 
 def _refuse_existing(final: Path) -> None:

@@ -23,6 +23,7 @@ AUDIT_CODES: dict[str, str] = {
     "moved": "a note: a cited row stands on another line now, unchanged",
     "tbd": "a field is still TBD",
     "citation": "a citation in a text does not hold",
+    "hedged": "a hardware number stands beside a word that makes a guess of it",
     "unregistered": "a value of this platform is used without being registered in the README or the current plan",
     "unsourced": "a hardware number is no row, target or measurement of this workspace",
 }

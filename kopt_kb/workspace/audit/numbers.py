@@ -43,6 +43,17 @@ _WORDS = "|".join(re.escape(word) for word in sorted(_UNITS, key=len, reverse=Tr
 _NUMBER = re.compile(
     rf"(?<![\w.,/^-])(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)[ \u00a0-]?(?P<unit>{_WORDS})(?![\w/])"
 )
+_HEDGE_BEFORE = re.compile(
+    r"(\b(?:approximately|approx\.?|roughly|about|around|circa|ca\.|nearly|almost|close to|on the order of)|[~≈∼])\s*$",
+    re.IGNORECASE,
+)
+_HEDGE_WITHIN = re.compile(
+    r"\b(?:should\s+be|ought\s+to\s+be|probably|presumably|usually|typically|perhaps|maybe|i\s+think|i\s+believe|"
+    r"from\s+memory|estimated?|guess(?:ed)?|or\s+so|give\s+or\s+take|"
+    r"similar\s+(?:products?|parts?|cards?|gpus?|devices?|chips?))\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.;!?](?:\s|$)")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _FENCE = re.compile(r"^\s{0,3}(```+|~~~+)")
 
@@ -55,6 +66,7 @@ class HardwareNumber:
         line: Line, counted from 1.
         text: As printed, with its unit.
         dimension: What it measures.
+        hedge: The word beside it that makes a guess of it; empty when there is none.
         ranges: For each reading of the unit (decimal or binary), the values that print like this: [low, high].
     """
 
@@ -62,6 +74,7 @@ class HardwareNumber:
     text: str
     dimension: str
     ranges: tuple[tuple[Fraction, Fraction], ...]
+    hedge: str = ""
 
     def prints(self, dimension: str, si: Fraction) -> bool:
         """Return whether a value in base units prints as this number at its precision."""
@@ -89,11 +102,24 @@ def find_numbers(text: str) -> Iterator[HardwareNumber]:
     A number printed with d decimals stands for values within half of its last digit. KB, MB and GB are read both
     ways, because vendors print them both ways.
     """
+    before = ""
     for line, content in _prose(text.split("\n")):
         for found in _NUMBER.finditer(content):
+            hedge = _hedge(f"{before} {content[: found.start()]}", content[found.end() :])
             digits = found["number"].replace(",", "")
             half = Fraction(1, 2 * 10 ** len(digits.partition(".")[2]))
             dimension, factors = _UNITS[found["unit"]]
             value = Fraction(digits)
             ranges = tuple(((value - half) * factor, (value + half) * factor) for factor in factors)
-            yield HardwareNumber(line, found[0], dimension, ranges)
+            yield HardwareNumber(line, found[0], dimension, ranges, hedge)
+        before = content
+
+
+def _hedge(before: str, after: str) -> str:
+    """Return what makes a guess of a number: a word right before it, or one in its sentence."""
+    close = _HEDGE_BEFORE.search(before)
+    if close is not None:
+        return close[1].strip()
+    sentence = _SENTENCE_END.split(before)[-1] + " ." + _SENTENCE_END.split(after)[0]
+    found = _HEDGE_WITHIN.search(sentence)
+    return " ".join(found[0].split()) if found is not None else ""

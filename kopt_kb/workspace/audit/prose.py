@@ -29,6 +29,7 @@ __all__ = ["audit_prose"]
 Value = tuple[str, Fraction]
 
 _PLAN = re.compile(r"v(\d+)_plan\.md")
+_SOURCED = "write the sourced value with its citation, or UNKNOWN (gpu-wiki not found)"
 _REGISTER = "cite it: `<metric>: <value> <unit> <- <gpu-wiki>/<path>:L<line>`"
 
 
@@ -175,6 +176,9 @@ def audit_prose(layout: Layout, state: WorkspaceState, platform: Platform) -> It
             allowed += values
     for name, text in texts.items():
         for number in find_numbers(text):
+            if number.hedge:
+                said = f"{number.text} is a guess: {number.hedge!r} stands beside it"
+                yield Finding("hedged", name, number.line, said, _SOURCED)
             if number.line not in cited[name]:
                 finding = _judge(name, number, allowed, known, strict=name != "README.md")
                 if finding is not None:

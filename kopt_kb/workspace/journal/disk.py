@@ -6,9 +6,11 @@ import fcntl
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["Files", "read_regular", "replace_file", "sync_folder", "temporary_name"]
+__all__ = ["Files", "read_regular", "replace_file", "sweep", "sync_folder", "temporary_name"]
 
 TEMPORARY_PREFIX = ".kb-tmp-"
 
@@ -88,21 +90,54 @@ def replace_file(path: Path, data: bytes, *, expected: bytes | None, mode: int =
     Raises:
         OSError: The folder can't be written; nothing is left behind.
     """
-    temporary = temporary_name(path)
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    try:
-        with os.fdopen(fd, "wb") as file:
+    with _temporary(path, mode) as (temporary, fd):
+        with os.fdopen(fd, "wb", closefd=False) as file:
             file.write(data)
             file.flush()
-            if expected is not None:
-                os.fchmod(fd, stat.S_IMODE(os.lstat(path).st_mode))
-            os.fsync(fd)
+        if expected is not None:
+            os.fchmod(fd, stat.S_IMODE(os.lstat(path).st_mode))
+        os.fsync(fd)
         if read_regular(path) != expected:
             temporary.unlink()
             return False
         temporary.replace(path)
+    sync_folder(path.parent)
+    return True
+
+
+@contextmanager
+def _temporary(path: Path, mode: int) -> Iterator[tuple[Path, int]]:
+    """A new file in the same folder, locked for as long as it is written; on an exception it is removed."""
+    while True:
+        temporary = temporary_name(path)
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        if os.fstat(fd).st_nlink:
+            break
+        os.close(fd)  # a sweep came between the two calls and took it for a leftover
+    try:
+        yield temporary, fd
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
-    return True
+    finally:
+        os.close(fd)
+
+
+def sweep(folder: Path) -> int:
+    """Remove the temporary files that killed writers left in a folder; return how many.
+
+    A writer holds a lock on its temporary file, which ends with its process: what can be locked has no owner. What
+    can't be opened or removed is left alone.
+    """
+    removed = 0
+    for path in folder.glob(f"{TEMPORARY_PREFIX}*"):
+        with suppress(OSError):
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+                removed += 1
+            finally:
+                os.close(fd)
+    return removed

@@ -14,7 +14,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
-from kopt_kb.workspace.journal.disk import read_regular
+from kopt_kb.workspace.journal.disk import read_regular, sweep
 from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
 from kopt_kb.workspace.journal.round_events import MemoryMasked
 from kopt_kb.workspace.layout import Layout
@@ -131,6 +131,7 @@ def render_workspace(workspace: Workspace, *, journal: Journal | None = None) ->
         ViewError: The disk refuses.
     """
     with _only_renderer(workspace.layout.root):
+        _sweep(workspace.layout)
         masked, waiting = _record_masks(workspace, journal)
         # As written: events read back have the members of their mappings sorted, those just appended need not.
         return _render(workspace.layout, workspace.state(), masked, waiting)
@@ -148,6 +149,12 @@ def _only_renderer(root: Path) -> Iterator[None]:
         yield
     finally:
         os.close(fd)
+
+
+def _sweep(layout: Layout) -> None:
+    """Remove what writers of rendered files and blobs left when they were killed."""
+    for folder in (layout.root, *layout.folders, *layout.rounds.glob("round-*")):
+        sweep(folder)
 
 
 def _record_masks(workspace: Workspace, journal: Journal | None) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,3 +122,18 @@ def test_only_a_folder_with_a_journal_is_a_workspace(tmp_path):
         find_layout(tmp_path)
     with pytest.raises(LayoutError, match="no such folder"):
         find_layout(tmp_path / "none")
+
+
+def test_what_a_killed_creation_left_is_removed_by_the_next(tmp_path):
+    """Of the same name; one that is being built is not touched."""
+    left = tmp_path / ".kernel_opt_norm.abcdef.partial"
+    (left / "objects").mkdir(parents=True)
+    other = tmp_path / ".kernel_opt_gemm.abcdef.partial"
+    other.mkdir()
+    busy = tmp_path / ".kernel_opt_norm.fedcba.partial"
+    busy.mkdir()
+    lock = os.open(busy, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    create_workspace(tmp_path, "norm", build)
+    os.close(lock)
+    assert (left.exists(), other.exists(), busy.exists()) == (False, True, True)

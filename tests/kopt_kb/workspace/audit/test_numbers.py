@@ -71,3 +71,25 @@ def test_printed_capacities_are_read_both_ways() -> None:
     assert one.prints("B", Fraction(50 * 10**6))
     assert one.prints("B", Fraction(50 * 1024**2))
     assert not one.prints("B", Fraction(60 * 10**6))
+
+
+@pytest.mark.parametrize(
+    ("text", "hedge"),
+    [
+        ("The card has approximately 4 TB/s.", "approximately"),
+        ("It has ~4 TB/s of memory bandwidth.", "~"),
+        ("about 96 GB", "about"),
+        ("L2 should be 50 MB on this part", "should be"),
+        ("as a similar product, it has 4 TB/s", "similar product"),
+        ("memory is usually\n4 TB/s there", "usually"),
+        ("4 TB/s or so", "or so"),
+        ("4 TB/s. It should be fast.", ""),
+        ("The loop should be unrolled; DRAM gives 4 TB/s", ""),
+        ("about memory: 4 TB/s", ""),
+        ("It has 4 TB/s, as the data sheet says.", ""),
+        ("`about 4 TB/s`", None),
+    ],
+)
+def test_a_hedged_number_names_the_word(text: str, hedge: str | None) -> None:
+    """Right before the number, or in its sentence, also over a line's end; other sentences don't count."""
+    assert [one.hedge for one in find_numbers(text)] == ([] if hedge is None else [hedge])

@@ -33,6 +33,13 @@ def test_all_authored_places_are_searched(workspace: Workspace, registry: Regist
     assert {line for _, _, line in findings(workspace, registry)} == {3}
 
 
+def test_hedging_beside_a_hardware_number_is_found(workspace: Workspace, registry: Registry) -> None:
+    """Also when the number itself is registered, and on a line with a citation."""
+    note = workspace.layout.notes / "specs.md"
+    note.write_text("The board has roughly 48 GB.\n\nIt has 48 GB.\n\nTiles should be square.\n")
+    assert findings(workspace, registry) == [("hedged", "notes/specs.md", 1)]
+
+
 def test_code_and_other_files_are_not(workspace: Workspace, registry: Registry) -> None:
     """kernel.py is code."""
     workspace.layout.kernel.write_text("# 9.9 TB/s\n")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
 from kopt_kb.workspace.journal import disk
-from kopt_kb.workspace.journal.disk import read_regular, replace_file, temporary_name
+from kopt_kb.workspace.journal.disk import read_regular, replace_file, sweep, temporary_name
 
 
 def names(folder):
@@ -86,3 +88,24 @@ def test_temporary_names_are_hidden_siblings(tmp_path):
     assert first != second
     assert first.parent == tmp_path
     assert first.name.startswith(".")
+
+
+HANG = """
+import os, sys, time
+from pathlib import Path
+from kopt_kb.workspace.journal import disk
+disk.read_regular = lambda path: print("writing", flush=True) or time.sleep(600)
+disk.replace_file(Path(sys.argv[1]), b"new", expected=None)
+"""
+
+
+def test_a_killed_writer_s_leftover_is_swept_and_a_living_one_s_is_not(tmp_path):
+    """While it writes its file is locked; killed, the next sweep removes what it left, and nothing else."""
+    (tmp_path / "mine").write_text("kept")
+    with subprocess.Popen([sys.executable, "-c", HANG, str(tmp_path / "a.md")], stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"writing\n"
+        assert sweep(tmp_path) == 0
+        assert len(list(tmp_path.glob(".kb-tmp-*"))) == 1
+        child.kill()
+    assert sweep(tmp_path) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
