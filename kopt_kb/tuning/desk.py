@@ -14,7 +14,6 @@ from kopt_kb.tuning.environment import NO_GPU_FIX
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.gitrun import GitError
-from kopt_kb.workspace.gitview import commit_event
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import Resumed
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
@@ -25,6 +24,7 @@ from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, Wo
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.snapshot import commit_workspace
 from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Desk:
         """Show an accepted round in git, record the version, and check it out."""
         event = self.journal.event(found.decided_seq)
         try:
-            commit = commit_event(self.layout.root, event, subject, self._files(sha))
+            commit = commit_workspace(self.layout, event, subject, self._files(sha))
         except (GitError, MissingTool):
             commit = None
         self.append(SnapshotTaken(found.number, sha, commit))

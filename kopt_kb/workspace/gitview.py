@@ -17,7 +17,15 @@ from kopt_kb.workspace.gitrun import Git, GitError
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.events import Event
 
-__all__ = ["TRAILER", "Identity", "Repository", "commit_event", "enclosing_repository", "ensure_repository"]
+__all__ = [
+    "TRAILER",
+    "Identity",
+    "Repository",
+    "commit_event",
+    "commit_showing",
+    "enclosing_repository",
+    "ensure_repository",
+]
 
 TRAILER = "Kopt-Journal"
 """Trailer key; its value is `<seq>:<zh>` of the event a commit shows."""
@@ -131,6 +139,20 @@ def commit_event(
         git.run("update-ref", "-m", f"kopt-kb: event {event.seq}", "HEAD", made, tip or "0" * 40)
         _update_index(git, tuple(files))
     return made
+
+
+def commit_showing(root: Path, event: Event) -> str:
+    """Return the commit that shows an event; empty when there is none, or no repository.
+
+    Raises:
+        MissingTool: git is not installed.
+        GitError: git failed.
+    """
+    if not (root / ".git").exists():
+        return ""
+    git = Git(root)
+    tip = git.text("rev-parse", "--verify", "--quiet", "HEAD", missing="")
+    return _commit_showing(git, Head(event.seq, event.zh)) if tip else ""
 
 
 def _commit_showing(git: Git, head: Head) -> str:

@@ -30,7 +30,7 @@ from kopt_kb.workspace.views.readme import new_readme
 
 __all__ = ["GITIGNORE", "Workspace"]
 
-GITIGNORE = "__pycache__/\n*.pyc\n.*.partial/\n"
+GITIGNORE = "__pycache__/\n*.pyc\n.*.partial/\n.kb-tmp-*\n"
 
 
 @dataclass(frozen=True, slots=True)

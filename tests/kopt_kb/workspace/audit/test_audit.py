@@ -140,9 +140,11 @@ def test_planted_lines_are_found(workspace: Workspace, wiki_root: Path, code: st
     row = workspace.state().specs["memory_bandwidth"].citation.line
     text = line.replace("LINE", f"L{row}" if "L23" not in line else "")
     edit(workspace.layout.readme, "Keep it simple.", text)
-    (finding,) = run(workspace, wiki_root).findings
+    found = run(workspace, wiki_root).findings
+    (finding,) = [one for one in found if one.code != "hedged"]
     assert finding.code == code
     assert workspace.layout.readme.read_text().split("\n")[finding.line - 1] == text
+    assert (len(found) == 2) == any(word in line for word in ("About", "~", "similar card"))
 
 
 def test_plans_need_registration(workspace: Workspace, wiki_root: Path) -> None:

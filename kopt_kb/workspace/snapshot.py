@@ -1,0 +1,100 @@
+"""The commit of an accepted round: kernel, journal, blobs, views and what people wrote, as of its decision."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kopt_kb.workspace.fold import fold
+from kopt_kb.workspace.gitrun import Git
+from kopt_kb.workspace.gitview import commit_event, commit_showing
+from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
+from kopt_kb.workspace.journal.disk import read_regular
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.reader import journal_bytes, parse_events
+from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
+from kopt_kb.workspace.views.header import with_header
+from kopt_kb.workspace.views.render import Texts, texts_of
+
+__all__ = ["commit_workspace"]
+
+_SHA = re.compile(r'"([0-9a-f]{64})"')
+
+
+def commit_workspace(layout: Layout, event: Event, subject: str, kernel: Mapping[str, bytes]) -> str:
+    """Commit a workspace as the view of an event.
+
+    Journal, blobs and views are those of the events up to this one, so that repeating it after a kill gives the same;
+    plans, notes and the README's free text are what stands on disk now. A blob that an earlier commit holds is not sent
+    again; one that is missing is left out, and the audit names it.
+
+    Args:
+        layout: The workspace, which has a git repository of its own.
+        event: The event to show, such as the decision that accepted a round.
+        subject: First line of the message.
+        kernel: File → bytes of the accepted kernel.
+
+    Returns:
+        The commit id; of the commit that shows the event already, where there is one.
+
+    Raises:
+        MissingTool: git is not installed.
+        GitError: The folder has no repository, or git failed.
+    """
+    made = commit_showing(layout.root, event)
+    if made:
+        return made
+    lines = journal_bytes(layout.journal).splitlines(keepends=True)[: event.seq]
+    events = parse_events(b"".join(lines), layout.journal)
+    store = ObjectStore(layout.objects)
+    files: dict[str, bytes | None] = dict(_authored(layout))
+    files |= dict(_blobs(layout, events, store))
+    files |= _rendered(layout, texts_of(fold(events, store.get), store.get))
+    files |= kernel
+    files[layout.journal.name] = b"".join(lines)
+    return commit_event(layout.root, event, subject, files)
+
+
+def _authored(layout: Layout) -> Iterator[tuple[str, bytes]]:
+    """Yield what people and agents wrote; what is no regular file is passed over."""
+    for path in sorted([layout.gitignore, *layout.plans.rglob("*"), *layout.notes.rglob("*")]):
+        if path.is_symlink() or not path.is_file():
+            continue
+        data = read_regular(path)
+        if data is not None:
+            yield path.relative_to(layout.root).as_posix(), data
+
+
+def _blobs(layout: Layout, events: tuple[Event, ...], store: ObjectStore) -> Iterator[tuple[str, bytes]]:
+    """Yield the blobs that events name and HEAD does not hold."""
+    held = set(Git(layout.root).text("ls-tree", "--name-only", "HEAD", "objects/", missing="").split())
+    text = "\n".join(json.dumps(one.to_json()) for one in events)
+    for sha in dict.fromkeys(_SHA.findall(text)):
+        name = f"objects/{sha}"
+        if name in held or not store.has(sha):
+            continue
+        try:
+            yield name, store.get(sha)
+        except ObjectError:
+            continue
+
+
+def _rendered(layout: Layout, texts: Texts) -> dict[str, bytes]:
+    found = {path: with_header(path, text, texts.head) for path, text in texts.files.items()}
+    for path, bodies in texts.blocks.items():
+        data = _read(layout.root / path)
+        try:
+            found[path] = replace_blocks(data, bodies, path)
+        except BlockError:
+            found[path] = data
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path) or b""
+    except OSError:
+        return b""
