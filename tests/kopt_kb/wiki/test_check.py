@@ -67,3 +67,16 @@ def test_pci_ids_stand_in_the_front_matter_and_in_cited_rows(wiki_root: Path, pr
     assert wiki.names.resolve("10de:0001").platform == "T10"
     messages = [fault.message for fault in check_wiki(wiki).faults]
     assert "10de:0001 is in the front matter only" in messages
+
+
+def test_files_that_nothing_reads_are_named(wiki_root: Path) -> None:
+    """A folder that is none of the contract's, and a table among the pages; hidden files are left alone."""
+    (wiki_root / "notes").mkdir()
+    (wiki_root / "notes/todo.md").write_text("x")
+    (wiki_root / "hardware/nvidia/t10.csv").write_text("x")
+    (wiki_root / "hardware/nvidia/.t10.md.swp").write_text("x")
+    faults = check_wiki(Wiki(wiki_root, use_cache=False)).faults
+    strays = {fault.path: fault.message for fault in faults if fault.code == "WK404"}
+    assert strays["notes/todo.md"] == "the file stands in no folder of the contract"
+    assert strays["hardware/nvidia/t10.csv"] == "the file is not a Markdown page"
+    assert set(strays) == {"notes/todo.md", "hardware/nvidia/t10.csv"}

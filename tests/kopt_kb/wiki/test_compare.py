@@ -87,3 +87,25 @@ def test_bad_requests(wiki_root: Path) -> None:
             compare_platforms(platforms)
     with pytest.raises(BadInput, match="fits the conditions"):
         compare_platforms([one, registry.platform("T10_PRO")], "peak_compute", dtype="int4")
+
+
+def test_another_scope_is_said_where_the_whole_is_missing(wiki_root: Path) -> None:
+    """The second product prints its cache a die at a time: no value, and what it has instead."""
+    edit(wiki_root, "| l2_capacity | 50 | MiB | - |", "| l2_capacity | 50 | MiB | scope=die |")
+    whole, die = lines(wiki_root, "l2_capacity")
+    assert (whole.comparable, whole.ratios(), whole.notes) == (False, (None, None), ("", "only scope=die: 50 MiB"))
+    assert die.notes == ("only scope=gpu: 50 MiB", "")
+    cells = whole.to_json()["cells"]
+    assert [cell["state"] for cell in cells] == ["value", "missing"]
+
+
+def test_words_are_compared_without_a_ratio(wiki_root: Path) -> None:
+    """HBM3 beside HBM3: comparable, and nothing to divide."""
+    (line,) = lines(wiki_root, "memory_type")
+    assert (line.comparable, line.ratios()) == (True, (None, None))
+
+
+def test_conditions_that_no_row_has(wiki_root: Path) -> None:
+    """Leave conditions out."""
+    with pytest.raises(BadInput, match="fits the conditions"):
+        lines(wiki_root, "peak_compute", dtype="fp4")

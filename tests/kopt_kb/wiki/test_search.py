@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.wiki.search import search
 from kopt_kb.wiki.search_filters import Filters
 from kopt_kb.wiki.wiki import Wiki
@@ -111,3 +112,17 @@ def test_unknown_filters_are_errors(knowledge_root: Path, filters: dict[str, str
 def test_names_that_people_use(knowledge_root: Path) -> None:
     """An alias of an operation; a product stands for its target."""
     assert found(knowledge_root, "bank conflict", op="matmul", arch="T10", kind="pitfall") == ["pitfalls/banks.md"]
+
+
+def test_without_fts5_the_error_says_what_is_missing(
+    knowledge_root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A Python whose SQLite was built without it."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("no such module: fts5")
+
+    monkeypatch.setattr("kopt_kb.wiki.search._fill", refuse)
+    monkeypatch.setenv("KOPT_CACHE", str(tmp_path / "empty"))
+    with pytest.raises(MissingTool, match="no FTS5"):
+        search(Wiki(knowledge_root), "bank conflict")

@@ -42,3 +42,36 @@ def test_nothing_to_describe(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(BadInput):
             describe_folder(folder)
+
+
+def test_a_page_with_many_faults_names_the_first_three(tmp_path: Path) -> None:
+    """And says how many are left out."""
+    rows = "\n".join(f"| nonsense_{at} | 1 | - | - | vendor | - | |" for at in range(6))
+    head = "| Metric | Value | Unit | Conditions | Grade | Source | Note |\n|---|---|---|---|---|---|---|"
+    front = "---\nplatform: T\nvendor: V\nsku: S\narch: A\ntarget: sm_00\n---"
+    (tmp_path / "t.md").write_text(f"{front}\n# T\n\n## M\n\n{head}\n{rows}\n")
+    mine = [fault.message for fault in describe_folder(tmp_path).faults if fault.path == "t.md"]
+    assert len(mine) == 4
+    assert mine[3].startswith("3 ")
+
+
+def test_of_very_many_files_the_first_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest is counted."""
+    monkeypatch.setattr("kopt_kb.wiki.shape._MOST_FILES", 2)
+    for at in range(5):
+        (tmp_path / f"{at}.json").write_text("{}")
+    faults = describe_folder(tmp_path).faults
+    assert [fault.path for fault in faults] == [".", "0.json", "1.json", "."]
+    assert faults[-1].message == "3 files more were not looked at"
+
+
+def test_a_file_that_can_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what the system says."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "mine.md").write_text("x")
+    monkeypatch.setattr(Path, "open", refuse)
+    messages = {fault.path: fault.message for fault in describe_folder(tmp_path).faults}
+    assert messages["mine.md"] == "the file can't be read: Permission denied"

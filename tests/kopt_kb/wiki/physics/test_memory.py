@@ -91,3 +91,25 @@ def test_the_borders_of_visible_capacity(sheet_of, kib: str, outcome: str) -> No
     """80 GiB are 83886080 KiB; 99 % of them are 83047219.2 KiB."""
     rows = ("memory_capacity 80 GB", f"memory_capacity {kib} KiB config=visible")
     assert outcomes(sheet_of(*rows), "PHY-VISIBLE") == [outcome]
+
+
+DIES = ("l2_capacity 4 MiB scope=xcd", "l2_capacity 32 MiB")
+
+
+def test_caches_of_dies_need_the_number_of_dies(sheet_of) -> None:
+    """8 dies of 4 MiB have 32 MiB, 6 have not; without a count nothing is checked."""
+    assert outcomes(sheet_of(*DIES, "die_count 8 count die=xcd"), "PHY-DIES") == ["pass"]
+    assert outcomes(sheet_of(*DIES, "die_count 6 count die=xcd"), "PHY-DIES") == ["fail"]
+    assert outcomes(sheet_of(*DIES), "PHY-DIES") == ["not-checkable"]
+
+
+def test_a_total_of_links_needs_the_number_of_links(sheet_of) -> None:
+    """18 links of 50 GB/s are 900 GB/s; without the rate of one link nothing is checked."""
+    total = "link_bandwidth 900 GB/s link=NVLink4;direction=both"
+    each = "link_bandwidth 50 GB/s link=NVLink4;direction=both;scope=link"
+    count = "link_count 18 count link=NVLink4"
+    assert outcomes(sheet_of(total, each, count), "PHY-LINK") == ["pass"]
+    assert outcomes(sheet_of(total, each, count.replace("18", "17")), "PHY-LINK") == ["fail"]
+    assert outcomes(sheet_of(total, count), "PHY-LINK") == ["not-checkable"]
+    one_way = "link_bandwidth 450 GB/s link=NVLink4;direction=each"
+    assert outcomes(sheet_of(total, each, count, one_way), "PHY-LINK") == ["pass", "pass"]
