@@ -13,7 +13,7 @@ from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.project.bundle import bundle_of
 from kopt_kb.runners.project.file import ProjectFile, line_of, read_project
 from kopt_kb.runners.project.paths import Selection, hash_files, select
-from kopt_kb.runners.project.strict_toml import ProjectFileError
+from kopt_kb.runners.project.toml_file import ProjectFileError
 from kopt_kb.workspace.task import ProjectCapture, Task
 
 __all__ = ["task_of_project"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from kopt_kb.runners.project.strict_toml import Table
+from kopt_kb.errors import BadInput
+from kopt_kb.wire import Text, Wire
 
-__all__ = ["PLACEHOLDERS", "Command", "command_of"]
+__all__ = ["PLACEHOLDERS", "Command", "Run", "command_of"]
 
 PLACEHOLDERS = ("csv", "shapes", "python")
 """{csv}: file to write; {shapes}: shapes to run, with commas between them; {python}: the Python that runs kb."""
@@ -64,51 +65,47 @@ class Command:
         return dict(self.env)
 
 
-def command_of(table: Table, name: str, needed: tuple[str, ...]) -> Command:
-    """Return a command of the table: a text, or a table with `run` and `limit_s`.
+@dataclass(frozen=True, slots=True)
+class Run(Wire):
+    """A command as it is written: its line, and its wall limit in seconds."""
+
+    run: Text
+    limit_s: float = LIMIT_S
+
+
+def command_of(name: str, run: Run, needed: tuple[str, ...], refuse: Callable[[str, str, str], BadInput]) -> Command:
+    """Return a command.
+
+    Args:
+        name: build, test, benchmark, quick or profile.
+        run: As it is written.
+        needed: Placeholders it must have.
+        refuse: From key, what is wrong with it and what to do, to the error.
 
     Raises:
-        ProjectFileError: It is neither, is no command line, or lacks a placeholder it needs.
+        BadInput: It is no command line, or lacks a placeholder it needs.
     """
-    value = table.values.get(name)
-    if value is None:
-        raise table.refuse(name, "is missing", f'write {name} = {{ run = "…", limit_s = 600 }}')
-    line, limit_s = value, LIMIT_S
-    if isinstance(value, dict):
-        inner = table.table(name)
-        for key in inner.values:
-            if key not in {"run", "limit_s"}:
-                raise table.refuse(name, f"has the key {key!r}", "known keys: run, limit_s")
-        line, limit = inner.values.get("run"), inner.values.get("limit_s", LIMIT_S)
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= MAX_LIMIT_S:
-            raise table.refuse(name, f"has the limit {limit!r}", f"seconds, above zero and up to {MAX_LIMIT_S:g}")
-        limit_s = float(limit)
-    if not isinstance(line, str) or not line.strip():
-        raise table.refuse(name, f"is {line!r}, not a command line", f'write {name} = "…"')
-    return _parsed(table, name, line, limit_s, needed)
-
-
-def _parsed(table: Table, name: str, line: str, limit_s: float, needed: tuple[str, ...]) -> Command:
+    if not 0 < run.limit_s <= MAX_LIMIT_S:
+        raise refuse(name, f"has the limit {run.limit_s!r}", f"seconds, above zero and up to {MAX_LIMIT_S:g}")
     try:
-        words = shlex.split(line)
+        words = shlex.split(run.run)
     except ValueError as error:
-        raise table.refuse(name, f"can't be split into words: {error}", "close the quotes") from error
+        raise refuse(name, f"can't be split into words: {error}", "close the quotes") from error
     shell = next((word for word in words if word in _SHELL), None)
     if shell is not None:
-        raise table.refuse(name, f"has {shell!r}, and no shell runs it", "put it into a script of the project")
+        raise refuse(name, f"has {shell!r}, and no shell runs it", "put it into a script of the project")
     variables = []
     while words and _ASSIGNMENT.fullmatch(words[0]):
         key, _, value = words.pop(0).partition("=")
         variables.append((key, value))
-    found = Command(name, tuple(words), tuple(variables), limit_s)
     if not words:
-        raise table.refuse(name, "names no program")
-    for word in words:
-        strange = next((one for one in _PLACE.findall(word) if one not in PLACEHOLDERS), None)
-        if strange is not None:
-            known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
-            raise table.refuse(name, f"has the placeholder {{{strange}}}", f"known: {known}")
+        raise refuse(name, "names no program", "write a program and its arguments")
+    known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
+    strange = next((one for word in words for one in _PLACE.findall(word) if one not in PLACEHOLDERS), None)
+    if strange is not None:
+        raise refuse(name, f"has the placeholder {{{strange}}}", f"known: {known}")
+    found = Command(name, tuple(words), tuple(variables), run.limit_s)
     for one in needed:
         if not found.takes(one):
-            raise table.refuse(name, f"lacks {{{one}}}", f"put {{{one}}} where the command takes it")
+            raise refuse(name, f"lacks {{{one}}}", f"put {{{one}}} where the command takes it")
     return found

@@ -4,56 +4,61 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, get_args
 
-from kopt_kb.runners.project.command import Command, command_of
-from kopt_kb.runners.project.strict_toml import Table, read_tables
+from kopt_kb.runners.project.command import Command, Run, command_of
+from kopt_kb.runners.project.toml_file import ProjectFileError, Source, read_source
+from kopt_kb.wire import JsonMap, Text, Wire
 
 __all__ = ["COLUMN_UNITS", "Column", "CsvFormat", "ProjectFile", "Scoring", "line_of", "read_project"]
 
-COLUMN_UNITS = ("GFLOPS", "TFLOPS", "GB/s", "TB/s", "s", "ms", "us", "ns")
+ColumnUnit = Literal["GFLOPS", "TFLOPS", "GB/s", "TB/s", "s", "ms", "us", "ns"]
+COLUMN_UNITS: tuple[str, ...] = get_args(ColumnUnit)
 """Units a metric column may have: rates of the operation's own counts, or times."""
 
 ALL = "all"
 _MAX_PATH, _MAX_NAME = 2000, 255
 _TABLES = ("project", "commands", "csv", "scoring")
-_PROJECT = (
-    "op", "dtype", "shapes", "options", "kernel_source", "editable", "protected", "exclude", "python_path", "root",
-)  # fmt: skip
-_COMMANDS = {"build": (), "test": (), "benchmark": ("csv",), "quick": ("csv", "shapes"), "profile": ("csv",)}
+_NEEDED = {"build": (), "test": (), "benchmark": ("csv",), "quick": ("csv", "shapes"), "profile": ("csv",)}
 """Command → placeholders it must have."""
-_CSV = ("label", "shape", "check", "pass", "forward", "backward")
-_SCORING = ("aggregate", "metric", "performance_target", "core_shapes", "representative")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A metric column: its header and its unit, one of `COLUMN_UNITS`."""
+class Column(Wire):
+    """A metric column: its header and its unit."""
 
-    name: str
-    unit: str
+    WIRE: ClassVar = ("column=name", "unit")
+    name: Text
+    unit: ColumnUnit
 
 
 @dataclass(frozen=True, slots=True)
-class CsvFormat:
+class CsvFormat(Wire):
     """What the benchmark's CSV looks like.
 
     Attributes:
         shape: Column with the whole shape (`4096x4096`), or one column a dimension.
         check: Column that says whether the row's result was right.
-        passing: Its only good word.
         forward: Metric of the forward pass, or of all there is.
+        passing: The only good word of the check.
         backward: Metric of the backward pass; None without one.
         label: Column that names rows for people; empty: none.
     """
 
-    shape: tuple[str, ...]
-    check: str
-    passing: str
+    WIRE: ClassVar = ("label", "shape", "check", "pass=passing", "forward", "backward")
+    shape: tuple[Text, ...]
+    check: Text
     forward: Column
-    backward: Column | None
-    label: str
+    passing: Text = "PASS"
+    backward: Column | None = None
+    label: str = ""
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """One column with the whole shape is a list of one."""
+        shape = document.get("shape")
+        return {**document, "shape": [shape]} if isinstance(shape, str) else document
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -63,7 +68,7 @@ class CsvFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class Scoring:
+class Scoring(Wire):
     """How rows become a score.
 
     Attributes:
@@ -71,12 +76,14 @@ class Scoring:
         performance_target: As written; empty: none.
         core_shapes: Shapes the regression limit protects; empty: all.
         representative: Shapes of quick validation; empty: chosen after the baseline.
+        aggregate: How shapes become one number.
     """
 
-    metric: str
-    performance_target: str
-    core_shapes: tuple[str, ...]
-    representative: tuple[str, ...]
+    metric: Literal["forward", "combined"] = "forward"
+    performance_target: str = ""
+    core_shapes: tuple[Text, ...] = ()
+    representative: tuple[Text, ...] = ()
+    aggregate: Literal["geomean"] = "geomean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,7 @@ class ProjectFile:
     root: str
     op: str
     dtype: str
-    options: Mapping[str, Any]
+    options: JsonMap
     shapes: tuple[str, ...]
     kernel_source: str
     editable: tuple[str, ...]
@@ -122,6 +129,38 @@ class ProjectFile:
         return quick or (benchmark if benchmark.takes("shapes") else None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Project(Wire):
+    """The table [project] as it is written."""
+
+    op: Text
+    dtype: Text
+    shapes: Literal["all"] | tuple[Text, ...]
+    kernel_source: Text
+    editable: tuple[Text, ...]
+    protected: tuple[Text, ...]
+    options: JsonMap = field(default_factory=dict)
+    exclude: tuple[Text, ...] = ()
+    python_path: tuple[Text, ...] = (".",)
+    root: Text = "."
+
+
+@dataclass(frozen=True, slots=True)
+class _Commands(Wire):
+    """The table [commands] as it is written."""
+
+    test: Run
+    benchmark: Run
+    build: Run | None = None
+    quick: Run | None = None
+    profile: Run | None = None
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """A text is a command with the usual limit."""
+        return {name: {"run": one} if isinstance(one, str) else one for name, one in document.items()}
+
+
 def read_project(data: bytes, where: str) -> ProjectFile:
     """Return the project that a file describes; nothing but its text is looked at.
 
@@ -132,31 +171,29 @@ def read_project(data: bytes, where: str) -> ProjectFile:
     Raises:
         ProjectFileError: A key is missing, unknown or of the wrong kind; with file and line.
     """
-    tables = read_tables(data, where, _TABLES)
-    own = tables["project"]
-    own.only(_PROJECT)
-    commands = _commands(tables["commands"])
-    shapes = _shapes(own, commands)
-    scoring = _scoring(tables["scoring"])
-    csv = _csv(tables["csv"])
-    if scoring.metric == "combined" and csv.backward is None:
-        raise tables["scoring"].refuse("metric", "is combined, and there is no backward column", "name it in [csv]")
+    source = read_source(data, where, _TABLES)
+    own, scoring, csv = (
+        source.read("project", _Project), source.read("scoring", Scoring), source.read("csv", CsvFormat)
+    )  # fmt: skip
+    commands = _commands(source)
+    shapes = _shapes(source, own, commands)
+    _check_csv(source, csv, scoring)
     for key in ("core_shapes", "representative"):
         strange = set(getattr(scoring, key)) - set(shapes)
         if shapes and strange:
-            raise tables["scoring"].refuse(key, f"names {min(strange)}", f"the shapes are {', '.join(shapes)}")
+            raise source.refuse("scoring", key, f"names {min(strange)}", f"the shapes are {', '.join(shapes)}")
     return ProjectFile(
         where=where,
-        root=_short(own, "root", own.text("root", ".")),
-        op=own.text("op"),
-        dtype=own.text("dtype"),
-        options=_options(own),
+        root=_short(source, "root", own.root),
+        op=own.op,
+        dtype=own.dtype,
+        options=own.options,
         shapes=shapes,
-        kernel_source=_path(own, "kernel_source", own.text("kernel_source")),
-        editable=_paths(own, "editable"),
-        protected=_paths(own, "protected"),
-        exclude=_paths(own, "exclude", ()),
-        python_path=_paths(own, "python_path", (".",)),
+        kernel_source=_path(source, "kernel_source", own.kernel_source),
+        editable=_globs(source, "editable", own.editable),
+        protected=_globs(source, "protected", own.protected),
+        exclude=tuple(_path(source, "exclude", one) for one in own.exclude),
+        python_path=tuple(_path(source, "python_path", one) for one in own.python_path),
         commands=commands,
         csv=csv,
         scoring=scoring,
@@ -165,96 +202,55 @@ def read_project(data: bytes, where: str) -> ProjectFile:
 
 def line_of(data: bytes, where: str, table: str, key: str) -> str:
     """Return `file:line` of a key, for errors that only show once more than the file is known."""
-    return f"{where}:{read_tables(data, where, _TABLES)[table].line(key)}"
+    return f"{where}:{read_source(data, where, _TABLES).line(table, key)}"
 
 
-def _options(own: Table) -> Mapping[str, Any]:
-    found = own.values.get("options", {})
-    if not isinstance(found, dict):
-        raise own.refuse("options", f"is {found!r}, not a table", "write options = { batch = 4 }")
-    return dict(found)
+def _commands(source: Source) -> dict[str, Command]:
+    written = source.read("commands", _Commands)
+    runs = {name: getattr(written, name) for name in _NEEDED}
+
+    def refuse(name: str, what: str, fix: str) -> ProjectFileError:
+        return source.refuse("commands", name, what, fix)
+
+    return {name: command_of(name, run, _NEEDED[name], refuse) for name, run in runs.items() if run is not None}
 
 
-def _shapes(own: Table, commands: Mapping[str, Command]) -> tuple[str, ...]:
-    if own.values.get("shapes") != ALL:
-        found = own.texts("shapes")
-        if not found:
-            raise own.refuse("shapes", "is empty", f'list shapes such as "4096x4096", or write "{ALL}"')
-        return found
+def _check_csv(source: Source, csv: CsvFormat, scoring: Scoring) -> None:
+    if not csv.shape or len(set(csv.columns)) < len(csv.columns):
+        raise source.refuse("csv", "shape", "and the other keys need columns of their own", "name each column once")
+    if scoring.metric == "combined" and csv.backward is None:
+        raise source.refuse("scoring", "metric", "is combined, and there is no backward column", "name it in [csv]")
+
+
+def _shapes(source: Source, own: _Project, commands: Mapping[str, Command]) -> tuple[str, ...]:
+    if own.shapes != ALL:
+        if not own.shapes:
+            raise source.refuse("project", "shapes", "is empty", f'list shapes such as "4096x4096", or write "{ALL}"')
+        return tuple(own.shapes)
     if commands["benchmark"].takes("shapes"):
         fix = "list the shapes, or leave {shapes} out of the benchmark command"
-        raise own.refuse("shapes", "is all, and the benchmark command asks for {shapes}", fix)
+        raise source.refuse("project", "shapes", "is all, and the benchmark command asks for {shapes}", fix)
     return ()
 
 
-def _short(own: Table, key: str, text: str) -> str:
+def _short(source: Source, key: str, text: str) -> str:
     """Return a path that file systems can hold."""
     if len(text) > _MAX_PATH or any(len(part.encode()) > _MAX_NAME for part in text.split("/")):
-        raise own.refuse(key, f"holds a path of {len(text)} characters, too long for a file", "write a shorter one")
+        what = f"holds a path of {len(text)} characters, too long for a file"
+        raise source.refuse("project", key, what, "write a shorter one")
     return text
 
 
-def _path(own: Table, key: str, text: str) -> str:
-    _short(own, key, text)
+def _path(source: Source, key: str, text: str) -> str:
+    _short(source, key, text)
     plain = os.path.normpath(text).replace(os.sep, "/")
     if text.startswith("/") or plain == ".." or plain.startswith("../") or "\\" in text:
-        raise own.refuse(key, f"holds {text!r}, a path outside the project", "write it relative to the project's root")
+        what = f"holds {text!r}, a path outside the project"
+        raise source.refuse("project", key, what, "write it relative to the project's root")
     return plain
 
 
-def _paths(own: Table, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    found = own.texts(key, default)
-    if not found and default is None:
-        raise own.refuse(key, "is empty", "name at least one file or glob")
-    return tuple(_path(own, key, one) for one in found)
-
-
-def _commands(table: Table) -> dict[str, Command]:
-    table.only(_COMMANDS)
-    found = {}
-    for name, needed in _COMMANDS.items():
-        if name in table.values or name in {"test", "benchmark"}:
-            found[name] = command_of(table, name, needed)
-    return found
-
-
-def _column(table: Table, key: str) -> Column:
-    inner = table.table(key)
-    inner.only(("column", "unit"))
-    name, unit = inner.values.get("column"), inner.values.get("unit")
-    if not isinstance(name, str) or not name.strip():
-        raise table.refuse(key, "names no column", f'write {key} = {{ column = "…", unit = "TFLOPS" }}')
-    if unit not in COLUMN_UNITS:
-        raise table.refuse(key, f"has the unit {unit!r}", f"one of {', '.join(COLUMN_UNITS)}")
-    return Column(name, str(unit))
-
-
-def _csv(table: Table) -> CsvFormat:
-    table.only(_CSV)
-    shape = table.values.get("shape")
-    shaped = (table.text("shape"),) if isinstance(shape, str) else table.texts("shape")
-    found = CsvFormat(
-        shape=shaped,
-        check=table.text("check"),
-        passing=table.text("pass", "PASS"),
-        forward=_column(table, "forward"),
-        backward=_column(table, "backward") if "backward" in table.values else None,
-        label=table.text("label", ""),
-    )
-    if not shaped or len(set(found.columns)) < len(found.columns):
-        raise table.refuse("shape", "and the other keys need columns of their own", "name each column once")
-    return found
-
-
-def _scoring(table: Table) -> Scoring:
-    table.only(_SCORING)
-    table.choice("aggregate", ("geomean",), "geomean")
-    aim = table.values.get("performance_target", "")
-    if not isinstance(aim, str):
-        raise table.refuse("performance_target", f"is {aim!r}", 'write "> 500 TFLOPS", "> 60% peak efficiency" or ""')
-    return Scoring(
-        metric=table.choice("metric", ("forward", "combined"), "forward"),
-        performance_target=aim,
-        core_shapes=table.texts("core_shapes", ()),
-        representative=table.texts("representative", ()),
-    )
+def _globs(source: Source, key: str, found: tuple[str, ...]) -> tuple[str, ...]:
+    if not found:
+        raise source.refuse("project", key, "is empty", "name at least one file or glob")
+    return tuple(_path(source, key, one) for one in found)

@@ -14,7 +14,7 @@ from kopt_kb.runners.project.bounded_read import open_regular
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.named import named_by_commands
 from kopt_kb.runners.project.shadows import changes_harness, shadow_fault
-from kopt_kb.runners.project.strict_toml import ProjectFileError
+from kopt_kb.runners.project.toml_file import ProjectFileError
 
 __all__ = [
     "RUBBISH", "Selection", "changed_files", "hash_files", "link_place", "matches", "path_fault", "protected_files",

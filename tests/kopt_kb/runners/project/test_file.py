@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kopt_kb.runners.project.file import Column, ProjectFile, line_of
-from kopt_kb.runners.project.strict_toml import ProjectFileError
+from kopt_kb.runners.project.toml_file import ProjectFileError
 
 Read = Callable[..., ProjectFile]
 
@@ -40,20 +40,24 @@ def test_a_benchmark_that_takes_shapes_is_its_own_quick_command(read: Read) -> N
         ('op = "gemm"', "", "op is missing"),
         ('op = "gemm"', 'op = "gemm"\nopp = "x"', "opp is no key"),
         ('shapes = "all"', "shapes = []", "shapes is empty"),
-        ('shapes = "all"', 'shapes = "64x64x64"', "not a list"),
+        ('shapes = "all"', 'shapes = "64x64x64"', "has to be one of all or a list, not '64x64x64'"),
         ('"ops/*.py"', '"../other/*.py"', "outside the project"),
         ('"ops/gemm.py"', '"/etc/passwd"', "outside the project"),
         ('editable = ["ops/*.py"]', "editable = []", "is empty"),
         ("test = {", "tests = {", "tests is no key"),
-        ('unit = "TFLOPS"', 'unit = "TFLOP"', "has the unit 'TFLOP'"),
-        ('forward = { column = "Forward TFLOPS"', 'forward = { name = "Forward TFLOPS"', "name is no key"),
+        ('unit = "TFLOPS"', 'unit = "TFLOP"', r"\[csv\] forward.unit has to be one of GFLOPS, .*, not 'TFLOP'"),
+        (
+            'forward = { column = "Forward TFLOPS"',
+            'forward = { name = "Forward TFLOPS"',
+            r"\[csv\] forward.column is missing",
+        ),
         ('shape = ["M", "N", "K"]', 'shape = ["M", "N", "Check"]', "columns of their own"),
         ('metric = "forward"', 'metric = "backward"', "one of forward, combined"),
         ('metric = "forward"', 'metric = "combined"', "no backward column"),
         ('metric = "forward"', 'aggregate = "mean"', "one of geomean"),
         ("[project]\n", f'[project]\nroot = "{300 * "a"}"\n', "too long for a file"),
         ('"ops/gemm.py"', f'"ops/{300 * "é"}.py"', "too long for a file"),
-        ('performance_target = "> 30 TFLOPS"', "performance_target = 30", "is 30"),
+        ('performance_target = "> 30 TFLOPS"', "performance_target = 30", "has to be text, not 30"),
         ('--csv {csv}", limit_s = 600', '--csv {csv} --shapes {shapes}", limit_s = 600', "asks for {shapes}"),
     ],
 )

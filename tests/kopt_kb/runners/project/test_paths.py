@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.paths import changed_files, hash_files, matches, path_fault, select, walk
-from kopt_kb.runners.project.strict_toml import ProjectFileError
+from kopt_kb.runners.project.toml_file import ProjectFileError
 
 Read = Callable[..., ProjectFile]
 
