@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import dtype_of
@@ -95,7 +95,7 @@ class Problem(Wire):
         return fields
 
     @staticmethod
-    def from_json(document: Mapping[str, Any]) -> Problem:
+    def from_json(document: Mapping[str, object]) -> Problem:
         """Return the problem of a document that may hold more, with all that `of` checks.
 
         Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.cli.documents import Code, Codes, ErrorDocument, Refusal, WrittenFile, WrittenFiles
+from kopt_kb.cli.documents import Code, Codes, ErrorDocument, Refusal, WrittenFile, WrittenFiles, WrittenPage
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import read
 
@@ -26,3 +26,4 @@ def test_files_that_were_written_are_named() -> None:
     """One or several."""
     assert WrittenFile("a").to_json() == {"path": "a"}
     assert WrittenFiles(("a", "b")).to_json() == {"paths": ["a", "b"]}
+    assert WrittenPage("a", ("x",)).to_json() == {"path": "a", "faults": ["x"]}
