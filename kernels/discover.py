@@ -12,11 +12,11 @@ from typing import Any, cast
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wire import Wire
 
-__all__ = ["FileInfo", "KernelInfo", "Parameter", "describe", "discover_kernels"]
+__all__ = ["FileInfo", "KernelInfo", "KernelParameter", "describe", "discover_kernels"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter(Wire):
+class KernelParameter(Wire):
     """One parameter of a kernel.
 
     Attributes:
@@ -45,7 +45,7 @@ class KernelInfo(Wire):
 
     name: str
     line: int
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
     configs: tuple[Mapping[str, object], ...] = ()
     heuristics: tuple[str, ...] = ()
     entry: bool = True
@@ -128,7 +128,7 @@ def _kernel(name: str, kernel: Any, entry: bool) -> KernelInfo:
         name=name,
         line=jit.starting_line_number,
         parameters=tuple(
-            Parameter(p.name, p.is_constexpr, None if p.default is inspect.Parameter.empty else repr(p.default))
+            KernelParameter(p.name, p.is_constexpr, None if p.default is inspect.Parameter.empty else repr(p.default))
             for p in jit.params
         ),
         configs=tuple(_config(one) for one in getattr(kernel, "configs", ())),

@@ -16,7 +16,7 @@ FOLDER = ROOT / "docs" / "schema"
 
 DOCUMENTS: dict[str, str] = {
     "bench_ceilings": "kernels.ceilings:CeilingsRun",
-    "compare": "wiki.compare:Comparison",
+    "compare": "wiki.compare:SideBySide",
     "compile": "static.static_profile:CompiledKernels",
     "count": "static.counting:CountedKernels",
     "error": "cli.documents:ErrorDocument",
@@ -35,7 +35,7 @@ DOCUMENTS: dict[str, str] = {
     "search": "wiki.search:SearchResult",
     "wiki_check": "wiki.check:WikiReport",
     "wiki_conflicts": "wiki.conflicts:Conflicts",
-    "wiki_diff": "wiki.differences:Differences",
+    "wiki_diff": "wiki.differences:ForeignDifferences",
 }
 """Document → module and class that write it."""
 

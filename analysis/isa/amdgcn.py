@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kopt_kb.analysis.isa.amd_resources import ResourceReader
-from kopt_kb.analysis.isa.model import Kind, Space, Tally
+from kopt_kb.analysis.isa.model import IsaTally, Kind, Space
 
 __all__ = ["scan_amdgcn"]
 
@@ -47,15 +47,15 @@ _FEATURES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-def scan_amdgcn(lines: Iterator[str]) -> tuple[str, list[Tally]]:
+def scan_amdgcn(lines: Iterator[str]) -> tuple[str, list[IsaTally]]:
     """Return the target and one tally for each function of the text, with its resources where given."""
-    target, tallies, current, resources = "", [], Tally(""), ResourceReader()
+    target, tallies, current, resources = "", [], IsaTally(""), ResourceReader()
     for line in lines:
         if found := _INSTRUCTION.match(line):
             _count(current, found[1], found[2])
             continue
         if label := _LABEL.match(line):
-            current = Tally(label[1] or label[2])
+            current = IsaTally(label[1] or label[2])
             tallies.append(current)
         elif not target and (named := _TARGET.search(line)):
             target = named[1] or named[2]
@@ -66,7 +66,7 @@ def scan_amdgcn(lines: Iterator[str]) -> tuple[str, list[Tally]]:
     return target, kernels
 
 
-def _count(tally: Tally, opcode: str, rest: str) -> None:
+def _count(tally: IsaTally, opcode: str, rest: str) -> None:
     tally.instructions += 1
     if opcode.startswith(("v_mfma_", "v_smfmac_", "v_wmma_", "v_swmmac_")):
         tally.add_matrix(opcode.split("_")[1].upper(), opcode.removesuffix("_e64"))
@@ -82,7 +82,7 @@ def _count(tally: Tally, opcode: str, rest: str) -> None:
             tally.features[name] += 1
 
 
-def _count_memory(tally: Tally, opcode: str, memory: re.Match[str], rest: str) -> None:
+def _count_memory(tally: IsaTally, opcode: str, memory: re.Match[str], rest: str) -> None:
     """Count a vector memory access; one that LLVM marks as spill code is private memory (gfx90a buffers)."""
     space, kind = _SPACES[opcode.split("_", 1)[0]], _KINDS[memory[1]]
     folded = "Folded Spill" in rest or "Folded Reload" in rest

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.wire import Wire
 
-__all__ = ["Access", "Isa", "IsaResources", "IsaScan", "Kind", "Space", "Tally"]
+__all__ = ["Access", "Isa", "IsaResources", "IsaScan", "IsaTally", "Kind", "Space"]
 
 Isa = Literal["sass", "ptx", "amdgcn"]
 Space = Literal["global", "shared", "local", "generic", "tensor", "scalar"]
@@ -79,7 +79,7 @@ class AccessCount(Wire):
 
 
 @dataclass
-class Tally:
+class IsaTally:
     """Counters that a scanner fills while it reads one kernel."""
 
     kernel: str
@@ -131,7 +131,7 @@ class IsaScan(Wire):
     resources: IsaResources | None = None
 
     @classmethod
-    def of(cls, tally: Tally, isa: Isa, target: str) -> IsaScan:
+    def of(cls, tally: IsaTally, isa: Isa, target: str) -> IsaScan:
         """Freeze a tally, in a stable order."""
         return cls(
             kernel=tally.kernel,

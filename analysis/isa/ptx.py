@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from kopt_kb.analysis.isa.model import Kind, Space, Tally
+from kopt_kb.analysis.isa.model import IsaTally, Kind, Space
 
 __all__ = ["scan_ptx"]
 
@@ -46,12 +46,12 @@ _FEATURES: Mapping[str, str] = MappingProxyType(
 _REGISTER_BITS = 32
 
 
-def scan_ptx(lines: Iterator[str]) -> tuple[str, list[Tally]]:
+def scan_ptx(lines: Iterator[str]) -> tuple[str, list[IsaTally]]:
     """Return the target and one tally for each entry and function of a PTX module."""
-    target, tallies, current = "", [], Tally("")
+    target, tallies, current = "", [], IsaTally("")
     for line in lines:
         if header := _KERNEL.search(line):
-            current = Tally(header[1] or header[2])
+            current = IsaTally(header[1] or header[2])
             tallies.append(current)
         elif not target and (named := _TARGET.match(line)):
             target = named[1]
@@ -61,7 +61,7 @@ def scan_ptx(lines: Iterator[str]) -> tuple[str, list[Tally]]:
     return target, [tally for tally in tallies if tally.instructions]
 
 
-def _count(tally: Tally, opcode: str, modifiers: tuple[str, ...], operands: str) -> None:
+def _count(tally: IsaTally, opcode: str, modifiers: tuple[str, ...], operands: str) -> None:
     tally.instructions += 1
     if opcode in _FEATURES:
         tally.features[_FEATURES[opcode]] += 1
@@ -77,12 +77,12 @@ def _count(tally: Tally, opcode: str, modifiers: tuple[str, ...], operands: str)
         tally.add_access(space, _KINDS[opcode], _width_bits(modifiers))
 
 
-def _count_matrix(tally: Tally, opcode: str, modifiers: tuple[str, ...]) -> None:
+def _count_matrix(tally: IsaTally, opcode: str, modifiers: tuple[str, ...]) -> None:
     shape = ".".join(one for one in (opcode, *modifiers) if one not in {"sync", "aligned"})
     tally.add_matrix(_MATRIX[opcode], shape)
 
 
-def _count_copy(tally: Tally, modifiers: tuple[str, ...], operands: str) -> None:
+def _count_copy(tally: IsaTally, modifiers: tuple[str, ...], operands: str) -> None:
     """Count cp.async (16 or fewer bytes a thread), cp.async.bulk and its tensor (TMA) form."""
     if "bulk" in modifiers:
         if "commit_group" in modifiers or "wait_group" in modifiers:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from kopt_kb.analysis.isa.model import Kind, Space, Tally
+from kopt_kb.analysis.isa.model import IsaTally, Kind, Space
 
 __all__ = ["scan_sass"]
 
@@ -76,7 +76,7 @@ _FEATURES: Mapping[str, str] = MappingProxyType(
 )
 
 
-def scan_sass(lines: Iterator[str]) -> tuple[str, list[Tally]]:
+def scan_sass(lines: Iterator[str]) -> tuple[str, list[IsaTally]]:
     """Return the target and one tally for each kernel section of a SASS listing.
 
     The target is empty when no line names one. Instructions before any section header belong to a
@@ -86,18 +86,18 @@ def scan_sass(lines: Iterator[str]) -> tuple[str, list[Tally]]:
     for line in lines:
         if found := _INSTRUCTION.match(line):
             if current is None:
-                current = Tally("")
+                current = IsaTally("")
                 tallies.append(current)
             _count(current, found[1], tuple(found[2].split(".")[1:]))
         elif header := _KERNEL.match(line):
-            current = Tally(header[1] or header[2])
+            current = IsaTally(header[1] or header[2])
             tallies.append(current)
         elif not target and (named := _TARGET.search(line)):
             target = f"sm_{named[1] or named[2]}"
     return target, [tally for tally in tallies if tally.instructions]
 
 
-def _count(tally: Tally, opcode: str, modifiers: tuple[str, ...]) -> None:
+def _count(tally: IsaTally, opcode: str, modifiers: tuple[str, ...]) -> None:
     tally.instructions += 1
     if _MATRIX.match(opcode):
         tally.add_matrix(opcode, ".".join((opcode, *modifiers)))

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from kopt_kb.analysis.isa.amdgcn import scan_amdgcn
-from kopt_kb.analysis.isa.model import Isa, IsaScan, Tally
+from kopt_kb.analysis.isa.model import Isa, IsaScan, IsaTally
 from kopt_kb.analysis.isa.ptx import scan_ptx
 from kopt_kb.analysis.isa.sass import scan_sass
 from kopt_kb.errors import BadInput
 
 __all__ = ["recognise", "scan_text"]
 
-_SCANNERS: dict[Isa, Callable[[Iterator[str]], tuple[str, list[Tally]]]] = {
+_SCANNERS: dict[Isa, Callable[[Iterator[str]], tuple[str, list[IsaTally]]]] = {
     "sass": scan_sass,
     "ptx": scan_ptx,
     "amdgcn": scan_amdgcn,

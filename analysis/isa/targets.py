@@ -13,7 +13,7 @@ from kopt_kb.wire import Wire, inside
 __all__ = ["IsaTarget", "JudgedScan", "JudgedScans", "Progress", "evaluate_targets", "isa_targets"]
 
 Relation = Literal["at_least", "at_most"]
-Status = Literal["met", "not_met", "not_applicable"]
+TargetStatus = Literal["met", "not_met", "not_applicable"]
 Measure = Callable[[IsaScan], "float | None"]
 
 _WIDE_BITS = 128
@@ -67,7 +67,7 @@ class Progress(Wire):
     )  # fmt: skip
     target: IsaTarget
     value: float | None
-    status: Status
+    status: TargetStatus
     detail: str
 
 

@@ -19,7 +19,7 @@ from kopt_kb.analysis.roofline.ceilings import (
     memory_ceiling,
     traffic_pattern,
 )
-from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, Target, target_of
+from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, RoofTarget, target_of
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.problem.counts import Level
 from kopt_kb.problem.work import Work
@@ -73,7 +73,7 @@ class Roofline(Wire):
     bound: Bound
     limiter: str
     attainable: dict[str, Quantity | Unknown]
-    targets: tuple[Target, ...]
+    targets: tuple[RoofTarget, ...]
     notes: tuple[str, ...] = ()
     levels: tuple[Ceiling, ...] = ()
 
@@ -86,7 +86,7 @@ class Roofline(Wire):
         return _times(self.work, self.compute, (self.memory, *_judged(self.levels)), basis)
 
     @property
-    def target(self) -> Target:
+    def target(self) -> RoofTarget:
         """The target that applies.
 
         Bandwidth for memory-bound and balanced work, the limiting engine's for compute-bound work; where a roof is
@@ -185,7 +185,9 @@ def _limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
     return ("compute", slowest) if computing > moving else ("memory", level)
 
 
-def _notes(platform: Platform, work: Work, targets: tuple[Target, ...], roofs: tuple[Ceiling, ...]) -> tuple[str, ...]:
+def _notes(
+    platform: Platform, work: Work, targets: tuple[RoofTarget, ...], roofs: tuple[Ceiling, ...]
+) -> tuple[str, ...]:
     found = [f"{one.name}: {note}" for one in roofs for note in one.notes]
     found += [
         f"{one.name}: its roof is UNKNOWN and was not judged"

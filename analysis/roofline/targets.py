@@ -19,7 +19,7 @@ __all__ = [
     "TARGET_FACTOR",
     "Aim",
     "PerformanceTarget",
-    "Target",
+    "RoofTarget",
     "TargetAboveRoofError",
     "parse_performance_target",
     "target_of",
@@ -28,7 +28,7 @@ __all__ = [
 TARGET_FACTOR = Fraction(9, 10)
 """Share of a roof that a kernel must reach: the seed's rule."""
 
-Metric = Literal["compute", "bandwidth"]
+TargetMetric = Literal["compute", "bandwidth"]
 
 _TEXT = re.compile(r"(?:>=?|≥)?\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(%|[A-Za-z]+(?:/s)?)\s*(.*)")
 _SHOWN = 80
@@ -45,7 +45,7 @@ class TargetAboveRoofError(BadInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Target(Wire):
+class RoofTarget(Wire):
     """An absolute target.
 
     Attributes:
@@ -60,7 +60,7 @@ class Target(Wire):
         "metric", "name", "basis", "factor=_factor", "value=value._printed", "unit=value.unit",
         "needs?=value.needs", "si_value?=value._number_si", "grades?=value.grade_names",
     )  # fmt: skip
-    metric: Metric
+    metric: TargetMetric
     name: str
     value: Quantity | Unknown
     basis: str
@@ -122,7 +122,7 @@ Aim = Fraction | PerformanceTarget
 """What to ask for: a share of the measured roof (else of the documented one), or a rate or share of documented ones."""
 
 
-def target_of(metric: Metric, ceiling: Ceiling, work: Work, aim: Aim = TARGET_FACTOR) -> Target:
+def target_of(metric: TargetMetric, ceiling: Ceiling, work: Work, aim: Aim = TARGET_FACTOR) -> RoofTarget:
     """Return factor x roof.
 
     A share is taken of our own measured roof where the wiki has a comparable one. A performance target rests on the
@@ -137,18 +137,18 @@ def target_of(metric: Metric, ceiling: Ceiling, work: Work, aim: Aim = TARGET_FA
         return _scaled(metric, ceiling.name, ceiling.roof, ceiling.basis, aim)
     roof = ceiling.documented
     if isinstance(roof, Unknown):
-        return Target(metric, ceiling.name, roof, "documented")
+        return RoofTarget(metric, ceiling.name, roof, "documented")
     share = _share(work, ceiling.name, roof, aim)
     if share > 1:
         raise _above(work, ceiling.name, roof, aim, share)
     return _scaled(metric, ceiling.name, roof, "documented", share)
 
 
-def _scaled(metric: Metric, name: str, roof: Quantity | Unknown, basis: str, factor: Fraction) -> Target:
+def _scaled(metric: TargetMetric, name: str, roof: Quantity | Unknown, basis: str, factor: Fraction) -> RoofTarget:
     value = given(factor, "1", "target factor", is_policy=True) * roof
     if isinstance(value, Quantity):
         value = value.as_ceiling().to(_PRINTED[metric] if value.unit.endswith(("FLOPS", "B/s")) else "TOPS")
-    return Target(metric, name, value, basis, factor)
+    return RoofTarget(metric, name, value, basis, factor)
 
 
 def _share(work: Work, name: str, roof: Quantity, target: PerformanceTarget) -> Fraction:

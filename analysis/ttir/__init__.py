@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.analysis.ttir.arguments import TensorArg
 from kopt_kb.analysis.ttir.count import count_ir
-from kopt_kb.analysis.ttir.describe import KernelDescription, Parameter, describe
+from kopt_kb.analysis.ttir.describe import IrParameter, KernelDescription, describe
 from kopt_kb.analysis.ttir.model import Function, IrError, Module
 from kopt_kb.analysis.ttir.parser import parse_ttir
 from kopt_kb.analysis.ttir.result import Amount, IrCount, KernelCount
@@ -14,10 +14,10 @@ __all__ = [
     "Function",
     "IrCount",
     "IrError",
+    "IrParameter",
     "KernelCount",
     "KernelDescription",
     "Module",
-    "Parameter",
     "TensorArg",
     "count_ir",
     "describe",

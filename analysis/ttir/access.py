@@ -11,7 +11,7 @@ import numpy as np
 from kopt_kb.analysis.ttir.footprint import runs_of, sectors_per_row
 from kopt_kb.analysis.ttir.integers import numpy_type
 from kopt_kb.analysis.ttir.model import Op
-from kopt_kb.analysis.ttir.plan import Access
+from kopt_kb.analysis.ttir.plan import IrAccess
 from kopt_kb.analysis.ttir.tally import UPPER
 from kopt_kb.analysis.ttir.values import Array, BlockView, Bools, Node, Value, expand, lanes, shape_of
 
@@ -23,7 +23,7 @@ __all__ = ["known_contents", "run_access", "shape_access", "view_addresses"]
 _MASK_AT = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2, "tt.atomic_load": 1, "tt.atomic_store": 2}
 
 
-def shape_access(machine: Machine, access: Access, times: int) -> None:
+def shape_access(machine: Machine, access: IrAccess, times: int) -> None:
     """Count a memory operation from its shape alone: masks may make it smaller."""
     flags = UPPER if access.partial else 0
     amount = access.full_bytes * times
@@ -58,7 +58,7 @@ def _ranges(block: tuple[int, ...]) -> list[Array]:
     ]
 
 
-def run_access(machine: Machine, op: Op, weight: Array, access: Access) -> None:
+def run_access(machine: Machine, op: Op, weight: Array, access: IrAccess) -> None:
     """Execute one memory operation of the active programs."""
     values = [machine.get(value) for value in op.operands]
     data = op.results[0] if op.results else op.operands[-1 if "descriptor" in op.name else 1]
@@ -161,7 +161,7 @@ def _shaped(array: Array, block: tuple[int, ...], shape: tuple[int, ...]) -> Arr
 def _record(
     machine: Machine,
     op: Op,
-    access: Access,
+    access: IrAccess,
     where: tuple[Array | None, Bools | Node | None, Bools],
     shape: tuple[int, ...],
 ) -> None:
@@ -192,7 +192,7 @@ def _record(
     machine.check_bounds(op, starts, ends)
 
 
-def _record_unknown(machine: Machine, op: Op, access: Access, count: int, itemsize: int) -> None:
+def _record_unknown(machine: Machine, op: Op, access: IrAccess, count: int, itemsize: int) -> None:
     machine.tally.note(op.line, f"{op.name}: its addresses depend on data, so that distinct bytes are an upper bound")
     roots = machine.plan.roots.get(op.operands[0], frozenset())
     for direction in access.directions:

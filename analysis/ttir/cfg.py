@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kopt_kb.analysis.ttir.model import Block, Function, Op, Successor
-from kopt_kb.analysis.ttir.tally import UPPER, Tally
+from kopt_kb.analysis.ttir.tally import UPPER, IrTally
 from kopt_kb.analysis.ttir.values import Array, Bools, Value
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _Walk:
         if block.label not in self.doubtful:
             return machine.run_block(block, weight)
         outer, outer_flags = machine.tally, machine.tape.flags
-        machine.tally, machine.tape.flags = Tally(), UPPER
+        machine.tally, machine.tape.flags = IrTally(), UPPER
         end = machine.run_block(block, weight)
         outer.include(machine.tally, UPPER)
         machine.tally, machine.tape.flags = outer, outer_flags

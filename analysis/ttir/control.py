@@ -10,7 +10,7 @@ import numpy as np
 from kopt_kb.analysis.ttir.cfg import merge_all, run_function, values_of
 from kopt_kb.analysis.ttir.integers import numpy_type
 from kopt_kb.analysis.ttir.model import Op, Region
-from kopt_kb.analysis.ttir.tally import UPPER, Tally
+from kopt_kb.analysis.ttir.tally import UPPER, IrTally
 from kopt_kb.analysis.ttir.values import Array, Bools, Node, Value, shape_of
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ def _doubtful_if(machine: Machine, op: Op, weight: Array) -> None:
     machine.tape.flags = UPPER
     tallies, sides = [], []
     for region in op.regions:
-        machine.tally = Tally()
+        machine.tally = IrTally()
         sides.append(_run_region(machine, region, weight))
         tallies.append(machine.tally)
     machine.tally, machine.tape.flags = outer, outer_flags
-    outer.include_larger(tallies[0], tallies[1] if len(tallies) > 1 else Tally())
+    outer.include_larger(tallies[0], tallies[1] if len(tallies) > 1 else IrTally())
     for position, result in enumerate(op.results):
         shape = shape_of(machine.type_of(result))
         blank = Node(shape)
@@ -150,7 +150,7 @@ def _while(machine: Machine, op: Op, weight: Array) -> None:
 def _uncountable(machine: Machine, op: Op, weight: Array, body: Region) -> None:
     """A loop whose trips depend on data: its body is tried once for its cost and left out of the count."""
     outer, position = machine.tally, machine.tape.position
-    machine.tally = Tally()
+    machine.tally = IrTally()
     carried = body.entry.parameters
     if op.name == "scf.for":
         _set(machine, carried, [_blank(machine, value) for value in carried])

@@ -12,9 +12,9 @@ from kopt_kb.analysis.ttir.cfg import run_function
 from kopt_kb.analysis.ttir.machine import Machine
 from kopt_kb.analysis.ttir.model import Block, Function, IrError, Module, Region
 from kopt_kb.analysis.ttir.parser import parse_ttir
-from kopt_kb.analysis.ttir.plan import Mode, Plan, make_plan
+from kopt_kb.analysis.ttir.plan import CountPlan, Mode, make_plan
 from kopt_kb.analysis.ttir.result import Amount, DirectionBytes, Flops, IrCount, IrNote, KernelCount, Special
-from kopt_kb.analysis.ttir.tally import LOWER, UPPER, Direction, Tally
+from kopt_kb.analysis.ttir.tally import LOWER, UPPER, IrDirection, IrTally
 
 __all__ = ["count_ir"]
 
@@ -83,7 +83,7 @@ def _contents(binding: Binding) -> frozenset[int]:
     )
 
 
-def _uses_program_id(plan: Plan, region: Region) -> bool:
+def _uses_program_id(plan: CountPlan, region: Region) -> bool:
     def block_does(block: Block) -> bool:
         return any(
             (op.name == "tt.get_program_id" and op.results[0] in plan.needed)
@@ -94,8 +94,8 @@ def _uses_program_id(plan: Plan, region: Region) -> bool:
     return any(block_does(block) for block in region.blocks)
 
 
-def _run(plan: Plan, kernel: Function, binding: Binding, grid: tuple[int, int, int], max_lanes: int) -> Tally:
-    total, programs, budget = Tally(), prod(grid), [max_lanes]
+def _run(plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], max_lanes: int) -> IrTally:
+    total, programs, budget = IrTally(), prod(grid), [max_lanes]
     with np.errstate(all="ignore"):
         if plan.mode == "shape" and not any(_uses_program_id(plan, f.body) for f in plan.module.functions):
             machine = Machine(plan, binding, grid, None, budget)
@@ -109,7 +109,7 @@ def _run(plan: Plan, kernel: Function, binding: Binding, grid: tuple[int, int, i
 
 
 def _run_batch(
-    machine: Machine, kernel: Function, weight: np.ndarray[tuple[int], np.dtype[np.int64]], total: Tally
+    machine: Machine, kernel: Function, weight: np.ndarray[tuple[int], np.dtype[np.int64]], total: IrTally
 ) -> None:
     machine.bind_parameters(kernel)
     run_function(machine, kernel, weight)
@@ -121,23 +121,23 @@ def _run_batch(
     total.include(machine.tally)
 
 
-def _doubt_useful(tally: Tally, flags: int) -> None:
+def _doubt_useful(tally: IrTally, flags: int) -> None:
     for key in [key for key in tally.amounts if key[0] == "executed"]:
         tally.add(("useful", *key[1:]), 0, flags)
 
 
-def _flops(tally: Tally, kind: str) -> tuple[Flops, ...]:
+def _flops(tally: IrTally, kind: str) -> tuple[Flops, ...]:
     found = sorted(key for key in tally.amounts if key[:2] == (kind, "flops"))
     return tuple(
         Flops(str(key[2]), str(key[3]), Amount.of(tally.amounts[key], tally.flags.get(key, 0))) for key in found
     )
 
 
-def _amount(tally: Tally, key: tuple[object, ...]) -> Amount:
+def _amount(tally: IrTally, key: tuple[object, ...]) -> Amount:
     return Amount.of(tally.amounts.get(key, 0), tally.flags.get(key, 0))
 
 
-def _special(tally: Tally, mode: Mode) -> tuple[Special, ...]:
+def _special(tally: IrTally, mode: Mode) -> tuple[Special, ...]:
     found = []
     for key in sorted(key for key in tally.amounts if key[:2] == ("executed", "special")):
         executed = _amount(tally, key)
@@ -150,13 +150,13 @@ def _at_most(amount: Amount) -> Amount:
     return Amount.of(amount.value or 0, amount.flags | UPPER)
 
 
-def _useful(tally: Tally, mode: Mode, executed: tuple[Flops, ...]) -> tuple[Flops, ...]:
+def _useful(tally: IrTally, mode: Mode, executed: tuple[Flops, ...]) -> tuple[Flops, ...]:
     if mode == "shape":
         return tuple(Flops(flops.dtype, flops.engine, _at_most(flops.amount)) for flops in executed)
     return tuple(Flops(f.dtype, f.engine, _amount(tally, ("useful", "flops", f.dtype, f.engine))) for f in executed)
 
 
-def _unknown_bytes(tally: Tally, direction: Direction, binding: Binding) -> Amount:
+def _unknown_bytes(tally: IrTally, direction: IrDirection, binding: Binding) -> Amount:
     """Bytes at addresses that were not evaluated: no more than asked for, nor than their tensors hold."""
     bounded, flags = 0, 0
     everything: set[int] = set()
@@ -176,7 +176,7 @@ def _tensor_bytes(roots: frozenset[int], binding: Binding, unknown: int) -> int:
     return sum(binding.tensors[root].elements_bytes() for root in roots)
 
 
-def _bytes(tally: Tally, direction: Direction, binding: Binding, mode: Mode) -> DirectionBytes:
+def _bytes(tally: IrTally, direction: IrDirection, binding: Binding, mode: Mode) -> DirectionBytes:
     requested = _amount(tally, ("requested", direction))
     unknown = _unknown_bytes(tally, direction, binding)
     touched, flags = tally.touched[direction], tally.flags.get(("touched", direction), 0)
@@ -192,7 +192,9 @@ def _bytes(tally: Tally, direction: Direction, binding: Binding, mode: Mode) -> 
     return DirectionBytes(requested, compulsory, sectors, _amount(tally, ("sector_requests", direction)))
 
 
-def _result(plan: Plan, kernel: Function, binding: Binding, grid: tuple[int, int, int], tally: Tally) -> KernelCount:
+def _result(
+    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], tally: IrTally
+) -> KernelCount:
     executed = _flops(tally, "executed")
     return KernelCount(
         name=kernel.name,

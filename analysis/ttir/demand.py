@@ -9,9 +9,9 @@ import numpy as np
 from kopt_kb.analysis.ttir.costs import Cost, cost_per_lane
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import Module, Op
-from kopt_kb.analysis.ttir.padding import Outcome, fold, propagate
+from kopt_kb.analysis.ttir.padding import PaddingOutcome, fold, propagate
 from kopt_kb.analysis.ttir.structure import backward, forward
-from kopt_kb.analysis.ttir.tally import UPPER, Tally
+from kopt_kb.analysis.ttir.tally import UPPER, IrTally
 from kopt_kb.analysis.ttir.values import Bools, Node, Value, expand, lanes, shape_of
 
 __all__ = ["Tape"]
@@ -20,7 +20,7 @@ __all__ = ["Tape"]
 class Tape:
     """Records unevaluated operations while programs run; `rewind` counts the lanes that reached a store."""
 
-    def __init__(self, module: Module, tally: Tally, programs: int) -> None:
+    def __init__(self, module: Module, tally: IrTally, programs: int) -> None:
         self.module = module
         self.tally = tally
         self.programs = programs
@@ -195,33 +195,33 @@ def _moved_padding(
     return moved, fills.pop()
 
 
-def _selected_padding(condition: Bools, first: Node, second: Node) -> Outcome:
+def _selected_padding(condition: Bools, first: Node, second: Node) -> PaddingOutcome:
     """Padding of a select: the lanes of a chosen constant; of two constants, a bias mask, the infinite one."""
     if first.const is not None and second.const is not None:
         if np.isinf(second.const):
-            return Outcome(~condition, second.const)
-        return Outcome(condition, first.const) if np.isinf(first.const) else Outcome()
+            return PaddingOutcome(~condition, second.const)
+        return PaddingOutcome(condition, first.const) if np.isinf(first.const) else PaddingOutcome()
     return _joined_padding(_chosen(condition, first), _chosen(~condition, second))
 
 
-def _chosen(chosen: Bools, node: Node) -> Outcome:
-    return Outcome(chosen, node.const) if node.const is not None else _padded(chosen, node)
+def _chosen(chosen: Bools, node: Node) -> PaddingOutcome:
+    return PaddingOutcome(chosen, node.const) if node.const is not None else _padded(chosen, node)
 
 
-def _merged_padding(condition: Bools, first: Node, second: Node) -> Outcome:
+def _merged_padding(condition: Bools, first: Node, second: Node) -> PaddingOutcome:
     """Padding that control flow brings from either side; a constant start value is no padding."""
     return _joined_padding(_padded(condition, first), _padded(~condition, second))
 
 
-def _joined_padding(one: Outcome, two: Outcome) -> Outcome:
+def _joined_padding(one: PaddingOutcome, two: PaddingOutcome) -> PaddingOutcome:
     if one.pad is None or two.pad is None:
         return two if one.pad is None else one
     if one.fill == two.fill:
-        return Outcome(one.pad | two.pad, one.fill)
+        return PaddingOutcome(one.pad | two.pad, one.fill)
     # Only one fill is kept: the one that holds more lanes.
     few, many = sorted((one, two), key=lambda side: 0.0 if side.pad is None else float(side.pad.mean()))
-    return Outcome(many.pad, many.fill, lost=few.pad if few.pad is not None and few.pad.any() else None)
+    return PaddingOutcome(many.pad, many.fill, lost=few.pad if few.pad is not None and few.pad.any() else None)
 
 
-def _padded(chosen: Bools, node: Node) -> Outcome:
-    return Outcome() if node.pad is None else Outcome(chosen & node.pad, node.fill)
+def _padded(chosen: Bools, node: Node) -> PaddingOutcome:
+    return PaddingOutcome() if node.pad is None else PaddingOutcome(chosen & node.pad, node.fill)

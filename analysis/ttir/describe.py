@@ -8,11 +8,11 @@ from kopt_kb.analysis.ttir.model import Function, Module
 from kopt_kb.analysis.ttir.plan import Mode, make_plan
 from kopt_kb.wire import Wire
 
-__all__ = ["KernelDescription", "Parameter", "describe"]
+__all__ = ["IrParameter", "KernelDescription", "describe"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter(Wire):
+class IrParameter(Wire):
     """One IR parameter.
 
     Attributes:
@@ -37,7 +37,7 @@ class KernelDescription(Wire):
     """A kernel's name and parameters."""
 
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[IrParameter, ...]
 
 
 def describe(module: Module, mode: Mode = "shape") -> tuple[KernelDescription, ...]:
@@ -52,5 +52,5 @@ def _described(module: Module, kernel: Function, mode: Mode) -> KernelDescriptio
         kind = module.types[value]
         required = value in plan.required and kind.kind == "scalar" and not kind.is_float
         block = kind.shape if kind.kind == "descriptor" else ()
-        found.append(Parameter(index, name, kind.kind, kind.dtype, block, required))
+        found.append(IrParameter(index, name, kind.kind, kind.dtype, block, required))
     return KernelDescription(kernel.name, tuple(found))

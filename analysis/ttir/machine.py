@@ -16,9 +16,9 @@ from kopt_kb.analysis.ttir.folding import fold_reduce, fold_scan
 from kopt_kb.analysis.ttir.integers import evaluate_elementwise, numpy_type
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import Block, Function, IrError, Op
-from kopt_kb.analysis.ttir.plan import Access, Plan, accesses
+from kopt_kb.analysis.ttir.plan import CountPlan, IrAccess, accesses
 from kopt_kb.analysis.ttir.structure import MOVES, forward
-from kopt_kb.analysis.ttir.tally import LOWER, Tally
+from kopt_kb.analysis.ttir.tally import LOWER, IrTally
 from kopt_kb.analysis.ttir.values import Array, BlockView, Bools, Node, Value, expand, merge_arrays, shape_of
 
 __all__ = ["Machine"]
@@ -41,19 +41,19 @@ class Machine:
     """
 
     def __init__(
-        self, plan: Plan, binding: Binding, grid: tuple[int, int, int], ids: Array | None, lane_budget: list[int]
+        self, plan: CountPlan, binding: Binding, grid: tuple[int, int, int], ids: Array | None, lane_budget: list[int]
     ) -> None:
         self.plan = plan
         self.binding = binding
         self.grid = grid
         self.ids = ids
         self.programs = 1 if ids is None else len(ids)
-        self.tally = Tally()
+        self.tally = IrTally()
         self.tape = Tape(plan.module, self.tally, self.programs)
         self.env: dict[int, Value] = {}
         self.exact = plan.mode == "exact"
         self._budget = lane_budget
-        self._accesses: dict[int, Access | None] = {}
+        self._accesses: dict[int, IrAccess | None] = {}
 
     def fail(self, op: Op, what: str, fix: str) -> IrError:
         """An error at an operation's line."""

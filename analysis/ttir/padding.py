@@ -10,13 +10,13 @@ import numpy as np
 
 from kopt_kb.analysis.ttir.values import Bools, Node
 
-__all__ = ["Outcome", "fold", "identity_of", "propagate"]
+__all__ = ["PaddingOutcome", "fold", "identity_of", "propagate"]
 
 _INF = math.inf
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PaddingOutcome:
     """Padding of a result: its lanes and fill, the lanes where the operation did nothing, and lanes lost track of."""
 
     pad: Bools | None = None
@@ -100,21 +100,21 @@ def _fold(name: str, values: Sequence[float]) -> float | None:
     return both(values[0], values[1]) if both is not None else None
 
 
-def propagate(name: str, operands: Sequence[Node]) -> Outcome:
+def propagate(name: str, operands: Sequence[Node]) -> PaddingOutcome:
     """Padding of an elementwise result, from the padding of its operands (finite values assumed elsewhere)."""
     padded = [node for node in operands if node.pad is not None]
     if not padded:
-        return Outcome()
+        return PaddingOutcome()
     if any(node.pad is not None and node.fill is None for node in operands):
         # Undefined lanes stay undefined and mean no work.
         pad = _union([node.pad for node in padded])
-        return Outcome(pad, None, pad)
+        return PaddingOutcome(pad, None, pad)
     known = [node.fill if node.pad is not None else node.const for node in operands]
     if all(value is not None for value in known):
         return _all_known(name, operands, [float(value) for value in known if value is not None])
     if len(operands) == 2:
         return _one_varies(name, operands)
-    return Outcome(lost=_union([node.pad for node in padded]))
+    return PaddingOutcome(lost=_union([node.pad for node in padded]))
 
 
 def _union(masks: Sequence[Bools | None]) -> Bools:
@@ -126,18 +126,20 @@ def _union(masks: Sequence[Bools | None]) -> Bools:
     return total
 
 
-def _all_known(name: str, operands: Sequence[Node], values: list[float]) -> Outcome:
+def _all_known(name: str, operands: Sequence[Node], values: list[float]) -> PaddingOutcome:
     padded = [node.pad for node in operands if node.pad is not None]
     both = padded[0]
     for mask in padded[1:]:
         both = both if mask is both else both & mask
     if len(padded) == 1 or all(mask is padded[0] for mask in padded):
         fill = _fold(name, values)
-        return Outcome(both, fill, both) if fill is not None and not math.isnan(fill) else Outcome(lost=both)
+        return (
+            PaddingOutcome(both, fill, both) if fill is not None and not math.isnan(fill) else PaddingOutcome(lost=both)
+        )
     return _one_varies(name, operands)
 
 
-def _one_varies(name: str, operands: Sequence[Node]) -> Outcome:
+def _one_varies(name: str, operands: Sequence[Node]) -> PaddingOutcome:
     """Both operands may vary; lanes where one is padding are absorbed, passed over, or lost."""
     absorbed: list[tuple[Bools, float]] = []
     idle: list[Bools] = []
@@ -157,7 +159,7 @@ def _one_varies(name: str, operands: Sequence[Node]) -> Outcome:
 
 def _assemble(
     name: str, operands: Sequence[Node], absorbed: list[tuple[Bools, float]], idle: list[Bools], lost: list[Bools]
-) -> Outcome:
+) -> PaddingOutcome:
     pads = [mask for mask, _ in absorbed]
     fills = {fill for _, fill in absorbed}
     pad, fill = (_union(pads), fills.pop()) if len(fills) == 1 else (None, None)
@@ -169,4 +171,4 @@ def _assemble(
     missing = _union(gone) if gone else None
     if missing is not None and quiet:
         missing = missing & ~np.asarray(_union(quiet))
-    return Outcome(pad, fill, _union(quiet) if quiet else None, missing)
+    return PaddingOutcome(pad, fill, _union(quiet) if quiet else None, missing)

@@ -10,7 +10,7 @@ from typing import Literal
 from kopt_kb.analysis.ttir.costs import CostKey, op_cost
 from kopt_kb.analysis.ttir.model import Block, Function, Module, Op, Region
 
-__all__ = ["Access", "BlockSummary", "Mode", "Plan", "accesses", "make_plan"]
+__all__ = ["BlockSummary", "CountPlan", "IrAccess", "Mode", "accesses", "make_plan"]
 
 Mode = Literal["shape", "exact"]
 _CONTROL = {"scf.for": 3, "scf.if": 1, "cf.cond_br": 1}
@@ -22,7 +22,7 @@ MEMORY = (*_READS, *_WRITES, *_BOTH)
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class IrAccess:
     """One memory operation: directions, bytes when no lane is masked, and whether lanes can be off."""
 
     op: Op
@@ -36,13 +36,13 @@ class BlockSummary:
     """Straight-line cost of one execution of a block, and the operations that must be walked."""
 
     cost: dict[CostKey, int] = field(default_factory=dict)
-    accesses: list[Access] = field(default_factory=list)
+    accesses: list[IrAccess] = field(default_factory=list)
     walked: list[Op] = field(default_factory=list)
     uncounted: list[Op] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CountPlan:
     """The static facts of one kernel in one mode.
 
     Attributes:
@@ -67,7 +67,7 @@ class Plan:
         return self.summaries[id(block)]
 
 
-def accesses(op: Op, module: Module) -> Access | None:
+def accesses(op: Op, module: Module) -> IrAccess | None:
     """How an operation touches global memory; None when it does not."""
     if op.name not in MEMORY:
         return None
@@ -77,7 +77,7 @@ def accesses(op: Op, module: Module) -> Access | None:
         directions = ("written",) if op.name in _WRITES else ("read", "written")
     data = module.types[op.results[0]] if op.results else module.types[_stored(op)]
     partial = "descriptor" in op.name or "boundaryCheck" in op.attributes or _mask_operand(op) is not None
-    return Access(op, directions, data.lanes * data.itemsize_bytes, partial)
+    return IrAccess(op, directions, data.lanes * data.itemsize_bytes, partial)
 
 
 def _stored(op: Op) -> int:
@@ -186,7 +186,7 @@ def _addressing(op: Op) -> list[int]:
     return [op.operands[0]] if mask is None else [op.operands[0], mask]
 
 
-def _pointer_roots(flow: _Flow, kernel: Function, found: Iterable[Access]) -> dict[int, frozenset[int]]:
+def _pointer_roots(flow: _Flow, kernel: Function, found: Iterable[IrAccess]) -> dict[int, frozenset[int]]:
     types = flow.module.types
     pointers = {
         value: index for index, value in enumerate(kernel.parameters) if types[value].kind in ("pointer", "descriptor")
@@ -195,7 +195,7 @@ def _pointer_roots(flow: _Flow, kernel: Function, found: Iterable[Access]) -> di
     return {start: frozenset(pointers[v] for v in flow.closure([start]) if v in pointers) for start in starts}
 
 
-def _known_loads(found: Iterable[Access], roots: dict[int, frozenset[int]], contents: frozenset[int]) -> list[Op]:
+def _known_loads(found: Iterable[IrAccess], roots: dict[int, frozenset[int]], contents: frozenset[int]) -> list[Op]:
     """Loads that can only read parameters whose contents are given, when nothing writes those."""
     written = {root for access in found if "written" in access.directions for root in roots[access.op.operands[0]]}
     readable = contents - written
@@ -222,7 +222,7 @@ def _summarise(module: Module, block: Block, needed: frozenset[int], mode: Mode)
     return summary
 
 
-def make_plan(module: Module, kernel: Function, mode: Mode, contents: frozenset[int] = frozenset()) -> Plan:
+def make_plan(module: Module, kernel: Function, mode: Mode, contents: frozenset[int] = frozenset()) -> CountPlan:
     """Analyse a module for counting one of its kernels.
 
     Args:
@@ -241,7 +241,7 @@ def make_plan(module: Module, kernel: Function, mode: Mode, contents: frozenset[
     seeds = flow.seeds["shape"] | (flow.seeds["exact"] if mode == "exact" else set())
     required = flow.closure(seeds)
     needed = flow.closure(seeds | flow.conditions) if mode == "exact" else required
-    return Plan(
+    return CountPlan(
         module=module,
         mode=mode,
         required=required,

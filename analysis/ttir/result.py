@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.analysis.ttir.plan import Mode
-from kopt_kb.analysis.ttir.tally import LOWER, UPPER, Direction, Exactness, exactness_of
+from kopt_kb.analysis.ttir.tally import LOWER, UPPER, IrDirection, IrExactness, exactness_of
 from kopt_kb.wire import Wire, inside
 
 __all__ = [
@@ -24,7 +24,7 @@ class Amount(Wire):
     """
 
     value: int | None
-    exactness: Exactness
+    exactness: IrExactness
 
     @staticmethod
     def of(value: int, flags: int = 0) -> Amount:
@@ -96,7 +96,7 @@ class Ratio(Wire):
     """A quotient of two amounts; None when one of them is unknown."""
 
     value: float | None
-    exactness: Exactness
+    exactness: IrExactness
 
 
 def ratio(above: Amount, below: Amount) -> Ratio:
@@ -174,7 +174,7 @@ class KernelCount(Wire):
         return total([self.read.compulsory, self.written.compulsory])
 
     @property
-    def exactness(self) -> Exactness:
+    def exactness(self) -> IrExactness:
         """The least exact of executed FLOPs, requested and compulsory bytes."""
         flags = self.executed_flops.flags | self.requested_bytes.flags | self.compulsory_bytes.flags
         return exactness_of(flags)
@@ -198,7 +198,7 @@ class KernelCount(Wire):
             ratio(self.useful_flops, self.compulsory_bytes),
         )
 
-    def bytes_of(self, direction: Direction) -> DirectionBytes:
+    def bytes_of(self, direction: IrDirection) -> DirectionBytes:
         """Traffic one way."""
         return self.read if direction == "read" else self.written
 

@@ -7,29 +7,29 @@ from typing import Literal
 
 from kopt_kb.analysis.ttir.footprint import Footprint
 
-__all__ = ["LOWER", "UPPER", "Direction", "Exactness", "Key", "Tally", "exactness_of"]
+__all__ = ["LOWER", "UPPER", "IrDirection", "IrExactness", "IrTally", "Key", "exactness_of"]
 
-Exactness = Literal["exact", "lower", "upper", "unknown"]
-Direction = Literal["read", "written"]
+IrExactness = Literal["exact", "lower", "upper", "unknown"]
+IrDirection = Literal["read", "written"]
 Key = tuple[object, ...]
 
 UPPER, LOWER = 1, 2
 """Flag bits: some part may be smaller than counted; some part may be larger."""
-_NAMES: tuple[Exactness, ...] = ("exact", "upper", "lower", "unknown")
+_NAMES: tuple[IrExactness, ...] = ("exact", "upper", "lower", "unknown")
 
 
-def exactness_of(flags: int) -> Exactness:
+def exactness_of(flags: int) -> IrExactness:
     """The word for a set of flag bits; both bits together bound nothing."""
     return _NAMES[flags]
 
 
-class Tally:
+class IrTally:
     """Counts by key with flag bits, the bytes touched each way, and notes by IR line."""
 
     def __init__(self) -> None:
         self.amounts: dict[Key, int] = {}
         self.flags: dict[Key, int] = {}
-        self.touched: dict[Direction, Footprint] = {"read": Footprint(), "written": Footprint()}
+        self.touched: dict[IrDirection, Footprint] = {"read": Footprint(), "written": Footprint()}
         self.notes: dict[tuple[int, str], None] = {}
 
     def add(self, key: Key, amount: int, flags: int = 0) -> None:
@@ -47,13 +47,13 @@ class Tally:
         """Remember once what happened at an IR line."""
         self.notes.setdefault((line, text))
 
-    def include(self, other: Tally, flags: int = 0) -> None:
+    def include(self, other: IrTally, flags: int = 0) -> None:
         """Add all of another tally, setting flag bits on everything it counted."""
         for key, amount in other.amounts.items():
             self.add(key, amount, other.flags.get(key, 0) | flags)
         self._include_sets(other)
 
-    def include_larger(self, one: Tally, two: Tally) -> None:
+    def include_larger(self, one: IrTally, two: IrTally) -> None:
         """Add the larger entry of two alternatives as an upper bound."""
         for key in {**one.amounts, **two.amounts}:
             amount = max(one.amounts.get(key, 0), two.amounts.get(key, 0))
@@ -63,12 +63,12 @@ class Tally:
         self._include_sets(one)
         self._include_sets(two)
 
-    def include_as_possible(self, other: Tally) -> None:
+    def include_as_possible(self, other: IrTally) -> None:
         """Count nothing of another tally, but mark every entry it has as a lower bound here."""
         for key in other.amounts:
             self.add(key, 0, LOWER)
 
-    def _include_sets(self, other: Tally) -> None:
+    def _include_sets(self, other: IrTally) -> None:
         for direction, footprint in other.touched.items():
             self.touched[direction].update(footprint)
         self.notes.update(other.notes)

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, OpCase
-from kopt_kb.kernels.compile.target import TARGETS, Target
+from kopt_kb.kernels.compile.target import TARGETS, CompileTarget
 
-__all__ = ["TARGETS", "Compilation", "CompileFailed", "CompilePool", "CompileRequest", "OpCase", "Target"]
+__all__ = ["TARGETS", "Compilation", "CompileFailed", "CompilePool", "CompileRequest", "CompileTarget", "OpCase"]

@@ -22,7 +22,7 @@ from kopt_kb.kernels.compile.request import (
     kernel_case,
 )
 from kopt_kb.kernels.compile.stub import activate, argument, gpu_target
-from kopt_kb.kernels.compile.target import Target
+from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
 
 __all__ = ["build", "failure"]
@@ -37,7 +37,7 @@ def build(request: CompileRequest) -> list[Compilation]:
         BadInput: File, kernel or arguments are wrong; one line that names them.
         CompileFailed: Triton or the assembler refuses the kernel.
     """
-    target = Target.parse(request.target)
+    target = CompileTarget.parse(request.target)
     activate(target)
     module = load_module(request.case.file)
     if isinstance(request.case, OpCase):
@@ -78,7 +78,7 @@ def _pick(kernels: Mapping[str, Any], case: KernelCase) -> Any:
 def _compile(
     kernel: Any,
     case: KernelCase,
-    target: Target,
+    target: CompileTarget,
     request: CompileRequest,
     grid: tuple[int, ...],
 ) -> Compilation:
@@ -157,7 +157,7 @@ def _run(
 
 
 @contextlib.contextmanager
-def _stop_early(target: Target, limit_bytes: int | None, where: str) -> Iterator[None]:
+def _stop_early(target: CompileTarget, limit_bytes: int | None, where: str) -> Iterator[None]:
     """Check shared memory once Triton has allocated it, before code generation, which is half of the time.
 
     The backend's list of stages is wrapped. Triton's own hook for stages changed from one version to the next, and
@@ -208,7 +208,7 @@ def _line(error: BaseException) -> str:
 
 def _result(
     compiled: Any,
-    target: Target,
+    target: CompileTarget,
     assembly: str,
     log: str,
     seconds: Mapping[str, float],
@@ -252,7 +252,7 @@ def _plain(value: object) -> object:
     return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
-def _versions(target: Target, triton: str) -> dict[str, str]:
+def _versions(target: CompileTarget, triton: str) -> dict[str, str]:
     if target.backend == "hip":
         return {"triton": triton, "llvm": f"bundled with triton {triton}"}
     blackwell = isinstance(target.arch, int) and target.arch >= 100

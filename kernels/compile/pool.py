@@ -19,9 +19,9 @@ from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileR
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import Child, Limits, environment
 
-__all__ = ["CompilePool", "Outcome"]
+__all__ = ["CompileOutcome", "CompilePool"]
 
-Outcome = list[Compilation] | KoptError
+CompileOutcome = list[Compilation] | KoptError
 """What became of one request: its kernels, or the error that ended it."""
 
 
@@ -72,7 +72,7 @@ class CompilePool:
         """Return a worker's answer to one job; an error is returned, not raised."""
         return self._workers[0].run(job, self._time_limit_s, self._start_limit_s)
 
-    def compile_all(self, requests: Iterable[CompileRequest]) -> Iterator[tuple[int, Outcome]]:
+    def compile_all(self, requests: Iterable[CompileRequest]) -> Iterator[tuple[int, CompileOutcome]]:
         """Yield (position of the request, outcome) as jobs end, over all workers."""
         jobs: queue.SimpleQueue[tuple[int, CompileRequest]] = queue.SimpleQueue()
         total = 0
@@ -83,7 +83,7 @@ class CompilePool:
             threading.Thread(target=self._serve, args=(worker, jobs, results), daemon=True).start()
         for _ in range(total):
             position, outcome = results.get()
-            yield position, cast("Outcome", outcome)
+            yield position, cast("CompileOutcome", outcome)
 
     def _serve(
         self,

@@ -8,7 +8,7 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
 from kopt_kb.errors import MissingTool
-from kopt_kb.kernels.compile.target import Target
+from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.launch_case import Scalar, TensorSpec
 
 __all__ = ["StubDriver", "activate", "argument", "gpu_target"]
@@ -16,7 +16,7 @@ __all__ = ["StubDriver", "activate", "argument", "gpu_target"]
 _INT32_MAX = 2**31 - 1
 
 
-def gpu_target(target: Target) -> GPUTarget:
+def gpu_target(target: CompileTarget) -> GPUTarget:
     """Return the target as Triton's own type."""
     return GPUTarget(target.backend, target.arch, target.warp_size)
 
@@ -24,7 +24,7 @@ def gpu_target(target: Target) -> GPUTarget:
 class StubDriver(DriverBase):  # type: ignore[misc] # triton is untyped
     """Names a target and refuses everything that needs a device."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: CompileTarget) -> None:
         super().__init__()
         self._target = gpu_target(target)
 
@@ -100,7 +100,7 @@ class _Pointer:
         return self._span_bytes
 
 
-def activate(target: Target) -> None:
+def activate(target: CompileTarget) -> None:
     """Make Triton compile for that target in this process.
 
     On AMD the real launcher adds `tt.pointer_range=32` to tensors under 2 GiB, by a check that imports

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["TARGETS", "Target"]
+__all__ = ["TARGETS", "CompileTarget"]
 
 TARGETS = ("sm_80", "sm_90", "sm_100", "sm_120", "gfx90a", "gfx942", "gfx950")
 """Targets that are tested; others of the same families are passed on to Triton."""
@@ -19,7 +19,7 @@ _WARP_SIZE = {"cuda": 32, "hip": 64}
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CompileTarget:
     """One target as Triton names it.
 
     Attributes:
@@ -35,7 +35,7 @@ class Target:
     warp_size: int
 
     @classmethod
-    def parse(cls, name: str) -> Target:
+    def parse(cls, name: str) -> CompileTarget:
         """Return the target of that name; raises `BadInput` with the tested ones."""
         if found := _NVIDIA.fullmatch(name):
             return cls(f"sm_{found[1]}", "cuda", int(found[1]), _WARP_SIZE["cuda"])

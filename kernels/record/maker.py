@@ -51,13 +51,13 @@ def _where(request: Request) -> str:
 
 def _record(request: Request) -> Any:
     from kopt_kb.kernels.compile.stub import activate
-    from kopt_kb.kernels.compile.target import Target
+    from kopt_kb.kernels.compile.target import CompileTarget
     from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
     from kopt_kb.kernels.record.stand_ins import DeviceFacts
     from kopt_kb.kernels.record.trace import Trace
     from kopt_kb.kernels.record.triton_launches import Launches
 
-    target = Target.parse(request.target)
+    target = CompileTarget.parse(request.target)
     activate(target)
     facts = DeviceFacts(request.device, _capability(target.arch), request.facts)
     trace = Trace(facts)

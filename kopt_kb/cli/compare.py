@@ -10,7 +10,7 @@ import argparse
 
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.wiki.compare import Comparison, Line, compare_platforms
+from kopt_kb.wiki.compare import SideBySide, SideBySideLine, compare_platforms
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.vocabulary import UnknownMetric, metric
 
@@ -56,12 +56,12 @@ def _is_metric(word: str) -> bool:
     return True
 
 
-def _print(found: Comparison) -> None:
+def _print(found: SideBySide) -> None:
     head = ["", *(str(one.id) for one in found.platforms), "ratio", ""]
     print(table([head, *(_cells(line) for line in found.lines)], right=tuple(range(1, len(found.platforms) + 1))))
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: SideBySideLine) -> list[str]:
     cells = []
     for row, note in zip(line.rows, line.notes, strict=True):
         if row is None:

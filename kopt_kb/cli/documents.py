@@ -10,12 +10,12 @@ from kopt_kb.wiki.names import Identity
 from kopt_kb.wire import Wire
 
 __all__ = [
-    "Code",
+    "CodeEntry",
     "Codes",
+    "ErrorBody",
     "ErrorDocument",
     "Product",
     "Products",
-    "Refusal",
     "WrittenFile",
     "WrittenFiles",
     "WrittenPage",
@@ -23,7 +23,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal(Wire):
+class ErrorBody(Wire):
     """An error: its code, what is wrong, where, and what to do."""
 
     code: str
@@ -36,12 +36,12 @@ class Refusal(Wire):
 class ErrorDocument(Wire):
     """What every command prints in place of its result when it is refused."""
 
-    error: Refusal
+    error: ErrorBody
 
     @staticmethod
     def of(error: KoptError) -> ErrorDocument:
         """Return the document of an error."""
-        return ErrorDocument(Refusal(error.error_code, error.what, error.where, error.fix))
+        return ErrorDocument(ErrorBody(error.error_code, error.what, error.where, error.fix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Products(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Code(Wire):
+class CodeEntry(Wire):
     """A code, what kind of thing has it, and what is known of it; faults, rules and findings state a cause alone."""
 
     WIRE: ClassVar = ("code", "kind", "name?", "cause", "remedy?")
@@ -79,7 +79,7 @@ class Code(Wire):
 class Codes(Wire):
     """Codes that were asked for, or all."""
 
-    codes: tuple[Code, ...]
+    codes: tuple[CodeEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)

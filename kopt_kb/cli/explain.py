@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.cli.documents import Code, Codes
+from kopt_kb.cli.documents import CodeEntry, Codes
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput
 
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
 
 
-def _known() -> dict[str, Code]:
+def _known() -> dict[str, CodeEntry]:
     """Return every code with its kind, name, cause and remedy; what a table does not say is left out."""
     from kopt_kb.error_codes import causes
     from kopt_kb.wiki.faults import FAULT_CODES
@@ -25,10 +25,10 @@ def _known() -> dict[str, Code]:
     from kopt_kb.workspace.audit.audit import AUDIT_CODES
 
     laws = {code: (rule.__doc__ or "").splitlines()[0] for code, rule in RULES.items()}
-    known = [Code(code, "error", one.cause, one.name, one.remedy) for code, one in causes().items()]
-    known += [Code(code, "wiki fault", text) for code, text in FAULT_CODES.items()]
-    known += [Code(code, "physics rule", f"Not so: {law}") for code, law in laws.items()]
-    known += [Code(code, "audit finding", text) for code, text in AUDIT_CODES.items()]
+    known = [CodeEntry(code, "error", one.cause, one.name, one.remedy) for code, one in causes().items()]
+    known += [CodeEntry(code, "wiki fault", text) for code, text in FAULT_CODES.items()]
+    known += [CodeEntry(code, "physics rule", f"Not so: {law}") for code, law in laws.items()]
+    known += [CodeEntry(code, "audit finding", text) for code, text in AUDIT_CODES.items()]
     return {one.code: one for one in known}
 
 

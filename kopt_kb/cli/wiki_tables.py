@@ -14,7 +14,7 @@ from kopt_kb.wiki.conflicts import Conflict, Conflicts, wiki_conflicts
 from kopt_kb.wiki.row import Row
 
 if TYPE_CHECKING:
-    from kopt_kb.wiki.differences import Difference
+    from kopt_kb.wiki.differences import ForeignDifference
 
 __all__ = ["add_diff_arguments", "add_sources_arguments", "run_conflicts", "run_diff", "run_sources"]
 
@@ -119,7 +119,7 @@ def run_diff(args: argparse.Namespace) -> int:
     return ExitCode.FINDING if found.counts["disagrees"] else ExitCode.OK
 
 
-def _print_diff(rows: Iterable[Difference], *, every: bool) -> None:
+def _print_diff(rows: Iterable[ForeignDifference], *, every: bool) -> None:
     for one in rows:
         if one.state == "agrees" or (one.state == "not-comparable" and not every):
             continue

@@ -13,9 +13,9 @@ from typing import ClassVar, Literal, cast
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.analysis.occupancy.occupancy import occupancy
 from kopt_kb.errors import KoptError, MissingTool
-from kopt_kb.kernels.compile.pool import CompilePool, Outcome
+from kopt_kb.kernels.compile.pool import CompileOutcome, CompilePool
 from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest, KernelCase, OpCase
-from kopt_kb.kernels.compile.target import Target
+from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.static.compile_cache import CompileCache, StaticFacts, cache_key
 from kopt_kb.static.static_profile import Case, as_case, profile_of
 from kopt_kb.wire import Wire
@@ -153,7 +153,7 @@ def prune(
         MissingTool: Triton is not installed.
     """
     start = time.perf_counter()
-    target = Target.parse(target).name
+    target = CompileTarget.parse(target).name
     configs = list(configurations(space))
     size = max(1, min(options.workers or os.cpu_count() or 1, len(configs)))
     with CompilePool(size, time_limit_s=options.time_limit_s, memory_limit_bytes=options.memory_limit_bytes) as pool:
@@ -188,7 +188,7 @@ def judge_configs(
     Raises:
         MissingTool: Triton is not installed.
     """
-    target, cache, most = Target.parse(target).name, CompileCache(cache_folder), limits.shared_memory_per_block
+    target, cache, most = CompileTarget.parse(target).name, CompileCache(cache_folder), limits.shared_memory_per_block
     facts, todo = _prepare(configs, case_of, _Keyed(target, most, cache))
     cached = len(configs) - len(todo) - sum(isinstance(one, Removed) for one in facts.values())
     requests = [CompileRequest(case, target, False, most) for _, _, case in todo]
@@ -235,7 +235,7 @@ def _prepare(
     return facts, todo
 
 
-def _digest(config: Config, outcome: Outcome, key: str, cache: CompileCache) -> _Known:
+def _digest(config: Config, outcome: CompileOutcome, key: str, cache: CompileCache) -> _Known:
     if isinstance(outcome, MissingTool):
         raise outcome
     if isinstance(outcome, KoptError):

@@ -13,7 +13,7 @@ from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits
 from kopt_kb.analysis.occupancy.occupancy import Occupancy
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, KernelCase, OpCase, kernel_case
-from kopt_kb.kernels.compile.target import Target
+from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.launch_case import LaunchCase
 from kopt_kb.wire import Wire, inside
 
@@ -86,7 +86,7 @@ class CompiledKernel(Wire):
         """What one block uses, for an occupancy calculation."""
         metadata = self.compilation.metadata
         return Resources(
-            threads_per_block=metadata["num_warps"] * Target.parse(self.target).warp_size,
+            threads_per_block=metadata["num_warps"] * CompileTarget.parse(self.target).warp_size,
             registers_per_thread=self.assembler.registers or 0,
             accumulation_registers_per_thread=self.assembler.accumulation_registers or 0,
             scalar_registers_per_warp=self.assembler.scalar_registers or 0,
@@ -143,7 +143,7 @@ def compile_kernel(
         MissingTool: Triton is not installed.
         CompileFailed: The compiler refuses, dies or overruns, or the result can't be launched.
     """
-    request = CompileRequest(as_case(case), Target.parse(target).name, disassemble)
+    request = CompileRequest(as_case(case), CompileTarget.parse(target).name, disassemble)
     if pool is not None:
         compiled = pool.compile(request)
     else:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Block", "Outline", "is_prose", "paired", "read_blocks"]
+__all__ = ["Outline", "TextBlock", "is_prose", "paired", "read_blocks"]
 
 _REFERENCE = re.compile(r"\[\^([A-Za-z0-9_.\-]+)\]")
 _DEFINITION = re.compile(r"^\[\^[A-Za-z0-9_.\-]+\]:")
@@ -15,7 +15,7 @@ _FENCE = re.compile(r"^\s*(```+|~~~+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """One paragraph, list item, table row or code block.
 
     Attributes:
@@ -39,7 +39,7 @@ class Block:
 class Outline:
     """Blocks and headings of a page; headings keep their # and stand by line."""
 
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[TextBlock] = field(default_factory=list)
     headings: dict[int, str] = field(default_factory=dict)
     open_fence: int = 0
     """Line of a code fence that is never closed; 0 when there is none."""
@@ -61,7 +61,7 @@ class _Scanner:
 
     def close(self) -> None:
         if self.held:
-            self.outline.blocks.append(Block(self.kind, self.first, self.heading, "\n".join(self.held)))
+            self.outline.blocks.append(TextBlock(self.kind, self.first, self.heading, "\n".join(self.held)))
         self.held = []
 
     def start(self, kind: str, number: int, line: str) -> None:
@@ -108,7 +108,7 @@ def read_blocks(lines: Sequence[str], start: int) -> Outline:
     return scanner.outline
 
 
-def is_prose(block: Block, previous: Block | None) -> bool:
+def is_prose(block: TextBlock, previous: TextBlock | None) -> bool:
     """Return whether a block makes claims: no code, no table header or separator, no line that only introduces."""
     if block.kind == "code" or block.text.rstrip().endswith(":"):
         return False
@@ -118,9 +118,9 @@ def is_prose(block: Block, previous: Block | None) -> bool:
     return not header and not set(block.text.strip()) <= set("|-: ")
 
 
-def paired(blocks: Sequence[Block]) -> Iterator[tuple[Block, Block | None]]:
+def paired(blocks: Sequence[TextBlock]) -> Iterator[tuple[TextBlock, TextBlock | None]]:
     """Yield each block with the one before it."""
-    previous: Block | None = None
+    previous: TextBlock | None = None
     for block in blocks:
         yield block, previous
         previous = block

@@ -13,7 +13,7 @@ from kopt_kb.wiki.knowledge import FOLDERS, page_faults, read_knowledge
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.page import Page, read_page
 from kopt_kb.wiki.required import missing
-from kopt_kb.wiki.sheet import Check, Sheet
+from kopt_kb.wiki.sheet import RuleCheck, Sheet
 from kopt_kb.wiki.sources import RECORD, changed_rows
 from kopt_kb.wiki.tables import table
 from kopt_kb.wiki.wiki import Wiki
@@ -40,7 +40,7 @@ class WikiReport(Wire):
     pages: int = 0
     rows: Mapping[str, int] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
-    checks: tuple[Check, ...] = ()
+    checks: tuple[RuleCheck, ...] = ()
 
     @property
     def outcomes(self) -> Counter[str]:
@@ -68,7 +68,7 @@ class _Draft:
     pages: int
     rows: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
+    checks: list[RuleCheck] = field(default_factory=list)
 
 
 def render_index(wiki: Wiki) -> str:

@@ -16,7 +16,7 @@ from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.vocabulary import METRICS, asked, canonical_key, fits
 from kopt_kb.wire import Wire
 
-__all__ = ["Comparison", "Line", "compare_platforms"]
+__all__ = ["SideBySide", "SideBySideLine", "compare_platforms"]
 
 _WEAK = ("acc", "clock")
 """Conditions that sheets often leave out: rows that differ in them only stand on one line, and the line says so."""
@@ -24,7 +24,7 @@ _PREFERRED = {"fp32": 0, "int32": 0, "unstated": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell(Wire):
+class SideBySideCell(Wire):
     """One product's part of a line: its row, or `missing` and what stands instead."""
 
     WIRE: ClassVar = ("platform", "state", "note", "row?")
@@ -35,7 +35,7 @@ class Cell(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Line(Wire):
+class SideBySideLine(Wire):
     """One quantity of every product.
 
     Attributes:
@@ -63,10 +63,12 @@ class Line(Wire):
         return self.ratios()
 
     @property
-    def _cells(self) -> tuple[Cell, ...]:
+    def _cells(self) -> tuple[SideBySideCell, ...]:
         cells = zip(self.platforms, self.rows, self.notes, strict=True)
         return tuple(
-            Cell(name, "missing", note, None) if row is None else Cell(name, row.kind, note, spec(row))
+            SideBySideCell(name, "missing", note, None)
+            if row is None
+            else SideBySideCell(name, row.kind, note, spec(row))
             for name, row, note in cells
         )
 
@@ -79,12 +81,12 @@ class Line(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Wire):
+class SideBySide(Wire):
     """Products and their lines, in vocabulary order."""
 
     WIRE: ClassVar = ("platforms=_names", "lines")
     platforms: tuple[Platform, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SideBySideLine, ...]
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -125,14 +127,14 @@ def _elsewhere(platform: Platform, topic: str) -> str:
     return ""
 
 
-def _line(platforms: Sequence[Platform], topic: str, rows: list[Row | None]) -> Line:
+def _line(platforms: Sequence[Platform], topic: str, rows: list[Row | None]) -> SideBySideLine:
     notes = tuple("" if row is not None else _elsewhere(one, topic) for one, row in zip(platforms, rows, strict=True))
     keys = {row.key for row in rows if row is not None}
     names = tuple(str(one.id) for one in platforms)
-    return Line(names, keys.pop() if len(keys) == 1 else topic, tuple(rows), notes, _differences(rows))
+    return SideBySideLine(names, keys.pop() if len(keys) == 1 else topic, tuple(rows), notes, _differences(rows))
 
 
-def _lines(platforms: Sequence[Platform], topic: str, found: list[list[Row]]) -> list[Line]:
+def _lines(platforms: Sequence[Platform], topic: str, found: list[list[Row]]) -> list[SideBySideLine]:
     """Return the lines of a topic: a line for each key all share, else one of the best rows; then what is left."""
     shared = set.intersection(*({row.key for row in rows} for rows in found))
     lines = [
@@ -150,14 +152,14 @@ def _lines(platforms: Sequence[Platform], topic: str, found: list[list[Row]]) ->
     return lines
 
 
-def _alone(platforms: Sequence[Platform], at: int, row: Row) -> Line:
+def _alone(platforms: Sequence[Platform], at: int, row: Row) -> SideBySideLine:
     """Return the line of a row that no other product has under its conditions."""
     rows = tuple(row if number == at else None for number in range(len(platforms)))
     notes = tuple("" if number == at else "no row under these conditions" for number in range(len(platforms)))
-    return Line(tuple(str(one.id) for one in platforms), row.key, rows, notes, ())
+    return SideBySideLine(tuple(str(one.id) for one in platforms), row.key, rows, notes, ())
 
 
-def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = None, **axes: str) -> Comparison:
+def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = None, **axes: str) -> SideBySide:
     """Return the products side by side, every metric or one under conditions.
 
     Args:
@@ -191,4 +193,4 @@ def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = N
         raise BadInput(
             f"no row of {metric_name or 'any metric'} fits the conditions", fix="leave conditions out", code="KB026"
         )
-    return Comparison(tuple(platforms), tuple(lines))
+    return SideBySide(tuple(platforms), tuple(lines))

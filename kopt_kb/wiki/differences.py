@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from kopt_kb.errors import BadInput
-from kopt_kb.wiki.explain import Case, Explanation, differing, explain
+from kopt_kb.wiki.explain import Explanation, ForeignCase, differing, explain
 from kopt_kb.wiki.foreign import ForeignRow
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import citation_of, reread
@@ -18,9 +18,9 @@ from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.vocabulary import METRICS, canonical_key
 from kopt_kb.wire import Wire
 
-__all__ = ["Difference", "Differences", "State", "compare_row", "diff"]
+__all__ = ["Agreement", "ForeignDifference", "ForeignDifferences", "compare_row", "diff"]
 
-State = Literal["agrees", "disagrees", "unknown", "not-comparable"]
+Agreement = Literal["agrees", "disagrees", "unknown", "not-comparable"]
 
 AGREEMENT = Fraction(1, 100)
 """Rates and bandwidths agree within 1 %: sources round differently. Counts, widths and on-chip sizes are exact."""
@@ -41,7 +41,7 @@ class OwnValue(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference(Wire):
+class ForeignDifference(Wire):
     """One foreign value beside ours.
 
     Attributes:
@@ -55,7 +55,7 @@ class Difference(Wire):
         "ours=_ours", "classes=explanations",
     )  # fmt: skip
     row: ForeignRow
-    state: State
+    state: Agreement
     key: str
     platform: str = ""
     ours: Row | None = None
@@ -73,12 +73,12 @@ class Difference(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Differences(Wire):
+class ForeignDifferences(Wire):
     """The comparison of a table."""
 
     WIRE: ClassVar = ("table", "counts=_counts", "differences=_listed")
     table: str
-    rows: tuple[Difference, ...]
+    rows: tuple[ForeignDifference, ...]
 
     @property
     def counts(self) -> Counter[str]:
@@ -90,7 +90,7 @@ class Differences(Wire):
         return dict(sorted(self.counts.items()))
 
     @property
-    def _listed(self) -> tuple[Difference, ...]:
+    def _listed(self) -> tuple[ForeignDifference, ...]:
         """Agreeing values are counted, not listed."""
         return tuple(one for one in self.rows if one.state != "agrees")
 
@@ -117,32 +117,32 @@ def _nearest(row: ForeignRow, rows: list[Row]) -> Row:
     return min(rows, key=lambda one: abs(row_value(one) - row.si))
 
 
-def _against(platform: Platform, row: ForeignRow, key: str, fitting: list[Row]) -> Difference:
+def _against(platform: Platform, row: ForeignRow, key: str, fitting: list[Row]) -> ForeignDifference:
     """Compare with our value rows of these conditions."""
     agreeing = [one for one in fitting if _agrees(row, one)]
     accumulators = {dict(one.axes).get("acc") for one in fitting}
     if agreeing and (len(agreeing) == len(fitting) or "acc" in dict(row.axes) or len(accumulators) == 1):
-        return Difference(row, "agrees", key, platform.id, agreeing[0])
+        return ForeignDifference(row, "agrees", key, platform.id, agreeing[0])
     if agreeing:
         reason = f"the accumulator is not stated and decides: ours are {', '.join(one.key for one in fitting)}"
-        return Difference(row, "not-comparable", key, platform.id, agreeing[0], reason)
+        return ForeignDifference(row, "not-comparable", key, platform.id, agreeing[0], reason)
     ours = _nearest(row, fitting)
-    case = Case(platform.wiki, platform.identity, platform.sheet, row, _wanted(row), ours)
-    return Difference(row, "disagrees", key, platform.id, ours, "", explain(case))
+    case = ForeignCase(platform.wiki, platform.identity, platform.sheet, row, _wanted(row), ours)
+    return ForeignDifference(row, "disagrees", key, platform.id, ours, "", explain(case))
 
 
-def _without_value(platform: Platform, row: ForeignRow, key: str, fitting: list[Row]) -> Difference:
+def _without_value(platform: Platform, row: ForeignRow, key: str, fitting: list[Row]) -> ForeignDifference:
     """Ours is NONE, UNKNOWN or missing."""
-    case = Case(platform.wiki, platform.identity, platform.sheet, row, _wanted(row), None)
+    case = ForeignCase(platform.wiki, platform.identity, platform.sheet, row, _wanted(row), None)
     absent = [one for one in fitting if one.kind == "none"]
     if absent:
         lacks = Explanation("part-lacks-it", f"{key} is NONE: {absent[0].note('reason')}")
         more = tuple(one for one in explain(case) if one.kind != "unexplained")
-        return Difference(row, "disagrees", key, platform.id, absent[0], "", (lacks, *more))
+        return ForeignDifference(row, "disagrees", key, platform.id, absent[0], "", (lacks, *more))
     if fitting:
         fits = tuple(one for one in explain(case) if one.kind != "unexplained")
-        return Difference(row, "unknown", key, platform.id, fitting[0], fitting[0].note("reason"), fits)
-    return Difference(row, "not-comparable", key, platform.id, None, "the wiki has no row for it")
+        return ForeignDifference(row, "unknown", key, platform.id, fitting[0], fitting[0].note("reason"), fits)
+    return ForeignDifference(row, "not-comparable", key, platform.id, None, "the wiki has no row for it")
 
 
 class _Platforms:
@@ -161,15 +161,15 @@ class _Platforms:
         return self.found[name]
 
 
-def _compare(platforms: _Platforms, row: ForeignRow) -> Difference:
+def _compare(platforms: _Platforms, row: ForeignRow) -> ForeignDifference:
     key = canonical_key(METRICS[row.metric], dict(row.axes))
     platform = platforms.of(row.platform)
     if isinstance(platform, BadInput):
-        return Difference(row, "not-comparable", key, "", None, f"{platform.what}; {platform.fix}")
+        return ForeignDifference(row, "not-comparable", key, "", None, f"{platform.what}; {platform.fix}")
     lacking = _missing_axes(row)
     if lacking:
         reason = f"the table does not say {', '.join(lacking)}: the value has several meanings"
-        return Difference(row, "not-comparable", key, platform.id, None, reason)
+        return ForeignDifference(row, "not-comparable", key, platform.id, None, reason)
     platform.refuse_faults(row.metric)
     wanted = _wanted(row)
     rows = [one for one in platform.sheet.chosen().values() if one.metric == row.metric and not differing(one, wanted)]
@@ -179,7 +179,7 @@ def _compare(platforms: _Platforms, row: ForeignRow) -> Difference:
     return _against(platform, row, key, values) if values else _without_value(platform, row, key, rows)
 
 
-def compare_row(registry: Registry, row: ForeignRow, names: Mapping[str, str] | None = None) -> Difference:
+def compare_row(registry: Registry, row: ForeignRow, names: Mapping[str, str] | None = None) -> ForeignDifference:
     """Return how one foreign value stands to ours.
 
     Args:
@@ -192,7 +192,7 @@ def compare_row(registry: Registry, row: ForeignRow, names: Mapping[str, str] | 
 
 def diff(
     registry: Registry, rows: Iterable[ForeignRow], table: str, names: Mapping[str, str] | None = None
-) -> Differences:
+) -> ForeignDifferences:
     """Return the comparison of a whole table with the wiki; see `compare_row`."""
     platforms = _Platforms(registry, names)
-    return Differences(table, tuple(_compare(platforms, row) for row in rows))
+    return ForeignDifferences(table, tuple(_compare(platforms, row) for row in rows))

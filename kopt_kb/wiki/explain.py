@@ -19,7 +19,7 @@ from kopt_kb.wiki.vocabulary import AXIS_DEFAULTS
 from kopt_kb.wiki.wiki import Wiki
 from kopt_kb.wire import Wire
 
-__all__ = ["CLASSES", "Case", "Explanation", "explain"]
+__all__ = ["CLASSES", "Explanation", "ForeignCase", "explain"]
 
 FAR = Fraction(1, 10)
 """How far a ratio may stand from a plain factor of two or more: nothing else is near, and both sides are rounded."""
@@ -68,7 +68,7 @@ class Explanation(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ForeignCase:
     """A foreign value and what it is compared with.
 
     Attributes:
@@ -134,19 +134,19 @@ def _silent(axis: str, wanted: str, have: str) -> bool:
     return axis == "ops" and "all" in {wanted, have}
 
 
-def _rejected(case: Case) -> Iterator[Explanation]:
+def _rejected(case: ForeignCase) -> Iterator[Explanation]:
     for row in case.sheet.rows:
         loses = row.metric == case.row.metric and row.chosen is False and row.kind == "value"
         if loses and not differing(row, case.wanted) and near(case.row.si, row_value(row)):
             yield Explanation("rejected-here", f"{_show(row)}, rejected: {row.note('rejected')}")
 
 
-def _zero(case: Case) -> Iterator[Explanation]:
+def _zero(case: ForeignCase) -> Iterator[Explanation]:
     if case.row.si == 0:
         yield Explanation("zero", "no part has 0 of it; a missing value is UNKNOWN, an absent unit NONE")
 
 
-def _conditions(case: Case) -> Iterator[Explanation]:
+def _conditions(case: ForeignCase) -> Iterator[Explanation]:
     """Rows of the same metric that differ in as few conditions as possible."""
     same = [row for row in _values(case.sheet, case.row.metric) if near(case.row.si, row_value(row))]
     found = [(axes, row) for row in same if (axes := differing(row, case.wanted))]
@@ -176,7 +176,7 @@ def _metric_class(foreign: str, ours: str) -> str:
     return "measured-as-peak" if ours.startswith(("measured", "acceptance")) else "other-metric"
 
 
-def _metrics(case: Case) -> Iterator[Explanation]:
+def _metrics(case: ForeignCase) -> Iterator[Explanation]:
     """Rows of metrics that are easily taken for this one, under the same number format."""
     others = {name for family in _FAMILIES if case.row.metric in family for name in family} - {case.row.metric}
     for row in _values(case.sheet, *others):
@@ -194,7 +194,7 @@ _LINKS = {"link_bandwidth", "host_bandwidth"}
 _RATES = {"peak_compute", "ops_per_clock_per_sm"}
 
 
-def _twice(case: Case, ratio: Fraction) -> Iterator[str]:
+def _twice(case: ForeignCase, ratio: Fraction) -> Iterator[str]:
     """Yield the classes of a factor of two or one half."""
     if near(ratio, Fraction(2), FAR):
         if case.row.metric in _RATES and case.wanted.get("sparsity") == "dense":
@@ -208,7 +208,7 @@ def _twice(case: Case, ratio: Fraction) -> Iterator[str]:
             yield "direction"
 
 
-def _prefixes(case: Case, ratio: Fraction) -> Iterator[str]:
+def _prefixes(case: ForeignCase, ratio: Fraction) -> Iterator[str]:
     """Yield the classes of systems and prefixes."""
     if any(near(ratio, Fraction(count), FAR) for count in (4, 8, 16, 36, 72)):
         yield "per-system"
@@ -220,7 +220,7 @@ def _prefixes(case: Case, ratio: Fraction) -> Iterator[str]:
         yield "binary-prefix"
 
 
-def _factors(case: Case) -> Iterator[Explanation]:
+def _factors(case: ForeignCase) -> Iterator[Explanation]:
     """Plain factors between the foreign value and ours."""
     ratio = case.ratio
     if ratio and case.ours is not None:
@@ -228,7 +228,7 @@ def _factors(case: Case) -> Iterator[Explanation]:
             yield Explanation(kind, f"{float(ratio):.4g} times our {_show(case.ours)}")
 
 
-def _dies(case: Case) -> Iterator[Explanation]:
+def _dies(case: ForeignCase) -> Iterator[Explanation]:
     """The value times the number of dies is ours."""
     ratio = case.ratio
     for row in _values(case.sheet, "die_count"):
@@ -240,7 +240,7 @@ def _numbers(sheet: Sheet, metric: str, **axes: str) -> list[Fraction]:
     return [row_value(row) for row in _values(sheet, metric) if not differing(row, axes)]
 
 
-def _rates(case: Case) -> Iterator[Explanation]:
+def _rates(case: ForeignCase) -> Iterator[Explanation]:
     """SMs x rate x clock with another clock, or with the rate per SM that a sibling of the same target has."""
     if case.row.metric != "peak_compute":
         return
@@ -255,7 +255,7 @@ def _rates(case: Case) -> Iterator[Explanation]:
             return
 
 
-def _rate_sheets(case: Case, same: dict[str, str]) -> Iterator[tuple[Sheet, list[Fraction], str]]:
+def _rate_sheets(case: ForeignCase, same: dict[str, str]) -> Iterator[tuple[Sheet, list[Fraction], str]]:
     """Yield this part with its rate, with the ceiling of its target if it is cut, and its siblings with theirs."""
     rates = [
         row for row in _values(case.sheet, "ops_per_clock_per_sm") if not differing(row, {**same, "acc": "unstated"})
@@ -274,13 +274,13 @@ def _rate_sheets(case: Case, same: dict[str, str]) -> Iterator[tuple[Sheet, list
 _MOST_PRODUCTS = 4
 
 
-def _closer(case: Case, value: Fraction) -> bool:
+def _closer(case: ForeignCase, value: Fraction) -> bool:
     """Return whether a value is near the foreign one, and nearer than ours."""
     distance = abs(value - case.row.si)
     return near(case.row.si, value) and (case.ours is None or distance < abs(row_value(case.ours) - case.row.si))
 
 
-def _products(case: Case) -> Iterator[Explanation]:
+def _products(case: ForeignCase) -> Iterator[Explanation]:
     """Other products of the vendor with this value, those that are easily confused first."""
     named = case.wiki.names.siblings(case.identity)
     rest = [p for p, one in case.wiki.names.identities.items() if one.vendor == case.identity.vendor]
@@ -295,12 +295,12 @@ def _products(case: Case) -> Iterator[Explanation]:
         yield Explanation("other-product", f"{', '.join(hits[:_MOST_PRODUCTS])}{more} have this value")
 
 
-_TRIED: tuple[Callable[[Case], Iterator[Explanation]], ...] = (
+_TRIED: tuple[Callable[[ForeignCase], Iterator[Explanation]], ...] = (
     _zero, _rejected, _conditions, _dies, _metrics, _factors, _rates, _products,
 )  # fmt: skip
 
 
-def explain(case: Case) -> tuple[Explanation, ...]:
+def explain(case: ForeignCase) -> tuple[Explanation, ...]:
     """Return every class that fits, the most telling first; `unexplained` when none does."""
     found: dict[str, Explanation] = {}
     for tried in _TRIED:

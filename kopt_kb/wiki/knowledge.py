@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kopt_kb.wiki.blocks import Block, Outline, is_prose, paired, read_blocks
+from kopt_kb.wiki.blocks import Outline, TextBlock, is_prose, paired, read_blocks
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.page import read_front_matter
@@ -106,7 +106,7 @@ def _check_structure(page: KnowledgePage) -> None:
         page.fault("WK502", page.outline.open_fence, "a code fence is never closed", "close it")
 
 
-def _is_step(page: KnowledgePage, block: Block) -> bool:
+def _is_step(page: KnowledgePage, block: TextBlock) -> bool:
     """Return whether a block is a step of advice: an instruction, which the claims above it bear out."""
     return page.kind == "advice" and block.kind == "item" and block.heading == "What to do"
 

@@ -11,7 +11,7 @@ from kopt_kb.wiki.search_filters import Filters, check_filters, vendor_of
 from kopt_kb.wiki.wiki import Wiki
 from kopt_kb.wire import Wire
 
-__all__ = ["ReadingList", "Stop", "reading_list"]
+__all__ = ["PageToRead", "ReadingList", "reading_list"]
 
 _WHY: tuple[tuple[str, str], ...] = (
     ("op", "what the operation is made of, where it is bound, which directions pay"),
@@ -26,7 +26,7 @@ _WHY: tuple[tuple[str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stop(Wire):
+class PageToRead(Wire):
     """One page to read.
 
     Attributes:
@@ -53,7 +53,7 @@ class ReadingList(Wire):
 
     WIRE: ClassVar = ("filters=filters.given", "pages=stops", "missing", "tips")
     filters: Filters
-    stops: tuple[Stop, ...]
+    stops: tuple[PageToRead, ...]
     missing: tuple[str, ...]
     tips: str = ""
 
@@ -71,7 +71,7 @@ def _matches(page: KnowledgePage, filters: Filters, vendor: str) -> tuple[str, .
     return tuple(found)
 
 
-def _knowledge(wiki: Wiki, filters: Filters) -> Iterator[Stop]:
+def _knowledge(wiki: Wiki, filters: Filters) -> Iterator[PageToRead]:
     vendor = vendor_of(wiki, filters.arch) if filters.arch else ""
     why = dict(_WHY)
     for folder, kind in FOLDERS.items():
@@ -79,28 +79,28 @@ def _knowledge(wiki: Wiki, filters: Filters) -> Iterator[Stop]:
             page = read_knowledge(wiki.read(path) or b"", path, wiki.targets)
             named = _matches(page, filters, vendor)
             if named is not None and not page.faults and (kind != "advice" or named):
-                yield Stop(path, page.title, kind, why[kind], page.versions, named)
+                yield PageToRead(path, page.title, kind, why[kind], page.versions, named)
 
 
-def _values(wiki: Wiki, filters: Filters) -> Iterator[Stop]:
+def _values(wiki: Wiki, filters: Filters) -> Iterator[PageToRead]:
     why = dict(_WHY)
     if filters.arch:
-        yield Stop(
+        yield PageToRead(
             f"targets/{filters.arch}.md", filters.arch, "target", why["target"], "any", (f"arch={filters.arch}",)
         )
         for one in wiki.names.identities.values():
             if one.target == filters.arch and filters.platform in {"", one.platform}:
-                yield Stop(one.path, one.sku, "hardware", why["hardware"], "any", (f"arch={filters.arch}",))
+                yield PageToRead(one.path, one.sku, "hardware", why["hardware"], "any", (f"arch={filters.arch}",))
 
 
-def _advice(wiki: Wiki) -> Iterator[Stop]:
+def _advice(wiki: Wiki) -> Iterator[PageToRead]:
     """Yield one stop for the advice pages about everything: a profile names the one to read."""
     pages = wiki.pages("advice")
     if pages:
-        yield Stop("advice/", f"{len(pages)} pages, one a limiter", "advice", dict(_WHY)["advice"], "any", ())
+        yield PageToRead("advice/", f"{len(pages)} pages, one a limiter", "advice", dict(_WHY)["advice"], "any", ())
 
 
-def _order(stop: Stop) -> tuple[int, int, int, str]:
+def _order(stop: PageToRead) -> tuple[int, int, int, str]:
     """Order by kind, what names more of the filters first, overviews before the rest."""
     kinds = [kind for kind, _ in _WHY]
     name = stop.path.rsplit("/", 1)[-1]

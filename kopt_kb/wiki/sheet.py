@@ -11,14 +11,14 @@ from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote
 from kopt_kb.wiki.row import Row
 
-__all__ = ["MAX_BYTES", "Check", "Sheet", "row_value"]
+__all__ = ["MAX_BYTES", "RuleCheck", "Sheet", "row_value"]
 
 MAX_BYTES = 1 << 20
 """Larger pages are refused before they are parsed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class RuleCheck:
     """Outcome of one physics rule on one row: pass, fail, excepted or not-checkable."""
 
     rule: str
@@ -39,7 +39,7 @@ class Sheet:
     rows: list[Row] = field(default_factory=list)
     footnotes: dict[str, dict[str, Footnote]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
+    checks: list[RuleCheck] = field(default_factory=list)
 
     def chosen(self) -> dict[str, Row]:
         """Return the one row of each key that may become a quantity."""
@@ -71,7 +71,7 @@ class Sheet:
             [Row.from_cache(row) for row in data["rows"]],
             {path: {n[0]: Footnote(*n) for n in notes} for path, notes in data["footnotes"].items()},
             [Fault(*fault) for fault in data["faults"]],
-            [Check(*check) for check in data["checks"]],
+            [RuleCheck(*check) for check in data["checks"]],
         )
 
 

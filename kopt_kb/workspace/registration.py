@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
-from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, Target
+from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, RoofTarget
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.quantity import Quantity, Unknown
@@ -89,7 +89,7 @@ def _spec(row: Row, sheet: Lookup) -> events.SpecRow:
     return events.SpecRow(row.key, row.value, "" if row.unit == "-" else row.unit, si, row.grade, _reference(row), text)
 
 
-def _condition(target: Target, shape: str) -> events.Target | None:
+def _condition(target: RoofTarget, shape: str) -> events.Target | None:
     if not isinstance(target.value, Quantity):
         return None
     value = target.value

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.discover import FileInfo, KernelInfo, Parameter, discover_kernels
+from kopt_kb.kernels.discover import FileInfo, KernelInfo, KernelParameter, discover_kernels
 
 pytestmark = pytest.mark.triton
 FILE = Path(__file__).parent / "compile" / "kernels_to_compile.py"
@@ -34,7 +34,7 @@ def test_a_called_helper_is_no_entry(found):
 
 def test_parameters_and_constexprs(found):
     """Run-time and compile-time parameters are told apart."""
-    assert found.kernels[0].parameters[-2:] == (Parameter("n", False), Parameter("BLOCK", True))
+    assert found.kernels[0].parameters[-2:] == (KernelParameter("n", False), KernelParameter("BLOCK", True))
 
 
 def test_autotune_and_heuristics(found):

@@ -22,7 +22,7 @@ from kopt_kb.wiki.physics import (
     technology,
 )
 from kopt_kb.wiki.physics.base import Facts, Finding
-from kopt_kb.wiki.sheet import Check, Sheet
+from kopt_kb.wiki.sheet import RuleCheck, Sheet
 
 __all__ = ["RULES", "judge"]
 
@@ -82,7 +82,7 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
 }
 
 
-def judge(sheet: Sheet) -> Iterator[Check]:
+def judge(sheet: Sheet) -> Iterator[RuleCheck]:
     """Yield the outcome of every rule on every row it speaks about."""
     facts = Facts(sheet)
     for name, rule in RULES.items():
@@ -93,4 +93,4 @@ def judge(sheet: Sheet) -> Iterator[Check]:
                 tag == "exception" and text.partition(":")[0] == name for tag, text in row.notes
             ):
                 outcome = "excepted"
-            yield Check(name, row.key, row.path, row.line, outcome, finding.detail)
+            yield RuleCheck(name, row.key, row.path, row.line, outcome, finding.detail)

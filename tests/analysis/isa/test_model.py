@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.isa.model import IsaResources, IsaScan, Tally
+from kopt_kb.analysis.isa.model import IsaResources, IsaScan, IsaTally
 
 
 def test_counts_are_in_a_stable_order():
     """Most frequent first, ties by name."""
-    tally = Tally("k")
+    tally = IsaTally("k")
     tally.features.update({"wait": 1, "barrier": 1, "shuffle": 5})
     assert list(IsaScan.of(tally, "sass", "sm_90").features) == ["shuffle", "barrier", "wait"]
 
 
 def test_counting_by_space_kind_and_width():
     """Loads and copies add up; narrower ones drop out."""
-    tally = Tally("k")
+    tally = IsaTally("k")
     for width, times in ((128, 3), (32, 1)):
         for _ in range(times):
             tally.add_access("global", "load", width)
@@ -44,6 +44,6 @@ def test_unknown_spills_are_not_zero(resources, spills):
 @pytest.mark.parametrize(("feature", "tma"), [("tma_load", True), ("bulk_copy", False)])
 def test_tma_is_the_tensor_form(feature, tma):
     """A plain bulk copy is not a tensor copy."""
-    tally = Tally("k")
+    tally = IsaTally("k")
     tally.features[feature] += 1
     assert IsaScan.of(tally, "sass", "sm_90").uses_tma is tma

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.isa.model import IsaResources, IsaScan, Tally
+from kopt_kb.analysis.isa.model import IsaResources, IsaScan, IsaTally
 from kopt_kb.analysis.isa.targets import evaluate_targets, isa_targets
 
 
 def scan(isa="sass", target="sm_90", matrix=(), accesses=(), features=None, resources=None):
     """A scan with these instructions."""
-    tally = Tally("k", resources=resources)
+    tally = IsaTally("k", resources=resources)
     tally.features.update(features or {})
     for family, times in matrix:
         for _ in range(times):

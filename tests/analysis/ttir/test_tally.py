@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kopt_kb.analysis.ttir.tally import LOWER, UPPER, Tally, exactness_of
+from kopt_kb.analysis.ttir.tally import LOWER, UPPER, IrTally, exactness_of
 
 KEY = ("executed", "flops", "fp32", "vector")
 
 
 def tally(amount, flags=0):
-    made = Tally()
+    made = IrTally()
     made.add(KEY, amount, flags)
     return made
 
@@ -34,10 +34,10 @@ def test_including_adds_amounts_flags_bytes_and_notes():
 
 def test_the_larger_of_two_alternatives_is_an_upper_bound():
     """Equal alternatives stay exact."""
-    total = Tally()
+    total = IrTally()
     total.include_larger(tally(5), tally(7))
     assert (total.amounts[KEY], total.flags[KEY]) == (7, UPPER)
-    same = Tally()
+    same = IrTally()
     same.include_larger(tally(5), tally(5))
     assert (same.amounts[KEY], same.flags.get(KEY, 0)) == (5, 0)
 
@@ -51,6 +51,6 @@ def test_what_may_have_run_only_marks():
 
 def test_costs_are_added_by_kind():
     """A cost of two a lane, three times."""
-    total = Tally()
+    total = IrTally()
     total.add_cost("useful", {("flops", "fp32", "vector"): 2}, 3)
     assert total.amounts == {("useful", "flops", "fp32", "vector"): 6}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.errors import MissingTool
-from kopt_kb.kernels.compile.target import Target
+from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.launch_case import TensorSpec
 
 pytestmark = pytest.mark.triton
@@ -14,7 +14,7 @@ stub = pytest.importorskip("kopt_kb.kernels.compile.stub", exc_type=ImportError)
 
 def test_the_driver_names_the_target():
     """Backend, architecture and warp size reach Triton."""
-    found = stub.StubDriver(Target.parse("gfx942")).get_current_target()
+    found = stub.StubDriver(CompileTarget.parse("gfx942")).get_current_target()
     assert (found.backend, found.arch, found.warp_size) == ("hip", "gfx942", 64)
 
 
@@ -22,7 +22,7 @@ def test_the_driver_names_the_target():
 def test_what_needs_a_device_is_refused(method):
     """No silent stand-in for a GPU."""
     with pytest.raises(MissingTool, match="GPU"):
-        getattr(stub.StubDriver(Target.parse("sm_80")), method)()
+        getattr(stub.StubDriver(CompileTarget.parse("sm_80")), method)()
 
 
 def test_a_pointer_knows_its_type_and_span():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.cli.documents import Code, Codes, ErrorDocument, Refusal, WrittenFile, WrittenFiles, WrittenPage
+from kopt_kb.cli.documents import CodeEntry, Codes, ErrorBody, ErrorDocument, WrittenFile, WrittenFiles, WrittenPage
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import read
 
@@ -11,12 +11,14 @@ def test_an_error_is_written_with_its_code_place_and_remedy() -> None:
     """The same four parts as on stderr."""
     document = ErrorDocument.of(BadInput("is wrong", where="file:3", fix="mend it", code="KB063")).to_json()
     assert document == {"error": {"code": "KB063", "message": "is wrong", "where": "file:3", "fix": "mend it"}}
-    assert read(ErrorDocument, document).error == Refusal("KB063", "is wrong", "file:3", "mend it")
+    assert read(ErrorDocument, document).error == ErrorBody("KB063", "is wrong", "file:3", "mend it")
 
 
 def test_what_a_table_of_codes_does_not_say_is_left_out() -> None:
     """A rule has no name and no remedy of its own."""
-    codes = Codes((Code("WK101", "wiki fault", "too large"), Code("KB001", "error", "bad", "bad input", "mend it")))
+    codes = Codes(
+        (CodeEntry("WK101", "wiki fault", "too large"), CodeEntry("KB001", "error", "bad", "bad input", "mend it"))
+    )
     first, second = read(Codes, codes.to_json()).codes
     assert first.to_json() == {"code": "WK101", "kind": "wiki fault", "cause": "too large"}
     assert second.to_json()["remedy"] == "mend it"

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.wiki.compare import Line, compare_platforms
+from kopt_kb.wiki.compare import SideBySideLine, compare_platforms
 from kopt_kb.wiki.registry import Registry
 
 
-def lines(wiki_root: Path, metric: str, **axes: str) -> list[Line]:
+def lines(wiki_root: Path, metric: str, **axes: str) -> list[SideBySideLine]:
     """Lines of the two invented products."""
     registry = Registry.open(wiki_root)
     return list(compare_platforms([registry.platform("T10"), registry.platform("T10_PRO")], metric, **axes).lines)
