@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
@@ -11,8 +11,7 @@ from typing import Self
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.machine import State, exits, state_of
-from kopt_kb.tuning.noise_run import lacks_noise
+from kopt_kb.tuning.machine import State, StepName, exits, next_step, state_of
 from kopt_kb.tuning.opening import Opening
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, view_of
@@ -23,7 +22,6 @@ from kopt_kb.tuning.stops import stagnant_categories, stop_reason
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted
-from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
@@ -104,14 +102,17 @@ class Campaign:
         """
         desk = self._open()
         state = desk.state()
-        if state.route == "roofline":
-            self._targets_only(desk, state)
-        elif state.campaign is None:
-            self._opening(desk).refuse_rounds_by_hand(state)
-            self._opening(desk).define(state)
-        else:
+        if state.campaign is not None and state.route != "roofline":
             self._opening(desk).check_same(state)
-            self._advance(desk, state)
+            state = self._same_machine(desk, state)
+        steps: dict[StepName, Callable[[Desk, WorkspaceState], None]] = {
+            "rest": lambda *_: None, "end_at_targets": self._end_at_targets, "define": self._define,
+            "prepare": self._prepare, "read_tips": lambda desk, state: self._opening(desk).read_tips(state),
+            "begin_baseline": self._begin_baseline, "measure_noise": self._measure_noise,
+            "keep_version": self._keep_version, "state_hypothesis": self._restate, "submit": self._submit,
+            "validate": self._validate, "next_round": self._next_round,
+        }  # fmt: skip
+        steps[next_step(state).name](desk, state)
         reached = desk.state()
         if reached.stopped is not None or (state.open_round is not None and reached.open_round is None):
             self._render()
@@ -188,13 +189,37 @@ class Campaign:
         """Return the report of the state as it is."""
         return report_of(self.state(), self._policy)
 
-    def _targets_only(self, desk: Desk, state: WorkspaceState) -> None:
+    def _end_at_targets(self, desk: Desk, state: WorkspaceState) -> None:
         """End at once: the user chose the route that has targets and nothing to try."""
         if state.campaign is None:
             self._opening(desk).define(state)
             state = desk.state()
-        if state.stopped is None:
-            self._end(desk, state, "user", (1, *filter(None, (state.targets_seq,))))
+        self._end(desk, state, "user", (1, *filter(None, (state.targets_seq,))))
+
+    def _define(self, desk: Desk, state: WorkspaceState) -> None:
+        self._opening(desk).refuse_rounds_by_hand(state)
+        self._opening(desk).define(state)
+
+    def _prepare(self, desk: Desk, state: WorkspaceState) -> None:
+        self._opening(desk).prepare(state.created.platform)
+        self._machine_read = True
+
+    def _same_machine(self, desk: Desk, state: WorkspaceState) -> WorkspaceState:
+        """Look once at the machine: whoever opened the campaign before may have sat at another one."""
+        if self._machine_read or state.simulated or not state.environment_seq or state.stopped is not None:
+            return state
+        self._opening(desk).go_on(state)
+        self._machine_read = True
+        return desk.state()
+
+    def _begin_baseline(self, desk: Desk, state: WorkspaceState) -> None:
+        if self._aids.project is not None:
+            self._aids.project.begin(desk, state)
+        else:
+            desk.append(RoundStarted(0, self._incumbent(desk, state)))
+
+    def _measure_noise(self, desk: Desk, state: WorkspaceState) -> None:
+        self._round_work(desk).noise(state)
 
     def _render(self) -> None:
         """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
@@ -209,29 +234,6 @@ class Campaign:
             return
         for line in report.lines():
             self._say(line)
-
-    def _advance(self, desk: Desk, state: WorkspaceState) -> None:
-        if state.stopped is not None:
-            return
-        if not state.environment_seq:
-            self._opening(desk).prepare(state.created.platform)
-            self._machine_read = True
-            return
-        if not self._machine_read and not state.simulated:
-            self._opening(desk).go_on(state)  # whoever opened the campaign before may have sat at another machine
-            self._machine_read, state = True, desk.state()
-        if not state.tips_seq:
-            self._opening(desk).read_tips(state)
-        elif not state.rounds and self._aids.project is not None:
-            self._aids.project.begin(desk, state)
-        elif not state.rounds and state.route == "kernel":
-            desk.append(RoundStarted(0, self._incumbent(desk, state)))
-        elif lacks_noise(state):
-            RoundWork(desk, self._policy, self._settings, self._aids).noise(state)
-        elif state.open_round is not None:
-            self._work(desk, state, state.open_round)
-        else:
-            self._next_round(desk, state)
 
     def _next_round(self, desk: Desk, state: WorkspaceState) -> None:
         if state.best is not None and state.best.snapshot is not None:
@@ -297,23 +299,28 @@ class Campaign:
         )
         self._say(f"round {number} [{proposal.category}] {proposal.claim}")
 
-    def _work(self, desk: Desk, state: WorkspaceState, found: Round) -> None:
-        work = RoundWork(desk, self._policy, self._settings, self._aids)
-        if found.decided is not None:
-            subject = f"V{found.number}: {found.hypothesis.claim if found.hypothesis else 'baseline'}"
-            desk.snapshot(found, found.submitted[found.name].blob, subject)
-        elif (found.number or state.route == "pytorch") and found.hypothesis is None:
-            self._restate(desk, state, found)
-        elif found.name not in found.submitted:
-            work.submit(state, found)
-        elif work.validate(state, found):
-            last = desk.state().rounds[-1]
-            decided, why = last.decided, next((one.reason for one in last.gates.values() if one.result == "fail"), "")
-            text = f"{decided.decision if decided else ''} ({decided.rule if decided else ''})"
-            self._say(f"round {found.number}: {text}{f': {why}' if why else ''}")
+    def _round_work(self, desk: Desk) -> RoundWork:
+        return RoundWork(desk, self._policy, self._settings, self._aids)
 
-    def _restate(self, desk: Desk, state: WorkspaceState, found: Round) -> None:
+    def _keep_version(self, desk: Desk, state: WorkspaceState) -> None:
+        found = state.rounds[-1]
+        subject = f"V{found.number}: {found.hypothesis.claim if found.hypothesis else 'baseline'}"
+        desk.snapshot(found, found.submitted[found.name].blob, subject)
+
+    def _submit(self, desk: Desk, state: WorkspaceState) -> None:
+        self._round_work(desk).submit(state, state.rounds[-1])
+
+    def _validate(self, desk: Desk, state: WorkspaceState) -> None:
+        if not self._round_work(desk).validate(state, state.rounds[-1]):
+            return
+        last = desk.state().rounds[-1]
+        decided, why = last.decided, next((one.reason for one in last.gates.values() if one.result == "fail"), "")
+        text = f"{decided.decision if decided else ''} ({decided.rule if decided else ''})"
+        self._say(f"round {last.number}: {text}{f': {why}' if why else ''}")
+
+    def _restate(self, desk: Desk, state: WorkspaceState) -> None:
         """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""
+        found = state.rounds[-1]
         if found.proposal is not None:
             one = found.proposal
             evidence = (found.proposal_seq,)

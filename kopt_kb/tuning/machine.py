@@ -1,16 +1,31 @@
-"""The states of a campaign: which follows which, and which reasons lead from where to REPORT."""
+"""The machine that drives a campaign: what happens next, which state follows which, which reasons end it where."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import get_args
+from typing import Literal, get_args
 
+from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.policy import ALWAYS, Policy, StopReason
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.route import Route
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["EXITS", "NEXT", "State", "exits", "may_follow", "state_of"]
+__all__ = [
+    "EXITS",
+    "NEXT",
+    "STEPS",
+    "State",
+    "Step",
+    "StepName",
+    "exits",
+    "lacks_noise",
+    "may_follow",
+    "next_step",
+    "state_of",
+]
 
 
 class State(StrEnum):
@@ -36,27 +51,95 @@ _AFTER = {
     "unverified": State.ROLLBACK,
 }
 
+StepName = Literal[
+    "rest", "end_at_targets", "define", "prepare", "read_tips", "begin_baseline", "measure_noise", "keep_version",
+    "state_hypothesis", "submit", "validate", "next_round",
+]  # fmt: skip
+"""Functions of a campaign, one a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One row of the machine.
+
+    Attributes:
+        name: The campaign's function that does it.
+        when: Whether it is due.
+        state: Where the campaign stands then, once there is a baseline; None: at the word of the last decision.
+        does: What it does, for people.
+        passing: Whether it is done on the way and says nothing of where the campaign stands.
+    """
+
+    name: StepName
+    when: Callable[[WorkspaceState], bool]
+    state: State | None
+    does: str
+    passing: bool = False
+
+
+def _lacks_baseline(state: WorkspaceState) -> bool:
+    """A kernel or project as it was given is the baseline; PyTorch logic needs a proposal."""
+    return not state.rounds and (state.route == "kernel" or "project" in state.task)
+
+
+def lacks_noise(state: WorkspaceState) -> bool:
+    """Return whether rounds after the baseline would be decided without the noise of the machine in force."""
+    shapes = {format_shape(one) for one in state.problem.shapes}
+    return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
+
+
+def _open(holds: Callable[[Round], bool]) -> Callable[[WorkspaceState], bool]:
+    return lambda state: state.open_round is not None and holds(state.open_round)
+
+
+STEPS: tuple[Step, ...] = (
+    Step("rest", lambda s: s.stopped is not None, State.REPORT, "nothing: only a new start leads on"),
+    Step(
+        "end_at_targets", lambda s: s.route == "roofline", State.DEFINE_TARGET,
+        "on the route roofline: record the campaign and end it with the targets",
+    ),
+    Step("define", lambda s: s.campaign is None, State.DEFINE_TARGET, "record what was asked for"),
+    Step("prepare", lambda s: not s.environment_seq, State.PREPARE_ENVIRONMENT, "record the machine"),
+    Step("read_tips", lambda s: not s.tips_seq, State.READ_HISTORICAL_TIPS, "read earlier experience"),
+    Step("begin_baseline", _lacks_baseline, State.BASELINE, "begin round 0 with the kernel or project as it was given"),
+    Step("measure_noise", lacks_noise, None, "time the best version against itself on a new machine", passing=True),
+    Step(
+        "keep_version", _open(lambda r: r.decided is not None), None,
+        "commit, record and check out the version that was accepted",
+    ),
+    Step(
+        "state_hypothesis", _open(lambda r: r.hypothesis is None and not (r.is_baseline and r.proposal is None)),
+        State.ANALYZE, "state the hypothesis of a round that was cut off before it",
+    ),
+    Step(
+        "submit", _open(lambda r: r.name not in r.submitted), State.OPTIMIZE,
+        "run the round's search, if it has one, and submit its candidate",
+    ),
+    Step("validate", _open(lambda _: True), State.VALIDATE, "judge the next gate, or decide"),
+    Step("next_round", lambda _: True, None, "stop, or ask the proposers and begin the next round"),
+)  # fmt: skip
+"""The machine: the first step that is due is what happens next. Nothing else decides it."""
+
+
+def next_step(state: WorkspaceState) -> Step:
+    """Return what happens next."""
+    return next(one for one in STEPS if one.when(state))
+
 
 def state_of(state: WorkspaceState) -> State:
     """Return where a campaign stands: what the next step works on, or the word of the last decision."""
-    if state.stopped is not None:
-        return State.REPORT
-    if state.campaign is None or state.route == "roofline":
-        return State.DEFINE_TARGET
-    if not state.environment_seq:
-        return State.PREPARE_ENVIRONMENT
-    if not state.tips_seq:
-        return State.READ_HISTORICAL_TIPS
+    step = next(one for one in STEPS if one.when(state) and not one.passing)
+    if step.state is not None and step.state in _BEFORE_ROUNDS:
+        return step.state
     if state.baseline is None:
         return State.BASELINE
-    last = state.rounds[-1]
-    if last.decided is not None:
-        return _AFTER[last.decided.decision]
-    if last.hypothesis is None:
-        return State.ANALYZE
-    return State.VALIDATE if last.name in last.submitted else State.OPTIMIZE
+    decided = state.rounds[-1].decided
+    return step.state or (_AFTER[decided.decision] if decided is not None else State.ANALYZE)
 
 
+_BEFORE_ROUNDS = frozenset(
+    {State.REPORT, State.DEFINE_TARGET, State.PREPARE_ENVIRONMENT, State.READ_HISTORICAL_TIPS}
+)  # fmt: skip
 _DECIDED = frozenset({State.ACCEPT, State.ACCEPT_WITH_NOTE, State.ROLLBACK})
 _ROUND = frozenset({State.ANALYZE, State.OPTIMIZE})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.job import Job
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.environment import NO_GPU_FIX
@@ -14,13 +13,7 @@ from kopt_kb.tuning.noise import noise_of
 from kopt_kb.workspace.journal.campaign_events import Blocked
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["lacks_noise", "measure_noise"]
-
-
-def lacks_noise(state: WorkspaceState) -> bool:
-    """Return whether rounds after the baseline would be decided without the noise of the machine in force."""
-    shapes = {format_shape(one) for one in state.problem.shapes}
-    return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
+__all__ = ["measure_noise"]
 
 
 def measure_noise(desk: Desk, state: WorkspaceState, job: Callable[[bytes], Job]) -> None:

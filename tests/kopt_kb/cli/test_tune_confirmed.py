@@ -14,6 +14,7 @@ from kopt_kb.cli.main import main
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.settings import Settings
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Launch
 
 ASKED = """
 import json, pathlib, sys
@@ -45,6 +46,12 @@ def proposer(tmp_path: Path) -> Path:
     path = tmp_path / "propose.py"
     path.write_text(ASKED)
     return path
+
+
+def confirmed(launch: Launch | None) -> CampaignConfirmed:
+    """A campaign under the policy and settings that nobody changed."""
+    policy, settings = policy_named("gpu-wiki").to_json(), Settings().to_json()
+    return CampaignConfirmed(policy, False, "child process", (), settings, launch)
 
 
 def words_of(proposer: Path) -> str:
@@ -115,13 +122,13 @@ def flags(**given: object) -> Namespace:
 def test_launcher_and_device_come_from_the_campaign(proposer: Path) -> None:
     """What was confirmed runs the candidates of every later call."""
     asked = flags(device="cpu", executor_command="srun -n 1", proposer=[words_of(proposer)])
-    note = {"policy": policy_named("gpu-wiki").to_json(), "settings": Settings().to_json(), "launch": launch_of(asked)}
+    note = confirmed(launch_of(asked))
     found = as_confirmed(flags(), note)
     assert (found.device, found.executor_command, found.proposer) == ("cpu", "srun -n 1", [words_of(proposer)])
 
 
 def test_a_journal_that_does_not_say_takes_the_command_line(proposer: Path) -> None:
     """Campaigns of earlier releases kept no command; the call names it, as it had to."""
-    old = {"policy": policy_named("gpu-wiki").to_json(), "settings": Settings().to_json()}
+    old = confirmed(None)
     args = flags(device="cpu", executor_command="srun", proposer=[words_of(proposer)])
     assert as_confirmed(args, old) is args

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,13 +12,14 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.machine import EXITS, NEXT, State, exits, may_follow, state_of
+from kopt_kb.tuning.machine import EXITS, NEXT, STEPS, State, exits, may_follow, next_step, state_of
 from kopt_kb.tuning.policies import policy_from_json, policy_named
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import Stopped
+from kopt_kb.workspace.journal.round_events import Decided
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
@@ -107,6 +110,45 @@ def test_random_steps_stops_kills_and_starts_walk_the_table(
             assert len(where.events()) == count + allowed
     campaign.close()
     walked(where)
+
+
+def test_every_transition_of_the_table_is_reached(workspace: Workspace, make_campaign) -> None:
+    """By a campaign, by the same one with notes, by single steps, and by a new start wherever it stands."""
+    with make_campaign(workspace, "primus", rounds=6) as campaign:
+        campaign.run()
+    read, events = ObjectStore(workspace.layout.objects).get, workspace.events()
+    start = [one for one in events if one.kind in {"campaign_confirmed", "environment_recorded", "tips_read"}]
+    noted = [
+        replace(one, data=replace(one.data, decision="accept_with_note"))
+        if isinstance(one.data, Decided) and one.data.round and one.data.decision == "accept" else one
+        for one in events
+    ]  # fmt: skip
+    seen: set[tuple[State, State]] = set()
+    for journal in (events, noted):
+        states = [state_of(fold(journal[:end], read)) for end in range(1, len(journal) + 1)]
+        stepped = [one for one in states if one is not State.ANALYZE]
+        seen |= {*pairwise(states), *pairwise(stepped)}
+        for end in range(1, len(journal)):
+            again = (*journal[:end], *start)
+            seen |= {
+                (state_of(fold(again[:-1], read)), state_of(fold(again, read))),
+                (State.REPORT, state_of(fold((*journal, start[0]), read))),
+            }
+    table = {(before, after) for before, follow in NEXT.items() for after in follow}
+    assert table - seen == set()
+    assert {(a, b) for a, b in seen if not may_follow("kernel", a, b)} == set()
+
+
+def test_every_step_is_taken(workspace: Workspace, pytorch: Workspace, make_workspace, make_campaign) -> None:
+    """Each row of the machine is due somewhere in a campaign, but noise that only another machine lacks."""
+    seen = set()
+    for where in (workspace, pytorch):
+        with make_campaign(where, rounds=2) as campaign:
+            campaign.run()
+        events, read = where.events(), ObjectStore(where.layout.objects).get
+        seen |= {next_step(fold(events[:end], read)).name for end in range(1, len(events) + 1)}
+    seen.add(next_step(make_workspace("roof", None).state()).name)
+    assert {one.name for one in STEPS} - seen == {"measure_noise"}
 
 
 def test_a_policy_without_a_reason_does_not_end_by_it(workspace: Workspace, make_campaign) -> None:

@@ -10,7 +10,7 @@ import pytest
 from kopt_kb.errors import BadInput, KoptError, MissingTool
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.noise_run import lacks_noise
+from kopt_kb.tuning.machine import lacks_noise
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.rounds import Aids
