@@ -15,6 +15,7 @@ import contextlib
 import fcntl
 import os
 import resource
+import select
 import signal
 import subprocess
 import tempfile
@@ -38,6 +39,7 @@ Started = Callable[[tuple[str, ...], int, int | None], None]
 """Called with the command line, process id and its start ticks once a child runs."""
 
 _POLL_S = 0.05
+_LONG_S = 1e6
 _TAIL_BYTES = 64_000
 
 
@@ -148,6 +150,8 @@ class Child:
         if self.process.returncode is not None:
             return True
         end, pause_s = time.monotonic() + timeout_s, 0.0005
+        if timeout_s and self._noticed_end(timeout_s):
+            return True
         while not self._is_gone():
             left_s = end - time.monotonic()
             if left_s <= 0:
@@ -155,6 +159,19 @@ class Child:
             pause_s = min(2 * pause_s, left_s, _POLL_S)
             time.sleep(pause_s)
         return True
+
+    def _noticed_end(self, timeout_s: float) -> bool:
+        """Sleep until the child ends or the time is over; return whether it ended, False where nobody can tell."""
+        try:
+            ending = os.pidfd_open(self.pid)
+        except OSError:  # a kernel before 5.3, or it is gone and SIGCHLD is ignored
+            return False
+        try:
+            poll = select.poll()
+            poll.register(ending, select.POLLIN)
+            return bool(poll.poll(min(timeout_s, _LONG_S) * 1000))
+        finally:
+            os.close(ending)
 
     def _is_gone(self) -> bool:
         try:

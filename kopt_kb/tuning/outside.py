@@ -15,7 +15,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.process import Limits, environment, run
 from kopt_kb.tuning.proposals import Proposal, View
 
-__all__ = ["CommandProposer", "PlanProposer", "apply_patch", "first_line", "proposal_from_json"]
+__all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "proposal_from_json"]
 
 _TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
 _EDITABLE = "kernel.py"
@@ -170,21 +170,28 @@ def apply_patch(source: bytes, patch: str, name: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="kb-patch-") as folder:
         path = Path(folder) / _EDITABLE
         path.write_bytes(source)
-        level = "-p1" if re.search(r"^--- a/", patch, re.MULTILINE) else "-p0"
-        command = ["git", "apply", level, "--whitespace=nowarn", "-"]
-        try:
-            env = {"GIT_CEILING_DIRECTORIES": str(Path(folder).parent), "PATH": "/usr/local/bin:/usr/bin:/bin"}
-            done = run(command, env=env, limits=Limits(_GIT_S), feed=patch.encode(), folder=Path(folder))
-        except OSError as error:
-            raise _refused(f"git is needed to apply a patch: {error}", name) from error
-        if done.code:
-            raise _refused(f"the patch does not apply: {first_line(done.stderr)}", name)
+        git_apply(Path(folder), patch, name)
         return path.read_bytes()
 
 
-def first_line(printed: bytes) -> str:
-    """Return the first line of what git said: it names the cause, the others follow from it."""
-    return next(iter(printed.decode(errors="replace").strip().splitlines()), "")[:200]
+def git_apply(base: Path, patch: str, name: str) -> None:
+    """Apply a unified diff to the files of a folder.
+
+    Raises:
+        BadInput: git is not there, or says why it does not apply: its first line; the others follow from it.
+    """
+    level = "-p1" if re.search(r"^(?:--- a/|\+\+\+ b/|diff --git a/)", patch, re.MULTILINE) else "-p0"
+    env = {"GIT_CEILING_DIRECTORIES": str(base.parent), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    text = patch if patch.endswith("\n") else f"{patch}\n"
+    command = ["git", "apply", level, "--whitespace=nowarn", "-"]
+    try:
+        done = run(command, env=env, limits=Limits(_GIT_S), feed=text.encode(), folder=base)
+    except OSError as error:
+        raise BadInput(f"git is needed to apply a patch: {error}", where=name, code="KB121") from error
+    if done.code:
+        reason = next(iter(done.stderr.decode(errors="replace").strip().splitlines()), "")[:200]
+        what = f"the patch does not apply: {reason}"
+        raise BadInput(what, where=name, fix="make it of the incumbent", code="KB427")
 
 
 def _refused(what: str, where: str) -> BadInput:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.paths import path_fault
-from kopt_kb.tuning.outside import first_line
+from kopt_kb.tuning.outside import git_apply
 
 __all__ = ["ForbiddenPathError", "patched_files"]
 
@@ -86,7 +85,7 @@ def _apply(project: ProjectFile, root: Path, files: Mapping[str, str], patch: st
         for path, text in files.items():
             (base / path).parent.mkdir(parents=True, exist_ok=True)
             (base / path).write_bytes(text.encode())
-        _git_apply(base, patch, name)
+        git_apply(base, patch, name)
         return _changed(base, files, name)
 
 
@@ -121,24 +120,6 @@ def _named(line: str) -> Iterator[str]:
     path = line[4:].split("\t", maxsplit=1)[0].rstrip()
     if path != "/dev/null":
         yield path[2:] if path.startswith(("a/", "b/")) else path
-
-
-def _git_apply(base: Path, patch: str, name: str) -> None:
-    level = "-p1" if re.search(r"^(?:--- a/|\+\+\+ b/|diff --git a/)", patch, re.MULTILINE) else "-p0"
-    command = ["git", "apply", level, "--whitespace=nowarn", "-"]
-    env = {"GIT_CEILING_DIRECTORIES": str(base.parent), "PATH": "/usr/local/bin:/usr/bin:/bin"}
-    text = patch if patch.endswith("\n") else f"{patch}\n"
-    try:
-        done = subprocess.run(command, input=text.encode(), cwd=base, capture_output=True, check=False, env=env)
-    except OSError as error:
-        raise BadInput(f"git is needed to apply a patch: {error}", where=name, code="KB121") from error
-    if done.returncode:
-        raise BadInput(
-            f"the patch does not apply: {first_line(done.stderr)}",
-            where=name,
-            fix="make it of the incumbent",
-            code="KB427",
-        )
 
 
 def _changed(base: Path, files: Mapping[str, str], name: str) -> dict[str, str]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kopt_kb.process import Limits, environment, run
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote
 from kopt_kb.wiki.row import Row
@@ -90,10 +90,10 @@ class Documents:
         for clone in self._clones(found["owner"], found["name"]):
             command = ["git", "-C", str(clone), "show", f"{found['commit']}:{found['path']}"]
             try:
-                done = subprocess.run(command, capture_output=True, check=False, timeout=_GIT_SECONDS)
-            except (OSError, subprocess.TimeoutExpired):
+                done = run(command, env=environment(), limits=Limits(_GIT_SECONDS, printed_bytes=0))
+            except OSError:
                 continue
-            if done.returncode == 0:
+            if done.code == 0:
                 return _plain(done.stdout.decode("utf-8", "replace"))
         return None
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.process import Finished, Limits, run
 
 __all__ = ["Git", "GitError"]
 
@@ -59,9 +59,9 @@ class Git:
             GitError: The command failed or took longer than a minute.
         """
         done = self._start(arguments, feed)
-        if done.returncode != 0:
+        if done.code != 0:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            reason = said[0] if said else f"exit status {done.returncode}"
+            reason = said[0] if said else f"exit status {done.code}"
             raise GitError(f"git {arguments[0]} failed: {reason}", where=str(self._root))
         return done.stdout
 
@@ -70,28 +70,24 @@ class Git:
         if missing is None:
             return self.run(*arguments).decode("utf-8", "replace").strip()
         done = self._start(arguments, b"")
-        return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else missing
+        return done.stdout.decode("utf-8", "replace").strip() if done.code == 0 else missing
 
     def ok(self, *arguments: str) -> bool:
         """Whether the command ends with status 0."""
-        return self._start(arguments, b"").returncode == 0
+        return self._start(arguments, b"").code == 0
 
-    def _start(self, arguments: tuple[str, ...], feed: bytes) -> subprocess.CompletedProcess[bytes]:
+    def _start(self, arguments: tuple[str, ...], feed: bytes) -> Finished:
         settings = [item for pair in _SETTINGS.items() for item in ("-c", "=".join(pair))]
         try:
-            return subprocess.run(
-                [self._program, *settings, *arguments],
-                input=feed,
-                capture_output=True,
-                cwd=self._root,
-                env=self._environment(),
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise GitError(f"git {arguments[0]} took over {TIMEOUT_S:.0f} s", where=str(self._root)) from error
+            done = run(
+                [self._program, *settings, *arguments], env=self._environment(), feed=feed, folder=self._root,
+                limits=Limits(TIMEOUT_S, printed_bytes=0),
+            )  # fmt: skip
         except OSError as error:
             raise GitError(f"git can't run: {error.strerror or error}", where=str(self._root)) from error
+        if done.passed:
+            raise GitError(f"git {arguments[0]} took over {TIMEOUT_S:.0f} s", where=str(self._root))
+        return done
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}

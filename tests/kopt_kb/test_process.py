@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -202,3 +203,19 @@ def test_start_ticks_of_a_running_process_and_of_one_that_is_gone() -> None:
     assert own is not None and child.ticks is not None and own <= child.ticks
     child.end()
     assert start_ticks(child.pid) is None
+
+
+def test_children_are_started_here_alone(repo_root: Path) -> None:
+    """Nothing else in the package starts or forks a process; what is planted is found."""
+    starts = re.compile(r"\b(Popen|check_output|check_call|system|popen|fork|forkpty|posix_spawnp?|spawn[lv]p?e?)\(")
+    modules = re.compile(
+        r"\bsubprocess\.(run|call|Popen)\(|^\s*(import|from) multiprocessing|ProcessPoolExecutor", re.MULTILINE
+    )
+    found = []
+    for room in ("kopt_kb", "analysis", "kernels"):
+        for file in sorted((repo_root / room).rglob("*.py")):
+            text = file.read_text()
+            if starts.search(text) or modules.search(text):
+                found.append(file.relative_to(repo_root).as_posix())
+    assert set(found) == {"kopt_kb/process.py"}
+    assert starts.search("os.fork()") and modules.search("import multiprocessing as mp")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from kopt_kb.errors import ExitCode, MissingTool
+from kopt_kb.process import Finished
 from kopt_kb.workspace import gitrun
 from kopt_kb.workspace.gitrun import Git, GitError
 
@@ -53,9 +52,6 @@ def test_a_failure_gives_git_s_first_line_and_the_folder(git, tmp_path):
 def test_a_hanging_git_is_ended(git, monkeypatch):
     """The error names the command and the limit."""
 
-    def hang(*args, **kwargs):
-        raise subprocess.TimeoutExpired(args[0], kwargs["timeout"])
-
-    monkeypatch.setattr(gitrun.subprocess, "run", hang)
+    monkeypatch.setattr(gitrun, "run", lambda *_, **__: Finished(-9, "hang", 60.0))
     with pytest.raises(GitError, match="git status took over 60 s"):
         git.run("status")
