@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 from kopt_kb.errors import BadInput
@@ -67,8 +68,8 @@ class Problem(Wire):
         return problem
 
     def work(self, shape: Shape) -> Work:
-        """Return the closed-form work on one shape."""
-        return work(self.op, shape, self.dtype, **dict(self.options))
+        """Return the closed-form work on one shape; a process counts the same one once."""
+        return _counted(self.op, shape, self.dtype, self.options)
 
     def works(self) -> tuple[Work, ...]:
         """Return the closed-form work on each shape, in order."""
@@ -106,6 +107,11 @@ class Problem(Wire):
         found = read(Problem, members, where="problem")
         options = dict(found.options)
         return Problem.of(found.op, found.shapes, found.dtype, options=options, tolerance=found.tolerance)
+
+
+@lru_cache(maxsize=4096)
+def _counted(op: str, shape: Shape, dtype: str, options: tuple[tuple[str, OptionValue], ...]) -> Work:
+    return work(op, shape, dtype, **dict(options))
 
 
 _MEMBERS = ("op", "shapes", "dtype", "options", "tolerance")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -123,8 +124,10 @@ def hand_masked(layout: Layout, state: WorkspaceState) -> dict[int, str]:
 def _says_masked(path: Path) -> bool:
     """Return whether an edited file sets masked to true; a file that did not change is read once."""
     try:
-        found = path.stat()
+        found = path.lstat()
     except OSError:
+        return False
+    if not stat.S_ISREG(found.st_mode):
         return False
     return _masks(str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 

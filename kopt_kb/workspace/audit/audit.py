@@ -11,10 +11,12 @@ from kopt_kb.errors import KoptError
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding, line_of
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
+from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
 from kopt_kb.workspace.audit.rendered import view_findings
 from kopt_kb.workspace.audit.sources import open_fields, row_findings, set_by, target_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import JournalError
+from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.retarget import registry_of
 from kopt_kb.workspace.state import WorkspaceState
@@ -85,7 +87,7 @@ _NOTES = frozenset({"moved", "set-by"})
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return (read_regular(path) or b"").decode("utf-8", "replace")
     except OSError:
         return ""
 
@@ -100,12 +102,14 @@ def _findings(
     try:
         texts = texts_of(state, store.get)
         people = words_of_people(events, store.get)
-    except ObjectError as error:
-        people = ""
-        yield Finding("object", "journal.jsonl", 1, f"{error.where}: {error.what}", error.fix)
+    except ObjectError:
+        people = ""  # each lost blob is a finding below
     if texts is not None:
         yield from view_findings(workspace.layout.root, events, texts, store.get)
-    yield from _objects(store, state)
+    yield from blob_findings(events, store)
+    yield from kernel_findings(workspace.layout, state, store)
+    yield from run_findings(events, store)
+    yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)
     yield from open_fields(state, readme)
     for one in audit_prose(workspace.layout, state, platform):
@@ -113,12 +117,3 @@ def _findings(
         # A number of a rendered file is judged only where a person's words brought it in.
         if texts is None or one.file not in texts.files or one.code in {"citation", "moved"} or number in people:
             yield one
-
-
-def _objects(store: ObjectStore, state: WorkspaceState) -> Iterator[Finding]:
-    try:
-        if state.created.kernel is not None:
-            store.get(state.created.kernel)
-    except ObjectError as error:
-        fix = "restore objects/ from a backup or the git history"
-        yield Finding("object", "journal.jsonl", 1, f"the initial kernel: {error.what}", fix)

@@ -10,6 +10,9 @@ __all__ = ["AUDIT_CODES", "Finding", "line_of"]
 AUDIT_CODES: dict[str, str] = {
     "journal": "the journal can't be read or its chain is broken",
     "object": "a blob the journal names is missing or damaged",
+    "kernel": "kernel.py is not the last accepted version",
+    "record": "a record or a gate's word is not what its run answered",
+    "git": "a commit shows an event that this journal does not have",
     "changed": "a cited row has other content now",
     "missing": "a cited row or page is gone",
     "refused": "the wiki refuses a row this workspace rests on",

@@ -15,6 +15,7 @@ from kopt_kb.wiki.sheet import row_value
 from kopt_kb.workspace.audit.findings import Finding
 from kopt_kb.workspace.audit.numbers import HardwareNumber, find_numbers
 from kopt_kb.workspace.journal.campaign_events import TipsRead
+from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import HypothesisStated, MemoryMasked, MemoryUnmasked
 from kopt_kb.workspace.journal.setup_events import FileAdopted, MemoryNoted, NoteAdded
@@ -47,13 +48,15 @@ def _blank_blocks(data: bytes) -> str:
 
 def _authored(layout: Layout) -> Iterator[tuple[str, str]]:
     """Yield (relative path, text) of every text that people or agents write."""
-    if layout.readme.is_file():
-        yield "README.md", _blank_blocks(layout.readme.read_bytes())
+    if layout.readme.is_file() and not layout.readme.is_symlink():
+        yield "README.md", _blank_blocks(read_regular(layout.readme) or b"")
     found = [path for path in layout.root.glob("*.md") if path.name != "README.md"]
     for folder in (layout.plans, layout.notes, layout.memory, layout.rounds, layout.logs):
         found += [path for path in folder.rglob("*") if path.suffix in {".md", ".json", ".txt"}]
     for path in sorted(found):
-        yield path.relative_to(layout.root).as_posix(), path.read_text(encoding="utf-8", errors="replace")
+        if path.is_file() and not path.is_symlink():
+            text = (read_regular(path) or b"").decode("utf-8", "replace")
+            yield path.relative_to(layout.root).as_posix(), text
 
 
 def _current_plan(layout: Layout) -> Path | None:

@@ -74,6 +74,10 @@ def _blocks(root: Path, path: str, bodies: dict[str, str]) -> Iterator[Finding]:
         at = int(line) if line.isdigit() else 1
         yield Finding("edited-block", path, at, error.what, error.fix or "restore the markers")
         return
+    order = [name for name in found if name in bodies]
+    if order != [name for name in bodies if name in found]:
+        text = f"its blocks stand in the order {', '.join(order)}"
+        yield Finding("edited-block", path, found[order[0]].line, text, "put them back in the order kb wrote them in")
     for name, body in bodies.items():
         if name not in found:
             fix = "put its two markers back and run `kb render`"

@@ -35,6 +35,10 @@ def row_findings(state: WorkspaceState, platform: Platform, readme: str) -> Iter
             text = f"{row.key} was {row.value} {row.unit}, {now.path}:L{now.line} says {now.value} {now.unit}"
             fix = "register it again with `kb workspace set`, or restore the page"
             yield Finding("changed", _README, line, text, fix)
+        elif now is not None and (now.value, now.unit, now.grade) != (row.value, row.unit or "-", row.grade):
+            registered = f"{row.value} {row.unit} ({row.grade})"
+            text = f"{row.key} is registered as {registered}, its row says {now.value} {now.unit} ({now.grade})"
+            yield Finding("changed", _README, line, text, "register it again with `kb workspace set`")
         elif held == "missing":
             text = f"{citation} is gone from the wiki"
             yield Finding("missing", _README, line, text, "restore the row or drop the value")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from kopt_kb.problem import problem as problem_module
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace import fold
+from kopt_kb.workspace import workspace as workspace_module
 from kopt_kb.workspace.audit.audit import AUDIT_CODES, AuditReport, audit
+from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.workspace import Workspace
 
 CAPACITY = '| 48 | GB | - | vendor | [^sheet] memory row quote="48GB"'
@@ -179,3 +184,37 @@ def test_kept_campaigns_are_clean_and_their_views_are_what_the_journal_says(kept
     assert (report.findings, report.checked > 20) == ((), True)
     assert (kept / "logs" / "performance_trend.md").is_file()
     assert len(list((kept / "memory").glob("v*.json"))) > 2
+
+
+def test_one_audit_reads_folds_and_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journal is read once, each event folded once, and the work of each shape counted once."""
+    counts: dict[str, int] = {}
+
+    def count(where: object, name: str) -> None:
+        real = getattr(where, name)
+
+        def counted(*args: object, **options: object) -> object:
+            counts[name] = counts.get(name, 0) + 1
+            return real(*args, **options)
+
+        monkeypatch.setattr(where, name, counted)
+
+    kept = KEPT[0]
+    events = len((kept / "journal.jsonl").read_bytes().splitlines())
+    folded: list[int] = []
+    take = fold.Fold.take
+
+    def taken(self: fold.Fold, more: Iterable[Event]) -> None:
+        known = list(more)
+        folded.append(len(known))
+        take(self, known)
+
+    monkeypatch.setattr(fold.Fold, "take", taken)
+    monkeypatch.setattr(fold, "_KNOWN", {})
+    count(workspace_module, "read_journal")
+    count(problem_module, "work")
+    count(problem_module, "read")
+    problem_module._counted.cache_clear()
+    assert audit(kept, Registry.open()).clean
+    assert counts["read_journal"] == counts["read"] == 1 and folded == [events]
+    assert counts["work"] == len(Workspace.open(kept).state().problem.shapes)

@@ -1,0 +1,147 @@
+"""What the journal says held against what it names: blobs, kernel.py, outputs of runs, and the commits of git."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from kopt_kb.errors import MissingTool
+from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.gitrun import Git, GitError
+from kopt_kb.workspace.gitview import TRAILER
+from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
+from kopt_kb.workspace.journal.disk import read_regular
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.round_events import GateJudged, Measured, RunFinished
+from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.state import WorkspaceState
+
+__all__ = ["blob_findings", "git_findings", "kernel_findings", "run_findings"]
+
+_JOURNAL = "journal.jsonl"
+_BLOBS: Mapping[str, tuple[str, ...]] = {
+    "workspace_created": ("kernel",),
+    "round_started": ("incumbent",),
+    "proposal_made": ("source",),
+    "candidate_submitted": ("blob",),
+    "run_finished": ("output",),
+    "snapshot_taken": ("blob",),
+    "bench_started": ("kernel",),
+    "profile_read": ("report", "kernel"),
+    "note_added": ("text",),
+    "memory_noted": ("text",),
+    "file_adopted": ("blob",),
+}
+"""Kind of event → its fields that name a blob."""
+
+_FIX = "restore objects/ from a backup or the git history"
+
+
+def blob_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Finding]:
+    """Yield a finding for each blob that the journal names and that is missing or damaged, at the first such event."""
+    named: dict[str, tuple[int, str]] = {}
+    for event in events:
+        for field in _BLOBS.get(event.kind, ()):
+            sha = getattr(event.data, field, None)
+            if sha:
+                named.setdefault(sha, (event.seq, f"{event.kind}.{field}"))
+    for sha, (seq, what) in named.items():
+        try:
+            store.get(sha)
+        except ObjectError as error:
+            yield Finding("object", _JOURNAL, seq, f"{what}: {error.where}: {error.what}", error.fix or _FIX)
+
+
+def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
+    """Yield a finding when kernel.py is not the best version; before one was accepted it may be anything."""
+    best = state.best
+    if best is None or best.snapshot is None or "project" in state.task:
+        return
+    fix = f"`kb tune` and `kb bench` start from v{best.number}: keep your edit elsewhere and check that version out"
+    try:
+        data = read_regular(layout.kernel)
+        if data != store.get(best.snapshot.blob):
+            what = "is missing" if data is None else f"is not v{best.number}, the last accepted version"
+            yield Finding("kernel", layout.kernel.name, 0 if data is None else 1, f"kernel.py {what}", fix)
+    except ObjectError:
+        return  # a finding of its own
+    except OSError as error:
+        yield Finding("kernel", layout.kernel.name, 0, f"kernel.py can't be read: {error.strerror or error}", fix)
+
+
+def run_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Finding]:
+    """Yield a finding for each record and each passed gate that the output of its run contradicts."""
+    runs = {one.data.run: one.data for one in events if isinstance(one.data, RunFinished)}
+    answers: dict[str, Mapping[str, object]] = {}
+    for event in events:
+        data = event.data
+        if isinstance(data, Measured) and data.run in runs:
+            answer = answers.setdefault(data.run, _answer(runs[data.run], store))
+            yield from _measured(event.seq, data, answer)
+        elif isinstance(data, GateJudged) and data.result == "pass":
+            for run in (runs[name] for name in data.runs if name in runs):
+                answer = answers.setdefault(run.run, _answer(run, store))
+                yield from _passed(event.seq, data, run, answer)
+
+
+def _answer(run: RunFinished, store: ObjectStore) -> Mapping[str, object]:
+    """Return what a run answered; nothing where its output is none of ours, or is gone (a finding of its own)."""
+    if run.output is None:
+        return {}
+    try:
+        found = json.loads(store.get(run.output))
+    except (ObjectError, ValueError, RecursionError):
+        return {}
+    result = found.get("result") if isinstance(found, dict) else None
+    return result if isinstance(result, dict) else {}
+
+
+def _measured(seq: int, record: Measured, answer: Mapping[str, object]) -> Iterator[Finding]:
+    shapes = answer.get("shapes")
+    timed = shapes.get(record.shape) if isinstance(shapes, dict) else None
+    if not isinstance(timed, dict):
+        return
+    sides = [side for side in timed.values() if isinstance(side, list)]
+    medians = [one.get("median_s") for side in sides for one in side if isinstance(one, dict)]
+    if record.median_s not in medians:
+        text = (
+            f"record {record.id} says {record.median_s} s, its run {record.run} timed no such median on {record.shape}"
+        )
+        yield Finding("record", _JOURNAL, seq, text, "time the kernel again; the record does not stand")
+
+
+def _passed(seq: int, gate: GateJudged, run: RunFinished, answer: Mapping[str, object]) -> Iterator[Finding]:
+    wrong = ""
+    if run.outcome != "ok":
+        wrong = f"its run {run.run} ended as {run.outcome}"
+    elif gate.gate == "correctness" and answer.get("passed") is False:
+        wrong = f"its run {run.run} found the kernel wrong"
+    if wrong:
+        text = f"the gate {gate.gate} passed {gate.candidate}, but {wrong}"
+        yield Finding("record", _JOURNAL, seq, text, "judge the candidate again; the gate's word does not stand")
+
+
+def git_findings(layout: Layout, events: tuple[Event, ...]) -> Iterator[Finding]:
+    """Yield a finding for each commit whose trailer names an event that the journal does not have.
+
+    A commit is the anchor against a journal that was rewritten as a whole. Without git, or in a folder that is no
+    repository of its own, nothing is compared.
+    """
+    if not (layout.root / ".git").exists():
+        return
+    try:
+        form = f"--format=%h %(trailers:key={TRAILER},valueonly,separator=%x20)"
+        lines = Git(layout.root).text("log", form, missing="").splitlines()
+    except (GitError, MissingTool):
+        return
+    for line in lines:
+        commit, _, trailer = line.partition(" ")
+        seq, _, zh = trailer.strip().partition(":")
+        if not seq.isdigit():
+            continue
+        number = int(seq)
+        if not 0 < number <= len(events) or events[number - 1].zh != zh:
+            text = f"commit {commit} shows event {number} of another journal"
+            yield Finding(
+                "git", _JOURNAL, min(number, len(events)), text, "restore the journal the commits were made from"
+            )
