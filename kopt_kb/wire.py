@@ -101,7 +101,8 @@ class Wire:
     def to_json(self) -> dict[str, JSON]:
         """Return the document: `--json` prints it, journals store it."""
         written: dict[str, JSON] = {}
-        for member, get in _writers(cast("Hashable", type(self))):
+        kind: Any = type(self)
+        for member, get in _writers(kind):
             value = get(self)
             if not (member.optional and value is None):
                 written[member.name] = plain(value)
@@ -138,7 +139,7 @@ def _writers(kind: Hashable) -> tuple[tuple[Member, Callable[[object], object]],
     return tuple((member, attrgetter(member.path)) for member in members(kind))
 
 
-def plain(value: object) -> JSON:
+def plain(value: Any) -> JSON:
     """Return the JSON form of a value.
 
     Dataclasses are written by their members, enumerations by their value, fractions as exact text ("9/10"), tuples
@@ -147,14 +148,22 @@ def plain(value: object) -> JSON:
     Raises:
         TypeError: The value, or a part of it, has no JSON form.
     """
-    if value is None or type(value) in {str, int, float, bool}:
-        return cast("JSON", value)
-    for kind, write in _FORMS:
-        if isinstance(value, kind):
-            return write(value)
-    if dataclasses.is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    raise TypeError(f"no JSON form for {type(value).__name__}")
+    kind: Any = type(value)
+    return value if kind in _ATOMS else _writer(kind)(value)
+
+
+@cache
+def _writer(kind: Any) -> Callable[[Any], JSON]:
+    for base, write in _FORMS:
+        if issubclass(kind, base):
+            return write
+    if dataclasses.is_dataclass(kind):
+        return _plain_dataclass
+    raise TypeError(f"no JSON form for {kind.__name__}")
+
+
+def _plain_dataclass(value: Any) -> JSON:
+    return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
 
 
 def _plain_mapping(value: Mapping[object, object]) -> JSON:
@@ -165,7 +174,7 @@ def _plain_mapping(value: Mapping[object, object]) -> JSON:
 
 
 _FORMS: tuple[tuple[type | tuple[type, ...], Callable[[Any], JSON]], ...] = (
-    (Wire, lambda value: cast("JSON", value.to_json())),
+    (Wire, lambda value: value.to_json()),
     (Mapping, _plain_mapping),
     ((tuple, list), lambda value: [plain(item) for item in value]),
     (Enum, lambda value: plain(value.value)),
@@ -173,6 +182,7 @@ _FORMS: tuple[tuple[type | tuple[type, ...], Callable[[Any], JSON]], ...] = (
     ((frozenset, set), lambda value: [plain(item) for item in sorted(value)]),
     ((Fraction, PurePath), str),
 )
+_ATOMS = {str, int, float, bool, type(None)}
 
 
 def canonical(value: object) -> bytes:
@@ -257,12 +267,11 @@ def pairs(value: object) -> object:
 # ---- annotations ---------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class Matches:
     """Annotation: the pattern has to be found in the text; `meaning` completes "has to be …"."""
 
-    pattern: str
-    meaning: str
+    def __init__(self, pattern: str, meaning: str) -> None:
+        self.pattern, self.meaning = pattern, meaning
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Tell pydantic the pattern and how a refusal is worded."""
@@ -271,11 +280,11 @@ class Matches:
         return text_schema(self.pattern, self.meaning)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class AtLeast:
     """Annotation: the integer may not be below `least`."""
 
-    least: int
+    def __init__(self, least: int) -> None:
+        self.least = least
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Tell pydantic the limits."""
@@ -284,7 +293,6 @@ class AtLeast:
         return integer_schema(self.least)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class _ExactText:
     """Annotation: a Fraction that is written as exact text."""
 
@@ -295,7 +303,6 @@ class _ExactText:
         return exact_schema(_NUMBER)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class _AnyObject:
     """Annotation: a JSON object of any content, frozen to read-only mappings and tuples."""
 

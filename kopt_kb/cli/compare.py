@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     platforms, name, axes = _split(registry, args.words)
     found = compare_platforms([registry.platform(one) for one in platforms], name, **conditions(axes))
     if args.json:
-        print_json(found.to_json())
+        print_json(found)
     else:
         _print(found)
     return ExitCode.OK

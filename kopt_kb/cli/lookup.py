@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     platform = open_registry(args).platform(args.platform)
     found = lookup(platform, args.metric, **conditions(args.axes))
     if args.json:
-        print_json(found.to_json())
+        print_json(found)
     else:
         _print(found, details=args.sources or args.metric is not None, conflicts=args.conflicts or bool(args.metric))
     return ExitCode.UNKNOWN if found.is_unknown else ExitCode.OK

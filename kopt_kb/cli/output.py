@@ -54,8 +54,8 @@ def open_registry(args: argparse.Namespace) -> Registry:
 def print_json(value: object) -> None:
     """Print a result or plain data as one JSON document; letters that the encoding lacks are escaped as JSON does."""
     escape = not (getattr(sys.stdout, "encoding", None) or "utf-8").casefold().startswith("utf")
-    json.dump(plain(value), sys.stdout, ensure_ascii=escape, indent=2, allow_nan=False)
-    sys.stdout.write("\n")
+    text = json.dumps(value, ensure_ascii=escape, indent=2, allow_nan=False, default=plain)
+    sys.stdout.write(f"{text}\n")
 
 
 def print_bytes(data: bytes) -> None:

@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         )
     found = reading_list(open_registry(args).wiki, wanted)
     if args.json:
-        print_json(found.to_json())
+        print_json(found)
     else:
         _print(found)
     return ExitCode.OK if found.stops else ExitCode.FINDING

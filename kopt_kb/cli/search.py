@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the hits; exit 1 when nothing fits."""
     found = search(open_registry(args).wiki, " ".join(args.text), filters(args), limit=max(1, args.limit))
     if args.json:
-        print_json(found.to_json())
+        print_json(found)
     else:
         _print(found)
     return ExitCode.OK if found.hits else ExitCode.FINDING

@@ -70,7 +70,7 @@ def _check(args: argparse.Namespace) -> int:
     given = args.folder is not None and not is_wiki(root)
     report = describe_folder(root) if given else check_wiki(Wiki(root, use_cache=False))
     if args.json:
-        print_json(report.to_json())
+        print_json(report)
     else:
         _print(report, rules=args.rules)
     return ExitCode.FINDING if report.faults else ExitCode.OK

@@ -23,7 +23,7 @@ def run_conflicts(args: argparse.Namespace) -> int:
     """Print every conflict of the wikis; a recorded conflict is no fault, the exit code is 0."""
     found = [one for wiki in open_registry(args).wikis for one in wiki_conflicts(wiki)]
     if args.json:
-        print_json(Conflicts(tuple(found)).to_json())
+        print_json(Conflicts(tuple(found)))
     else:
         for conflict in found:
             _print_conflict(conflict)
@@ -111,7 +111,7 @@ def run_diff(args: argparse.Namespace) -> int:
     rows = PACKAGES[args.foreign]() if args.foreign in PACKAGES else read_foreign(Path(args.foreign))
     found = diff(registry, rows, args.foreign, names)
     if args.json:
-        print_json(found.to_json())
+        print_json(found)
     else:
         _print_diff(found.rows, every=args.all)
         counts = ", ".join(f"{count} {state}" for state, count in sorted(found.counts.items()))
