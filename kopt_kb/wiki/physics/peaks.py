@@ -23,6 +23,7 @@ def _clocks(facts: Facts, stated: str, engine: str) -> list[Fraction]:
     return found
 
 
+_SCALED = {"mxfp8": "fp8", "mxfp6": "fp6", "mxfp4": "fp4", "nvfp4": "fp4"}
 _SPARSE_GAIN = 2
 """2:4 sparsity skips half of the products: the sparse rate is twice the dense one where no row says otherwise."""
 
@@ -30,7 +31,7 @@ _SPARSE_GAIN = 2
 def _rates(facts: Facts, axes: dict[str, str]) -> set[Fraction]:
     """Return operations a clock and SM of a peak's type: the product's own, else of its accumulator, else of any.
 
-    Where no row states the sparse rate it is twice the dense one.
+    Where no row states the sparse rate it is twice the dense one; a block-scaled format has that of its plain one.
     """
     kind = {"dtype": axes["dtype"], "engine": axes["engine"]}
     for sparsity, gain in ((axes["sparsity"], 1), ("dense", _SPARSE_GAIN)):
