@@ -1,7 +1,7 @@
 """Read profiler reports into verdicts, record them, and explain the rules.
 
 kb profile read report.ncu-rep --platform H200_SXM
-kb profile read new.csv --diff old.csv --kernel 'gemm.*'
+kb profile diff old.csv new.csv --kernel 'gemm.*' --threshold 5
 kb profile run --kernel 'gemm.*' -- python train.py
 kb profile explain BN-UNCOALESCED
 """
@@ -11,12 +11,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from kopt_kb.cli import profile_explain, profile_read, profile_run
+from kopt_kb.cli import profile_diff, profile_explain, profile_read, profile_roofline, profile_run
 
 __all__ = ["add_arguments", "run"]
 
 _ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "read": profile_read.run,
+    "diff": profile_diff.run,
+    "roofline": profile_roofline.run,
     "run": profile_run.run,
     "explain": profile_explain.run,
 }
@@ -26,6 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     profile_read.add_arguments(commands.add_parser("read", help="judge the kernels of reports", allow_abbrev=False))
+    profile_diff.add_arguments(commands.add_parser("diff", help="compare reports with a baseline", allow_abbrev=False))
+    profile_roofline.add_arguments(
+        commands.add_parser("roofline", help="draw the kernels of a report under its roofs", allow_abbrev=False)
+    )
     profile_run.add_arguments(commands.add_parser("run", help="record a program and judge it", allow_abbrev=False))
     profile_explain.add_arguments(
         commands.add_parser("explain", help="print a rule, its thresholds and their sources", allow_abbrev=False)

@@ -151,8 +151,9 @@ def _profile(
     place = Place(source.file, f"dispatch {dispatches[0][0]}")
     metrics = _metrics(values, device, stats)
     if halved:
-        metrics.pop("dram_bytes_per_s", None)
-    bounds: dict[str, Exactness] = {"dram_bytes_per_s": "upper"} if "dram_bytes_per_s" in metrics else {}
+        for one in ("dram_bytes_per_s", "dram_bytes"):
+            metrics.pop(one, None)
+    bounds: dict[str, Exactness] = {one: "upper" for one in ("dram_bytes_per_s", "dram_bytes") if one in metrics}
     raw = {f"{metric_id} {title} {kind}": _raw(*one) for (_, title, metric_id, kind), one in values.items()}
     first = Launch(
         id=str(dispatches[0][0]),
@@ -211,6 +212,8 @@ def _metrics(
     fabric = [_raw(*one) for key, one in values.items() if key[1] in _FABRIC and (key[0], key[3]) == (_SOL, _AVERAGE)]
     if len(fabric) == len(_FABRIC):
         found["dram_bytes_per_s"] = sum(one.value for one in fabric if not isinstance(one.value, str))
+        if stats is not None:
+            found["dram_bytes"] = found["dram_bytes_per_s"] * stats.total_s / stats.count
     if stats is not None:
         found["duration_s"] = stats.median_s
     return found

@@ -66,19 +66,9 @@ def test_top_takes_the_longest(capsys: Capture) -> None:
     assert [one["function"] for one in json.loads(capsys.readouterr().out)["kernels"]] == ["spill_registers"]
 
 
-def test_diff_compares_kernels_by_name(capsys: Capture) -> None:
-    """The same report twice: speed-up 1 and the same limiter; a kernel of one report only has no partner."""
-    words = ["profile", "read", MEMORY, "--diff", MEMORY, "--kernel", "dram_copy4", "--json"]
-    assert main(words) == 0
-    row = json.loads(capsys.readouterr().out)["diff"][0]
-    assert (row["name"], row["speedup"], row["limiter"]) == ("dram_copy4", 1.0, ["dram", "dram"])
-    assert main([one for one in words if one != "--json"]) == 0
-    assert "speedup" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     "words",
-    [["--kernel", "no_such_kernel"], ["--platform", "H999"], ["--top", "0"], ["--diff", "/none"], ["--kernel", "("]],
+    [["--kernel", "no_such_kernel"], ["--platform", "H999"], ["--top", "0"], ["--kernel", "("]],
 )
 def test_bad_input_is_one_line(words: list[str], capsys: Capture) -> None:
     """Nothing matches, unknown product, nothing shown, no other report, no pattern: exit 2 and one line."""

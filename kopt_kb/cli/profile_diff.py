@@ -1,0 +1,209 @@
+"""kb profile diff: kernels of later reports against a baseline, metric by metric; a gate for automation."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kopt_kb.analysis.profile import METRICS
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, table
+from kopt_kb.cli.profile_read import judge
+from kopt_kb.cli.profile_text import Judged, total_s
+from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.statistics import change_pct
+from kopt_kb.wire import Wire
+
+__all__ = ["Comparison", "Difference", "add_arguments", "compare", "run"]
+
+_NAME_CHARS = 60
+_SHOWN = 8
+_SMALL_PCT = 1.0
+_CLOCKS_APART_PCT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Wire):
+    """One metric of a kernel in two reports; None where one of them lacks it.
+
+    Attributes:
+        metric: Vocabulary id.
+        unit: Its unit.
+        before: Value in the baseline.
+        after: Value in the later report.
+    """
+
+    metric: str
+    unit: str
+    before: float | None
+    after: float | None
+
+    WIRE: ClassVar = ("metric", "unit", "before", "after", "change_pct")
+
+    @property
+    def change_pct(self) -> float | None:
+        """Change over the value before; None without both or from 0."""
+        return change_pct(self.before, self.after) if self.before else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Wire):
+    """A kernel in a baseline and a later report.
+
+    Attributes:
+        name: Bare function name.
+        duration: Median time of a launch.
+        limiter: Limiters before and after; None where the kernel is in one report only.
+        metrics: Every metric that either report has.
+        notes: Why the two may not be comparable.
+    """
+
+    name: str
+    duration: Difference
+    limiter: tuple[str | None, str | None]
+    metrics: tuple[Difference, ...]
+    notes: tuple[str, ...] = ()
+
+    WIRE: ClassVar = ("name", "duration", "speedup", "limiter", "metrics", "notes")
+
+    @property
+    def speedup(self) -> float | None:
+        """Time before over time after."""
+        before, after = self.duration.before, self.duration.after
+        return before / after if before and after else None
+
+    def slower_than(self, threshold_pct: float) -> bool:
+        """Return whether the kernel takes longer by more than a threshold."""
+        change = self.duration.change_pct
+        return change is not None and change > threshold_pct
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the action's arguments."""
+    parser.add_argument("baseline", metavar="BASELINE", help="report to compare with")
+    parser.add_argument("reports", metavar="REPORT", nargs="+", help="later reports of the same kernels")
+    parser.add_argument("--kernel", metavar="REGEX", help="only kernels whose name matches; none matching is an error")
+    parser.add_argument("--threshold", metavar="PCT", type=float, help="exit 1 when a kernel takes this much longer")
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the comparisons; exit 1 when a kernel is slower than the threshold allows."""
+    if args.threshold is not None and not 0 <= args.threshold < float("inf"):
+        raise BadInput(f"--threshold {args.threshold:g} is no limit", fix="give a percentage such as 5", code="KB105")
+    registry = open_registry(args)
+    baseline = judge([args.baseline], args.kernel, registry)[1]
+    found = {file: compare(baseline, judge([file], args.kernel, registry)[1]) for file in args.reports}
+    slower = [
+        (file, one) for file, rows in found.items() for one in rows
+        if args.threshold is not None and one.slower_than(args.threshold)
+    ]  # fmt: skip
+    if args.json:
+        reports = [{"file": file, "kernels": [one.to_json() for one in rows]} for file, rows in found.items()]
+        names = [{"file": file, "name": one.name} for file, one in slower]
+        print_json({"baseline": args.baseline, "threshold_pct": args.threshold, "reports": reports, "slower": names})
+    else:
+        print("\n\n".join(_text(args.baseline, file, rows) for file, rows in found.items()))
+        for file, one in slower:
+            change = one.duration.change_pct or 0.0
+            name = f"{printable(one.name)} in {printable(file)}"
+            print(f"slower: {name} by {change:.1f} %, allowed are {args.threshold:g} %")
+    return ExitCode.FINDING if slower else ExitCode.OK
+
+
+def compare(before: Sequence[Judged], after: Sequence[Judged]) -> list[Comparison]:
+    """Return kernels of both reports: of equal name and shape, else of equal name where each report has one.
+
+    Raises:
+        BadInput: The reports were recorded on different products, whose times are never compared.
+    """
+    _same_product(before, after)
+    pairs: list[tuple[Judged, None] | tuple[Judged | None, Judged]] = []
+    left = {_shape(one): one for one in before}
+    rest: list[Judged] = []
+    for one in after:
+        same = left.pop(_shape(one), None)
+        if same is None:
+            rest.append(one)
+        else:
+            pairs.append((same, one))
+    for one in rest:
+        named = [key for key in left if left[key].profile.function == one.profile.function]
+        alone = sum(other.profile.function == one.profile.function for other in rest) == 1
+        pairs.append((left.pop(named[0]) if len(named) == 1 and alone else None, one))
+    pairs += [(one, None) for one in left.values()]
+    ordered = sorted(pairs, key=lambda pair: -max(map(_total, pair)))
+    return [_comparison(now or was, was, now) for was, now in ordered]
+
+
+def _total(one: Judged | None) -> float:
+    return 0.0 if one is None else total_s(one)
+
+
+def _shape(one: Judged) -> tuple[object, ...]:
+    profile = one.profile
+    return profile.demangled, profile.grid, profile.block
+
+
+def _same_product(before: Iterable[Judged], after: Iterable[Judged]) -> None:
+    names = [{one.profile.device or one.profile.target for one in side} - {""} for side in (before, after)]
+    if all(names) and not names[0] & names[1]:
+        kinds = [{one.profile.target for one in side} - {""} for side in (before, after)]
+        devices = [{one.profile.device for one in side} - {""} for side in (before, after)]
+        if (all(devices) and devices[0] != devices[1]) or (all(kinds) and kinds[0] != kinds[1]):
+            raise BadInput(
+                f"{', '.join(sorted(names[0]))} and {', '.join(sorted(names[1]))}: times of different products are "
+                "never compared",
+                fix="record both on one product",
+                code="KB208",
+            )
+
+
+def _comparison(either: Judged | None, was: Judged | None, now: Judged | None) -> Comparison:
+    ids = [one for one in METRICS if any(side is not None and one in side.profile.metrics for side in (was, now))]
+    metrics = tuple(_difference(one, was, now) for one in ids)
+    clock = next((one for one in metrics if one.metric == "sm_frequency_hz"), None)
+    notes: tuple[str, ...] = ()
+    if clock is not None and clock.change_pct is not None and abs(clock.change_pct) > _CLOCKS_APART_PCT:
+        notes = (f"the core clocks of the two runs differ by {clock.change_pct:.0f} %",)
+    return Comparison(
+        name="" if either is None else either.profile.function,
+        duration=_difference("duration_s", was, now),
+        limiter=(was.verdict.limiter if was else None, now.verdict.limiter if now else None),
+        metrics=metrics,
+        notes=notes,
+    )
+
+
+def _difference(metric: str, was: Judged | None, now: Judged | None) -> Difference:
+    values = [None if one is None else one.profile.get(metric) for one in (was, now)]
+    return Difference(metric, METRICS[metric].unit, values[0], values[1])
+
+
+def _text(baseline: str, file: str, rows: Sequence[Comparison]) -> str:
+    lines = [["kernel", "before us", "after us", "change %", "limiter"]]
+    for one in rows:
+        times = ["-" if side is None else f"{side * 1e6:.2f}" for side in (one.duration.before, one.duration.after)]
+        change = "-" if one.duration.change_pct is None else f"{one.duration.change_pct:+.1f}"
+        was, now = one.limiter
+        words = f"{was} -> {now}" if was and now and was != now else now or was or "-"
+        only = " (only before)" if now is None else " (only after)" if was is None else ""
+        lines.append([printable(one.name)[:_NAME_CHARS], *times, change, words + only])
+    parts = [f"{printable(file)} against {printable(baseline)}", table(lines, right=range(1, 4))]
+    parts += [_metrics(one) for one in rows if None not in one.limiter]
+    return "\n".join(part for part in parts if part)
+
+
+def _metrics(one: Comparison) -> str:
+    """Return the metrics of a kernel that changed most, and notes."""
+    changed = [row for row in one.metrics if row.change_pct is not None and abs(row.change_pct) >= _SMALL_PCT]
+    ranked = sorted(changed, key=lambda row: -abs(row.change_pct or 0.0))
+    if not ranked and not one.notes:
+        return ""
+    rows = [(row.metric, f"{row.before:.4g}", f"{row.after:.4g}", row.unit, f"{row.change_pct:+.1f} %")
+            for row in ranked[:_SHOWN]]  # fmt: skip
+    more = f"\n    {len(ranked) - _SHOWN} more metrics changed; --json has all" if len(ranked) > _SHOWN else ""
+    notes = "".join(f"\n    Note: {note}" for note in one.notes)
+    body = "\n" + table(rows, indent=4, right=(1, 2, 4)) if rows else ""
+    return f"  {printable(one.name)[:_NAME_CHARS]}{body}{more}{notes}"

@@ -1,0 +1,112 @@
+"""kb profile roofline: the kernels of a report under the roofs of every level of memory, as table and picture."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.readers.read import read_profiles
+from kopt_kb.analysis.rules.product import product_of
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, table
+from kopt_kb.errors import ExitCode
+from kopt_kb.static.picture import Roof, terminal, write_picture
+from kopt_kb.static.report_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
+from kopt_kb.wiki.registry import Platform, Registry
+
+__all__ = ["add_arguments", "run"]
+
+Roofs = Mapping[tuple[str, str], Roof]
+_NAME_CHARS = 60
+_RUN = "run"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the action's arguments."""
+    parser.add_argument("report", metavar="REPORT", help="report, or folder of one, with operations and bytes")
+    parser.add_argument("--kernel", metavar="REGEX", help="only kernels whose name matches; none matching is an error")
+    parser.add_argument("--platform", metavar="ID", help="product of the run (default: what the report names)")
+    parser.add_argument("--compare", metavar="A,B", help="draw the roofs of these products too")
+    parser.add_argument("--plot", action="store_true", help="draw in the terminal")
+    parser.add_argument("--picture", metavar="FILE", help="write .svg, .png or .html")
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the points of every kernel and level with the part of their roof, and draw them."""
+    registry = open_registry(args)
+    profiles = list(read_profiles(args.report, kernel=args.kernel))
+    points = level_points(profiles)
+    roofs = _roofs(args, registry, profiles, points)
+    picture = picture_of_report(
+        f"Roofline of {Path(args.report).name}", points, [one for found in roofs.values() for one in found.values()]
+    )
+    if args.picture:
+        write_picture(picture, Path(args.picture))
+    if args.json:
+        print_json({"points": [_document(one, roofs) for one in points], "without": _without(profiles, points)})
+        return ExitCode.OK
+    print(_text(points, roofs))
+    for name in _without(profiles, points):
+        print(f"not drawn: {printable(name)[:_NAME_CHARS]}: no operations, bytes or time were counted")
+    if args.plot:
+        print()
+        print(printable_lines(terminal(picture)))
+    return ExitCode.OK
+
+
+def printable_lines(text: str) -> str:
+    """Return lines of a picture with control characters of names as escapes."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _roofs(
+    args: argparse.Namespace, registry: Registry, profiles: Sequence[KernelProfile], points: Sequence[LevelPoint]
+) -> dict[str, Roofs]:
+    """Return roofs by product, and those that the profiler gives for the run."""
+    asked = None if args.platform is None else registry.platform(args.platform)
+    products: dict[str, Platform] = {}
+    for profile in profiles:
+        product = product_of(profile, registry, asked)
+        if product is not None:
+            products[product.id] = product
+    for name in filter(None, (args.compare or "").split(",")):
+        other = registry.platform(name)
+        products[other.id] = other
+    found: dict[str, Roofs] = {name: level_roofs(product, points) for name, product in products.items()}
+    found[_RUN] = run_roofs(points)
+    return {name: roofs for name, roofs in found.items() if roofs}
+
+
+def _without(profiles: Sequence[KernelProfile], points: Sequence[LevelPoint]) -> list[str]:
+    drawn = {one.kernel for one in points}
+    return list(dict.fromkeys(one.function for one in profiles if one.function not in drawn))
+
+
+def _roof(point: LevelPoint, product: str, roofs: Mapping[str, Roofs]) -> Roof | None:
+    """Return the roof of a point: the profiler's own is that of the point's own run."""
+    return point.run if product == _RUN else roofs[product].get((point.level, f"{point.dtype} {point.engine}"))
+
+
+def _document(point: LevelPoint, roofs: Mapping[str, Roofs]) -> dict[str, object]:
+    under = []
+    for product in roofs:
+        roof = _roof(point, product, roofs)
+        if roof is not None:
+            at = roof.at(point.intensity)
+            under.append({"product": product, "attainable_si": at, "share": point.rate_si / at, "source": roof.source})
+    return {**point.to_json(), "roofs": under}
+
+
+def _text(points: Sequence[LevelPoint], roofs: Mapping[str, Roofs]) -> str:
+    head = ("kernel", "level", "type", "FLOP/B", "GFLOP/s", *(f"% of {product}" for product in roofs))
+    rows = [list(head)]
+    for one in points:
+        kind = f"{one.dtype} {one.engine}"
+        found = [_roof(one, product, roofs) for product in roofs]
+        shares = ["-" if roof is None else f"{100 * one.rate_si / roof.at(one.intensity):.1f}" for roof in found]
+        sign = {"lower": ">= ", "upper": "<= "}.get(one.bound, "")
+        name = printable(one.kernel)[:_NAME_CHARS]
+        rows.append([name, one.level, kind, f"{sign}{one.intensity:.4g}", f"{one.rate_si / 1e9:.4g}", *shares])
+    return table(rows, right=range(3, len(head)))
