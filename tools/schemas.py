@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import json
+import operator
 import sys
 from pathlib import Path
 from typing import Any
@@ -46,9 +48,35 @@ def document_schema(name: str) -> dict[str, Any]:
     return schema(getattr(importlib.import_module(f"kopt_kb.{module}"), kind))
 
 
+def journal_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a journal line: one form for each kind of event, in one envelope.
+
+    A member that has a default may be missing: journals are append-only, and older programs did not write it.
+    """
+    from kopt_kb.workspace.journal.events import KINDS
+
+    body = schema(functools.reduce(operator.or_, KINDS.values()))
+    for definition in body["$defs"].values():
+        members = definition["properties"]
+        definition["required"] = [name for name in definition["required"] if "default" not in members[name]]
+    envelope = {"v": {"type": "integer", "minimum": 1}, "seq": {"type": "integer", "minimum": 1}}
+    texts = {"t": {"type": "string", "format": "date-time"}, "zh": {"type": "string"}}
+    lines = [
+        {
+            "type": "object",
+            "properties": {**envelope, **texts, "kind": {"const": kind}, "data": data},
+            "required": ["v", "seq", "t", "kind", "data", "zh"],
+            "additionalProperties": False,
+        }
+        for kind, data in zip(KINDS, body["anyOf"], strict=True)
+    ]
+    return {"$schema": body["$schema"], "title": "Line of journal.jsonl", "oneOf": lines, "$defs": body["$defs"]}
+
+
 def pages() -> dict[str, str]:
     """Return file name → text of every schema, members in a stable order."""
-    texts = {name: json.dumps(document_schema(name), indent=1, sort_keys=True) for name in DOCUMENTS}
+    bodies = {**{name: document_schema(name) for name in DOCUMENTS}, "journal": journal_schema()}
+    texts = {name: json.dumps(body, indent=1, sort_keys=True) for name, body in bodies.items()}
     return {f"{name}.schema.json": f"{text}\n" for name, text in texts.items()}
 
 

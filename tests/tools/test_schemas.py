@@ -76,3 +76,17 @@ def test_the_recorded_ceilings_fit_their_schema(tool: ModuleType, repo_root: Pat
     """The run that the wiki's measured page cites."""
     document = json.loads((repo_root / "benchmarks" / "results" / "ceilings_h200_sxm.json").read_text())
     jsonschema.validate(document, tool.document_schema("bench_ceilings"))
+
+
+def test_every_line_of_recorded_journals_fits_the_schema(tool: ModuleType, repo_root: Path) -> None:
+    """Five campaigns, by older programs too; a line of another kind, or with a member more, fits none."""
+    validator = jsonschema.Draft202012Validator(tool.journal_schema())
+    kinds = set()
+    for journal in sorted((repo_root / "benchmarks" / "campaigns" / "h200_sxm").glob("*/journal.jsonl")):
+        for text in journal.read_text().splitlines():
+            line = json.loads(text)
+            kinds.add(line["kind"])
+            assert validator.is_valid(line), f"{journal.parent.name} line {line['seq']} ({line['kind']})"
+    assert len(kinds) > 10
+    assert not validator.is_valid({**line, "kind": "dreamt"})
+    assert not validator.is_valid({**line, "data": {**line["data"], "surplus": 1}})
