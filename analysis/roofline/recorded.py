@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from kopt_kb.analysis.roofline.roofline import Bound
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Grade
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.wire import Text, Wire, read
 
-__all__ = ["RecordedCeiling", "RecordedCitation", "RecordedRoofline", "RecordedTarget", "read_rooflines"]
+__all__ = ["Bound", "RecordedCeiling", "RecordedCitation", "RecordedRoofline", "RecordedTarget", "read_rooflines"]
 
+Bound = Literal["compute", "memory", "balanced", "unknown"]
 Basis = Literal["documented", "measured"]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from kopt_kb.analysis.roofline.ceilings import (
     Ceiling,
@@ -19,6 +19,7 @@ from kopt_kb.analysis.roofline.ceilings import (
     memory_ceiling,
     traffic_pattern,
 )
+from kopt_kb.analysis.roofline.recorded import Bound
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, RoofTarget, target_of
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.problem.counts import Level
@@ -35,7 +36,6 @@ BALANCED_BAND = Fraction(5, 100)
 
 LEVELS: tuple[Level, ...] = ("dram", "llc", "l2", "l1", "shared")
 
-Bound = Literal["compute", "memory", "balanced", "unknown"]
 MIN_GRADES = {"vendor": {"vendor"}, "device": {"vendor", "device"}, "measured": {"vendor", "device", "measured"}}
 
 

@@ -8,11 +8,14 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from kopt_kb.cli.streams import Output
 from kopt_kb.errors import BadInput
-from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import plain
+
+if TYPE_CHECKING:
+    from kopt_kb.wiki.registry import Registry
 
 __all__ = ["add_author", "add_common", "add_wiki", "conditions", "open_registry", "print_json", "printable", "table"]
 
@@ -48,6 +51,8 @@ def add_wiki(parser: argparse.ArgumentParser) -> None:
 
 def open_registry(args: argparse.Namespace) -> Registry:
     """Return the registry of the --wiki folders."""
+    from kopt_kb.wiki.registry import Registry
+
     return Registry.open(*args.wiki)
 
 

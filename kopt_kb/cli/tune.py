@@ -16,38 +16,28 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
 from kopt_kb.cli.tune_confirmed import DEVICE, as_confirmed, launch_of, settings_of
-from kopt_kb.cli.tune_project import (
-    device_names,
-    print_patch,
-    project_campaign,
-    project_of,
-    project_parameters,
-    project_proposers,
-)
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
-from kopt_kb.runners.candidate.search_pruning import pruning_rules
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policies import POLICIES, policy_from_json, policy_named
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.project import ProjectSubject
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
 from kopt_kb.tuning.report import CampaignReport, conditions_text, report_of
-from kopt_kb.tuning.resource_gate import ResourceGate
 from kopt_kb.tuning.rounds import Aids
 from kopt_kb.tuning.settings import Budget
 from kopt_kb.tuning.stage_one import PackagedProposer
-from kopt_kb.wiki.devices import product_of
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from kopt_kb.tuning.project import ProjectSubject
 
 __all__ = ["add_arguments", "run"]
 
@@ -108,6 +98,8 @@ def run(args: argparse.Namespace) -> int:
     workspace = Workspace.open(args.workspace)
     state = workspace.state()
     if args.action == "patch":
+        from kopt_kb.cli.tune_project import print_patch
+
         return print_patch(args, workspace, state)
     if args.action in {"status", "report"} or (state.route == "roofline" and state.stopped is not None):
         return _print(report_of(state, _policy_of(state, None)), args, state)
@@ -121,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action in {"resume", "step"} and state.stopped is not None:
         return _print(report_of(state, _policy_of(state, None)), args, state)
     args = as_confirmed(args, _opened(state))
-    project = project_of(workspace, state)
+    project = _project(workspace, state)
     policy = _policy_of(state, args, project)
     parameters = _parameters(args, state, policy, project)
     if args.dry_run:
@@ -137,6 +129,15 @@ def run(args: argparse.Namespace) -> int:
             campaign.step()
             return _print(campaign.report(), args, state)
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
+
+
+def _project(workspace: Workspace, state: WorkspaceState) -> ProjectSubject | None:
+    """Return the workspace's project; what projects need is loaded where there is one."""
+    if "project" not in state.task:
+        return None
+    from kopt_kb.cli.tune_project import project_of
+
+    return project_of(workspace, state)
 
 
 def _opened(state: WorkspaceState) -> CampaignConfirmed | None:
@@ -187,11 +188,17 @@ def _campaign(
     settings, tips = settings_of(args, _opened(state)), Path(args.tips) if args.tips else None
     aids = Aids(tips=tips, say=_say, launch=launch_of(args))
     if project is not None:
+        from kopt_kb.cli.tune_project import device_names, project_campaign
+
         known = device_names(open_registry(args))
         aids = replace(aids, product_of=known, project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, aids=aids)
     problem = state.problem
     if not simulate and state.route != "roofline":
+        from kopt_kb.runners.candidate.search_pruning import pruning_rules
+        from kopt_kb.tuning.resource_gate import ResourceGate
+        from kopt_kb.wiki.devices import product_of
+
         registry = open_registry(args)
         platform = registry.platform(state.created.platform)
         aids = replace(
@@ -202,6 +209,8 @@ def _campaign(
         )
     if simulate:
         return Campaign(workspace, policy, _proposers(args), SimulatorExecutor(), settings=settings, aids=aids)
+    from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
+
     command = tuple(shlex.split(args.executor_command)) if args.executor_command else ()
     device = args.device or DEVICE
     executor = CommandExecutor(command, device=device) if command else ChildProcessExecutor(device)
@@ -209,9 +218,15 @@ def _campaign(
 
 
 def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
-    if args.plan:
-        return (PlanProposer(Path(args.plan)),)
-    return (*(CommandProposer(one) for one in args.proposer), PackagedProposer(), VariantsProposer(), KnobsProposer())
+    if args.plan or args.proposer:
+        from kopt_kb.tuning.outside import CommandProposer, PlanProposer
+
+        if args.plan:
+            return (PlanProposer(Path(args.plan)),)
+        asked: tuple[Proposer, ...] = tuple(CommandProposer(one) for one in args.proposer)
+    else:
+        asked = ()
+    return (*asked, PackagedProposer(), VariantsProposer(), KnobsProposer())
 
 
 def _parameters(
@@ -220,7 +235,11 @@ def _parameters(
     """Return what a campaign would run with, as inferred."""
     problem, created = state.problem.to_json(), state.created
     targets = conditions_text(state)
-    proposers = _proposers(args) if project is None else project_proposers(args)
+    proposers, more = _proposers(args) if project is None else (), {}
+    if project is not None:
+        from kopt_kb.cli.tune_project import project_parameters, project_proposers
+
+        proposers, more = project_proposers(args), project_parameters(project, state)
     return {
         "workspace": args.workspace, "platform": created.platform, "op": problem["op"], "dtype": problem["dtype"],
         "shapes": problem["shapes"], "framework": state.task.get("framework", ""),
@@ -230,7 +249,7 @@ def _parameters(
         "max_rounds": policy.max_rounds, "repeats": policy.repeats, "simulated": args.simulate,
         "proposers": [one.name for one in proposers],
         "budget": {"seconds": args.budget_s, "rounds": args.budget_rounds},
-        **(project_parameters(project, state) if project is not None else {}),
+        **more,
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kopt_kb.runners.project.results_csv import STEP
+from kopt_kb.runners.candidate.job import STEP
 from kopt_kb.workspace.journal.setup_events import NoiseMeasured
 
 __all__ = ["noise_floor_pct", "noise_of"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.job import Job, JobKind
@@ -15,14 +15,10 @@ from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult, decide, judge_gates
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.environment import ProductOf
-from kopt_kb.tuning.evidence import read_evidence
 from kopt_kb.tuning.gates import GateContext, Ran, cache_bytes, judge
 from kopt_kb.tuning.jobs import Sources, job_of
 from kopt_kb.tuning.noise import noise_floor_pct, noise_of
-from kopt_kb.tuning.noise_run import measure_noise
 from kopt_kb.tuning.policy import GATES, Policy
-from kopt_kb.tuning.project import ProjectSubject
-from kopt_kb.tuning.quick import quick_level
 from kopt_kb.tuning.settings import Settings
 from kopt_kb.tuning.stage_one import unmet
 from kopt_kb.wire import plain
@@ -30,6 +26,9 @@ from kopt_kb.workspace.journal.campaign_events import Launch, LevelChosen
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured, Trust
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
+
+if TYPE_CHECKING:
+    from kopt_kb.tuning.project import ProjectSubject
 
 __all__ = ["Aids", "RoundWork", "SourceGate"]
 
@@ -166,6 +165,8 @@ class RoundWork:
         project = self.aids.project
         if project is None or not found.number or found.level or not project.has_quick(state):
             return False
+        from kopt_kb.tuning.quick import quick_level
+
         blobs = (found.submitted[found.name].blob, found.incumbent)
         source, incumbent = (self.desk.store.get(one) for one in blobs)
 
@@ -188,6 +189,8 @@ class RoundWork:
             return ran[kind]
 
         def evidence(result: Mapping[str, Any]) -> GateResult:
+            from kopt_kb.tuning.evidence import read_evidence
+
             report = self.desk.store.put(str(result.get("csv", "")).encode())
             word, profile = read_evidence(result, report, found.submitted[found.name].blob)
             if profile is not None and not found.profiles:
@@ -213,6 +216,8 @@ class RoundWork:
 
     def noise(self, state: WorkspaceState) -> None:
         """Measure the noise of the machine in force on the best version."""
+        from kopt_kb.tuning.noise_run import measure_noise
+
         measure_noise(self.desk, state, lambda source: self._job("timing", state, source, source, {"level": "full"}))
 
     def _record(self, state: WorkspaceState, found: Round, ran: Ran) -> None:

@@ -16,10 +16,8 @@ from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.workspace.journal import setup_events as events
 
-__all__ = ["AGGREGATE", "registered_rows", "rooflines", "specs_registered", "target_set"]
+__all__ = ["registered_rows", "rooflines", "specs_registered", "target_set"]
 
-AGGREGATE = "aggregate"
-"""Quantity of the condition over all shapes: geomean of achieved / target."""
 
 _ALWAYS = (
     "sm_count", "sm_clock", "die_count", "memory_capacity", "memory_bandwidth", "l1_capacity", "l1_shared_pool",
@@ -113,7 +111,9 @@ def target_set(
             conditions.append(condition)
     grades = tuple(sorted({grade for one in conditions for grade in one.grades}))
     if conditions:
-        conditions.append(events.Target(AGGREGATE, ">=", "1", "", "geomean of achieved / target", "1", grades, None))
+        conditions.append(
+            events.Target(events.AGGREGATE, ">=", "1", "", "geomean of achieved / target", "1", grades, None)
+        )
     bounds = {one.bound for one in found}
     keys = tuple(dict.fromkeys(citation.key for one in found for citation in one.citations()))
     return events.TargetSet(

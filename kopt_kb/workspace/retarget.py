@@ -18,8 +18,8 @@ from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.journal import Journal
-from kopt_kb.workspace.journal.setup_events import TargetSet
-from kopt_kb.workspace.registration import AGGREGATE, rooflines, specs_registered, target_set, unknown_needs
+from kopt_kb.workspace.journal.setup_events import AGGREGATE, TargetSet
+from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import RenderReport, render_workspace
 from kopt_kb.workspace.workspace import Workspace

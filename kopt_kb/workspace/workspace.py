@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform as host
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.roofline.roofline import Roofline
-from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
-from kopt_kb.errors import BadInput
-from kopt_kb.wiki.registry import Platform, Registry
-from kopt_kb.workspace.fold import fold, folded
-from kopt_kb.workspace.gitview import commit_event, ensure_repository
+from kopt_kb.workspace.fold import folded
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
-from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.reader import read_journal
-from kopt_kb.workspace.journal.setup_events import NoteAdded, WikiState, WorkspaceCreated
-from kopt_kb.workspace.layout import Layout, create_workspace, find_layout
-from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
-from kopt_kb.workspace.route import Route, choose_route
+from kopt_kb.workspace.layout import Layout, find_layout
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
-from kopt_kb.workspace.task import Task, read_demo
-from kopt_kb.workspace.views.readme import new_readme
 
-__all__ = ["GITIGNORE", "Workspace"]
+if TYPE_CHECKING:
+    from kopt_kb.wiki.registry import Registry
+    from kopt_kb.workspace.task import Task
 
-GITIGNORE = "__pycache__/\n*.pyc\n.*.partial/\n.kb-tmp-*\n"
+__all__ = ["Workspace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +41,9 @@ class Workspace:
             LayoutError: Something has that name already.
             WikiFaults: A row it needs does not load.
         """
-        product = registry.platform(task.platform)
-        _check_arch(product, task.arch)
-        demo = read_demo(task.kernel_demo) if task.kernel_demo is not None else b""
-        route = choose_route(task.route, task.kernel_demo, demo, task.framework)
-        aim = parse_performance_target(task.aim) or TARGET_FACTOR
-        found = rooflines(task.problem, product, min_grade=task.min_grade, aim=aim)
-        missing = unknown_needs(found)
-        if missing and not task.allow_unknown:
-            raise missing[0].error()
+        from kopt_kb.workspace.creation import create
 
-        def build(layout: Layout) -> None:
-            _fill(layout, name, task, route, product, demo, found)
-
-        return cls(create_workspace(Path(parent), name, build))
+        return cls(create(Path(parent), name, task, registry))
 
     def events(self) -> tuple[Event, ...]:
         """Return the journal's events; raises `JournalError` when it is corrupt."""
@@ -84,75 +61,3 @@ class Workspace:
     def stop_conditions(self) -> StopConditions:
         """Return the conditions in force."""
         return StopConditions.of(self.state())
-
-
-def _check_arch(product: Platform, arch: str) -> None:
-    if arch and arch.casefold() not in {product.identity.arch.casefold(), product.identity.target.casefold()}:
-        raise BadInput(
-            f"--arch {arch} is not the architecture of {product.id}",
-            where=product.identity.path,
-            fix=f"it is {product.identity.arch} ({product.identity.target}); leave --arch out",
-            code="KB103",
-        )
-
-
-def _versions() -> dict[str, str]:
-    try:
-        own = version("kopt-kb")
-    except PackageNotFoundError:
-        own = "unknown"
-    return {"kopt-kb": own, "python": host.python_version()}
-
-
-def _wiki_state(product: Platform) -> WikiState:
-    paths = dict.fromkeys((product.identity.path, *(row.path for row in product.sheet.rows)))
-    pages = {path: hashlib.sha256(product.wiki.read(path) or b"").hexdigest() for path in paths}
-    return WikiState(product.wiki.label, pages)
-
-
-def _created(
-    name: str, task: Task, route: Route, product: Platform, kernel: str | None, project: str
-) -> WorkspaceCreated:
-    words: dict[str, Any] = {
-        "framework": task.framework,
-        "arch": product.identity.arch,
-        "target": product.identity.target,
-        "vendor": product.identity.vendor,
-        "kernel_demo": task.kernel_demo.name if task.kernel_demo is not None else "",
-        "reference_project": task.reference_project,
-        "route": route,
-    }
-    if task.project is not None:
-        words["project"] = {"file": str(task.project.file), "root": str(task.project.root), "blob": project}
-    problem = {**task.problem.to_json(), "task": words}
-    return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), _versions())
-
-
-def _pitfalls(store: ObjectStore, journal: Journal, found: list[Roofline]) -> None:
-    for missing in unknown_needs(found):
-        text = f"{', '.join(missing.needs)}: UNKNOWN (gpu-wiki not found). {missing.reason}"
-        journal.append("note_added", NoteAdded("pitfall", store.put(text.encode()), "kb init"))
-
-
-def _fill(
-    layout: Layout, name: str, task: Task, route: Route, product: Platform, demo: bytes, found: list[Roofline]
-) -> None:
-    store = ObjectStore(layout.objects)
-    if demo:
-        layout.kernel.write_bytes(demo)
-    layout.gitignore.write_text(GITIGNORE, encoding="utf-8")
-    with Journal.create(layout.journal) as journal:
-        project = store.put(task.project.data) if task.project is not None else ""
-        kernel = store.put(demo) if demo else None
-        journal.append("workspace_created", _created(name, task, route, product, kernel, project))
-        journal.append("specs_registered", specs_registered(product, found, dict(task.placeholders)))
-        _pitfalls(store, journal, found)
-        aim = task.aim if parse_performance_target(task.aim) is not None else ""
-        share = f"the performance target {aim}, a share of the documented roof" if aim else "0.9 x the roof"
-        reason = f"{share} of each shape's bound, computed from the registered rows"
-        last = journal.append("target_set", target_set(task.problem, found, reason=reason, by="kb init", aim=aim))
-        layout.readme.write_bytes(new_readme(fold(journal.events, store.get), task.notes))
-    ensure_repository(layout.root, nested=True)
-    files = (layout.kernel, layout.readme, layout.gitignore, layout.journal)
-    contents = {path.name: path.read_bytes() for path in files if path.exists()}
-    commit_event(layout.root, last, f"Create workspace {name} for {task.problem.op} on {product.id}", contents)

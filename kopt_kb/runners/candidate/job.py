@@ -8,9 +8,12 @@ from typing import Any, Literal, Protocol
 
 from kopt_kb.process import Started
 
-__all__ = ["Ending", "Executor", "Job", "JobKind", "Outcome", "RunLimits", "Started"]
+__all__ = ["STEP", "Ending", "Executor", "Job", "JobKind", "Outcome", "RunLimits", "Started"]
 
 JobKind = Literal["environment", "check", "timing", "search", "limits", "evidence"]
+STEP = "step_pct"
+"""Member of a timing: what one step of the last printed digit is, in percent of the time."""
+
 Ending = Literal["ok", "crash", "hang", "oom", "limit", "lost"]
 
 

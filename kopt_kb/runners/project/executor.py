@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.owned import owned_folder
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import STEP, Job, Outcome, Started
 from kopt_kb.runners.project.bounded_read import read_bounded
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.host import host_environment
 from kopt_kb.runners.project.probes import printed_shapes, unused_copy
-from kopt_kb.runners.project.results_csv import MAX_BYTES, STEP
+from kopt_kb.runners.project.results_csv import MAX_BYTES
 from kopt_kb.runners.project.running import Answer, CommandFailedError, Commands, Session
 
 __all__ = ["ProjectExecutor"]

@@ -17,10 +17,8 @@ from kopt_kb.quantity.units import unit
 from kopt_kb.runners.project.bounded_read import UnreadableError, read_bounded
 from kopt_kb.runners.project.file import Column, CsvFormat
 
-__all__ = ["MAX_STEP", "STEP", "Amounts", "CsvProblemError", "Rows", "amounts_of", "read_rows", "read_shapes"]
+__all__ = ["MAX_STEP", "Amounts", "CsvProblemError", "Rows", "amounts_of", "read_rows", "read_shapes"]
 
-STEP = "step_pct"
-"""Key of a record: step between two times that its benchmark can print, in percent of the time; absent: no step."""
 
 MAX_STEP = Fraction(1, 100)
 """Largest step between two values a column can print, as a share of the value: gains of a few percent must show."""

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from kopt_kb.wire import Count, JsonMap, Number, Seq, Sha256, Text, Wire
 
 __all__ = [
+    "AGGREGATE",
     "BenchStarted",
     "CitationRef",
     "EnvironmentRecorded",
@@ -132,6 +133,10 @@ class SpecsRegistered(EventData):
     kind: ClassVar[str] = "specs_registered"
     rows: tuple[SpecRow, ...]
     unknown: tuple[UnknownRow, ...]
+
+
+AGGREGATE = "aggregate"
+"""Quantity of the condition over all shapes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from kopt_kb.errors import FindingError
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import format_exact, unit
 from kopt_kb.workspace.journal.round_events import Measured
-from kopt_kb.workspace.journal.setup_events import Target
-from kopt_kb.workspace.registration import AGGREGATE
+from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.uses import roof_uses
 

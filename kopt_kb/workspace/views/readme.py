@@ -11,8 +11,7 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow
-from kopt_kb.workspace.registration import AGGREGATE
+from kopt_kb.workspace.journal.setup_events import AGGREGATE, CitationRef, SpecRow
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.runners.project.results_csv import STEP
+from kopt_kb.runners.candidate.job import STEP
 from kopt_kb.tuning.decision import GateResult, decide
 from kopt_kb.tuning.noise import noise_floor_pct, noise_of
 from kopt_kb.tuning.policies import policy_named

@@ -31,7 +31,7 @@ def test_only_the_winner_of_a_search_is_judged(workspace: Workspace, make_campai
 
 def test_records_are_unique_and_interleaved(workspace: Workspace, make_campaign) -> None:
     """Three repeats of two shapes of both sides in the round, of one side in the baseline; noise once a shape."""
-    with make_campaign(workspace, rounds=1) as campaign:
+    with make_campaign(workspace, "primus", rounds=1) as campaign:
         campaign.run()
     events = workspace.events()
     ids = [e.data.id for e in events if e.kind == "measured"]
