@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import math
 import os
 import resource
 import select
@@ -239,6 +240,8 @@ def run(
             fed.write(feed)
             fed.seek(0)
         out, err = (log or stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
+        most = MAX_PRINTED_BYTES if limits.printed_bytes is None else limits.printed_bytes or math.inf
+        printed = [(one, _size(one) + most) for one in (out, err)]  # the child shares the position in the file
         child = Child(
             argv, env=env, folder=folder, stdin=fed, stdout=out, stderr=subprocess.STDOUT if log else err,
             limits=limits,
@@ -247,20 +250,18 @@ def run(
         try:
             if started is not None:
                 started(tuple(argv), child.pid, child.ticks)
-            passed = _watch(child, limits, begin, (out, err))
+            passed = _watch(child, limits, begin, printed)
         finally:
             code = child.end(limits.grace_s if passed else 0.0)
         texts = (b"", b"") if log else tuple(_read(one) for one in (out, err))
         return Finished(code, passed, time.monotonic() - begin, *texts)
 
 
-def _watch(child: Child, limits: Limits, begin: float, printed: tuple[IO[bytes], IO[bytes]]) -> Passed | None:
+def _watch(child: Child, limits: Limits, begin: float, printed: Sequence[tuple[IO[bytes], float]]) -> Passed | None:
     """Wait until the child ends; return the limit it passed, or None when it ended by itself."""
-    most = MAX_PRINTED_BYTES if limits.printed_bytes is None else limits.printed_bytes
-    before = max(one.tell() for one in printed)
 
     def prints_too_much() -> bool:
-        return most > 0 and max(os.fstat(one.fileno()).st_size for one in printed) - before > most
+        return any(_size(file) > most for file, most in printed)
 
     while not child.has_ended(_POLL_S):
         if limits.wall_s and time.monotonic() - begin >= limits.wall_s:
@@ -270,6 +271,10 @@ def _watch(child: Child, limits: Limits, begin: float, printed: tuple[IO[bytes],
         if prints_too_much():
             return "limit"
     return "limit" if prints_too_much() else None
+
+
+def _size(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_size
 
 
 def _read(file: IO[bytes]) -> bytes:

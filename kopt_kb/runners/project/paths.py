@@ -12,8 +12,7 @@ from pathlib import Path
 
 from kopt_kb.runners.project.bounded_read import open_regular
 from kopt_kb.runners.project.file import ProjectFile
-from kopt_kb.runners.project.named import named_by_commands
-from kopt_kb.runners.project.shadows import changes_harness, shadow_fault
+from kopt_kb.runners.project.harness import changes_harness, named_by_commands, shadow_fault
 from kopt_kb.runners.project.toml_file import ProjectFileError
 
 __all__ = [

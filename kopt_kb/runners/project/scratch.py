@@ -11,9 +11,8 @@ from errno import EEXIST, EILSEQ, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, ENOTDIR
 from pathlib import Path
 
 from kopt_kb.runners.project.file import ProjectFile
-from kopt_kb.runners.project.named import Named, named_by_commands
+from kopt_kb.runners.project.harness import STARTUP, Named, changes_harness, named_by_commands, shadow_fault
 from kopt_kb.runners.project.paths import RUBBISH, changed_files, hash_files, link_place, matches, walk
-from kopt_kb.runners.project.shadows import STARTUP, changes_harness, shadow_fault
 
 __all__ = ["Scratch", "UnwritableFilesError", "make_scratch"]
 
