@@ -17,6 +17,7 @@ from pathlib import Path
 from kopt_kb.cli.case_arguments import literals
 from kopt_kb.cli.output import add_common, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.files import open_input
 from kopt_kb.kernels.compile.arguments import parse_argument
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.model import Copy, Fill, LaunchRecord, Step
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 def _device(args: argparse.Namespace) -> tuple[str, str, dict[str, int]]:
     if bool(args.platform) == bool(args.target):
         raise BadInput(
-            "give one of --platform and --target", where="kb record", fix="such as --platform H100_SXM", code="KB456"
+            "give one of --platform and --target", where="kb record", fix="such as --platform H100_SXM", code="KB103"
         )
     if args.target:
         return str(args.target), str(args.target), {}
@@ -73,7 +74,7 @@ def _device(args: argparse.Namespace) -> tuple[str, str, dict[str, int]]:
 def _what(args: argparse.Namespace) -> OpRequest | CallRequest:
     if bool(args.file) == bool(args.call):
         raise BadInput(
-            "give either FILE or --call", where="kb record", fix="kb record --help shows both forms", code="KB456"
+            "give either FILE or --call", where="kb record", fix="kb record --help shows both forms", code="KB103"
         )
     if args.call:
         if args.shape or args.dtype or args.config:
@@ -81,22 +82,23 @@ def _what(args: argparse.Namespace) -> OpRequest | CallRequest:
                 "--shape, --dtype and --config belong to FILE",
                 where="--call",
                 fix="give --arg NAME=VALUE",
-                code="KB456",
+                code="KB103",
             )
         return CallRequest(args.call, dict(_argument(text) for text in args.arg))
     if args.arg:
-        raise BadInput("--arg belongs to --call", where=args.file, fix="give --shape and --dtype", code="KB456")
+        raise BadInput("--arg belongs to --call", where=args.file, fix="give --shape and --dtype", code="KB103")
     if not args.shape or not args.dtype:
         raise BadInput(
-            "missing --shape or --dtype", where=args.file, fix="such as --shape 8192x4096 --dtype bf16", code="KB456"
+            "missing --shape or --dtype", where=args.file, fix="such as --shape 8192x4096 --dtype bf16", code="KB102"
         )
+    open_input(args.file).close()
     return OpRequest(args.file, parse_shape(args.shape), args.dtype, literals(args.config))
 
 
 def _argument(text: str) -> tuple[str, TensorArgument | int | float | bool | str | None]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise BadInput(f"{text!r} is not NAME=VALUE", where="--arg", fix="such as x=bf16[8192,4096]", code="KB456")
+        raise BadInput(f"{text!r} is not NAME=VALUE", where="--arg", fix="such as x=bf16[8192,4096]", code="KB104")
     if value.startswith("torch."):
         return name, value
     parsed = parse_argument(value)

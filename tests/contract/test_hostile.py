@@ -41,6 +41,7 @@ WORDS: dict[str, list[str]] = {
     "roofline": WORK,
     "count": ["nothing.py"],
     "compile": ["nothing.py", "--target", "sm_90"],
+    "record": ["nothing.py", "--shape", "2x2", "--dtype", "bf16", "--target", "sm_90", "--out", "made"],
     "isa": ["kernel.sass"],
     "occupancy": ["--platform", "H20", "--threads", "128"],
     "init": ["other", *INIT],
@@ -62,6 +63,7 @@ WORDS: dict[str, list[str]] = {
     "profile explain": ["memory-bandwidth"],
     "explain": [],
     "verify kernel": ["empty", "--shape", "2x2", "--dtype", "bf16"],
+    "verify record": ["folder"],
     "verify source": ["text.py"],
     "tune run": ["ws", "--simulate"],
     "tune resume": ["ws", "--simulate"],
@@ -83,8 +85,8 @@ HOSTILE = [
 SLOW = {"init", "workspace set"}
 """Commands that write a workspace each time: they meet every fourth of the hostile words."""
 
-LATE = {"bench bandwidth"}
-"""Commands that load torch before they look at anything else: their words are not varied."""
+LATE = {"bench bandwidth", "record"}
+"""Commands that load torch, here or in a child, before they look at anything else: their words are not varied."""
 
 
 def _leaves(name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
