@@ -62,7 +62,10 @@ def test_when_a_round_goes_to_full(decision: Decision | None, more: dict[str, ob
 
 def test_conditions_of_the_representative_shapes() -> None:
     """Judged on those alone: by their geomean, or each; a time above a roof is left to the gate on all shapes."""
-    made = [Condition(one, "compute", "", 100, Fraction(10), Fraction(40), "TFLOPS") for one in ("a", "b", "c")]
+    made = [
+        Condition(one, "compute", "fp32 vector", "", 100, Fraction(10), Fraction(40), "TFLOPS")
+        for one in ("a", "b", "c")
+    ]
     conditions = StopConditions(tuple(made))
     times = {"a": 5.0, "b": 12.0}
     assert met_on(conditions, times, every_shape=False) and not met_on(conditions, times, every_shape=True)
