@@ -55,3 +55,8 @@ def test_other_texts_are_refused(text: str) -> None:
     """Missing parts, paths outside of the wiki and free-text metrics are no citations."""
     with pytest.raises(CitationError):
         Citation.parse(text)
+
+
+def test_places_print_as_they_are_cited() -> None:
+    """A line, a section, or the page alone."""
+    assert [str(Location("a.md", *rest)) for rest in ((7,), (None, "Memory"), ())] == ["a.md:L7", "a.md:Memory", "a.md"]

@@ -37,6 +37,8 @@ def test_values(text: str, expected: Fraction) -> None:
         "* a",
         "a a",
         "(a",
+        "(a a)",
+        ") + a",
         "a)",
         "a ** 2",
         "c",
