@@ -201,9 +201,11 @@ def _campaign(
 
         registry = open_registry(args)
         platform = registry.platform(state.created.platform)
+        gate = ResourceGate(platform, problem.shapes, problem.dtype)
         aids = replace(
             aids,
-            resources=ResourceGate(platform, problem.shapes, problem.dtype),
+            resources=gate,
+            instructions=gate.instructions,
             pruning=pruning_rules(platform),
             product_of=partial(product_of, registry),
         )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.static.pruning import Removed
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wiki.registry import Platform
+from kopt_kb.wire import JSON, canonical
 
-__all__ = ["ResourceGate"]
+__all__ = ["IsaEvidence", "ResourceGate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,53 @@ class ResourceGate:
             except (MissingTool, KoptError) as error:
                 return GateResult("limits", "unavailable", str(error)[:300])
         return _judged(found.removed)
+
+    def instructions(self, source: bytes) -> IsaEvidence | None:
+        """Return how far the compiled code is from each ISA target, the worst shape's number; None where it can't be.
+
+        Without Triton, a disassembler or a target that it knows nothing is said.
+        """
+        from kopt_kb.kernels.compile.request import OpCase
+        from kopt_kb.static.static_profile import compile_kernel
+
+        by_shape: dict[str, list[dict[str, JSON]]] = {}
+        judged: list[Progress] = []
+        with tempfile.TemporaryDirectory(prefix="kb-isa-") as folder:
+            file = Path(folder) / "kernel.py"
+            file.write_bytes(source)
+            try:
+                for shape in self.shapes:
+                    case = OpCase(str(file), shape, self.dtype, {})
+                    for kernel in compile_kernel(case, self.platform.identity.target):
+                        found = evaluate_targets(kernel.scan)
+                        by_shape.setdefault(format_shape(shape), []).append(
+                            {"kernel": kernel.name, "targets": [one.to_json() for one in found]}
+                        )
+                        judged += found
+            except (MissingTool, KoptError):
+                return None
+        return IsaEvidence(canonical(by_shape), _worst(judged)) if judged else None
+
+
+@dataclass(frozen=True, slots=True)
+class IsaEvidence:
+    """What scans of compiled code say: a report of every kernel and shape, and the worst number of each target."""
+
+    report: bytes
+    evidence: tuple[Mapping[str, JSON], ...]
+
+
+def _worst(judged: Iterable[Progress]) -> tuple[Mapping[str, JSON], ...]:
+    """Return metric, value and whether it is met for each target that applies to some kernel."""
+    found: dict[str, Progress] = {}
+    for one in judged:
+        known = found.get(one.target.id)
+        if one.value is None:
+            continue
+        sign = 1 if one.target.relation == "at_least" else -1
+        if known is None or known.value is None or sign * one.value < sign * known.value:
+            found[one.target.id] = one
+    return tuple({"metric": name, "value": one.value, "met": one.status == "met"} for name, one in found.items())
 
 
 def _judged(removed: tuple[Removed, ...]) -> GateResult:

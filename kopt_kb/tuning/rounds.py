@@ -24,11 +24,13 @@ from kopt_kb.tuning.stage_one import unmet
 from kopt_kb.wire import plain
 from kopt_kb.workspace.journal.campaign_events import Launch, LevelChosen
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured, Trust
-from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.journal.setup_events import ProfileRead
+from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.project import ProjectSubject
+    from kopt_kb.tuning.resource_gate import IsaEvidence
 
 __all__ = ["Aids", "RoundWork", "SourceGate"]
 
@@ -45,6 +47,7 @@ class Aids:
 
     Attributes:
         resources: Judges a source against sourced limits without a GPU.
+        instructions: Scans the code that a source compiles to, against the ISA targets.
         pruning: Target and sourced limits by which searches prune; None: they measure whatever they ask for.
         product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
         tips: File of earlier experience; read once, guidance and no evidence.
@@ -54,6 +57,7 @@ class Aids:
     """
 
     resources: SourceGate | None = None
+    instructions: Callable[[bytes], IsaEvidence | None] | None = None
     pruning: Mapping[str, Any] | None = None
     product_of: ProductOf | None = None
     tips: Path | None = None
@@ -197,13 +201,27 @@ class RoundWork:
                 self.desk.append(profile)
             return word
 
+        def resources(judged_by: SourceGate, source: bytes) -> GateResult:
+            word = judged_by(source)
+            if word.result == "pass" and not found.scans:
+                self._scan(source, found.submitted[found.name].blob)
+            return word
+
         times = partial(found.times, found.name)
         framework = str(state.task.get("framework", ""))
         aids = self.aids
         lint = partial(aids.project.lint, self.desk.store.get(state.rounds[0].incumbent)) if aids.project else None
         flush = self.settings.flush_bytes
         cold = aids.project is None and (not flush or flush >= cache_bytes(state))
-        return GateContext(source, state, state.simulated, run, times, evidence, aids.resources, framework, cold, lint)
+        judge = partial(resources, aids.resources) if aids.resources is not None else None
+        return GateContext(source, state, state.simulated, run, times, evidence, judge, framework, cold, lint)
+
+    def _scan(self, source: bytes, kernel: str) -> None:
+        """Record what the compiled code holds against the ISA targets, where a compiler is at hand."""
+        found = self.aids.instructions(source) if self.aids.instructions is not None else None
+        if found is not None:
+            report = self.desk.store.put(found.report)
+            self.desk.append(ProfileRead(report, ISA_SCAN, kernel, "instructions", found.evidence))
 
     def _job(
         self, kind: JobKind, state: WorkspaceState, source: bytes, incumbent: bytes, more: Mapping[str, Any]

@@ -22,7 +22,7 @@ from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.journal.events import Event, EventData
 from kopt_kb.workspace.journal.old_notes import BY, is_old_note, typed_note
-from kopt_kb.workspace.rounds import ACCEPTED, Bench, Candidate, Entry, Round, Run
+from kopt_kb.workspace.rounds import ACCEPTED, ISA_SCAN, Bench, Candidate, Entry, Round, Run
 from kopt_kb.workspace.route import route_of
 from kopt_kb.workspace.state import WorkspaceState, machine_of
 
@@ -270,8 +270,11 @@ def _measured(state: WorkspaceState, event: Event, data: events.Measured) -> Non
 
 
 def _profile(state: WorkspaceState, event: Event, data: setup.ProfileRead) -> None:
-    state.limiter = data.code
     now = _now(state)
+    if data.tool == ISA_SCAN:
+        _change(state, now.number, event.t, scans=(*now.scans, data))
+        return
+    state.limiter = data.code
     _change(state, now.number, event.t, profiles=(*now.profiles, data))
 
 

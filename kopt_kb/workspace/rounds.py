@@ -11,7 +11,10 @@ from kopt_kb.workspace.journal import campaign_events as campaign
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 
-__all__ = ["ACCEPTED", "SIMULATOR", "Bench", "Candidate", "Entry", "Round", "Run", "standing"]
+__all__ = ["ACCEPTED", "ISA_SCAN", "SIMULATOR", "Bench", "Candidate", "Entry", "Round", "Run", "standing"]
+
+ISA_SCAN = "kb isa"
+"""Tool of a `profile_read` that holds instruction counts of compiled code; it names no bottleneck."""
 
 ACCEPTED = frozenset({"accept", "accept_with_note"})
 """Decisions that make the candidate the incumbent."""
@@ -88,6 +91,7 @@ class Round:
     runs: Mapping[str, Run] = field(default_factory=dict)
     measured: Mapping[str, events.Measured] = field(default_factory=dict)
     profiles: tuple[setup.ProfileRead, ...] = ()
+    scans: tuple[setup.ProfileRead, ...] = ()
     notes: tuple[Entry, ...] = ()
     entries: tuple[Entry, ...] = ()
     decided: events.Decided | None = None

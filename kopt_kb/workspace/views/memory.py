@@ -316,9 +316,9 @@ def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int, 
 
 
 def _isa(state: WorkspaceState, attempt: Round) -> list[dict[str, Any]]:
-    """Return the README's ISA targets; a profile's evidence of the same name gives current and met."""
+    """Return the README's ISA targets; what the compiled code was found to hold gives current and met."""
     code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
-    read = {str(item.get("metric")): item for one in attempt.profiles for item in one.evidence}
+    read = {str(item.get("metric")): item for one in (*attempt.profiles, *attempt.scans) for item in one.evidence}
     rows = []
     for target in isa_targets(code, matrix_product=uses_matrix(state)):
         item = read.get(target.id, {})

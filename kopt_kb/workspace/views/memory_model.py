@@ -169,7 +169,7 @@ class QualityGate(_Model):
 
 
 class IsaProgress(_Model):
-    """One ISA target; current and met are null until a profile of this kernel says."""
+    """One ISA target; current and met are null where no compiled code was scanned, or the target says nothing of it."""
 
     metric: Words
     target: Words

@@ -121,3 +121,21 @@ def test_undecodable_words_become_question_marks(story):
     story.round(1, None, claim="odd \udc80")
     text = json.dumps(version(story, 1).model_dump(), ensure_ascii=False)
     assert "odd ?" in text and text.encode()
+
+
+def test_a_scan_of_compiled_code_fills_isa_progress_and_names_no_bottleneck(played):
+    """What ptxas made of the kernel gives current and met; verdict and limiter stay the profiler's."""
+    report = played.store.put(b"{}")
+    played.add("round_started", round=4, incumbent=played.workspace.state().created.kernel)
+    scanned = [
+        {"metric": "global_load_128b_share", "value": 0.5, "met": False},
+        {"metric": "spills", "value": 0, "met": True},
+    ]
+    said = {"report": report, "kernel": None, "evidence": scanned}
+    played.add("profile_read", tool="kb isa", code="instructions", **said)
+    one = version(played, 4)
+    progress = {entry.metric: (entry.current, entry.met) for entry in one.isa_metric_progress}
+    assert progress["global_load_128b_share"] == (0.5, False)
+    assert progress["spills"] == (0.0, True)
+    assert progress["private_memory_accesses"] == (None, None)
+    assert one.profile_evidence == [] and played.workspace.state().limiter == ""
