@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 from functools import cache
@@ -174,8 +175,17 @@ def _read_only(node: _Node) -> _Node:
 
 
 def text_schema(pattern: str, meaning: str) -> CoreSchema:
-    """Return the schema of text that holds a pattern."""
-    text = core_schema.str_schema(strict=True, pattern=pattern)
+    """Return the schema of text that holds a pattern; lone surrogates of undecodable words are text."""
+
+    def held(value: str) -> str:
+        if re.search(pattern, value) is None:
+            raise PydanticCustomError("kb", "text")
+        return value
+
+    # Without a constraint of its own pydantic takes text as it is; its pattern would refuse a lone surrogate.
+    text = core_schema.no_info_after_validator_function(
+        held, core_schema.str_schema(strict=True), metadata={"pydantic_js_updates": {"pattern": pattern}}
+    )
     return core_schema.custom_error_schema(text, "kb", custom_error_message=meaning)
 
 
