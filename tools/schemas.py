@@ -26,6 +26,7 @@ DOCUMENTS: dict[str, str] = {
     "isa": "analysis.isa.targets:JudgedScans",
     "list": "cli.documents:Products",
     "lookup": "wiki.lookup:Lookup",
+    "lookup_group": "wiki.group:Group",
     "occupancy": "analysis.occupancy.occupancy:PlatformOccupancy",
     "occupancy_record": "analysis.occupancy.occupancy:PlatformOccupancies",
     "problem": "problem.problem:Problem",

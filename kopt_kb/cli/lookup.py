@@ -3,6 +3,10 @@
 kb lookup H20
 kb lookup H20 memory_bandwidth
 kb lookup MI300X peak_compute dtype=bf16 engine=matrix
+kb lookup gfx942
+kb lookup hopper peak_compute dtype=bf16
+
+A target (gfx942, sm_90) or an architecture (hopper) opens a view of its products.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import argparse
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.wiki.conflicts import sheet_conflicts
+from kopt_kb.wiki.group import Group, group
 from kopt_kb.wiki.lookup import Lookup, lookup
 from kopt_kb.wiki.row import Row
 
@@ -20,7 +25,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("platform", metavar="PLATFORM", help="exact product, such as H20, H100_SXM, MI300X")
+    parser.add_argument("platform", metavar="PLATFORM", help="exact product, such as H20, H100_SXM; or gfx942, hopper")
     parser.add_argument("metric", metavar="METRIC", nargs="?", help="metric, alias or key metric[axis=value;…]")
     parser.add_argument("axes", metavar="AXIS=VALUE", nargs="*", help="conditions, such as dtype=bf16")
     parser.add_argument("--conflicts", action="store_true", help="show both sides of every conflict with their reasons")
@@ -30,13 +35,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the lookup; exit 4 when all that was asked for is UNKNOWN."""
-    platform = open_registry(args).platform(args.platform)
-    found = lookup(platform, args.metric, **conditions(args.axes))
+    registry = open_registry(args)
+    axes = conditions(args.axes)
+    view = group(registry, args.platform, args.metric, **axes)
+    if view is not None:
+        print_json(view) if args.json else _print_group(view)
+        return ExitCode.UNKNOWN if view.is_unknown else ExitCode.OK
+    found = lookup(registry.platform(args.platform), args.metric, **axes)
     if args.json:
         print_json(found)
     else:
         _print(found, details=args.sources or args.metric is not None, conflicts=args.conflicts or bool(args.metric))
     return ExitCode.UNKNOWN if found.is_unknown else ExitCode.OK
+
+
+def _print_group(view: Group) -> None:
+    """Print one line for each row of each product."""
+    names = dict.fromkeys(one.identity.platform for one in view.products)
+    print(f"{view.name}: {len(names)} product(s) of this {view.kind}: {', '.join(names)}\n")
+    rows = []
+    for one in view.products:
+        rows += [(one.identity.platform, *_cells(row)) for row in (*one.specs, *one.unsupported, *one.unknown)]
+        if one.absent_key:
+            rows.append((one.identity.platform, one.absent_key, "UNKNOWN", "", "", "gpu-wiki not found"))
+    print(table(rows, right=(2,)))
 
 
 def _label(row: Row) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from kopt_kb.wiki.announced import LIST, list_faults
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.kin import odd_targets
 from kopt_kb.wiki.knowledge import FOLDERS, page_faults, read_knowledge
@@ -177,7 +178,7 @@ def _check_strays(wiki: Wiki, report: _Draft) -> None:
         place = path.relative_to(wiki.root)
         known = place.parts[0] in _PLACES and (path.suffix == ".md" or path.name == "README.md")
         hidden = any(part.startswith((".", "__")) for part in place.parts)
-        if path.is_file() and not known and not hidden and place.as_posix() not in {INDEX, RECORD}:
+        if path.is_file() and not known and not hidden and place.as_posix() not in {INDEX, RECORD, LIST}:
             why = "stands in no folder of the contract" if place.parts[0] not in _PLACES else "is not a Markdown page"
             report.faults.append(
                 Fault("WK404", place.as_posix(), 0, f"the file {why}", f"folders: {', '.join(_PLACES)}")
@@ -200,6 +201,7 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     _check_knowledge(wiki, report)
     _check_strays(wiki, report)
     _check_index(wiki, report)
+    report.faults += list_faults(wiki)
     report.faults += changed_rows(wiki)
     report.faults += odd_targets(wiki)
     faults = tuple(dict.fromkeys(report.faults))

@@ -44,6 +44,7 @@ FAULT_CODES: dict[str, str] = {
     "WK404": "the file is none of the wiki's pages",
     "WK405": "a row has changed since its source was last read",
     "WK406": "a target differs from all others of its vendor in a limit and does not say why",
+    "WK407": "a row of the list of announced parts is incomplete, or names a part that has a page",
     "WK501": "the front matter of a knowledge page is missing or wrong",
     "WK502": "a knowledge page lacks its title, its sections or the end of a code block",
     "WK503": "a claim of a knowledge page has no source",

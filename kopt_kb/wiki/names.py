@@ -14,6 +14,9 @@ __all__ = ["AmbiguousPlatform", "Identity", "NameIndex", "UnknownPlatform", "fol
 
 _VENDOR_WORDS = re.compile(r"^(nvidia|amd|instinct|radeon|geforce)[\s_\-]+", re.IGNORECASE)
 
+_SPELLING = 0.75
+"""How alike a name must be to be suggested: letters that differ in one or two places."""
+
 
 class UnknownPlatform(BadInput):
     """No page has that name."""
@@ -73,6 +76,19 @@ def fold(name: str) -> str:
     return re.sub(r"[\s_\-]+", "_", text).strip("_").casefold()
 
 
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name)
+
+
+def _numbered(name: str) -> list[str]:
+    """Return the words with digits: they tell products apart, so no slip of spelling is looked for in them.
+
+    >>> _numbered("rtx_5070_ti"), _numbered("b300a")
+    (['5070'], ['b300a'])
+    """
+    return sorted(word for word in re.split(r"[\W_]+", name) if any(one.isdigit() for one in word))
+
+
 class NameIndex:
     """Finds the one product a name means; never guesses, never falls back to a family."""
 
@@ -111,7 +127,8 @@ class NameIndex:
             raise AmbiguousPlatform(name.strip(), candidates)
         import difflib
 
-        near = difflib.get_close_matches(folded, list(self.names), n=3, cutoff=0.6)
+        alike = [one for one in self.names if _numbered(one) == _numbered(folded) or _bare(one) == _bare(folded)]
+        near = difflib.get_close_matches(folded, alike, n=3, cutoff=_SPELLING)
         platforms = dict.fromkeys(self.names[one][0] for one in near)
         hint = f"did you mean {', '.join(platforms)}?" if platforms else "`kb list` prints every platform"
         raise UnknownPlatform(f"no page for platform {name.strip()!r}", fix=hint)

@@ -9,6 +9,7 @@ from typing import NewType
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
+from kopt_kb.wiki.announced import announced
 from kopt_kb.wiki.faults import WikiFaults
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.resolve import CitationState, quantity_of, verify
@@ -176,13 +177,17 @@ class Registry:
         return tuple(PlatformId(name) for name in sorted({p for wiki in self.wikis for p in wiki.names.identities}))
 
     def platform(self, name: str) -> Platform:
-        """Return exactly that product; raises `UnknownPlatform` or `AmbiguousPlatform`."""
+        """Return exactly that product; raises `UnknownPlatform`, `AmbiguousPlatform` or `NoPage`."""
         last: BadInput | None = None
         for wiki in self.wikis:
             try:
                 return Platform(wiki, wiki.names.resolve(name))
             except BadInput as error:
                 last = error if last is None or hasattr(error, "candidates") else last
+        for wiki in self.wikis:
+            part = announced(wiki, name)
+            if part is not None:
+                raise part.error(name)
         raise last if last is not None else BadInput("no wiki is open", code="KB053")
 
     def verify(self, citation: Citation) -> CitationState:

@@ -48,10 +48,29 @@ def test_a_family_nobody_owns_is_ambiguous() -> None:
 def test_names_are_never_translated() -> None:
     """GB200 is not B200, and B20 is neither."""
     assert INDEX.resolve("GB200").platform == "GB200"
-    with pytest.raises(UnknownPlatform, match="did you mean"):
+    with pytest.raises(UnknownPlatform, match="no page for platform 'B20'"):
         INDEX.resolve("B20")
     with pytest.raises(UnknownPlatform):
         INDEX.resolve("")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("H100 SMX", "H100_SXM"), ("H100PCIe", "H100_PCIE"), ("H100_PCEI", "H100_PCIE")],
+)
+def test_a_slip_of_spelling_gets_a_suggestion(name: str, meant: str) -> None:
+    """Letters turned round, a separator left out or put in."""
+    with pytest.raises(UnknownPlatform) as caught:
+        INDEX.resolve(name)
+    assert caught.value.fix == f"did you mean {meant}?"
+
+
+@pytest.mark.parametrize("name", ["B20", "B300", "B200A", "H20A", "H21", "GB20", "H1000_SXM", "XB200", "SXM", "PCIe"])
+def test_another_number_is_another_product(name: str) -> None:
+    """A neighbour is never offered for a part that the wiki does not have."""
+    with pytest.raises(UnknownPlatform) as caught:
+        INDEX.resolve(name)
+    assert "did you mean" not in (caught.value.fix or "")
 
 
 def test_siblings_are_listed() -> None:
