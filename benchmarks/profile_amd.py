@@ -2,9 +2,9 @@
 
 Run: python benchmarks/profile_amd.py [--dispatches 1000000] [--csv-bytes 1000000000] [--counters 4] [--keep DIR]
 
-Prints one line a reader: seconds from file to profiles in a fresh process, the rate, and the peak memory of that
-process. The counter table is read row by row, by columns (when pyarrow is installed), and, for comparison, through
-the csv module alone.
+Prints one line a reader: processor seconds from file to profiles in a fresh process, the rate, and the peak memory of
+that process. The counter table is read row by row, by columns (when pyarrow is installed), and, for comparison, through
+the csv module alone; so are a kernel trace of a tenth of the size and one in which every kernel has a name of its own.
 """
 
 from __future__ import annotations
@@ -36,23 +36,30 @@ COLUMNS = (
     "Kernel_Name", "Workgroup_Size", "LDS_Block_Size", "Scratch_Size", "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count",
     "Counter_Name", "Counter_Value", "Start_Timestamp", "End_Timestamp",
 )  # fmt: skip
+TRACE_COLUMNS = (
+    "Kind", "Agent_Id", "Queue_Id", "Stream_Id", "Thread_Id", "Dispatch_Id", "Kernel_Id", "Kernel_Name",
+    "Correlation_Id", "Start_Timestamp", "End_Timestamp", "LDS_Block_Size", "Scratch_Size", "VGPR_Count",
+    "Accum_VGPR_Count", "SGPR_Count", "Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z", "Grid_Size_X",
+    "Grid_Size_Y", "Grid_Size_Z",
+)  # fmt: skip
 COUNTERS = ("SQ_WAVES", "SQ_INSTS_VALU", "TCC_HIT_sum", "TCC_MISS_sum", "GRBM_GUI_ACTIVE", "SQ_BUSY_CU_CYCLES")
 KERNELS = [f"void app::kernel_{n}<float, {n}, std::array<char*, 2ul> >(int, float*, float const*)" for n in range(30)]
 CHILD = """
 import json, resource, sys, time
 from pathlib import Path
 way, path = sys.argv[1:]
-start = time.perf_counter()
+start = time.process_time()
 if way == "csv module":
     import csv
     with open(path, newline="") as stream:
         count = sum(1 for _ in csv.reader(stream))
 else:
-    from kopt_kb.analysis.readers import read_profiles, rocprofv3_csv
+    from kopt_kb.analysis.readers import read_profiles
+    from kopt_kb.analysis.readers.amd import rocprofv3_csv
     if way == "row by row":
         rocprofv3_csv.columnar_is_there = lambda: False
     count = sum(one.launch_count for one in read_profiles(path))
-took = time.perf_counter() - start
+took = time.process_time() - start
 print(json.dumps([took, count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024]))
 """
 
@@ -122,6 +129,22 @@ def write_counters(path: Path, size: int, counters: int) -> None:
             start += span + 100
 
 
+def write_trace(path: Path, size: int, names: int | None) -> None:
+    """Write a kernel table of at least `size` bytes, of some kernels or (None) of one for each row."""
+    rng = random.Random(3)
+    written, number, start = 0, 0, 10**14
+    with path.open("w") as stream:
+        stream.write(",".join(f'"{one}"' for one in TRACE_COLUMNS) + "\n")
+        while written < size:
+            number += 1
+            kernel, span = number if names is None else rng.randrange(names), rng.randrange(100, 5000) * 10
+            title = f"void app::kernel_{kernel}<float, 64>(int*, float)"
+            head = f'"KERNEL_DISPATCH","Agent 2",1,1,77,{number},{kernel},"{title}"'
+            grid = 256 << kernel % 4
+            written += stream.write(f"{head},{number},{start},{start + span},512,0,32,0,48,256,1,1,{grid},1,1\n")
+            start += span + 100
+
+
 def measure(way: str, path: Path) -> None:
     """Print what reading a report costs in a fresh process."""
     done = subprocess.run([sys.executable, "-c", CHILD, way, str(path)], capture_output=True, text=True, check=True)
@@ -140,8 +163,8 @@ def main() -> None:
     parser.add_argument("--counters", type=int, default=4)
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = arguments.keep or Path(name)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         database, table = folder / "rocpd.db", folder / "counters.csv"
         write_rocpd(database, arguments.dispatches)
@@ -149,6 +172,10 @@ def main() -> None:
         write_counters(table, arguments.csv_bytes, arguments.counters)
         for way in ("by columns", "row by row", "csv module"):
             measure(way, table)
+        for name, names in (("trace.csv", len(KERNELS)), ("distinct.csv", None)):
+            write_trace(folder / name, arguments.csv_bytes // 10, names)
+            for way in ("row by row", "csv module"):
+                measure(way, folder / name)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,13 @@ def count_amd(counters: Mapping[str, float], device: AmdDevice) -> Counted:
 
     A metric without its counters, or with a divisor of 0, has no entry.
     """
-    values = {**{name + _SUM: value for name, value in counters.items()}, **counters, **device.parameters()}
+    if not counters:
+        return Counted()
+    values = {name: counters[name] for name in _needed() if name in counters}
+    values.update({name: counters[base] for name, base in _sums_needed() if name not in counters and base in counters})
+    values.update(device.parameters())
     found = Counted()
-    for formula in _usable(_needed().intersection(values), device.target):
+    for formula in _usable(frozenset(values), device.target):
         if formula.metric in found.metrics:
             continue
         value = formula.expression.value(values)
@@ -95,6 +99,12 @@ def averaged_counters() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def _needed() -> frozenset[str]:
     return frozenset(name for one in load_formulas() for name in one.expression.names)
+
+
+@lru_cache(maxsize=1)
+def _sums_needed() -> tuple[tuple[str, str], ...]:
+    """Counters summed over instances, and the name under which some tools print that sum."""
+    return tuple((name, name.removesuffix(_SUM)) for name in _needed() if name.endswith(_SUM))
 
 
 @lru_cache(maxsize=_CACHED_SETS)

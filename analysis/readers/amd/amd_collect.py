@@ -200,7 +200,9 @@ class AmdCollector:
 
 
 def _counted(counters: Mapping[str, float], shape: Shape) -> Counted:
-    return count_amd({_ALIASES.get(name, name): value for name, value in counters.items()}, shape.device)
+    if any(name in counters for name in _ALIASES):
+        counters = {_ALIASES.get(name, name): value for name, value in counters.items()}
+    return count_amd(counters, shape.device)
 
 
 def _launch(dispatch: Dispatch, duration_ns: float | None) -> Launch:

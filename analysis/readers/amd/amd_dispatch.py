@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kopt_kb.analysis.profile import Dim3, Place
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 
 __all__ = ["Dispatch", "Shape"]
+
+
+@lru_cache(maxsize=1 << 12)
+def _grid(threads: Dim3, block: Dim3) -> Dim3 | None:
+    if not block.size:
+        return None
+    return Dim3(*(-(-count // width) for count, width in zip(threads, block, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +44,7 @@ class Shape:
     @property
     def grid(self) -> Dim3 | None:
         """Workgroups along each axis; a partly filled one counts."""
-        if self.threads is None or self.block is None or not self.block.size:
-            return None
-        pairs = zip(self.threads, self.block, strict=True)
-        return Dim3(*(-(-threads // block) for threads, block in pairs))
+        return None if self.threads is None or self.block is None else _grid(self.threads, self.block)
 
     def metrics(self) -> dict[str, float]:
         """Return the launch shape by vocabulary id."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 from kopt_kb.analysis.profile import Dim3
@@ -43,17 +44,42 @@ class ShapeReader:
         self._columns = columns
         self._devices = devices
         self._used = tuple(at for one in _USED if (at := columns.at(one)) is not None)
+        self.key: Callable[[Sequence[str]], tuple[str, ...]] = (
+            itemgetter(*self._used) if len(self._used) > 1 else self._key
+        )
+        self._named_by = self._used[:1] if columns.has("kernel") else ()
         self._known: dict[tuple[str, ...], Shape] = {}
+        self._nameless: dict[tuple[str, ...], Shape] = {}
 
     def read(self, cells: Sequence[str], line: int) -> Shape:
         """Return the configuration of a row; raises `ReportError` for sizes that are no counts."""
-        key = tuple(cells[at] for at in self._used)
+        key = self.key(cells)
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _CACHED:
                 self._known.clear()
-            found = self._known[key] = self._build(cells, line)
+            found = self._known[key] = self._named(key, cells, line)
         return found
+
+    def _key(self, cells: Sequence[str]) -> tuple[str, ...]:
+        """Return the cells that make a configuration."""
+        return tuple(cells[at] for at in self._used)
+
+    def _named(self, key: tuple[str, ...], cells: Sequence[str], line: int) -> Shape:
+        """Return a configuration from one that differs by its name at most: many kernels share few launch shapes."""
+        rest = key[len(self._named_by) :]
+        found = self._nameless.get(rest)
+        if found is None or not self._named_by:
+            if len(self._nameless) >= _CACHED:
+                self._nameless.clear()
+            found = self._nameless[rest] = self._build(cells, line)
+            return found
+        name = self._text("kernel", cells)
+        if not name:
+            raise ReportError("a row without a kernel name", where=self._path, line=line)
+        return Shape(
+            name, found.device, found.threads, found.block, found.grid_threads, found.block_threads, found.extra
+        )
 
     def _build(self, cells: Sequence[str], line: int) -> Shape:
         name = self._text("kernel", cells)

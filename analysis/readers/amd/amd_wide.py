@@ -26,6 +26,7 @@ _NO_COUNTER = frozenset(
         "kernel_id", "fbar", "node_id", "stream_id", "thread_id",
     }
 )  # fmt: skip
+_REPEATED = _NO_COUNTER | {"wave_size"}
 _DUPLICATE = re.compile(r"_\d+$")
 
 
@@ -80,10 +81,11 @@ def read_wide(reader: WideReader, rows: Iterator[tuple[int, list[str]]] | None =
 def _counters(header: list[str], columns: Columns, only: dict[str, str]) -> list[tuple[int, str]]:
     """Return index and name of the counter columns; of columns with one name the first."""
     found: dict[str, int] = {}
+    taken = columns.known
     for index, title in enumerate(header):
         name = title.strip()
         key = columns.header[index]
-        known = index in columns.known or key in _NO_COUNTER or _DUPLICATE.sub("", key) in _NO_COUNTER | {"wave_size"}
+        known = index in taken or key in _NO_COUNTER or _DUPLICATE.sub("", key) in _REPEATED
         if known or name in found or not _COUNTER.fullmatch(name):
             continue
         if not only or name in only:

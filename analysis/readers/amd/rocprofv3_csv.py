@@ -14,7 +14,7 @@ from kopt_kb.analysis.readers.amd.amd_devices import Devices, agent_table_beside
 from kopt_kb.analysis.readers.amd.amd_stats import is_stats, read_stats
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.rocprofv3_columnar import columnar_is_there, read_columnar
-from kopt_kb.analysis.readers.amd.rocprofv3_plain import read_plain
+from kopt_kb.analysis.readers.amd.rocprofv3_plain import read_plain, read_plain_trace
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
@@ -76,8 +76,8 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
     devices = _devices(path, kind)
     large = kind == "counters" and path.stat().st_size >= _LARGE_BYTES and columnar_is_there()
     collector = read_columnar(path, devices, source) if large else None
-    if collector is None and kind == "counters":
-        collector = read_plain(path, devices, source)
+    if collector is None:
+        collector = (read_plain if kind == "counters" else read_plain_trace)(path, devices, source)
     if collector is None:
         collector = AmdCollector(source)
         store = DispatchStore(collector)

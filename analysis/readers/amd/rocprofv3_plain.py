@@ -1,31 +1,49 @@
-"""Plain counter tables of rocprofv3 line by line, without holding dispatches.
+"""Plain counter and kernel tables of rocprofv3 without holding dispatches.
 
 A table is plain when one process writes ascending dispatch ids, all rows of a dispatch stand together and come from
 one pass. Then a line is cut before its last four cells, and what stands in front is only read when it changes. For any
-other table None is returned, and the reader that holds dispatches is asked.
+other table None is returned, and the reader that holds dispatches is asked. A kernel table is plain when its dispatch
+ids ascend: a row is a launch.
 """
 
 from __future__ import annotations
 
+import csv
 import math
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
+from typing import Protocol
 
 from kopt_kb.analysis.profile import Place, Source
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector, CounterSum
+from kopt_kb.analysis.readers.amd.amd_csv import Columns, folded
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
 from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_shapes import ShapeReader
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
+from kopt_kb.analysis.readers.common.base import encoding_of
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["read_plain"]
+__all__ = ["read_plain", "read_plain_trace"]
 
 _MAX_LINE_BYTES = 1 << 20
 _PACKED = 1 << 12
 _DIGITS = 20
+
+
+class _Rows(Protocol):
+    """What `csv.reader` returns."""
+
+    line_num: int
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+    def __next__(self) -> list[str]: ...
 
 
 class _NotPlain(Exception):
@@ -34,7 +52,7 @@ class _NotPlain(Exception):
 
 @dataclass(slots=True)
 class _Config:
-    """Sums of one configuration: count, total, total × time and time of each counter."""
+    """Sums of one configuration: count, total, total × time and time of each counter; whether records are kept."""
 
     shape: Shape
     line: int
@@ -42,6 +60,7 @@ class _Config:
     packed: array[int] = field(default_factory=lambda: array("q"))
     times: DurationTally = field(default_factory=DurationTally)
     sums: dict[str, list[float]] = field(default_factory=dict)
+    room: bool = False
 
     def settle(self) -> None:
         self.times.add_all(self.packed)
@@ -58,6 +77,57 @@ def read_plain(path: Path, devices: Devices, source: Source) -> AmdCollector | N
         return _Plain(path, table, collector).read()
     except (_NotPlain, ReportError, ValueError, OverflowError):
         return None
+
+
+def read_plain_trace(path: Path, devices: Devices, source: Source) -> AmdCollector | None:
+    """Return the dispatches of a plain kernel table, None for a table that is not plain or damaged."""
+    collector = AmdCollector(source)
+    try:
+        with path.open("rb") as head:
+            encoding = encoding_of(head.read(8))
+        with path.open(encoding=encoding, errors="replace", newline="") as stream:
+            _add_trace(path, csv.reader(stream, strict=True), devices, collector)
+    except (_NotPlain, ReportError, ValueError, OverflowError, csv.Error, IndexError):
+        return None
+    return collector
+
+
+def _add_trace(path: Path, rows: _Rows, devices: Devices, collector: AmdCollector) -> None:
+    """Add up all rows; raises `_NotPlain` or another error at the first that isn't plain."""
+    columns = Columns([folded(one) for one in next(rows, [])])
+    known = [columns.at(one) for one in ("dispatch", "start", "end")]
+    at = [one for one in known if one is not None]
+    if len(at) < len(known) or not columns.has("kernel"):
+        raise _NotPlain
+    shapes, width, process = ShapeReader(path, columns, devices), len(columns.header), columns.at("process")
+    configs: dict[tuple[str, ...], _Config] = {}
+    key_of, times_of, last_id, scope = shapes.key, itemgetter(*at), -1, None
+    for cells in rows:
+        number, start, end = times_of(cells)
+        text = number + start + end
+        if len(cells) != width or not (text.isdigit() and text.isascii() and len(text) < 3 * _DIGITS):
+            raise _NotPlain
+        if int(number) <= last_id or (process is not None and scope not in {None, cells[process]}):
+            raise _NotPlain
+        last_id, span = int(number), int(end) - int(start)
+        scope = None if process is None else cells[process]
+        key = key_of(cells)
+        config = configs.get(key)
+        if config is None:
+            config = configs[key] = _Config(shapes.read(cells, rows.line_num), rows.line_num)
+            config.room = True
+        config.launches += 1
+        config.packed.append(span)
+        if len(config.packed) >= _PACKED:
+            config.settle()
+        if config.room:
+            record = Dispatch(last_id, str(path), rows.line_num, config.shape)
+            record.span(0, span)
+            collector.keep(record)
+            config.room = collector.has_room(config.shape)
+    for config in configs.values():
+        config.settle()
+        collector.add_sums(config.shape, Place(str(path), f"line {config.line}"), config.launches, config.times)
 
 
 class _Plain:

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.readers.amd.amd_devices import Devices, read_agent_table
-from kopt_kb.analysis.readers.amd.rocprofv3_plain import read_plain
+from kopt_kb.analysis.readers.amd.rocprofv3_plain import read_plain, read_plain_trace
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -51,3 +51,29 @@ def test_anything_but_a_plain_table_is_left_to_the_rows(tmp_path, amd, tables, m
     path = tmp_path / "x.csv"
     path.write_text(amd.counter_table(*rows))
     assert read_plain(path, Devices(), tables.SOURCE) is None
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_plain_trace_equals_the_general_way(tmp_path, amd, tables, data):
+    """Any kernels and times, also those that are no times."""
+    path = tmp_path / "x.csv"
+    rows = [
+        amd.trace_row(number, 1000 * number, 1000 * number + span, name)
+        for number, (name, span, _) in enumerate(data.draw(tables.DISPATCHES), 1)
+    ]
+    path.write_text(amd.trace_table(*rows))
+    found = read_plain_trace(path, Devices(), tables.SOURCE)
+    assert found is not None
+    assert tables.shown(found.profiles()) == tables.by_rows(path)
+
+
+@pytest.mark.parametrize("more", [(2, 5, 9), (1, 5, 9), ("", 5, 9), (9, "x", 9), (9, 5, "9.5"), "cut", ""])
+def test_anything_but_a_plain_trace_is_left_to_the_rows(tmp_path, amd, tables, more):
+    """Ids that don't ascend, foreign or empty cells, a cut row, a blank line."""
+    last = more if isinstance(more, str) else amd.trace_row(*more)
+    path = tmp_path / "x.csv"
+    path.write_text(
+        amd.trace_table(amd.trace_row(1, 10, 20), amd.trace_row(2, 20, 30), last + "\n", amd.trace_row(10, 1, 2))
+    )
+    assert read_plain_trace(path, Devices(), tables.SOURCE) is None
