@@ -175,8 +175,11 @@ class KernelCount(Wire):
 
     @property
     def exactness(self) -> IrExactness:
-        """The least exact of executed FLOPs, requested and compulsory bytes."""
-        flags = self.executed_flops.flags | self.requested_bytes.flags | self.compulsory_bytes.flags
+        """The least exact of executed and useful FLOPs, requested and compulsory bytes: of all that is printed."""
+        parts = (self.executed_flops, self.useful_flops, self.requested_bytes, self.compulsory_bytes)
+        flags = 0
+        for one in parts:
+            flags |= one.flags
         return exactness_of(flags)
 
     @property

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.errors import KoptError
 from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding, line_of
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
@@ -27,9 +28,10 @@ __all__ = ["AUDIT_CODES", "AuditReport", "Finding", "audit"]
 
 
 @dataclass(frozen=True, slots=True)
-class AuditReport:
+class AuditReport(Wire):
     """Result of an audit; notes (a row that moved) do not make it unclean."""
 
+    WIRE: ClassVar = ("path", "clean", "findings", "notes", "checked")
     path: str
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...] = ()
@@ -39,16 +41,6 @@ class AuditReport:
     def clean(self) -> bool:
         """Whether nothing was found."""
         return not self.findings
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "path": self.path,
-            "clean": self.clean,
-            "findings": [one.to_json() for one in self.findings],
-            "notes": [one.to_json() for one in self.notes],
-            "checked": self.checked,
-        }
 
 
 def audit(path: str | Path, registry: Registry | None = None) -> AuditReport:

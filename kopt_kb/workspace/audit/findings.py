@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from kopt_kb.wire import Wire
 
 __all__ = ["AUDIT_CODES", "Finding", "line_of"]
 
@@ -34,7 +35,7 @@ AUDIT_CODES: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Wire):
     """One finding or note: code, file relative to the workspace, line, what is wrong, what to do."""
 
     code: str
@@ -42,10 +43,6 @@ class Finding:
     line: int
     message: str
     fix: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the contract's finding."""
-        return {"code": self.code, "file": self.file, "line": self.line, "message": self.message, "fix": self.fix}
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.message}; {self.fix} [{self.code}]"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
+from kopt_kb.wire import Wire
 
 __all__ = ["DRAM", "RoofUse", "roof_uses"]
 
@@ -15,7 +16,7 @@ DRAM = "dram"
 
 
 @dataclass(frozen=True, slots=True)
-class RoofUse:
+class RoofUse(Wire):
     """A time under one roof.
 
     Attributes:
@@ -26,6 +27,10 @@ class RoofUse:
         measured_per_s: What a program of this project reached; None when nobody measured it.
     """
 
+    WIRE: ClassVar = (
+        "name", "unit", "achieved_si=achieved_per_s", "documented_si=documented_per_s", "documented_share",
+        "measured_si=measured_per_s", "measured_share",
+    )  # fmt: skip
     name: str
     unit: str
     achieved_per_s: float
@@ -41,14 +46,6 @@ class RoofUse:
     def measured_share(self) -> float | None:
         """Achieved over measured, which may be beaten; None without a measured roof."""
         return self.achieved_per_s / self.measured_per_s if self.measured_per_s else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "name": self.name, "unit": self.unit, "achieved_si": self.achieved_per_s,
-            "documented_si": self.documented_per_s, "documented_share": self.documented_share,
-            "measured_si": self.measured_per_s, "measured_share": self.measured_share,
-        }  # fmt: skip
 
 
 def roof_uses(roofline: RecordedRoofline, median_s: float) -> tuple[RoofUse, ...]:

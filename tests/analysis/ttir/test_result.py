@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from kopt_kb.analysis.ttir import Amount, count_ir
-from kopt_kb.analysis.ttir.result import Ratio, ratio, total
+from kopt_kb.analysis.ttir.result import DirectionBytes, Flops, KernelCount, Ratio, ratio, total
 
 
 def test_sums_are_as_exact_as_their_parts():
@@ -53,3 +54,13 @@ def test_traffic_is_found_by_direction(ir_text):
     assert kernel.bytes_of("read") is kernel.read
     assert kernel.bytes_of("written") is kernel.written
     assert kernel.compulsory_bytes == kernel.requested_bytes == Amount(48000, "exact")
+
+
+def test_a_kernel_is_as_exact_as_its_least_exact_count() -> None:
+    """Useful operations that are an upper bound leave no kernel exact, though all else is."""
+    exact, nothing = Amount(8, "exact"), DirectionBytes(*[Amount(0, "exact")] * 4)
+    executed = (Flops("fp32", "vector", exact),)
+    made = KernelCount("k", "exact", (1, 1, 1), executed, executed, (), nothing, nothing, ())
+    assert made.exactness == "exact"
+    bounded = replace(made, useful=(Flops("fp32", "vector", Amount(8, "upper")),))
+    assert bounded.exactness == "upper"
