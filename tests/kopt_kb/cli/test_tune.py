@@ -130,7 +130,7 @@ def test_the_roofline_route_measures_nothing(
     assert main(["tune", "run", where]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("REPORT, stopped: user (route roofline)\n")
-    assert "- bound: memory" in shown and "| 1024x512 | bandwidth | >= 1.8 TB/s |" in shown
+    assert "- bound: memory" in shown and "| 1024x512 | bandwidth (dram) | >= 1.8 TB/s |" in shown
     before = Path(where, "journal.jsonl").read_bytes()
     for action in ("run", "step", "resume", "report"):
         assert main(["tune", action, where, "--json"]) == 0
