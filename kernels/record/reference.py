@@ -90,7 +90,7 @@ class _Session:
         out = whole.as_strided(view.shape, view.strides, view.offset)
         errors = compare(out, reference)
         limits: Tolerance = tolerance_of(self._dtype)
-        return Distance(None if errors.nonfinite else errors.max_rel_err, errors.failure(limits))
+        return Distance(None if errors.nonfinite else errors.rel_l2_err, errors.failure(limits))
 
 
 def _bytes(tensor: Any) -> bytes:

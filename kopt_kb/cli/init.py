@@ -145,7 +145,7 @@ def _tolerance(dtype: str, text: str) -> Tolerance:
         limit = Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise BadInput(f"--threshold {text!r} is not a number", fix="for example 0.01", code="KB105") from None
-    return replace(tolerance_of(dtype), max_rel_err=limit, reason="relative error given by the user")
+    return replace(tolerance_of(dtype), rel_l2_err=limit, reason="relative error given by the user")
 
 
 def _placeholders(words: list[str]) -> dict[str, str]:

@@ -128,7 +128,7 @@ def _print(ending: str, result: Any, printed: str, args: argparse.Namespace) -> 
     if args.json:
         print_json({"file": args.file, "passed": passed, "outcome": ending, "reason": reason, **result})
     elif passed:
-        print(f"{args.file}: {result['checks']} checks passed, largest relative error {result['max_rel_err']:.3g}")
+        print(f"{args.file}: {result['checks']} checks passed, largest relative error {result['rel_l2_err']:.3g}")
         print(f"  against the float64 reference of {result['reference']}")
     else:
         print(f"{args.file}: {reason}")

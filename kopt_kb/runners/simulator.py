@@ -42,7 +42,7 @@ def _environment(_: Job) -> dict[str, Any]:
 def _check(job: Job) -> dict[str, Any]:
     errors = dict.fromkeys(job.body["shapes"], 0.0)
     return {
-        "build_error": "", "passed": True, "problem": "", "max_rel_err": 0.0, "max_rel_err_by_shape": errors,
+        "build_error": "", "passed": True, "problem": "", "rel_l2_err": 0.0, "rel_l2_err_by_shape": errors,
         "checks": len(job.body["seeds"]),
     }  # fmt: skip
 

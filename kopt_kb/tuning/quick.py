@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 
 from kopt_kb.runners.candidate.job import JobKind
-from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult, decide
+from kopt_kb.tuning.decision import Decision, GateResult, decide
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
@@ -41,9 +42,8 @@ def quick_level(policy: Policy, state: WorkspaceState, found: Round, run: Callab
     )
     noise = noise_floor_pct(state.noise, (one for each in sides.values() for side in each.values() for one in side))
     gates = [GateResult(gate, "pass") for gate in policy.required_gates]  # they are judged right after
-    decision: Decision = decide(policy, old, new, gates, noise_pct=noise)
-    if decision.rule == SUSPICIOUS:
-        return Level("full", decision.reason)
+    trusting = replace(policy, suspicious_gain_pct=None)  # a gain too good to be believed is timed again at this level
+    decision: Decision = decide(trusting, old, new, gates, noise_pct=noise)
     medians = {shape: statistics.median(times) for shape, times in new.items()}
     conditions = StopConditions.of(state)
     met = met_on(conditions, medians, every_shape=policy.stop_scope == "every_shape")

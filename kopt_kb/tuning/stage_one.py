@@ -49,13 +49,13 @@ def unmet(
         check: Answer of its correctness run.
         times: Shape → its recorded times, in seconds.
     """
-    errors = check.get("max_rel_err_by_shape")
+    errors = check.get("rel_l2_err_by_shape", check.get("max_rel_err_by_shape"))
     known = errors if isinstance(errors, Mapping) else {}
     found = []
     for shape in shapes:
         error = known.get(shape)
         if not isinstance(error, float | int) or not math.isfinite(error):
-            found.append(f"no max_rel_err of {shape} is recorded")
+            found.append(f"no rel_l2_err of {shape} is recorded")
         if len(times.get(shape, ())) < repeats:
             found.append(f"{shape} has fewer than {repeats} times")
     return tuple(found)

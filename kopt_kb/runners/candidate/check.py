@@ -33,7 +33,7 @@ __all__ = [
     "shapes_of",
 ]
 
-_NONE = {"passed": False, "problem": "", "max_rel_err": None, "checks": 0}
+_NONE = {"passed": False, "problem": "", "rel_l2_err": None, "checks": 0}
 
 
 class CandidateDiedError(Exception):
@@ -135,11 +135,11 @@ def _compare(reference: Any, body: Body, inner: Path, problems: Mapping[str, str
         found = judge(reference, out, shape, body["dtype"], seed, device_of(body), limits)
         if found.problem:
             failures.append(f"{text}, seed {seed}: {found.problem}")
-        if found.errors is not None and found.errors.max_rel_err == found.errors.max_rel_err:
-            worst[text] = max(worst.get(text, 0.0), found.errors.max_rel_err)
+        if found.errors is not None and found.errors.rel_l2_err == found.errors.rel_l2_err:
+            worst[text] = max(worst.get(text, 0.0), found.errors.rel_l2_err)
     return {
         "passed": not failures, "problem": failures[0] if failures else "",
-        "max_rel_err": max(worst.values(), default=None), "max_rel_err_by_shape": worst,
+        "rel_l2_err": max(worst.values(), default=None), "rel_l2_err_by_shape": worst,
         "checks": sum(1 for _ in cases_of(body)),
     }  # fmt: skip
 

@@ -248,7 +248,11 @@ def _correctness(state: WorkspaceState, candidate: Candidate | None, blob: BlobR
     if judged is None:
         return {"status": "UNAVAILABLE", "rel_err": None, "reason": "the correctness gate has not judged it"}
     answers = [_answer(state.runs.get(run), blob) for run in judged.runs]
-    known = [one for one in (_error(answer.get("max_rel_err")) for answer in answers) if one is not None]
+    known = [
+        one
+        for one in (_error(answer.get("rel_l2_err", answer.get("max_rel_err"))) for answer in answers)
+        if one is not None
+    ]
     return {
         "status": _outcome(state, judged),
         "rel_err": max(known) if known else None,
@@ -261,7 +265,7 @@ def _errors_by_shape(answers: list[dict[str, Any]]) -> dict[str, float]:
     """Return shape → largest relative error, as the check's runs reported them."""
     found: dict[str, float] = {}
     for answer in answers:
-        members = answer.get("max_rel_err_by_shape")
+        members = answer.get("rel_l2_err_by_shape", answer.get("max_rel_err_by_shape"))
         for shape, value in members.items() if isinstance(members, dict) else ():
             error = _error(value)
             if error is not None:

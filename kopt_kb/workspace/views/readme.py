@@ -83,7 +83,7 @@ def _inputs(state: WorkspaceState) -> str:
     problem = state.problem
     tolerance = problem.tolerance
     options = ", ".join(f"{name}={value}" for name, value in problem.options) or "none"
-    limits = f"relative error <= {format_exact(tolerance.max_rel_err)}, SNR >= {format_exact(tolerance.min_snr_db)} dB"
+    limits = f"relative error <= {format_exact(tolerance.rel_l2_err)}, SNR >= {tolerance.snr_db} dB"
     return _bullets(
         [
             ("kernel_demo", _demo(state)),
@@ -261,7 +261,7 @@ def _task(state: WorkspaceState) -> str:
             *([("route", route_text(state.route))] if "route" in task else []),
             ("dtype", problem.dtype),
             ("shapes", shapes),
-            ("correctness_threshold", format_exact(problem.tolerance.max_rel_err)),
+            ("correctness_threshold", format_exact(problem.tolerance.rel_l2_err)),
             ("stop_condition", "every condition under Stop Conditions, or its aggregate, as the policy says"),
             ("reference_project", task.get("reference_project") or "none"),
             ("created", f"{state.times[1]}, kopt-kb {state.created.versions.get('kopt-kb', '')}"),

@@ -120,7 +120,7 @@ def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
             f"kernel: {'editable files of the project' if 'project' in state.task else 'kernel.py'}, sha256 {kernel}",
             f"problem: {problem.op}, {problem.dtype}, {', '.join(memory.problem.shapes)}",
             f"platform: {state.created.platform}",
-            f"tolerance: relative error <= {format_exact(problem.tolerance.max_rel_err)} ({problem.tolerance.reason})",
+            f"tolerance: relative error <= {format_exact(problem.tolerance.rel_l2_err)} ({problem.tolerance.reason})",
             f"correctness: {memory.correctness.status}, largest relative error {figure(memory.correctness.rel_err)}",
             f"memory: memory/{memory.version}.json, status {memory.status}",
             *_stage_one(state, attempt),

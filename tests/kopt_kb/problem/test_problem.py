@@ -14,7 +14,7 @@ from kopt_kb.problem.tolerances import Tolerance
 
 def test_a_problem_reads_back_from_json_as_written():
     """Options and tolerance included."""
-    tolerance = Tolerance(Fraction("3e-3"), Fraction(50), Fraction("1e-2"), "agreed with the owner")
+    tolerance = Tolerance(Fraction("3e-3"), Fraction("1e-2"), "agreed with the owner")
     one = Problem.of("attention", ["1x8x128x64"], "fp16", options={"causal": "true"}, tolerance=tolerance)
     assert Problem.from_json(json.loads(json.dumps(one.to_json()))) == one
     assert dict(one.options)["causal"] is True
@@ -22,7 +22,7 @@ def test_a_problem_reads_back_from_json_as_written():
 
 def test_the_tolerance_is_that_of_the_storage_type_unless_given():
     """bf16 allows 1 %."""
-    assert Problem.of("softmax", ["2x3"], "bf16").tolerance.max_rel_err == Fraction(1, 100)
+    assert Problem.of("softmax", ["2x3"], "bf16").tolerance.rel_l2_err == Fraction(1, 100)
 
 
 def test_work_is_counted_for_each_shape_in_order():

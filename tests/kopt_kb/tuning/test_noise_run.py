@@ -20,7 +20,7 @@ from kopt_kb.workspace.workspace import Workspace
 
 AMOUNT = {"8192x4096": 134_225_920, "1024x512": 2_098_176}
 PRODUCTS = {"card": "T10", "other card": "T10", "big card": "T20", "board": ""}
-CHECK = {"build_error": "", "passed": True, "problem": "", "max_rel_err": 0.0, "checks": 4}
+CHECK = {"build_error": "", "passed": True, "problem": "", "rel_l2_err": 0.0, "checks": 4}
 
 
 class Killed(KeyboardInterrupt):

@@ -38,7 +38,7 @@ def sides(old: float, new: float) -> dict[str, Any]:
         (Ran("ok", PASSED, "r"), Ran("ok", sides(1.2, 1.0), "r"), "quick", "+20.000 %"),
         (Ran("ok", PASSED, "r"), Ran("ok", sides(1.03, 1.0), "r"), "full", "under 5 %"),
         (Ran("ok", PASSED, "r"), Ran("ok", sides(1.0, 1.2), "r"), "quick", "R3 not improved"),
-        (Ran("ok", PASSED, "r"), Ran("ok", sides(1.0e-5, 8e-6), "r"), "full", "Stop Conditions hold"),
+        (Ran("ok", PASSED, "r"), Ran("ok", sides(1.2e-5, 8e-6), "r"), "full", "Stop Conditions hold"),
     ],
 )
 def test_levels(make_project: Callable[..., Workspace], check: Ran, timing: Ran | None, level: str, words: str) -> None:

@@ -59,9 +59,9 @@ class Judging(SimulatorExecutor):
         if job.kind == "check" and found.result is not None:
             answer = dict(found.result)
             if b"WRONG" in job.candidate:
-                answer |= {"passed": False, "problem": "relative error 0.5", "max_rel_err_by_shape": {"1024x512": 0.5}}
+                answer |= {"passed": False, "problem": "relative error 0.5", "rel_l2_err_by_shape": {"1024x512": 0.5}}
             if b"SILENT" in job.candidate:
-                answer.pop("max_rel_err_by_shape")
+                answer.pop("rel_l2_err_by_shape")
             return Outcome("ok", 0, None, 0.0, "", answer)
         return found
 
@@ -132,7 +132,7 @@ def test_failed_attempts_use_numbers_and_stay_in_baseline(
     assert decided(pytorch)[:4] == [
         (0, "rollback", "gate lint"),
         (1, "rollback", "gate correctness"),
-        (2, "unverified", "Stage 1: no max_rel_err of 8192x4096 is recorded"),
+        (2, "unverified", "Stage 1: no rel_l2_err of 8192x4096 is recorded"),
         (3, "accept", "baseline"),
     ]
     assert {state for state, rounds in seen if 0 < rounds < 4} == {State.BASELINE}
@@ -297,10 +297,10 @@ def test_no_search_of_what_is_no_kernel_and_no_kernel_of_another_language(kernel
 @pytest.mark.parametrize(
     ("check", "times", "found"),
     [
-        ({"max_rel_err_by_shape": {"a": 0.0, "b": 1e-3}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 0),
-        ({"max_rel_err_by_shape": {"a": 0.0}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 1),
-        ({"max_rel_err_by_shape": {"a": 0.0, "b": None}}, {"a": [1.0] * 3, "b": [1.0] * 2}, 2),
-        ({"max_rel_err_by_shape": {"a": float("nan"), "b": 0}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 1),
+        ({"rel_l2_err_by_shape": {"a": 0.0, "b": 1e-3}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 0),
+        ({"rel_l2_err_by_shape": {"a": 0.0}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 1),
+        ({"rel_l2_err_by_shape": {"a": 0.0, "b": None}}, {"a": [1.0] * 3, "b": [1.0] * 2}, 2),
+        ({"rel_l2_err_by_shape": {"a": float("nan"), "b": 0}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 1),
         ({}, {}, 4),
     ],
 )

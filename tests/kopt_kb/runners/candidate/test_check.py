@@ -43,10 +43,10 @@ def test_right_results_pass_with_their_errors_by_shape(tmp_path: Path) -> None:
     """Every shape and seed is a case, and every shape has its largest error."""
     found = judged(tmp_path, HONEST)
     assert (found["passed"], found["problem"], found["checks"]) == (True, "", 4)
-    errors = found["max_rel_err_by_shape"]
+    errors = found["rel_l2_err_by_shape"]
     assert isinstance(errors, dict)
     assert errors.keys() == {"2x4", "3x5"}
-    assert max(errors.values()) == found["max_rel_err"]
+    assert max(errors.values()) == found["rel_l2_err"]
     assert [one[0] for one in cases_of(BODY)] == [0, 1, 2, 3]
 
 
