@@ -291,10 +291,7 @@ def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceSta
         print(f"\nRoofline\n\n{blocks['roofline']}\n\nStop Conditions\n\n{blocks['stop-conditions']}")
     else:
         print(render(report, full=args.action != "status"))
-    if report.route == "roofline":
-        return ExitCode.OK if len(report.targets) > len(report.rooflines) else ExitCode.UNKNOWN
-    unmet = report.stop is not None and report.conditions is not None and not report.conditions["aggregate"]["met"]
-    return ExitCode.FINDING if unmet else ExitCode.OK
+    return report.exit_code
 
 
 def render(report: CampaignReport, *, full: bool = True) -> str:

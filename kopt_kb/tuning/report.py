@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
+from kopt_kb.errors import ExitCode
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import state_of
 from kopt_kb.tuning.policy import Policy
@@ -76,6 +77,14 @@ class CampaignReport:
     why_not: str
     targets: tuple[tuple[str, str], ...]
     rooflines: tuple[RecordedRoofline, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What a command ends with: a stop that left the aggregate unmet is a finding, a lacking target UNKNOWN."""
+        if self.route == "roofline":
+            return ExitCode.OK if len(self.targets) > len(self.rooflines) else ExitCode.UNKNOWN
+        unmet = self.stop is not None and self.conditions is not None and not self.conditions["aggregate"]["met"]
+        return ExitCode.FINDING if unmet else ExitCode.OK
 
     def to_json(self) -> dict[str, Any]:
         """Return the CLI's JSON."""
