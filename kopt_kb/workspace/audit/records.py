@@ -60,13 +60,20 @@ def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -
     fix = f"`kb tune` and `kb bench` start from v{best.number}: keep your edit elsewhere and check that version out"
     try:
         data = read_regular(layout.kernel)
-        if data != store.get(best.snapshot.blob):
+        if data is None or data not in [store.get(sha) for sha in (best.snapshot.blob, *_accepted_since(state))]:
             what = "is missing" if data is None else f"is not v{best.number}, the last accepted version"
             yield Finding("kernel", layout.kernel.name, 0 if data is None else 1, f"kernel.py {what}", fix)
     except ObjectError:
         return  # a finding of its own
     except OSError as error:
         yield Finding("kernel", layout.kernel.name, 0, f"kernel.py can't be read: {error.strerror or error}", fix)
+
+
+def _accepted_since(state: WorkspaceState) -> Iterator[str]:
+    """Yield the blob of a round that is accepted and whose version is not recorded yet: its commit shows it so."""
+    last = state.incumbent
+    if last.snapshot is None and last.chosen is not None and last.chosen.submitted is not None:
+        yield last.chosen.submitted.blob
 
 
 def run_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Finding]:
