@@ -93,12 +93,16 @@ def render_index(wiki: Wiki) -> str:
         pages = wiki.pages(folder) if (wiki.root / folder).is_dir() else []
         if pages:
             lines += [f"## {title}", "", *(f"- {_link(path)}" for path in pages), ""]
+    lists = [f"- {_link(name)}: {what}" for name, what in _LISTS.items() if wiki.read(name) is not None]
+    lines += ["## Lists", "", *lists, ""] if lists else []
     return "\n".join(lines)
 
 
 def _link(text: str, path: str = "") -> str:
     return f"[{text}]({path or text})"
 
+
+_LISTS = {LIST: "parts without a page, with the document that names them", RECORD: "what every row rests on"}
 
 _KNOWLEDGE = tuple((name.capitalize(), name) for name in FOLDERS)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.wiki.announced import LIST, NoPage, announced, list_faults
+from kopt_kb.wiki.check import render_index
 from kopt_kb.wiki.names import AmbiguousPlatform, UnknownPlatform
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.wiki import Wiki
@@ -59,3 +60,10 @@ def test_the_shipped_list_says_so() -> None:
         registry.platform("MI431X")
     with pytest.raises(AmbiguousPlatform):
         registry.platform("H100")
+
+
+def test_the_index_names_the_lists(tmp_path: Path) -> None:
+    """A reader finds the list from the index; a wiki without lists has no such section."""
+    assert "## Lists\n\n- [ANNOUNCED.md](ANNOUNCED.md): parts without a page" in render_index(listed(tmp_path, ROW))
+    (tmp_path / LIST).unlink()
+    assert "## Lists" not in render_index(Wiki(tmp_path))
