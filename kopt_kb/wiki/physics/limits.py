@@ -51,8 +51,10 @@ def registers(facts: Facts) -> Iterator[Finding]:
 
 
 def units_a_processor(facts: Facts) -> Iterator[Finding]:
-    """Matrix units are a whole number on every SM or CU."""
+    """Every SIMD of an SM or CU has one matrix unit or two; without the SIMDs, an SM or CU has 1, 2, 4 or 8."""
     units, count = one(facts, "matrix_units"), value(facts, "sm_count")
     if units is not None and count is not None:
-        whole = row_value(units) % count == 0
-        yield Finding(units, "pass" if whole else "fail", f"{units.key} = {units.value} over {count} SMs")
+        simds = value(facts, "simds_per_sm")
+        allowed = {1, 2, 4, 8} if simds is None else {simds, 2 * simds}
+        good = row_value(units) / count in allowed
+        yield Finding(units, "pass" if good else "fail", f"{units.key} = {units.value} over {count} SMs")

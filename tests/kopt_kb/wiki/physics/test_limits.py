@@ -58,7 +58,25 @@ def test_vector_registers_of_a_cu(sheet_of) -> None:
     assert outcomes(sheet_of(*rows), "PHY-REGISTERS") == ["fail"]
 
 
-@pytest.mark.parametrize(("units", "outcome"), [("528", "pass"), ("500", "fail")])
-def test_matrix_units_are_whole_on_every_sm(sheet_of, units: str, outcome: str) -> None:
-    """132 SMs of four."""
+_UNITS = [
+    ("528", "pass"),
+    ("500", "fail"),
+    ("1056", "pass"),
+    ("132", "pass"),
+    ("2112", "fail"),
+    ("396", "fail"),
+    ("1", "fail"),
+]
+
+
+@pytest.mark.parametrize(("units", "outcome"), _UNITS)
+def test_matrix_units_of_an_sm(sheet_of, units: str, outcome: str) -> None:
+    """132 SMs of one, four or eight; not of three or sixteen."""
     assert outcomes(sheet_of("sm_count 132 count", f"matrix_units {units} count"), "PHY-UNITS") == [outcome]
+
+
+@pytest.mark.parametrize(("units", "outcome"), [("528", "pass"), ("1056", "pass"), ("132", "fail"), ("264", "fail")])
+def test_matrix_units_of_a_simd(sheet_of, units: str, outcome: str) -> None:
+    """Where the SIMDs are known, each has one or two."""
+    rows = ("sm_count 132 count", "simds_per_sm 4 count", f"matrix_units {units} count")
+    assert outcomes(sheet_of(*rows), "PHY-UNITS") == [outcome]
