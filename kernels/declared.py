@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import dtype_of
@@ -105,18 +105,22 @@ def read_declared(path: Path) -> Declared:
         DeclarationError: No Python, no `OP`, a value that is no literal, or parts that don't fit together.
     """
     values = _literals(path)
-    if "OP" not in values:
+    op, given, offered = values.get("OP"), values.get("OP_OPTIONS", {}), values.get("VARIANTS", [])
+    if not isinstance(op, str):
         raise DeclarationError("the file declares no OP", where=str(path), fix='write OP = "rms_norm" or such')
+    if not isinstance(given, dict) or not isinstance(offered, list | tuple):
+        raise DeclarationError(
+            "OP_OPTIONS is no table or VARIANTS no list", where=str(path), fix="write {...} and [{...}, ...]"
+        )
     space = _tuning_space(path, values.get("TUNING_SPACE", {}))
-    variants = tuple(_variant(path, one, space) for one in values.get("VARIANTS", []))
+    variants = tuple(_variant(path, one, space) for one in offered)
     names = [one.name for one in variants]
     if len(set(names)) != len(names):
         raise DeclarationError("two variants share a name", where=str(path), fix="rename one")
-    options = tuple(dict(values.get("OP_OPTIONS", {})).items())
-    return Declared(op_id(values["OP"]), options, tuple(space.items()), variants)
+    return Declared(op_id(op), tuple(given.items()), tuple(space.items()), variants)
 
 
-def _literals(path: Path) -> dict[str, Any]:
+def _literals(path: Path) -> dict[str, object]:
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, SyntaxError, ValueError) as error:
@@ -131,7 +135,7 @@ def _literals(path: Path) -> dict[str, Any]:
     return found
 
 
-def _value(path: Path, name: str, node: ast.expr) -> Any:
+def _value(path: Path, name: str, node: ast.expr) -> object:
     try:
         return ast.literal_eval(node)
     except ValueError as error:
@@ -147,7 +151,7 @@ def _tuning_space(path: Path, data: object) -> dict[str, tuple[object, ...]]:
     return {str(name): tuple(one) for name, one in data.items()}
 
 
-def _variant(path: Path, data: Mapping[str, Any], space: Mapping[str, object]) -> Variant:
+def _variant(path: Path, data: object, space: Mapping[str, object]) -> Variant:
     fields = set(Variant.__slots__)
     if not isinstance(data, dict) or set(data) != fields:
         raise DeclarationError(f"a variant needs exactly {', '.join(sorted(fields))}", where=str(path))

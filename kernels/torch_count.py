@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,16 +122,15 @@ class _Dispatch(TorchDispatchMode):
         func: Any,
         types: Any,
         args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        kwargs: Any = None,
     ) -> Any:
         out = func(*args, **(kwargs or {}))
         if not self.paused and func.namespace == "aten":
-            self._count(func, args, dict(kwargs or {}), out)
+            self._count(func, args, list(_tensors((args, kwargs or {}))), out)
         return out
 
-    def _count(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
+    def _count(self, func: Any, args: tuple[Any, ...], inputs: list[torch.Tensor], out: Any) -> None:
         name = str(func.overloadpacket.__name__)
-        inputs = list(_tensors((args, kwargs)))
         keys = {_storage(one) for one in inputs}
         if func.is_view or name in _FREE:
             self.tally.produced.update(_storage(one) for one in _tensors(out) if _storage(one) not in keys)
@@ -166,7 +165,7 @@ class _Functions(TorchFunctionMode):
         func: Any,
         types: Any,
         args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        kwargs: Any = None,
     ) -> Any:
         if func is not torch.nn.functional.scaled_dot_product_attention:
             return func(*args, **(kwargs or {}))

@@ -44,6 +44,7 @@ from kopt_kb.errors import BadInput
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
 __all__ = [
@@ -116,7 +117,7 @@ class Wire:
         return class_schema(cls, handler(source), handler)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Complete the JSON Schema: which members are always there."""
         body = handler.resolve_ref_schema(handler(core))
         body["required"] = [member.name for member in members(cast("Hashable", cls)) if not member.optional]
@@ -246,7 +247,7 @@ def read(kind: object, document: object, *, where: str = "") -> Any:
     return validated(kind, document, where)
 
 
-def schema(kind: object) -> dict[str, Any]:
+def schema(kind: object) -> JsonSchemaValue:
     """Return the JSON Schema of the documents that a type writes; unknown members are refused."""
     from kopt_kb.wire_reader import json_schema
 

@@ -11,6 +11,7 @@ from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import GetCoreSchemaHandler, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, SchemaValidator, ValidationError, core_schema
 
 from kopt_kb.wire import Matches, Member, Wire, WireError, members, plain
@@ -41,7 +42,7 @@ def validated(kind: Any, document: object, where: str) -> Any:
         raise _refusal(error.errors(include_url=False), document, where) from None
 
 
-def json_schema(kind: Any) -> dict[str, Any]:
+def json_schema(kind: Any) -> JsonSchemaValue:
     """Return the JSON Schema of what a type writes; see `kopt_kb.wire.schema`."""
     body = TypeAdapter(kind).json_schema(mode="serialization")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_tidy(body)}
@@ -283,7 +284,7 @@ def _words(error: ErrorDetails, tried: list[ErrorDetails]) -> str:
     return f"has to be {' or '.join(expected)}, not {_shown(error['input'])}"
 
 
-def _expected(kind: str, context: Mapping[str, Any]) -> str:
+def _expected(kind: str, context: _Node) -> str:
     if kind in {"literal_error", "enum"}:
         return "one of " + str(context["expected"]).replace("'", "").replace(" or ", ", ")
     if kind == "greater_than_equal" and context["ge"] >= 0:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kopt_kb.analysis.ttir.costs import combine_ops
@@ -14,7 +12,7 @@ from kopt_kb.analysis.ttir.values import Array
 
 __all__ = ["fold_reduce", "fold_scan"]
 
-_UFUNCS: dict[str, Any] = {
+_UFUNCS: dict[str, np.ufunc] = {
     "arith.addi": np.add,
     "arith.muli": np.multiply,
     "arith.andi": np.bitwise_and,
@@ -25,7 +23,7 @@ _UFUNCS: dict[str, Any] = {
 }
 
 
-def _ufunc(op: Op, module: Module) -> Any:
+def _ufunc(op: Op, module: Module) -> np.ufunc | None:
     body = combine_ops(op, module)
     return _UFUNCS.get(body[0].name) if len(body) == 1 else None
 

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import io
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -65,7 +65,7 @@ def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:
         raise BadInput(message, where=case.file, code="KB081") from error
 
 
-def _pick(kernels: Mapping[str, Any], case: KernelCase) -> Any:
+def _pick(kernels: Mapping[str, object], case: KernelCase) -> Any:
     names = ", ".join(kernels) or "none"
     if case.kernel in kernels:
         return kernels[case.kernel]
@@ -171,12 +171,12 @@ def _stop_early(target: CompileTarget, limit_bytes: int | None, where: str) -> I
     backend = type(make_backend(gpu_target(target)))
     add_stages = backend.add_stages
 
-    def limited(self: object, stages: dict[str, Any], *rest: object) -> None:
+    def limited(self: object, stages: dict[str, Callable[..., object]], *rest: object) -> None:
         add_stages(self, stages, *rest)
         stage = next(name for name in ("ptx", "amdgcn") if name in stages)
         generate = stages[stage]
 
-        def checked(source: Any, metadata: dict[str, Any]) -> Any:
+        def checked(source: Any, metadata: Any) -> object:
             if metadata["shared"] > limit_bytes:
                 what = f"needs {metadata['shared']} B of shared memory, a block may use {limit_bytes} B"
                 raise CompileFailed.of("shared_memory", what, where=where, fix="smaller tiles or fewer stages")

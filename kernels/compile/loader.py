@@ -81,7 +81,7 @@ def heuristic_names(kernel: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def jit_functions(module: ModuleType) -> dict[str, Any]:
+def jit_functions(module: ModuleType) -> dict[str, object]:
     """Return the kernels that the module itself defines, decorated as they are, in order of their lines."""
     found = {
         name: value

@@ -17,7 +17,7 @@ __all__ = ["CudaDriver", "Driver", "DriverError", "scalar_type"]
 _STATIC_SHARED_BYTES = 48 << 10
 """Dynamic shared memory above this needs an attribute of the function (CUDA C++ Programming Guide)."""
 
-_TYPES: dict[str, Any] = {
+_TYPES: dict[str, type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]] = {
     "i1": ctypes.c_int8, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
     "u1": ctypes.c_uint8, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
     "fp32": ctypes.c_float, "f32": ctypes.c_float, "fp64": ctypes.c_double,

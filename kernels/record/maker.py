@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.kernels.record.model import Keywords
 from kopt_kb.kernels.record.request import Answer, CallRequest, OpRequest, Refusal, Request, TensorArgument
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.wire import canonical, plain, read
@@ -123,7 +124,7 @@ def _capability(arch: object) -> tuple[int, int]:
 class _Call:
     """A function with its arguments; `tensors` are those of them that lie on the device."""
 
-    def __init__(self, module: ModuleType, function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    def __init__(self, module: ModuleType, function: Callable[..., Any], arguments: Keywords) -> None:
         import torch
 
         self.module, self.function, self.arguments = module, function, arguments
@@ -174,7 +175,7 @@ def _free_call(what: CallRequest, trace: Any) -> tuple[_Call, str]:
         function = getattr(function, part, None)
     if not callable(function):
         raise BadInput(f"{place} has no function {name}", where="--call", code="KB447")
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, object] = {}
     for key, value in what.arguments.items():
         if isinstance(value, TensorArgument):
             known = format_of(value.dtype)

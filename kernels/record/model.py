@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import FORMATS
@@ -21,6 +21,7 @@ __all__ = [
     "Copy",
     "Fill",
     "Input",
+    "Keywords",
     "Launch",
     "LaunchRecord",
     "NullArg",
@@ -33,6 +34,9 @@ __all__ = [
 
 VERSION = 1
 """Version of the schema that this program writes."""
+
+Keywords: TypeAlias = Mapping[str, Any]
+"""Keyword arguments of a call of somebody else: torch, Triton, a user's launcher."""
 
 _MAX_BUFFERS, _MAX_STEPS, _MAX_RANK = 256, 1024, 16
 _MAX_SCRATCH_BYTES = 1 << 36

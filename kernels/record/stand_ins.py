@@ -7,7 +7,7 @@ that nobody has is an error that names it, never a guess.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.record.model import Keywords
 
 __all__ = ["DeviceFacts", "indexing", "stand_ins"]
 
@@ -73,7 +74,7 @@ class _Stream:
 def stand_ins(facts: DeviceFacts) -> Iterator[None]:
     """Answer torch's questions about the GPU from facts while the block runs."""
     properties, cuda = _Properties(facts), torch.cuda
-    answers: Mapping[str, Any] = {
+    answers: Mapping[str, Callable[..., object]] = {
         "is_available": lambda: True,
         "device_count": lambda: 1,
         "current_device": lambda: 0,
@@ -90,7 +91,7 @@ def stand_ins(facts: DeviceFacts) -> Iterator[None]:
         "is_current_stream_capturing": lambda: False,
         "_lazy_init": lambda: None,
     }
-    patches = [mock.patch.object(cuda, name, answer) for name, answer in answers.items()]
+    patches: list[Any] = [mock.patch.object(cuda, name, answer) for name, answer in answers.items()]
     # Fake tensors start the real device for autograd where one is said to be available; nothing here needs that.
     patches.append(mock.patch("torch._subclasses.fake_tensor.init_gpu_context", return_value=None))
     for one in patches:
@@ -142,7 +143,7 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
             return self._moved(args, given)
         return func(*args, **given)
 
-    def _moved(self, args: Any, given: Mapping[str, Any]) -> Any:
+    def _moved(self, args: Any, given: Keywords) -> Any:
         """Return the tensor in its new dtype; on this machine all devices are the one that is recorded for."""
         dtypes = [one for one in (*args[1:], *given.values()) if isinstance(one, torch.dtype)]
         others = [one.dtype for one in args[1:] if isinstance(one, torch.Tensor)]
@@ -155,7 +156,7 @@ def _plain(index: Any) -> bool:
     return all(one is None or one is Ellipsis or isinstance(one, int | slice) for one in parts)
 
 
-def _leaves(args: Any, given: Mapping[str, Any]) -> bool:
+def _leaves(args: Any, given: Keywords) -> bool:
     """Return whether `.to` names the CPU, or a tensor there."""
     named = [str(getattr(one, "device", one)) for one in (*args, *given.values()) if not isinstance(one, torch.dtype)]
     return any(one.startswith("cpu") for one in named)

@@ -8,7 +8,7 @@ since a replay can't know it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Step, View
+from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Keywords, Step, View
 from kopt_kb.kernels.record.stand_ins import DeviceFacts, indexing, stand_ins
 from kopt_kb.problem.dtypes import format_of
 
@@ -134,7 +134,7 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             self._operation(name, made, args, given)
         return result
 
-    def _operation(self, name: str, made: list[Any], args: Any, given: Mapping[str, Any]) -> None:
+    def _operation(self, name: str, made: list[Any], args: Any, given: Keywords) -> None:
         value = 0 if name in _FILL[0] else 1 if name in _FILL[1] else _fill_value(name, args, given)
         if value is not None and made[0].is_contiguous():
             self._fill(made[0], value)
@@ -177,7 +177,7 @@ def _storage(tensor: Any) -> int:
     return int(tensor.untyped_storage()._cdata)
 
 
-def _fill_value(name: str, args: Any, given: Mapping[str, Any]) -> float | int | bool | None:
+def _fill_value(name: str, args: Any, given: Keywords) -> float | int | bool | None:
     """Return the number that an operation fills with, or None when it is none or not a number."""
     if name not in _FILL_WITH:
         return None

@@ -13,7 +13,7 @@ import dataclasses
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.build import failure as _failure
 from kopt_kb.kernels.compile.stub import argument
 from kopt_kb.kernels.launch_case import TensorSpec
-from kopt_kb.kernels.record.model import Argument, Launch, NullArg, ScalarArg, TensorArg, TensorMapArg
+from kopt_kb.kernels.record.model import Argument, Keywords, Launch, NullArg, ScalarArg, TensorArg, TensorMapArg
 from kopt_kb.kernels.record.trace import Trace
 
 __all__ = ["Launches"]
@@ -68,7 +68,7 @@ class Launches:
         with mock.patch.object(JITFunction, "run", run), mock.patch.object(Autotuner, "run", tuned):
             yield
 
-    def _tuned(self, tuner: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    def _tuned(self, tuner: Any, args: Any, kwargs: Keywords) -> Any:
         if not 0 <= self._autotune < len(tuner.configs):
             raise BadInput(
                 f"no autotune configuration {self._autotune}",
@@ -81,7 +81,7 @@ class Launches:
             config.pre_hook({**dict(zip(tuner.arg_names, args, strict=False)), **kwargs, **config.all_kwargs()})
         return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
 
-    def _compiled(self, run: Any, kernel: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    def _compiled(self, run: Any, kernel: Any, args: Any, kwargs: Keywords) -> Any:
         kernel.device_caches.clear()
         stubs = [_stub(one) for one in args]
         try:
@@ -91,7 +91,7 @@ class Launches:
         except Exception as error:
             raise _failure(error, kernel.__name__) from error
 
-    def _append(self, compiled: Any, grid: Any, bound: Mapping[str, Any]) -> None:
+    def _append(self, compiled: Any, grid: Any, bound: Keywords) -> None:
         metadata = compiled.metadata
         code = compiled.kernel
         digest = hashlib.sha256(code).hexdigest()
@@ -128,7 +128,7 @@ class Launches:
             if len(key) == 1 and source.signature.get(names[key[0]]) == "constexpr" and value == 1:
                 self.assumed[f"{source.fn.__name__}.{names[key[0]]} equals 1"] = None
 
-    def _arguments(self, compiled: Any, bound: Mapping[str, Any], grid: list[int]) -> tuple[Argument, ...]:
+    def _arguments(self, compiled: Any, bound: Keywords, grid: list[int]) -> tuple[Argument, ...]:
         metadata, made = compiled.metadata, list[Argument]()
         descriptors = iter(getattr(metadata, "tensordesc_meta", None) or ())
         for name, kind in compiled.src.signature.items():
@@ -149,7 +149,7 @@ class Launches:
         self._trace.used(view)
         return TensorArg(view, name)
 
-    def _descriptor(self, name: str, value: Any, meta: Mapping[str, Any] | None) -> list[Argument]:
+    def _descriptor(self, name: str, value: Any, meta: Any) -> list[Argument]:
         view = self._trace.view(value.base)
         view = dataclasses.replace(view, shape=tuple(map(int, value.shape)), strides=tuple(map(int, value.strides)))
         self._trace.used(view)
@@ -202,7 +202,7 @@ def entry_parameters(ptx: str, entry: str) -> int:
     return len(re.findall(r"\.param\b", head[1])) if head else 0
 
 
-def _bound(kernel: Any, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def _bound(kernel: Any, args: Any, kwargs: Keywords) -> Keywords:
     """Return parameter → value of a call, defaults included."""
     names = [param.name for param in kernel.params]
     given = dict(zip(names, args, strict=False)) | {name: one for name, one in kwargs.items() if name in names}

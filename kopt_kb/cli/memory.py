@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from kopt_kb.cli.output import add_author, add_common, print_json, table
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     return int(actions[args.action](workspace, args))
 
 
-def _rendered(workspace: Workspace, args: argparse.Namespace, body: dict[str, Any], text: str) -> int:
+def _rendered(workspace: Workspace, args: argparse.Namespace, body: Mapping[str, object], text: str) -> int:
     report = render_workspace(workspace)
     if args.json:
         print_json({**body, "render": report.to_json()})
@@ -203,21 +204,17 @@ _NUMBERS = (
 def _summary(workspace: Workspace, args: argparse.Namespace) -> int:
     memory = read_memory(workspace)
     _name_stray(memory)
-    rows: dict[int, dict[str, Any]] = {number: {"version": f"v{number}", "masked": True} for number in memory.masked}
+    documents: dict[int, object] = {number: {"version": f"v{number}", "masked": True} for number in memory.masked}
+    rows = {number: (f"v{number}", "yes", *["-"] * 7) for number in memory.masked}
     for one in memory.visible:
         numbers = {name: getattr(one.performance, name) for name in _NUMBERS}
         action = one.optimization.action_description if one.optimization else ""
-        rows[one.number] = {"version": one.version, "masked": False, **numbers, "status": one.status, "action": action}
-    ordered = [rows[number] for number in sorted(rows)]
+        head = {"version": one.version, "masked": False}
+        documents[one.number] = {**head, **numbers, "status": one.status, "action": action}
+        cells = [json.dumps(number) if number is not None else "-" for number in numbers.values()]
+        rows[one.number] = (one.version, "no", *cells, one.status, " ".join(action.split())[:60])
     if args.json:
-        print_json({"versions": ordered, "stray": list(memory.stray)})
+        print_json({"versions": [documents[number] for number in sorted(documents)], "stray": list(memory.stray)})
     else:
-        print(table([_COLUMNS, *(_cells(one) for one in ordered)], right=range(2, 7)))
+        print(table([_COLUMNS, *(rows[number] for number in sorted(rows))], right=range(2, 7)))
     return ExitCode.OK
-
-
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    if row["masked"]:
-        return (row["version"], "yes", *["-"] * 7)
-    numbers = [json.dumps(row[name]) if row[name] is not None else "-" for name in _NUMBERS]
-    return (row["version"], "no", *numbers, row["status"], " ".join(row["action"].split())[:60])

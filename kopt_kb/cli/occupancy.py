@@ -7,7 +7,7 @@ kb occupancy --platform MI300X --threads 512 --registers 142 --shared 65536
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TypedDict
 
 from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, PlatformOccupancies, PlatformOccupancy, occupancy
@@ -80,7 +80,18 @@ def _recorded(file: str, limits: Limits) -> dict[str, Resources]:
         ) from error
 
 
-def _resources(one: dict[str, Any], limits: Limits) -> Resources:
+class _Compiled(TypedDict):
+    """What occupancy takes from a record of a compiled kernel."""
+
+    num_warps: int
+    registers: int | None
+    accumulation_registers: int | None
+    scalar_registers: int | None
+    shared_bytes: int
+    tensor_memory_columns: int
+
+
+def _resources(one: _Compiled, limits: Limits) -> Resources:
     return Resources(
         threads_per_block=one["num_warps"] * (limits.warp_size or 0),
         registers_per_thread=one["registers"] or 0,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
+from kopt_kb.analysis.profile import Source
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.product import product_of
@@ -12,6 +12,7 @@ from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
 from kopt_kb.cli.profile_text import Judged, by_time, render, share_of
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.wire import JSON
 
 __all__ = ["add_arguments", "documents", "judge", "print_judged", "run"]
 
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if args.top is not None:
         judged = judged[: args.top]
     if args.json:
-        print_json({"reports": reports, "kernels": documents(judged)})
+        print_json({"reports": [one.to_json() for one in reports], "kernels": documents(judged)})
         return ExitCode.OK
     print_judged(reports, judged)
     return ExitCode.OK
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 def judge(
     files: list[str], kernel: str | None, registry: Registry, platform: Platform | None = None, *, source: bool = False
-) -> tuple[list[dict[str, Any]], list[Judged]]:
+) -> tuple[list[Source], list[Judged]]:
     """Return the reports and each kernel with its verdict under the roofs of the product it ran on.
 
     Args:
@@ -54,23 +55,23 @@ def judge(
         source: Whether costs of single instructions are read.
         platform: The product that the user says it was; a report that names another raises `BadInput`.
     """
-    reports: list[dict[str, Any]] = []
+    reports: list[Source] = []
     judged: list[Judged] = []
     for file in files:
         found = list(read_profiles(file, kernel=kernel, source=source))
         if found:
-            reports.append(found[0].source.to_json())
+            reports.append(found[0].source)
         for one in found:
             product = product_of(one, registry, platform)
             judged.append(Judged(one, classify(one, product), product))
     return reports, by_time(judged)
 
 
-def print_judged(reports: list[dict[str, Any]], judged: list[Judged]) -> None:
+def print_judged(reports: list[Source], judged: list[Judged]) -> None:
     """Print the reports, the table, and the proof of each verdict."""
     for one in reports:
-        version = f" {printable(str(one['tool_version']))}" if one["tool_version"] else ""
-        print(f"Report: {printable(str(one['file']))} ({one['format']}, {one['tool']}{version})")
+        version = f" {printable(one.tool_version)}" if one.tool_version else ""
+        print(f"Report: {printable(one.file)} ({one.format}, {one.tool}{version})")
     products = dict.fromkeys(str(one.platform.id) for one in judged if one.platform is not None)
     if products:
         print(f"Product: {', '.join(products)}")
@@ -78,7 +79,7 @@ def print_judged(reports: list[dict[str, Any]], judged: list[Judged]) -> None:
     print(render(judged))
 
 
-def documents(judged: list[Judged]) -> list[dict[str, Any]]:
+def documents(judged: list[Judged]) -> list[dict[str, JSON]]:
     """Return the elements of `kernels`: the profile with its part of the time, its product and its verdict."""
     return [
         {

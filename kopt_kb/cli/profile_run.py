@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     kernel = args.kernel if made.tool == "ncu" else None
     reports, judged = judge([str(one) for one in made.reports], kernel, Registry.open())
     if args.json:
-        print_json({"reports": reports, "kernels": documents(judged)})
+        print_json({"reports": [one.to_json() for one in reports], "kernels": documents(judged)})
     elif judged:
         print_judged(reports, judged)
     else:

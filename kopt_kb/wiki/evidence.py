@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote
-from kopt_kb.wiki.names import fold
+from kopt_kb.wiki.names import FrontMatter, fold
 from kopt_kb.wiki.row import Row, Source
 
 __all__ = ["TBD", "evidence_faults"]
@@ -20,7 +19,7 @@ TBD = "TBD"
 _CAPABILITY = re.compile(r"sm_(?P<major>\d+)(?P<minor>\d)")
 
 
-def evidence_faults(front: Mapping[str, Any], rows: list[Row], footnotes: Mapping[str, Footnote]) -> Iterator[Fault]:
+def evidence_faults(front: FrontMatter, rows: list[Row], footnotes: Mapping[str, Footnote]) -> Iterator[Fault]:
     """Yield a fault for each row whose grade, cell or identity its sources don't carry.
 
     Args:
@@ -49,7 +48,7 @@ def _unfinished(row: Row, footnotes: Mapping[str, Footnote]) -> Iterator[Fault]:
         yield Fault("WK210", row.path, row.line, message, "name the document", row.key)
 
 
-def _vendor(front: Mapping[str, Any], row: Row, footnotes: Mapping[str, Footnote]) -> Iterator[Fault]:
+def _vendor(front: FrontMatter, row: Row, footnotes: Mapping[str, Footnote]) -> Iterator[Fault]:
     """A row of grade vendor cites a document that the page's vendor published."""
     vendor = str(front.get("vendor", ""))
     published = [footnotes[source.id].publisher for source in row.sources if source.id in footnotes]
@@ -58,7 +57,7 @@ def _vendor(front: Mapping[str, Any], row: Row, footnotes: Mapping[str, Footnote
         yield Fault("WK212", row.path, row.line, message, "grade it secondary, or cite the vendor", row.key)
 
 
-def _texts(front: Mapping[str, Any], *names: str) -> list[str]:
+def _texts(front: FrontMatter, *names: str) -> list[str]:
     """Return the folded names in those fields, each a text or a list."""
     found: list[str] = []
     for name in names:
@@ -67,7 +66,7 @@ def _texts(front: Mapping[str, Any], *names: str) -> list[str]:
     return [fold(one) for one in found if fold(one)]
 
 
-def _names(front: Mapping[str, Any]) -> tuple[set[str], re.Pattern[str] | None]:
+def _names(front: FrontMatter) -> tuple[set[str], re.Pattern[str] | None]:
     """Return this product's folded names, and a pattern of its and its neighbours' names, the longest first."""
     own, near = _texts(front, "platform", "sku", "aliases", "family"), _texts(front, "not")
     if not near:
@@ -89,7 +88,7 @@ def _neighbour(row: Row, own: set[str], names: re.Pattern[str] | None) -> Iterat
             yield Fault("WK213", row.path, row.line, message, "read the cell of this product", row.key)
 
 
-def _identity(front: Mapping[str, Any], row: Row) -> Iterator[Fault]:
+def _identity(front: FrontMatter, row: Row) -> Iterator[Fault]:
     """The capability or instruction set of a target page is the one in its name."""
     target = str(front.get("target", ""))
     found = _CAPABILITY.fullmatch(target)

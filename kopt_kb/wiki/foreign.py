@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
@@ -98,7 +97,7 @@ def _pairs(text: str, where: str) -> dict[str, str]:
     return found
 
 
-def foreign_row(fields: Mapping[str, Any], where: str) -> ForeignRow:
+def foreign_row(fields: Mapping[str, object], where: str) -> ForeignRow:
     """Return the row in these fields: platform, metric (or key), value, unit, conditions, and axes by name.
 
     Raises:
@@ -119,7 +118,7 @@ def foreign_row(fields: Mapping[str, Any], where: str) -> ForeignRow:
             f"{symbol.symbol} does not measure {one.id}", where=where, fix=f"dimension {one.dimension}", code="KB024"
         )
     stated = fields.get("conditions") or {}
-    axes |= _pairs(stated, where) if isinstance(stated, str) else {str(k): str(v) for k, v in stated.items()}
+    axes |= {str(k): str(v) for k, v in stated.items()} if isinstance(stated, Mapping) else _pairs(str(stated), where)
     axes |= {k: str(v).strip() for k, v in fields.items() if k in AXES and str(v or "").strip()}
     text = str(fields["value"]).strip()
     number = _number(text, where)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from kopt_kb.wiki.blocks import Outline, TextBlock, is_prose, paired, read_blocks
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.names import FrontMatter
 from kopt_kb.wiki.page import read_front_matter
 from kopt_kb.wiki.sheet import MAX_BYTES
 
@@ -62,10 +63,10 @@ class KnowledgePage:
 _FIELDS = ("title", "kind", "op", "backend", "arch", "versions")
 
 
-def _check_front(page: KnowledgePage, front: dict[str, object], targets: Iterable[str]) -> None:
+def _check_front(page: KnowledgePage, front: FrontMatter, targets: Iterable[str]) -> None:
     """Read the fields; an advice page names its limiter and is about everything unless it says otherwise."""
     folder = page.path.split("/", 1)[0]
-    defaults: dict[str, object] = {"op": ["any"], "backend": ["any"], "arch": ["any"], "versions": "any"}
+    defaults: FrontMatter = {"op": ["any"], "backend": ["any"], "arch": ["any"], "versions": "any"}
     given = {**defaults, **front} if folder == "advice" else front
     for name in ("title", "kind", "versions"):
         if not isinstance(given.get(name), str) or not str(given[name]).strip():

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.faults import Fault
 
-__all__ = ["AmbiguousPlatform", "Identity", "NameIndex", "UnknownPlatform", "fold"]
+__all__ = ["AmbiguousPlatform", "FrontMatter", "Identity", "NameIndex", "UnknownPlatform", "fold"]
+
+Yaml: TypeAlias = "str | list[Yaml] | dict[str, Yaml]"
+FrontMatter: TypeAlias = Mapping[str, Yaml]
+"""What a page says of itself, every scalar a text."""
 
 _VENDOR_WORDS = re.compile(r"^(nvidia|amd|instinct|radeon|geforce)[\s_\-]+", re.IGNORECASE)
 
@@ -57,7 +61,7 @@ class Identity:
     pci: tuple[str, ...] = ()
 
     @classmethod
-    def from_front(cls, front: Mapping[str, Any], path: str) -> Identity:
+    def from_front(cls, front: FrontMatter, path: str) -> Identity:
         """Return the identity in a page's front matter; missing fields become empty text."""
         texts = {name: str(front.get(name, "")) for name in ("platform", "vendor", "sku", "arch", "target")}
         lists = [tuple(str(one) for one in front.get(name) or ()) for name in ("aliases", "family", "not", "pci")]

@@ -10,6 +10,7 @@ from kopt_kb.wiki.cells import CellFault, parse_row
 from kopt_kb.wiki.evidence import TBD, evidence_faults
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.names import FrontMatter
 from kopt_kb.wiki.row import COLUMNS, Row
 from kopt_kb.wiki.sheet import MAX_BYTES
 from kopt_kb.wiki.tables import split_cells
@@ -30,7 +31,7 @@ class Page:
     """A page as read: what loaded, and what is wrong with it."""
 
     path: str
-    front: dict[str, Any] = field(default_factory=dict)
+    front: FrontMatter = field(default_factory=dict)
     title: str = ""
     rows: list[Row] = field(default_factory=list)
     footnotes: dict[str, Footnote] = field(default_factory=dict)
@@ -66,7 +67,7 @@ def _strings_only(yaml: Any) -> Any:
     return getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
-def read_front_matter(text: str) -> tuple[dict[str, Any], int] | None:
+def read_front_matter(text: str) -> tuple[FrontMatter, int] | None:
     """Return the front matter (scalars as strings) and the number of its lines, or None if it is broken."""
     lines = text.split("\n", 200)
     if lines[0].strip() != "---":
@@ -86,9 +87,10 @@ def read_front_matter(text: str) -> tuple[dict[str, Any], int] | None:
 def _check_front(page: Page, kind: str) -> None:
     front = page.front
     for name in _REQUIRED.get(kind, ()):
-        if not isinstance(front.get(name), str) or not front[name].strip():
+        text = front.get(name)
+        if not isinstance(text, str) or not text.strip():
             page.fault("WK103", 1, f"front matter lacks {name!r}", f"needed: {', '.join(_REQUIRED[kind])}")
-        elif front[name].startswith(TBD):
+        elif text.startswith(TBD):
             page.fault("WK210", 1, f"front matter field {name!r} is still to be filled", "write it as the vendor does")
     for name in _LIST_FIELDS:
         value = front.get(name, [])

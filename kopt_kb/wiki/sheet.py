@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict
 
 from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote
+from kopt_kb.wiki.names import FrontMatter
 from kopt_kb.wiki.row import Row
 
-__all__ = ["MAX_BYTES", "RuleCheck", "Sheet", "row_value"]
+__all__ = ["MAX_BYTES", "RuleCheck", "Sheet", "StoredSheet", "row_value"]
 
 MAX_BYTES = 1 << 20
 """Larger pages are refused before they are parsed."""
@@ -29,11 +30,23 @@ class RuleCheck:
     detail: str
 
 
+class StoredSheet(TypedDict):
+    """A sheet as the cache keeps it."""
+
+    front: FrontMatter
+    path: str
+    title: str
+    rows: list[list[Any]]
+    footnotes: dict[str, list[tuple[str, str, str, str, str, str, int]]]
+    faults: list[tuple[str, str, int, str, str, str | None]]
+    checks: list[tuple[str, str, str, int, str, str]]
+
+
 @dataclass(slots=True)
 class Sheet:
     """Everything known of one product."""
 
-    front: dict[str, Any]
+    front: FrontMatter
     path: str
     title: str
     rows: list[Row] = field(default_factory=list)
@@ -46,7 +59,7 @@ class Sheet:
         blocked = {fault.key for fault in self.faults}
         return {row.key: row for row in self.rows if row.chosen is not False and row.key not in blocked}
 
-    def to_cache(self) -> dict[str, Any]:
+    def to_cache(self) -> StoredSheet:
         """Return a JSON-able form; `from_cache` reads it back to an equal sheet."""
         return {
             "front": self.front,
@@ -54,15 +67,15 @@ class Sheet:
             "title": self.title,
             "rows": [row.to_cache() for row in self.rows],
             "footnotes": {
-                path: [[n.id, n.title, n.publisher, n.url, n.revision, n.read, n.line] for n in notes.values()]
+                path: [(n.id, n.title, n.publisher, n.url, n.revision, n.read, n.line) for n in notes.values()]
                 for path, notes in self.footnotes.items()
             },
-            "faults": [[f.code, f.path, f.line, f.message, f.fix, f.key] for f in self.faults],
-            "checks": [[c.rule, c.key, c.path, c.line, c.outcome, c.detail] for c in self.checks],
+            "faults": [(f.code, f.path, f.line, f.message, f.fix, f.key) for f in self.faults],
+            "checks": [(c.rule, c.key, c.path, c.line, c.outcome, c.detail) for c in self.checks],
         }
 
     @classmethod
-    def from_cache(cls, data: dict[str, Any]) -> Sheet:
+    def from_cache(cls, data: StoredSheet) -> Sheet:
         """Return the sheet that `to_cache` wrote."""
         return cls(
             data["front"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki import cache
-from kopt_kb.wiki.names import Identity, NameIndex
+from kopt_kb.wiki.names import FrontMatter, Identity, NameIndex
 from kopt_kb.wiki.sheet import MAX_BYTES, Sheet
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Wiki:
         return head if b"\n---" in head[3:] or len(head) < _HEAD_BYTES else self.read(path) or b""
 
     @staticmethod
-    def _front(content: bytes) -> dict[str, object]:
+    def _front(content: bytes) -> FrontMatter:
         from kopt_kb.wiki.page import read_front_matter
 
         found = read_front_matter(content.decode("utf-8", "replace").replace("\r\n", "\n"))

@@ -60,6 +60,7 @@ def test_the_last_dimension_is_named_when_any_rank_is_allowed(tmp_path):
         ('OP = "rmsnorm"', "", "declares no OP"),
         ('OP = "rmsnorm"', 'OP = "rms" + name', "OP is not a literal"),
         ('"rmsnorm"', '"sofmax"', "did you mean softmax"),
+        ('{"weight": True}', "5", "OP_OPTIONS is no table"),
         ("caching", "magic", "unknown category 'magic'"),
         ('"num_warps": 8,', '"BLOCK": 8,', "BLOCK not in TUNING_SPACE"),
         ("[4, 8]", "[]", "not a table of lists"),

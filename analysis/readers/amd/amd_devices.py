@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.readers.amd.amd_csv import csv_rows, folded, number_in
@@ -80,7 +79,7 @@ def _target(name: object, version: object) -> str:
     return f"gfx{number // 10000}{number // 100 % 100:x}{number % 100:x}"
 
 
-def device_of_agent(agent: Mapping[str, Any]) -> AmdDevice:
+def device_of_agent(agent: Mapping[str, object]) -> AmdDevice:
     """Return the device of one agent record; keys are those of rocprofiler-sdk in lower case."""
     target = _target(agent.get("name"), agent.get("gfx_target_version"))
     return AmdDevice(
@@ -93,7 +92,7 @@ def device_of_agent(agent: Mapping[str, Any]) -> AmdDevice:
     )
 
 
-def device_of_sysinfo(info: Mapping[str, Any]) -> AmdDevice:
+def device_of_sysinfo(info: Mapping[str, object]) -> AmdDevice:
     """Return the device of a rocprof-compute system record; 0 and empty cells are not said."""
     found = AmdDevice(
         name=_name(info.get("gpu_model"), info.get("gpu_series"), info.get("gpu_arch")),

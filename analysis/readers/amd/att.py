@@ -130,7 +130,7 @@ def _spot(row: list[Any], stream: JsonStream) -> HotSpot:
     return HotSpot(address, row[0], hits, latency, stall)
 
 
-def _facts(folder: Path) -> dict[str, Any]:
+def _facts(folder: Path) -> dict[str, object]:
     path = folder / _FILES
     if not path.is_file() or path.stat().st_size > _MAX_FILES_BYTES:
         return {}

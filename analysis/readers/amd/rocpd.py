@@ -179,12 +179,12 @@ def _devices(connection: sqlite3.Connection) -> dict[tuple[Any, Any], AmdDevice]
     return {(guid, key): device_of_agent(_agent(name, product, extra)) for guid, key, name, product, extra in rows}
 
 
-def _agent(name: object, product: object, extra: object) -> dict[str, Any]:
+def _agent(name: object, product: object, extra: object) -> dict[str, object]:
     try:
         found = json.loads(text_of(extra) or "{}")
     except (ValueError, RecursionError):
         found = {}
-    known: dict[str, Any] = found if isinstance(found, dict) else {}
+    known: dict[str, object] = found if isinstance(found, dict) else {}
     return {**known, "name": name, "product_name": product}
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from kopt_kb.analysis.profile import Dim3, KernelProfile, Source
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
@@ -30,6 +30,8 @@ _REGISTERS = {
     "accum_vgpr_count": "accum_registers_per_thread",
     "sgpr_count": "scalar_registers_per_wave",
 }
+_Entry: TypeAlias = dict[str, Any]
+"""An entry as the tool wrote it; whoever takes it apart meets KeyError or TypeError in a damaged one."""
 _SIZES = {"group_segment_size": "shared_block_bytes", "private_segment_size": "scratch_bytes_per_thread"}
 
 
@@ -42,7 +44,7 @@ class _Process:
     counters: dict[int, str] = field(default_factory=dict)
     shapes: dict[tuple[Any, ...], Shape] = field(default_factory=dict)
 
-    def shape(self, info: dict[str, Any], record: dict[str, Any]) -> Shape:
+    def shape(self, info: _Entry, record: _Entry) -> Shape:
         """Return the configuration of a `dispatch_info`; raises KeyError or TypeError for a damaged one."""
         axes = tuple(info[kind][axis] for kind in ("workgroup_size", "grid_size") for axis in "xyz")
         found = {**info, **record}
@@ -131,7 +133,7 @@ def _take_names(stream: JsonStream, section: str, process: _Process) -> None:
             raise stream.fault(f"a damaged entry of {section}") from error
 
 
-def _symbol(entry: dict[str, Any]) -> tuple[str, tuple[tuple[str, float], ...]]:
+def _symbol(entry: _Entry) -> tuple[str, tuple[tuple[str, float], ...]]:
     names = ("formatted_kernel_name", "demangled_kernel_name", "kernel_name")
     shown = next((text for one in names if (text := text_of(entry.get(one)))), f"kernel {entry['kernel_id']}")
     counts = ((metric, whole_of(entry.get(name))) for name, metric in _REGISTERS.items())
@@ -166,7 +168,7 @@ def _counted(stream: JsonStream, store: DispatchStore, process: _Process, number
                 raise stream.fault("a damaged counter record") from error
 
 
-def _values(records: list[dict[str, Any]], process: _Process) -> dict[str, float]:
+def _values(records: list[_Entry], process: _Process) -> dict[str, float]:
     """Add up the instances of each counter."""
     found: dict[str, float] = {}
     for one in records:
@@ -177,14 +179,14 @@ def _values(records: list[dict[str, Any]], process: _Process) -> dict[str, float
 
 
 def _open(  # noqa: PLR0913, PLR0917 - one record of two kinds of sections
-    info: dict[str, Any],
-    times: dict[str, Any],
+    info: _Entry,
+    times: _Entry,
     values: dict[str, float],
     store: DispatchStore,
     process: _Process,
     number: int,
     path: Path,
-    record: dict[str, Any] | None = None,
+    record: _Entry | None = None,
 ) -> None:
     dispatch = info["dispatch_id"]
     if whole_of(dispatch) is None:

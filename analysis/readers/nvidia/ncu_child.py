@@ -8,15 +8,31 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, TextIO
+from typing import Any, NotRequired, TextIO, TypedDict
 
-__all__ = ["main"]
+__all__ = ["ActionLine", "main"]
 
 _SKIPPED = ("breakdown:", "group:", "pmsampling:")
 _OPCODES = "sass__inst_executed_per_opcode"
 _TEXT_KIND, _FLOAT_KINDS, _WHOLE_KINDS = 2, (3, 4), (5, 6)
 _MISSING_EXIT = 3
 _SOL_RULE = "SOLBottleneck"
+
+
+class ActionLine(TypedDict):
+    """One action; `names` and `units` of its values stand in the first line of their table."""
+
+    range: int
+    action: int
+    name: str
+    demangled: str
+    workload: int
+    values: list[float | int | str]
+    rules: list[list[Any]]
+    opcodes: dict[str, float]
+    table: int
+    names: NotRequired[list[str]]
+    units: NotRequired[list[str]]
 
 
 def main(path: str, start: int, stop: int, out: TextIO) -> int:
@@ -58,8 +74,8 @@ def _write(out: TextIO, library: Any, action: Any, place: tuple[int, int], table
             units.append(metric.unit() or "")
             values.append(value)
     key = (*names, "", *units)
-    table = tables.get(key)
-    line: dict[str, Any] = {
+    new = key not in tables
+    line: ActionLine = {
         "range": place[0],
         "action": place[1],
         "name": action.name(library.IAction.NameBase_FUNCTION) or "",
@@ -68,11 +84,10 @@ def _write(out: TextIO, library: Any, action: Any, place: tuple[int, int], table
         "values": values,
         "rules": _rules(action),
         "opcodes": _opcodes(action),
+        "table": tables.setdefault(key, len(tables)),
     }
-    if table is None:
-        table = tables[key] = len(tables)
+    if new:
         line["names"], line["units"] = names, units
-    line["table"] = table
     out.write(json.dumps(line) + "\n")
 
 

@@ -13,6 +13,7 @@ from kopt_kb.analysis.profile.launch import RuleKind
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.units import base_unit
+from kopt_kb.analysis.readers.nvidia.ncu_child import ActionLine
 from kopt_kb.analysis.readers.nvidia.ncu_children import child_lines, result_parts
 from kopt_kb.analysis.readers.nvidia.ncu_frames import MAGIC, tool_version
 from kopt_kb.analysis.readers.nvidia.ncu_labels import sol_title
@@ -83,12 +84,12 @@ def _launches(path: Path) -> Iterator[tuple[Launch, str]]:
         raise ReportError(f"damaged: {parts[-1].stop} results announced, {read} read", where=path, fix=_AGAIN)
 
 
-def _table(line: dict[str, Any]) -> _Table:
+def _table(line: ActionLine) -> _Table:
     scaled = [base_unit(unit) for unit in line["units"]]
     return [(name, one.unit, one.times, one.over) for name, one in zip(line["names"], scaled, strict=True)]
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parsed(text: str, path: Path) -> Any:
     try:
         line = json.loads(text)
     except ValueError as error:
@@ -98,7 +99,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     return line
 
 
-def _launch(line: dict[str, Any], table: _Table, path: Path) -> tuple[Launch, str]:
+def _launch(line: ActionLine, table: _Table, path: Path) -> tuple[Launch, str]:
     raw: dict[str, RawMetric] = {}
     for (name, unit, times, over), value in zip(table, line["values"], strict=True):
         if isinstance(value, str):

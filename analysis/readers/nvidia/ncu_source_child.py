@@ -33,15 +33,15 @@ def main(path: str, start: int, stop: int, out: TextIO) -> int:
         one_range = context.range_by_idx(range_index)
         for index in range(one_range.num_actions()):
             if start <= number < stop:
-                line = _action(one_range.action_by_idx(index))
-                if line["code"]:
-                    out.write(json.dumps({"id": f"{range_index}/{index}", **line}) + "\n")
+                code = _code(one_range.action_by_idx(index))
+                if code:
+                    out.write(json.dumps({"id": f"{range_index}/{index}", "code": code}) + "\n")
             number += 1
     out.write(json.dumps({"end": number}) + "\n")
     return 0
 
 
-def _action(action: Any) -> dict[str, Any]:
+def _code(action: Any) -> list[list[Any]]:
     names = [one for one in action.metric_names() if one.startswith(_STALLED) and not one.endswith(_NOT_ISSUED)]
     samples: dict[int, dict[str, int]] = {}
     for name in names:
@@ -57,7 +57,7 @@ def _action(action: Any) -> dict[str, Any]:
         code.append(
             [address, action.sass_by_pc(address), *place, int(executed.get(address, 0)), samples.get(address, {})]
         )
-    return {"code": code}
+    return code
 
 
 def _instances(metric: Any) -> list[tuple[int, float]]:

@@ -60,12 +60,12 @@ class Action:
 
 def test_a_source_file_leaves_the_child_by_its_bare_name():
     """No folder, no user; samples that were not issued are part of others."""
-    line = ncu_source_child._action(Action())
-    assert line["code"] == [
+    code = ncu_source_child._code(Action())
+    assert code == [
         [0x0, "I0", "", 0, 4, {}],
         [0x10, "I16", "gemm.cu", 31, 4, {"long_scoreboard": 7, "selected": 2}],
     ]
-    assert "someone" not in json.dumps(line)
+    assert "someone" not in json.dumps(code)
 
 
 def test_a_missing_library_is_its_own_exit_status(monkeypatch):
