@@ -47,6 +47,9 @@ class DurationTally:
 
     def add_all(self, durations_ns: Sequence[float]) -> None:
         """Count launches one by one, as fast as many need it."""
+        if len(durations_ns) == 1:
+            self.add(durations_ns[0])
+            return
         usable = [one for one in durations_ns if one > 0] if min(durations_ns, default=1) <= 0 else durations_ns
         self.impossible += len(durations_ns) - len(usable)
         if not usable:
@@ -99,6 +102,8 @@ class DurationTally:
         """Median, the mean of the middle two for an even count; 0 without times."""
         if not self.count:
             return 0.0
+        if len(self.counts) == 1:
+            return next(iter(self.counts))
         middle = self._ranked([(self.count - 1) // 2, self.count // 2])
         return sum(middle) / len(middle)
 

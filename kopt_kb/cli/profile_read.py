@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from kopt_kb.analysis.profile import Source
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
-from kopt_kb.cli.profile_text import Judged, by_time, render, share_of
+from kopt_kb.cli.profile_text import Judged, by_time, render, shares_of
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import JSON
@@ -58,13 +61,26 @@ def judge(
     reports: list[Source] = []
     judged: list[Judged] = []
     for file in files:
-        found = list(read_profiles(file, kernel=kernel, source=source))
+        with _no_collection():
+            found = list(read_profiles(file, kernel=kernel, source=source))
         if found:
             reports.append(found[0].source)
         for one in found:
             product = product_of(one, registry, platform)
             judged.append(Judged(one, classify(one, product), product))
     return reports, by_time(judged)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no cycles while a report is read: profiles have none, and hundreds of thousands are looked through."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def print_judged(reports: list[Source], judged: list[Judged]) -> None:
@@ -84,9 +100,9 @@ def documents(judged: list[Judged]) -> list[dict[str, JSON]]:
     return [
         {
             **one.profile.to_json(),
-            "time_share": share_of(one, judged),
+            "time_share": share,
             "platform": None if one.platform is None else one.platform.id,
             "verdict": one.verdict.to_json(),
         }
-        for one in judged
+        for one, share in zip(judged, shares_of(judged), strict=True)
     ]

@@ -10,7 +10,7 @@ from kopt_kb.analysis.rules import Verdict
 from kopt_kb.cli.output import printable, table
 from kopt_kb.wiki.registry import Platform
 
-__all__ = ["Judged", "by_time", "render", "share_of", "total_s"]
+__all__ = ["Judged", "by_time", "render", "shares_of", "total_s"]
 
 _NAME_CHARS = 60
 _BLOCKS_SHOWN = 5
@@ -49,10 +49,10 @@ def total_s(one: Judged) -> float:
     return one.profile.durations.total_s if one.profile.durations else 0.0
 
 
-def share_of(one: Judged, judged: Sequence[Judged]) -> float | None:
-    """Return a kernel's part of the time of all, None without times."""
-    whole = sum(total_s(other) for other in judged)
-    return total_s(one) / whole if whole else None
+def shares_of(judged: Sequence[Judged]) -> list[float | None]:
+    """Return each kernel's part of the time of all, None where there are no times."""
+    whole = sum(map(total_s, judged))
+    return [total_s(one) / whole if whole else None for one in judged]
 
 
 def by_time(judged: Sequence[Judged]) -> list[Judged]:
@@ -62,13 +62,14 @@ def by_time(judged: Sequence[Judged]) -> list[Judged]:
 
 def render(judged: Sequence[Judged]) -> str:
     """Return the whole text of kernels that are already in their order."""
+    whole_s = sum(map(total_s, judged))
     user = [one for one in judged if one.profile.role != "runtime"]
     helpers = [one for one in judged if one.profile.role == "runtime"]
-    parts = [_table(user, judged)] if user else []
+    parts = [_table(user, whole_s)] if user else []
     if helpers:
-        parts.append("Helpers of the runtime:\n" + _table(helpers, judged))
+        parts.append("Helpers of the runtime:\n" + _table(helpers, whole_s))
     groups = _groups(user)
-    parts += [_block(group, judged) for group in groups[:_BLOCKS_SHOWN]]
+    parts += [_block(group, whole_s) for group in groups[:_BLOCKS_SHOWN]]
     if len(groups) > _BLOCKS_SHOWN:
         parts.append(f"{len(groups) - _BLOCKS_SHOWN} more verdicts; --kernel or --top chooses whose evidence is shown")
     parts += [_spots(one.profile) for one in judged if one.profile.hot_spots]
@@ -77,7 +78,7 @@ def render(judged: Sequence[Judged]) -> str:
     return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])])
 
 
-def _table(shown: Sequence[Judged], judged: Sequence[Judged]) -> str:
+def _table(shown: Sequence[Judged], whole_s: float) -> str:
     amd = any(one.profile.source.vendor == "amd" for one in shown)
     columns = {
         title: metric
@@ -89,8 +90,8 @@ def _table(shown: Sequence[Judged], judged: Sequence[Judged]) -> str:
     rows = [(*head, "class", "limiter")]
     for one in shown:
         profile, verdict = one.profile, one.verdict
-        share = share_of(one, judged)
-        times = ("-", "-") if share is None else (f"{total_s(one) * 1e3:.4g}", f"{100 * share:.1f}")
+        spent_s = total_s(one)
+        times = (f"{spent_s * 1e3:.4g}", f"{100 * spent_s / whole_s:.1f}") if whole_s else ("-", "-")
         time = "-" if profile.duration_s is None else f"{profile.duration_s * 1e6:.2f}"
         cells = ["-" if (value := profile.get(metric)) is None else f"{value:.4g}" for metric in columns.values()]
         words = [*([profile.sol_class or "-"] if ruled else []), verdict.bottleneck, verdict.limiter]
@@ -110,11 +111,10 @@ def _groups(judged: Sequence[Judged]) -> list[list[Judged]]:
     return sorted(found.values(), key=lambda group: -sum(total_s(one) for one in group))
 
 
-def _block(group: Sequence[Judged], judged: Sequence[Judged]) -> str:
+def _block(group: Sequence[Judged], whole_s: float) -> str:
     first = group[0]
     verdict = first.verdict
-    shares = [share_of(one, judged) for one in group]
-    time = "" if None in shares else f", {100 * sum(one or 0.0 for one in shares):.1f} % of the time"
+    time = f", {100 * sum(map(total_s, group)) / whole_s:.1f} % of the time" if whole_s else ""
     count = f"{len(group)} kernel{'s' if len(group) > 1 else ''}"
     lines = [f"Primary bottleneck: {verdict.bottleneck}", f"Limiter: {verdict.limiter} ({count}{time})"]
     for one in group[:_KERNELS_SHOWN]:

@@ -140,7 +140,10 @@ class AmdCollector:
         """Count launches that were counted elsewhere, with the times of those that have one."""
         group = self._group(shape, place)
         group.launches += launches
-        group.times.merge(times)
+        if group.times.count or group.times.impossible:
+            group.times.merge(times)
+        else:
+            group.times = times
 
     def add_counter(self, shape: Shape, place: Place, name: str, amount: CounterSum) -> None:
         """Add a counter's sum over launches that `add_sums` counted."""
