@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.errors import BadInput
@@ -35,6 +36,7 @@ def product_of(profile: KernelProfile, registry: Registry, asked: Platform | Non
     return asked
 
 
+@lru_cache(maxsize=256)
 def _named(device: str, registry: Registry) -> Platform | None:
     for name in dict.fromkeys((device, _STEPPING.sub("", device))):
         try:
