@@ -93,6 +93,11 @@ def _numbered(name: str) -> list[str]:
     return sorted(word for word in re.split(r"[\W_]+", name) if any(one.isdigit() for one in word))
 
 
+def _seen(name: str) -> str:
+    """Return a name with letters that are typed for digits read as digits: H2O is H20, not water."""
+    return _bare(name).translate(str.maketrans("oil", "011"))
+
+
 class NameIndex:
     """Finds the one product a name means; never guesses, never falls back to a family."""
 
@@ -132,7 +137,8 @@ class NameIndex:
         import difflib
 
         alike = [one for one in self.names if _numbered(one) == _numbered(folded) or _bare(one) == _bare(folded)]
-        near = difflib.get_close_matches(folded, alike, n=3, cutoff=_SPELLING)
+        near = [one for one in self.names if _seen(one) == _seen(folded)]
+        near += difflib.get_close_matches(folded, alike, n=3, cutoff=_SPELLING)
         platforms = dict.fromkeys(self.names[one][0] for one in near)
         hint = f"did you mean {', '.join(platforms)}?" if platforms else "`kb list` prints every platform"
         raise UnknownPlatform(f"no page for platform {name.strip()!r}", fix=hint)

@@ -56,7 +56,7 @@ def test_names_are_never_translated() -> None:
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("H100 SMX", "H100_SXM"), ("H100PCIe", "H100_PCIE"), ("H100_PCEI", "H100_PCIE")],
+    [("H1OO SXM", "H100_SXM"), ("H100 SMX", "H100_SXM"), ("H100PCIe", "H100_PCIE"), ("H100_PCEI", "H100_PCIE")],
 )
 def test_a_slip_of_spelling_gets_a_suggestion(name: str, meant: str) -> None:
     """Letters turned round, a separator left out or put in."""
