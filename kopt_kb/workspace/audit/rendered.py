@@ -19,6 +19,7 @@ from kopt_kb.workspace.views.render import Texts, texts_of
 __all__ = ["view_findings"]
 
 _FIX = "write in plans/, notes/ or the README's free text; `kb render` keeps these bytes in objects/ and renders again"
+_OTHER = "its own hash fits: another version of kb rendered it, or the hash was edited too; run `kb render`"
 
 
 def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader) -> Iterator[Finding]:
@@ -55,7 +56,8 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
             text = f"shows event {header.head.seq}, the journal has {len(events)}"
             yield Finding("stale-view", path, 1, text, "run `kb render`")
         else:
-            yield Finding("edited-view", path, difference.line, str(difference), _FIX)
+            fix = _OTHER if header is not None and header.intact else _FIX
+            yield Finding("edited-view", path, difference.line, str(difference), fix)
 
 
 def _blocks(root: Path, path: str, bodies: dict[str, str]) -> Iterator[Finding]:
@@ -85,7 +87,8 @@ def _blocks(root: Path, path: str, bodies: dict[str, str]) -> Iterator[Finding]:
             continue
         difference = block_difference(body, found[name])
         if difference is not None:
-            yield Finding("edited-block", path, difference.line, f"block {name} {difference}", _FIX)
+            fix = _FIX if found[name].edited else _OTHER
+            yield Finding("edited-block", path, difference.line, f"block {name} {difference}", fix)
 
 
 @dataclass(slots=True)

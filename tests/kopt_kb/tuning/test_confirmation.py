@@ -131,7 +131,7 @@ def test_a_confirmation_that_could_not_be_measured_is_asked_again(
     claim = "v1 holds on every shape against v0"
     assert [one.hypothesis.claim for one in rounds[2:]] == [claim, f"{claim}, again"]
     assert [one.decided.decision for one in rounds[1:]] == ["accept", "unverified", "unverified"]
-    assert not rounds[1].refuted and report.best == "v1" and report.stop[0] == "exhausted"
+    assert rounds[1].refuted_by is None and report.best == "v1" and report.stop[0] == "exhausted"
     marker.unlink()
     with project_campaign(workspace, answers) as campaign:
         campaign.restart()

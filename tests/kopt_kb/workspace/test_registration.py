@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.journal.setup_events import AGGREGATE
 from kopt_kb.workspace.registration import (
-    AGGREGATE,
     _number,
     registered_rows,
     rooflines,

@@ -10,6 +10,7 @@ import pytest
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.audit.prose import words_of_people
 from kopt_kb.workspace.journal.blobs import ObjectError
+from kopt_kb.workspace.views.blocks import parse_blocks, replace_blocks
 from kopt_kb.workspace.views.header import split_view, with_header
 from kopt_kb.workspace.views.render import render_workspace
 
@@ -58,6 +59,24 @@ def test_an_edit_is_found_with_its_byte(played, registry):
     assert (finding.code, finding.file) == ("edited-view", "memory/v1.json")
     assert finding.message.startswith(f"byte {old.body.index(b'31.6228')}: ")
     assert "21.6228" in path.read_text().split("\n")[finding.line - 1]
+
+
+def test_what_another_version_rendered_is_not_called_an_edit_of_somebody(played, registry):
+    """Its own hash fits its text: rendering is the remedy, and nothing of somebody's is promised to be kept."""
+    render_workspace(played.workspace)
+    root = played.workspace.layout.root
+    path = root / "logs" / "optimize.md"
+    old = split_view("optimize.md", path.read_bytes())
+    path.write_bytes(with_header("optimize.md", old.body.decode().replace("Attempt", "Round"), old.head))
+    readme = root / "README.md"
+    body = parse_blocks(readme.read_bytes(), "README.md")[0].body.decode()
+    name = parse_blocks(readme.read_bytes(), "README.md")[0].name
+    readme.write_bytes(replace_blocks(readme.read_bytes(), {name: f"{body}one line more\n"}, "README.md"))
+    for finding in (found := audit(root, registry).findings):
+        assert "another version of kb" in finding.fix and "keeps these bytes" not in finding.fix
+    assert {one.file for one in found} == {"README.md", "logs/optimize.md"}
+    assert render_workspace(played.workspace).kept == ()
+    assert codes(played, registry) == []
 
 
 def test_a_stale_file_is_told_from_an_edited_one(played, registry):
