@@ -1,4 +1,4 @@
-"""How long a kernel takes: medians with their spread, cold caches, interleaved comparison, noise floor."""
+"""How long a kernel takes: medians with their spread, cold caches, functions in turn."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.wire import Wire
 
 __all__ = [
-    "Comparison",
     "Samples",
-    "compare_samples",
     "interleave",
     "measure",
-    "noise_floor",
     "summarise",
 ]
 
@@ -49,40 +46,6 @@ class Samples(Wire):
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison(Wire):
-    """A candidate against the incumbent, run alternately in one process.
-
-    Attributes:
-        incumbent: Durations of the incumbent.
-        candidate: Durations of the candidate.
-        gain_pct: Median over pairs of (incumbent / candidate − 1), in percent; positive is faster.
-        gain_low_pct: Lower end of the gain's 95 % confidence interval (order statistics), in percent.
-        gain_high_pct: Upper end, in percent.
-        noise_pct: Gain that the incumbent seems to have over itself, in percent.
-    """
-
-    WIRE: ClassVar = (
-        "incumbent", "candidate", "gain_pct", "gain_low_pct", "gain_high_pct", "noise_pct", "faster", "slower",
-    )  # fmt: skip
-    incumbent: Samples
-    candidate: Samples
-    gain_pct: float
-    gain_low_pct: float
-    gain_high_pct: float
-    noise_pct: float
-
-    @property
-    def faster(self) -> bool:
-        """Whether the gain is above the noise floor and its interval excludes zero."""
-        return self.gain_pct > self.noise_pct and self.gain_low_pct > 0
-
-    @property
-    def slower(self) -> bool:
-        """Whether the loss is beyond the noise floor and its interval excludes zero."""
-        return self.gain_pct < -self.noise_pct and self.gain_high_pct < 0
-
-
 def summarise(durations_s: Sequence[float]) -> Samples:
     """Return the summary of durations in seconds.
 
@@ -100,46 +63,6 @@ def summarise(durations_s: Sequence[float]) -> Samples:
         spread_pct=100 * _LIKELY_DEVIATION * deviation / median,
         count=len(ordered),
     )
-
-
-def compare_samples(
-    incumbent_s: Sequence[float], candidate_s: Sequence[float], *, noise_pct: float = 0.0
-) -> Comparison:
-    """Return the comparison of paired durations: the i-th of each ran next to each other.
-
-    Raises:
-        BadInput: Numbers of runs differ, or as `summarise`.
-    """
-    if len(incumbent_s) != len(candidate_s):
-        raise BadInput(
-            f"{len(incumbent_s)} runs against {len(candidate_s)}", fix="run both equally often", code="KB096"
-        )
-    pairs = zip(_checked(incumbent_s), _checked(candidate_s), strict=True)
-    gains = sorted(100 * (old / new - 1) for old, new in pairs)
-    low, high = _median_interval(len(gains))
-    return Comparison(
-        incumbent=summarise(incumbent_s),
-        candidate=summarise(candidate_s),
-        gain_pct=statistics.median(gains),
-        gain_low_pct=gains[low],
-        gain_high_pct=gains[high],
-        noise_pct=noise_pct,
-    )
-
-
-def noise_floor(runs_s: Sequence[Sequence[float]]) -> float:
-    """Return the noise of repeated measurements of the same function, in percent of their median.
-
-    It is the largest deviation of a run's median from the median of all runs' medians.
-
-    Args:
-        runs_s: Durations in seconds of at least two runs.
-    """
-    medians = [statistics.median(_checked(run)) for run in runs_s]
-    if len(medians) < 2:
-        raise BadInput("one run has no noise to show", fix="measure at least twice", code="KB076")
-    centre = statistics.median(medians)
-    return 100 * max(abs(one - centre) for one in medians) / centre
 
 
 def interleave(timers: Sequence[Timer], rounds: int) -> tuple[tuple[float, ...], ...]:
@@ -235,17 +158,3 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
-
-
-def _median_interval(count: int) -> tuple[int, int]:
-    """Return places of the order statistics that hold the median with at least 95 % confidence.
-
-    Binomial distribution with p = 1/2 (sign test); the whole range when there are too few values.
-    """
-    below, low = 0.0, 0
-    for place in range(count // 2):
-        below += math.comb(count, place) / 2**count
-        if below > 0.025:
-            break
-        low = place
-    return low, count - 1 - low

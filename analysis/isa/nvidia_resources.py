@@ -1,4 +1,4 @@
-"""Resource lines of NVIDIA's tools: `ptxas -v` logs and `cuobjdump --dump-resource-usage`."""
+"""Resource lines of `ptxas -v` logs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kopt_kb.analysis.isa.model import IsaResources
 from kopt_kb.wire import Wire
 
-__all__ = ["PtxasWarning", "parse_ptxas_log", "parse_resource_usage"]
+__all__ = ["PtxasWarning", "parse_ptxas_log"]
 
 _ENTRY = re.compile(r"(?:Compiling entry function|Function properties for)\s+'?([\w$.]+)")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -16,8 +16,6 @@ _USED = re.compile(r"Used (\d+) registers")
 _BARRIERS = re.compile(r"used (\d+) barriers")
 _SHARED = re.compile(r"(\d+)(?:\+\d+)? bytes smem")
 _WARNING = re.compile(r"\(?(C7\d{3})\)?:?\s*(.*)")
-_FUNCTION = re.compile(r"^\s*Function\s+([^:]+):")
-_USAGE = re.compile(r"\b(REG|STACK|SHARED|LOCAL):(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +63,3 @@ def _with_line(so_far: IsaResources, line: str) -> IsaResources:
     if shared := _SHARED.search(line):
         so_far = replace(so_far, shared_static_bytes=int(shared[1]))
     return so_far
-
-
-def parse_resource_usage(text: str, *, reserved_shared_bytes: int = 0) -> dict[str, IsaResources]:
-    """Return resources by function of a `cuobjdump --dump-resource-usage` listing.
-
-    Args:
-        text: The listing.
-        reserved_shared_bytes: What the target reserves in each block; SHARED includes it on sm_90 and later.
-    """
-    found: dict[str, IsaResources] = {}
-    function = ""
-    for line in text.splitlines():
-        if named := _FUNCTION.match(line):
-            function = named[1].strip()
-        elif function and (usage := dict(_USAGE.findall(line))):
-            shared = int(usage.get("SHARED", "0"))
-            found[function] = IsaResources(
-                registers=int(usage["REG"]) if "REG" in usage else None,
-                stack_bytes=int(usage.get("STACK", "0")),
-                shared_static_bytes=max(shared - reserved_shared_bytes, 0),
-            )
-            function = ""
-    return found

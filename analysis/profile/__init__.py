@@ -33,7 +33,6 @@ from kopt_kb.analysis.profile.families import (
 )
 from kopt_kb.analysis.profile.kernel_profile import DurationStats, KernelProfile
 from kopt_kb.analysis.profile.launch import Dim3, HotSpot, Launch, Place, RawMetric, Source, StoredRule
-from kopt_kb.analysis.profile.render import render_profiles
 from kopt_kb.analysis.profile.sol import SOL_RULE_TITLES, sol_class, stored_sol_class
 from kopt_kb.analysis.profile.vocabulary import METRICS, MetricDef, definition_of
 
@@ -60,7 +59,6 @@ __all__ = [
     "Vendor",
     "definition_of",
     "duration_stats",
-    "render_profiles",
     "sol_class",
     "stored_sol_class",
 ]

@@ -128,10 +128,6 @@ class RecordedRoofline(Wire):
         per_s = None if found is None else found.per_s(basis)
         return Fraction(self.amount_under(roof)) / per_s if per_s else None
 
-    def time_at(self, roof: str, per_s: Fraction) -> Fraction:
-        """Return the time in seconds, exact, at which the work runs at a rate under a roof: a target's latency."""
-        return Fraction(self.amount_under(roof)) / per_s
-
 
 def read_rooflines(documents: object, *, where: str = "rooflines") -> tuple[RecordedRoofline, ...]:
     """Return the rooflines of a list of documents.

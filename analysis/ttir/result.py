@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.analysis.ttir.plan import Mode
-from kopt_kb.analysis.ttir.tally import LOWER, UPPER, IrDirection, IrExactness, exactness_of
+from kopt_kb.analysis.ttir.tally import LOWER, UPPER, IrExactness, exactness_of
 from kopt_kb.wire import Wire, inside
 
 __all__ = [
@@ -200,10 +200,6 @@ class KernelCount(Wire):
             ratio(self.executed_flops, self.compulsory_bytes),
             ratio(self.useful_flops, self.compulsory_bytes),
         )
-
-    def bytes_of(self, direction: IrDirection) -> DirectionBytes:
-        """Traffic one way."""
-        return self.read if direction == "read" else self.written
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,13 +66,14 @@ def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:
 
 
 def _pick(kernels: Mapping[str, object], case: KernelCase) -> Any:
-    names = ", ".join(kernels) or "none"
     if case.kernel in kernels:
         return kernels[case.kernel]
     if not case.kernel and len(kernels) == 1:
         return next(iter(kernels.values()))
-    what = f"no kernel {case.kernel!r}" if case.kernel else "more than one kernel, or none"
-    raise BadInput(what, where=case.file, fix=f"kernels here: {names}; write FILE:NAME", code="KB081")
+    if not kernels:
+        raise BadInput("no @triton.jit kernel in the file", where=case.file, code="KB079")
+    what = f"no kernel {case.kernel!r}" if case.kernel else "more than one kernel"
+    raise BadInput(what, where=case.file, fix=f"kernels here: {', '.join(kernels)}; write FILE:NAME", code="KB081")
 
 
 def _compile(

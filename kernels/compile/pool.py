@@ -63,14 +63,10 @@ class CompilePool:
 
     def compile(self, request: CompileRequest) -> list[Compilation]:
         """Return the kernels of one request; raises what the request ended in."""
-        outcome = self.ask(request)
+        outcome = self._workers[0].run(request, self._time_limit_s, self._start_limit_s)
         if isinstance(outcome, KoptError):
             raise outcome
         return cast("list[Compilation]", outcome)
-
-    def ask(self, job: object) -> object:
-        """Return a worker's answer to one job; an error is returned, not raised."""
-        return self._workers[0].run(job, self._time_limit_s, self._start_limit_s)
 
     def compile_all(self, requests: Iterable[CompileRequest]) -> Iterator[tuple[int, CompileOutcome]]:
         """Yield (position of the request, outcome) as jobs end, over all workers."""
@@ -115,9 +111,9 @@ class _Worker:
         self._child: Child | None = None
         self._files = ExitStack()
 
-    def run(self, job: object, limit_s: float, start_limit_s: float) -> object:
+    def run(self, job: CompileRequest, limit_s: float, start_limit_s: float) -> object:
         """Return the answer, or the error that says how the job died."""
-        where = _name(job)
+        where = job.case.file
         fresh = self._child is None
         child = self._start()
         reply = _Reply()
@@ -177,7 +173,3 @@ def _exchange(process: subprocess.Popen[bytes], job: object, reply: _Reply) -> N
         reply.came = True
     except (EOFError, OSError, ValueError):
         return
-
-
-def _name(job: object) -> str:
-    return job.case.file if isinstance(job, CompileRequest) else str(job)

@@ -5,26 +5,23 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
 from kopt_kb.kernels.compile.frames import read_frame, write_frame
+
+if TYPE_CHECKING:
+    from kopt_kb.kernels.compile.request import CompileRequest
 
 __all__ = ["answer", "main"]
 
 
 def answer(job: object) -> object:
     """Return the result of one job, or the error that ends it."""
-    from kopt_kb.kernels.compile.request import CompileRequest
-
     try:
-        if isinstance(job, CompileRequest):
-            from kopt_kb.kernels.compile.build import build
+        from kopt_kb.kernels.compile.build import build
 
-            return build(job)
-        from kopt_kb.kernels.discover import describe
-
-        return describe(str(job))
+        return build(cast("CompileRequest", job))
     except KoptError as error:
         return error
     except MemoryError:

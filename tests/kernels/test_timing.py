@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 
 import pytest
 from hypothesis import given, settings
@@ -11,10 +10,8 @@ from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.kernels.timing import (
-    compare_samples,
     interleave,
     measure,
-    noise_floor,
     summarise,
 )
 
@@ -44,50 +41,6 @@ def test_what_is_no_duration_is_refused(bad):
         summarise(bad)
 
 
-def test_a_clear_gain_is_faster_and_its_mirror_slower():
-    """10 % faster in every pair, with noise of 1 %."""
-    old, new = [1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1], [1.0] * 8
-    found = compare_samples(old, new, noise_pct=1.0)
-    assert found.gain_pct == pytest.approx(10.0)
-    assert found.faster
-    assert compare_samples(new, old, noise_pct=1.0).slower
-
-
-def test_a_gain_within_the_noise_is_neither():
-    """0.5 % faster with a noise floor of 1 % decides nothing."""
-    found = compare_samples([1.005] * 8, [1.0] * 8, noise_pct=1.0)
-    assert not found.faster
-    assert not found.slower
-
-
-def test_an_interval_that_holds_zero_is_neither():
-    """Half the pairs win by 20 %, half lose by 20 %."""
-    found = compare_samples([1.2, 0.8] * 10, [1.0] * 20)
-    assert found.gain_low_pct < 0 < found.gain_high_pct
-    assert not found.faster
-    assert not found.slower
-
-
-def test_the_interval_of_the_median_covers_it_in_at_least_95_of_100_experiments():
-    """400 experiments of 30 draws from a skewed distribution whose median is ln 2."""
-    draw = random.Random(7)
-    held = 0
-    for _ in range(400):
-        old = [1 + draw.expovariate(1.0) for _ in range(30)]
-        found = compare_samples(old, [1.0] * 30)
-        held += found.gain_low_pct <= 100 * math.log(2) <= found.gain_high_pct
-    assert held / 400 >= 0.93
-
-
-@settings(max_examples=50, deadline=None)
-@given(DURATIONS)
-def test_a_function_is_neither_faster_nor_slower_than_itself(durations):
-    """The same durations twice give a gain of zero."""
-    found = compare_samples(durations, durations)
-    assert found.gain_pct == 0.0
-    assert not (found.faster or found.slower)
-
-
 @settings(max_examples=50, deadline=None)
 @given(DURATIONS)
 def test_the_quantiles_of_a_summary_are_ordered(durations):
@@ -97,19 +50,6 @@ def test_the_quantiles_of_a_summary_are_ordered(durations):
     assert found.min_s <= found.p20_s + tiny
     assert found.p20_s <= found.median_s + tiny
     assert found.median_s <= found.p80_s + tiny
-
-
-def test_unequal_numbers_of_runs_are_refused():
-    """Pairs need a partner each."""
-    with pytest.raises(BadInput, match="3 runs against 4"):
-        compare_samples([1.0] * 3, [1.0] * 4)
-
-
-def test_the_noise_floor_is_the_largest_deviation_of_a_run():
-    """Medians 100, 101 and 98: 98 is 2 % from the middle."""
-    assert noise_floor([[100.0] * 3, [101.0] * 3, [98.0] * 3]) == pytest.approx(2.0)
-    with pytest.raises(BadInput, match="at least twice"):
-        noise_floor([[1.0] * 3])
 
 
 def test_functions_run_in_turn_and_the_order_alternates():
@@ -127,10 +67,3 @@ def test_timing_without_a_gpu_says_what_is_missing():
         pytest.skip("this machine has a GPU")
     with pytest.raises(MissingTool, match="no GPU"):
         measure([lambda: None])
-
-
-def test_a_comparison_becomes_json():
-    """Both verdicts are part of it."""
-    data = compare_samples([1.1] * 8, [1.0] * 8).to_json()
-    assert data["faster"] is True
-    assert data["incumbent"]["count"] == 8

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from kopt_kb.analysis.readers.common.base import encoding_of
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["HEADER", "Noise", "Row", "header_in", "lines_of", "rows_of"]
+__all__ = ["HEADER", "Noise", "Row", "lines_of", "rows_of"]
 
 HEADER = re.compile(r'\s*(?:"ID",|ID,)')
 _MAX_LINE_CHARS = 1 << 24
@@ -57,11 +57,6 @@ class Noise:
         if not self.cut_line:
             return ""
         return f"the file ends inside line {self.cut_line}: that row is left out, and what would follow is missing"
-
-
-def header_in(text: str) -> bool:
-    """Return whether a text has the header line of an ncu table with kernels."""
-    return any(HEADER.match(line) and "Kernel Name" in line for line in text.splitlines())
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:

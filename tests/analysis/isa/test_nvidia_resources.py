@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.isa.nvidia_resources import parse_ptxas_log, parse_resource_usage
+from kopt_kb.analysis.isa.nvidia_resources import parse_ptxas_log
 
 LOG = """\
 ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to \
@@ -13,13 +13,6 @@ ptxas info    : Function properties for flash
     96 bytes stack frame, 92 bytes spill stores, 88 bytes spill loads
 ptxas info    : Used 128 registers, used 1 barriers, 96 bytes cumulative stack size, 16 bytes smem
 ptxas info    : Compile time = 30.342 ms
-"""
-USAGE = """\
-Resource usage:
- Common:
-  GLOBAL:0
- Function flash:
-  REG:128 STACK:96 SHARED:1024 LOCAL:0 CONSTANT[0]:584 TEXTURE:0 SURFACE:0 SAMPLER:0
 """
 
 
@@ -41,9 +34,3 @@ def test_a_quiet_log_has_no_spills():
     """Zero spill bytes is an answer, not a missing one."""
     quiet = LOG.replace("92 bytes spill", "0 bytes spill").replace("88 bytes spill", "0 bytes spill")
     assert parse_ptxas_log(quiet)[0]["flash"].spills is False
-
-
-def test_the_reserve_is_taken_off_static_shared_memory():
-    """cuobjdump's SHARED includes what the system reserves in each block."""
-    assert parse_resource_usage(USAGE, reserved_shared_bytes=1024)["flash"].shared_static_bytes == 0
-    assert parse_resource_usage(USAGE)["flash"].registers == 128

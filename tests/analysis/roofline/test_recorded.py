@@ -66,7 +66,6 @@ def test_times_and_amounts_are_of_one_roof(t10: Platform) -> None:
     assert record.least_s("dram", "documented") == Fraction(3 * 4096**2 * 2, 2 * 10**12)
     assert record.least_s("fp16 matrix", "measured") is None
     assert record.least_s("fp8 matrix", "documented") is None
-    assert record.time_at("dram", Fraction(10**12)) == Fraction(3 * 4096**2 * 2, 10**12)
     ceiling = record.ceiling("dram")
     assert ceiling is not None
     assert (ceiling.is_engine, ceiling.unit_si, ceiling.per_s("documented")) == (False, "B/s", 2 * 10**12)

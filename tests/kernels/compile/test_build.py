@@ -92,6 +92,7 @@ def test_an_autotune_config_fills_its_values_and_heuristics_run(pool):
         (KernelCase(FILE, "vmul"), "no kernel 'vmul'; kernels here: vadd, helper"),
         (KernelCase(FILE, ""), "more than one kernel"),
         (KernelCase("/nowhere.py", "k"), "no such file"),
+        (KernelCase(__file__, ""), "no @triton.jit kernel in the file"),
         (OpCase(__file__, (4,), "fp32"), "no static_cases"),
         (vadd(options={"autotune_config": 3}), "no autotune config 3"),
     ],

@@ -53,9 +53,9 @@ def test_a_worker_ends_with_its_parent(tmp_path):
         "re.match('(a+)+$', 'a' * 60 + 'b')\n"
     )
     script = f"""
-from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.kernels.compile import CompilePool, CompileRequest, KernelCase
 with CompilePool(1, time_limit_s=600) as pool:
-    pool.ask({str(hanging)!r})
+    pool.compile(CompileRequest(KernelCase({str(hanging)!r}), "sm_80"))
 """
     parent = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)})
     _wait(marker.is_file)

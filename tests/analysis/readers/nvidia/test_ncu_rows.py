@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.analysis.readers.common.errors import ReportError
-from kopt_kb.analysis.readers.nvidia.ncu_rows import Noise, header_in, lines_of, rows_of
+from kopt_kb.analysis.readers.nvidia.ncu_rows import Noise, lines_of, rows_of
 
 
 @pytest.fixture
@@ -86,10 +86,3 @@ def test_utf16_that_lost_a_byte_is_refused(tmp_path, samples):
     file.write_bytes(data[:301] + data[302:])
     with pytest.raises(ReportError, match="lost a byte"):
         rows(file)
-
-
-def test_a_header_is_known_by_its_first_column():
-    """Both dialects are seen; prose is not."""
-    assert header_in('x\n"ID","Process ID","Kernel Name"')
-    assert header_in("ID,Process ID,Kernel Name")
-    assert not header_in("IDs of kernels, Kernel Name")
