@@ -12,8 +12,7 @@ from kopt_kb.wiki.faults import Fault
 
 __all__ = ["AmbiguousPlatform", "FrontMatter", "Identity", "NameIndex", "UnknownPlatform", "fold"]
 
-Yaml: TypeAlias = "str | list[Yaml] | dict[str, Yaml]"
-FrontMatter: TypeAlias = Mapping[str, Yaml]
+FrontMatter: TypeAlias = Mapping[str, str | list[object] | dict[str, object]]
 """What a page says of itself, every scalar a text."""
 
 _VENDOR_WORDS = re.compile(r"^(nvidia|amd|instinct|radeon|geforce)[\s_\-]+", re.IGNORECASE)
