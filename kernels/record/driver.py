@@ -17,6 +17,12 @@ __all__ = ["CudaDriver", "Driver", "DriverError", "scalar_type"]
 _STATIC_SHARED_BYTES = 48 << 10
 """Dynamic shared memory above this needs an attribute of the function (CUDA C++ Programming Guide)."""
 
+_CHUNK_BYTES = 1 << 24
+"""Most bytes that a fill by the host holds at once."""
+
+_TENSOR_MAP_BYTES = 128
+"""Bytes of a CUtensorMap."""
+
 _TYPES: dict[str, type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]] = {
     "i1": ctypes.c_int8, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
     "u1": ctypes.c_uint8, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
@@ -114,11 +120,17 @@ class CudaDriver:
         """Write a pattern of 1, 2, 4 or 8 bytes so many times; one of 8 bytes as two of 4 where its halves differ."""
         if len(pattern) == 8:
             if pattern[:4] != pattern[4:]:
-                self.write(address, pattern * count)
+                self._fill_wide(address, pattern, count)
                 return
             pattern, count = pattern[:4], 2 * count
         name = {1: "cuMemsetD8", 2: "cuMemsetD16", 4: "cuMemsetD32"}[len(pattern)]
         self._call(name, address, int.from_bytes(pattern, "little"), count)
+
+    def _fill_wide(self, address: int, pattern: bytes, count: int) -> None:
+        """Fill with what no memset has, from a chunk of host memory that is bounded whatever the count."""
+        chunk = pattern * min(count, _CHUNK_BYTES // len(pattern))
+        for start in range(0, count * len(pattern), len(chunk) or 1):
+            self.write(address + start, chunk[: count * len(pattern) - start])
 
     def copy(self, target: int, source: int, size: int) -> None:
         """Copy on the device."""
@@ -174,8 +186,22 @@ class CudaDriver:
             one = cu.CUlaunchAttribute()
             one.id, one.value.cooperative = names.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1
             attributes.append(one)
+        self._accepts(kernel, step.entry, types)
         config.numAttrs, config.attrs = len(attributes), attributes
         self._call("cuLaunchKernelEx", config, kernel, (tuple(values), tuple(types)), 0)
+
+    def _accepts(self, kernel: Any, entry: str, types: list[Any]) -> None:
+        """Refuse arguments of other sizes than the kernel's parameters: the driver reads what the kernel declares."""
+        wanted: list[int] = []
+        while len(wanted) <= len(types):
+            error, *place = self._cu.cuFuncGetParamInfo(kernel, len(wanted))
+            if int(error) != 0:
+                break
+            wanted.append(int(place[1]))
+        given = [ctypes.sizeof(one) if one is not None else _TENSOR_MAP_BYTES for one in types]
+        if wanted != given:
+            what = f"{entry} takes parameters of {wanted[:64]} bytes, the record gives {given[:64]}"
+            raise DriverError(what, where="replay", fix="record it again")
 
     def synchronize(self) -> None:
         """Wait until all is done; raises `DriverError` when a kernel failed."""

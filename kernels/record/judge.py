@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record
 from kopt_kb.kernels.record.driver import CudaDriver, Driver
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.replay import Replay
@@ -23,8 +24,8 @@ __all__ = ["OBJECTS", "RECORD", "Job", "Verdict", "load_record", "main", "replay
 RECORD, OBJECTS = "record.json", "objects"
 """Names inside a record's folder: the record, and the folder of its code objects by sha256."""
 
-MAX_RECORD_BYTES, MAX_CODE_BYTES = 4 << 20, 64 << 20
-"""Sizes above which a record and a code object are refused before they are read."""
+MAX_RECORD_BYTES = 4 << 20
+"""Size above which a record is refused before it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +58,19 @@ def load_record(folder: Path) -> LaunchRecord:
     if path.stat().st_size > MAX_RECORD_BYTES:
         raise BadInput(f"more than {MAX_RECORD_BYTES} bytes", where=str(path), code="KB440")
     record = read(LaunchRecord, parse(path.read_bytes(), where=str(path)), where=str(path))
-    record.check(str(path))
+    check_record(record, str(path))
     return record
 
 
-def code_of(folder: Path, digest: str) -> bytes:
-    """Return a code object whose bytes have the hash that names it; raises `BadInput` otherwise."""
+def code_of(folder: Path, digest: str, target: str) -> bytes:
+    """Return a code object for a target whose bytes have the hash that names it; raises `BadInput` otherwise."""
     path = folder / OBJECTS / digest
-    if not path.is_file() or path.stat().st_size > MAX_CODE_BYTES:
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_CODE_BYTES:
         raise BadInput("no code object, or one that is too large", where=str(path), fix="record it again", code="KB455")
     code = path.read_bytes()
     if hashlib.sha256(code).hexdigest() != digest:
         raise BadInput("the code object is not the one recorded", where=str(path), fix="record it again", code="KB455")
+    check_code(code, target, str(path))
     return code
 
 
@@ -77,7 +79,7 @@ def replayed(job: Job, driver: Driver) -> Verdict:
     folder = Path(job.record)
     record = load_record(folder)
     inputs = {name: Path(path).read_bytes() for name, path in job.inputs.items()}
-    with Replay(record, lambda digest: code_of(folder, digest), driver) as replay:
+    with Replay(record, lambda digest: code_of(folder, digest, record.target), driver) as replay:
         left = replay.run(inputs)
     for number, content in enumerate(left.outputs):
         (Path(job.outputs) / f"{number}.bin").write_bytes(content)

@@ -1,17 +1,14 @@
-"""The launch record: steps over declared buffers, code objects by hash, typed arguments; plain data, checked.
+"""The launch record: steps over declared buffers, code objects by hash, typed arguments; plain data.
 
-A record is made by code that nobody trusts. `check` therefore bounds everything that a replay would allocate, read or
-launch: buffers and their number, offsets and strides, boxes of tensor maps, grids, steps.
+A record is made by code that nobody trusts: `bounds.check_record` refuses what no replay may allocate, read or launch.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import FORMATS
 from kopt_kb.wire import Sha256, Wire
 
@@ -38,13 +35,7 @@ VERSION = 1
 Keywords: TypeAlias = Mapping[str, Any]
 """Keyword arguments of a call of somebody else: torch, Triton, a user's launcher."""
 
-_MAX_BUFFERS, _MAX_STEPS, _MAX_RANK = 256, 1024, 16
-_MAX_SCRATCH_BYTES = 1 << 36
 _ITEM_BYTES = {one.triton: one.bits // 8 for one in FORMATS}
-_SCALARS = {
-    "i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "u1": 1, "u8": 1, "u16": 2, "u32": 4, "u64": 8,
-    "fp16": 2, "bf16": 2, "fp32": 4, "f32": 4, "fp64": 8,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +60,26 @@ class View(Wire):
     def item_bytes(self) -> int:
         """Bytes of one element."""
         return _ITEM_BYTES[self.dtype]
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the elements lie densely in the order of their indices; extents of 1 may have any stride."""
+        expected = 1
+        for extent, step in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if extent > 1 and step != expected:
+                return 0 in self.shape
+            expected *= extent
+        return True
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether two indices may name one element, as after an expansion."""
+        reach = 0
+        for step, extent in sorted(zip(self.strides, self.shape, strict=True)):
+            if extent > 1 and step <= reach:
+                return 0 not in self.shape
+            reach += (extent - 1) * step if extent > 1 else 0
+        return False
 
     @property
     def end_bytes(self) -> int:
@@ -251,85 +262,3 @@ class LaunchRecord(Wire):
     def launches(self) -> tuple[Launch, ...]:
         """The launches among the steps."""
         return tuple(step for step in self.steps if isinstance(step, Launch))
-
-    def check(self, where: str) -> None:
-        """Refuse what no replay may allocate, read or launch; raises `BadInput` that names the member."""
-        _Check(self, where).all()
-
-
-class _Check:
-    def __init__(self, record: LaunchRecord, where: str) -> None:
-        self._record, self._where = record, where
-        self._buffers = {one.name: one for one in record.buffers}
-
-    def _refuse(self, what: str) -> None:
-        raise BadInput(
-            f"the launch record can't be used: {what}", where=self._where, fix="record it again", code="KB440"
-        )
-
-    def _need(self, holds: bool, what: str) -> None:
-        if not holds:
-            self._refuse(what)
-
-    def all(self) -> None:
-        record = self._record
-        self._need(record.v == VERSION, f"version {record.v}, this program reads {VERSION}")
-        self._need(len(self._buffers) == len(record.buffers) <= _MAX_BUFFERS, "buffers share a name, or are too many")
-        self._need(0 < len(record.steps) <= _MAX_STEPS, f"{len(record.steps)} steps")
-        for one in record.buffers:
-            self._need(one.size_bytes > 0, f"buffer {one.name} of {one.size_bytes} bytes")
-            self._need(0 < one.alignment <= 4096 and one.alignment.bit_count() == 1, f"alignment of {one.name}")
-        own = sum(one.size_bytes for one in record.buffers if one.role in {"scratch", "zeroed"})
-        self._need(own <= _MAX_SCRATCH_BYTES, f"{own} bytes of scratch")
-        for given in record.inputs:
-            self._view(given.view, f"input {given.name}")
-        for number, view in enumerate(record.outputs):
-            self._view(view, f"output {number}")
-        for number, step in enumerate(record.steps):
-            self._step(step, f"steps[{number}]")
-
-    def _view(self, view: View, place: str) -> None:
-        self._need(view.buffer in self._buffers, f"{place}: no buffer {view.buffer!r}")
-        self._need(view.dtype in _ITEM_BYTES, f"{place}: dtype {view.dtype!r}")
-        self._need(len(view.shape) == len(view.strides) <= _MAX_RANK, f"{place}: shape and strides differ in rank")
-        self._need(min((view.offset, *view.shape, *view.strides)) >= 0, f"{place}: a negative number")
-        room = self._buffers[view.buffer].size_bytes
-        self._need(view.end_bytes <= room, f"{place}: ends at byte {view.end_bytes}, {view.buffer} has {room}")
-
-    def _step(self, step: Step, place: str) -> None:
-        if isinstance(step, Fill):
-            self._view(step.view, place)
-            self._need(len(step.pattern) == 2 * step.view.item_bytes, f"{place}: pattern {step.pattern!r}")
-            self._written(step.view, place)
-        elif isinstance(step, Copy):
-            self._view(step.source, place)
-            self._view(step.target, place)
-            same = (step.source.shape, step.source.dtype) == (step.target.shape, step.target.dtype)
-            self._need(same, f"{place}: copies between unlike tensors")
-            self._written(step.target, place)
-        else:
-            self._launch(step, place)
-
-    def _written(self, view: View, place: str) -> None:
-        self._need(self._buffers[view.buffer].changed, f"{place}: writes {view.buffer}, which may not change")
-
-    def _launch(self, step: Launch, place: str) -> None:
-        self._need(step.code in self._record.codes, f"{place}: no code object {step.code[:12]}")
-        sizes = (*step.grid, *step.block, *step.cluster)
-        self._need(
-            min(sizes) >= 1 and step.grid[0] < 2**31 and max(step.grid[1:]) < 2**16, f"{place}: grid {step.grid}"
-        )
-        self._need(math.prod(step.block) <= 2**10, f"{place}: {math.prod(step.block)} threads a block")
-        self._need(math.prod(step.cluster) <= 2**4, f"{place}: cluster {step.cluster}")
-        self._need(0 <= step.shared_bytes < 2**20, f"{place}: {step.shared_bytes} bytes of shared memory")
-        for number, one in enumerate(step.arguments):
-            self._argument(one, f"{place}.arguments[{number}]")
-
-    def _argument(self, one: Argument, place: str) -> None:
-        if isinstance(one, ScalarArg):
-            self._need(one.type in _SCALARS, f"{place}: type {one.type!r}")
-        elif isinstance(one, TensorArg | TensorMapArg):
-            self._view(one.view, place)
-        if isinstance(one, TensorMapArg):
-            fits = len(one.box) == len(one.view.shape) <= 5 and all(0 < box <= 256 for box in one.box)
-            self._need(fits, f"{place}: box {one.box}")

@@ -16,6 +16,7 @@ from typing import Any
 from kopt_kb.errors import KoptError
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.record.model import View
+from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.wire import Wire, canonical, read
 
@@ -83,10 +84,14 @@ class _Session:
 
         reference = self._module.reference(*self._inputs)
         view = what.view
+        known = format_of(view.dtype)
+        width = self._inputs[0].element_size()
+        if known is None or not known.torch or view.item_bytes < width:
+            return Distance(None, f"the result has elements of {view.dtype}, the problem's have {width} bytes")
         if tuple(view.shape) != tuple(reference.shape):
             return Distance(None, f"the result has shape {view.shape}, the reference {tuple(reference.shape)}")
         raw = torch.frombuffer(bytearray(Path(what.file).read_bytes()), dtype=torch.uint8)
-        whole = raw.view(self._inputs[0].dtype).to(reference.device)
+        whole = raw.view(getattr(torch, known.torch)).to(reference.device)
         out = whole.as_strided(view.shape, view.strides, view.offset)
         errors = compare(out, reference)
         limits: Tolerance = tolerance_of(self._dtype)
@@ -110,8 +115,9 @@ def main() -> None:
                 result: Wire = session.prepare(read(Prepare, body, where="prepare"))
             else:
                 result = session.compare(read(Compare, body, where="compare"))
-        except KoptError as error:
-            result = Prepared(error=error.what) if "seed" in body else Distance(None, error.what)
+        except Exception as error:  # noqa: BLE001 - whatever a reference or a record does, this process answers
+            text = error.what if isinstance(error, KoptError) else f"{type(error).__name__}: {error}"[:300]
+            result = Prepared(error=text) if "seed" in body else Distance(None, text)
         sys.stdout.write(canonical(result.to_json()).decode() + "\n")
         sys.stdout.flush()
 

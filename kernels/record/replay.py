@@ -53,7 +53,7 @@ class Replay:
     """Memory and kernels of one record on one device; a context manager that gives them back.
 
     Args:
-        record: A checked record.
+        record: A record that `check_record` let pass.
         code: Returns a code object by sha256; its bytes are hashed by the caller.
         driver: The device.
     """
@@ -106,7 +106,8 @@ class Replay:
                 self._launch(step)
         self._driver.synchronize()
         named = {one.name: one for one in self._record.buffers}
-        results = tuple(self._content(named[view.buffer]) for view in self._record.outputs)
+        contents = {name: self._content(named[name]) for name in {view.buffer for view in self._record.outputs}}
+        results = tuple(contents[view.buffer] for view in self._record.outputs)
         return Left(results, tuple(fault for one in self._record.buffers for fault in self._faults(one)))
 
     def _prepare(self, one: Buffer, inputs: Mapping[str, bytes]) -> None:

@@ -105,8 +105,8 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         named = given | results | self._changed
         made = []
         for name in (one for one in self._sizes if one in named):
-            role = "output" if name in results else "input" if name in given else "scratch"
-            changed = role != "input"
+            role = "input" if name in given else "output" if name in results else "scratch"
+            changed = role != "input" or name in results
             made.append(Buffer(name, role, max(self._sizes[name], 1), ALIGNMENT, changed))  # type: ignore[arg-type]
         return tuple(made)
 

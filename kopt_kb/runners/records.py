@@ -22,10 +22,11 @@ from typing import IO
 
 from kopt_kb.error_codes import Code, cause_of
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
-from kopt_kb.kernels.record.judge import MAX_CODE_BYTES, MAX_RECORD_BYTES, OBJECTS, RECORD, Job, Verdict, load_record
+from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record, unfit_result
+from kopt_kb.kernels.record.judge import MAX_RECORD_BYTES, OBJECTS, RECORD, Job, Verdict, load_record
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.reference import Compare, Distance, Prepare, Prepared
-from kopt_kb.kernels.record.request import Answer, Request
+from kopt_kb.kernels.record.request import Answer, OpRequest, Request
 from kopt_kb.process import Child, Limits, environment, run
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
@@ -130,9 +131,20 @@ def make_record(request: Request, out: Path) -> LaunchRecord:
         record = answer.record
         if record is None:
             raise NotRecordedError("the maker answered nothing", where="kb record")
-        record.check("the maker's answer")
+        check_record(record, "the maker's answer")
+        _asked_for(record, request)
         _store(record, made, out)
     return record
+
+
+def _asked_for(record: LaunchRecord, request: Request) -> None:
+    """Refuse a record that claims another problem than the one that was asked for."""
+    what = request.what
+    asked = (what.shape, what.dtype) if isinstance(what, OpRequest) else ((), "")
+    op_of_a_call = bool(record.op) and not isinstance(what, OpRequest)
+    if (record.shape, record.dtype) != asked or record.target != request.target or op_of_a_call:
+        claimed = f"{record.op} {record.shape} {record.dtype} for {record.target}".strip()
+        raise NotRecordedError(f"the maker answers for another problem: {claimed}", where="kb record")
 
 
 def _cause(word: str) -> Code:
@@ -169,6 +181,7 @@ def _store(record: LaunchRecord, made: Path, out: Path) -> None:
                 raise NotRecordedError(
                     f"code object {digest[:12]} is not what its name says", where="kb record", code="KB455"
                 )
+            check_code(code, record.target, "the maker's answer")
             (partial / OBJECTS / digest).write_bytes(code)
         (partial / RECORD).write_bytes(canonical(record.to_json()) + b"\n")
         partial.rename(out)
@@ -194,8 +207,9 @@ def replay_record(folder: Path, reference: Path, *, checks: int = 3) -> Replayed
         raise BadInput(
             "a call has no reference to compare with", where=str(folder), fix="record an op file", code="KB451"
         )
-    if record.not_replayable:
-        raise BadInput(f"not replayable: {record.not_replayable}", where=str(folder), code="KB452")
+    why_not = record.not_replayable or unfit_result(record)
+    if why_not:
+        raise BadInput(f"not replayable: {why_not}", where=str(folder), code="KB452")
     worst: float | None = None
     problem = ""
     with _reference() as ask, tempfile.TemporaryDirectory(prefix="kopt-replay-") as name:

@@ -62,6 +62,20 @@ def test_inputs_and_distances(ask: Any, tmp_path: Path) -> None:
     assert "shape" in ask(Compare(str(file), View("out", 0, (500,), (1,), "fp32")))["problem"]
 
 
+def test_a_view_that_the_bytes_do_not_have_is_an_answer(ask: Any, tmp_path: Path) -> None:
+    """Narrower elements than the problem's, a view beyond the bytes; wider elements are compared as they are."""
+    import torch
+
+    prepared = ask(Prepare(str(LAUNCHERS), (1000,), "bf16", 5, str(tmp_path)))
+    x, y = (torch.frombuffer(bytearray(Path(one).read_bytes()), dtype=torch.bfloat16) for one in prepared["files"])
+    file = tmp_path / "0.bin"
+    file.write_bytes((x.float() + y.float()).numpy().tobytes())
+    assert ask(Compare(str(file), View("out", 0, (1000,), (1,), "fp32")))["problem"] == ""
+    assert "fp8e5" in ask(Compare(str(file), View("out", 0, (1000,), (1,), "fp8e5")))["problem"]
+    assert ask(Compare(str(file), View("out", 500, (1000,), (1,), "fp32")))["problem"]
+    assert ask(Prepare(str(LAUNCHERS), (4,), "no type", 5, str(tmp_path)))["error"]
+
+
 def test_a_reference_file_that_fails_is_an_answer(ask: Any, tmp_path: Path) -> None:
     """The process goes on."""
     broken = tmp_path / "broken.py"

@@ -25,8 +25,10 @@ from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import canonical
 
 LAUNCHERS = Path(__file__).resolve().parents[3] / "tests" / "data" / "launchers.py"
-REQUEST = Request(OpRequest(str(LAUNCHERS), (64,), "bf16"), "sm_90", "Test", {}, "")
-CODE = b"\x7fELF"
+REQUEST = Request(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
+CODE = b"\x7fELF\x02\x01\x01\x00\x07" + bytes(9) + b"\xbe\x00" + bytes(28) + b"\x5a" + bytes(15)
+"""The head of an ELF file for sm_90."""
+
 DIGEST = hashlib.sha256(CODE).hexdigest()
 
 
@@ -69,12 +71,19 @@ def test_a_record_is_stored_with_its_code(tmp_path: Path, maker) -> None:  # typ
         make_record(REQUEST, out)
 
 
+KEPT = f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
 UNTRUE = {
     "no code": _says(_record()),
     "other code": f"(folder / '{DIGEST}').write_bytes(b'else')\n" + _says(_record()),
     "a link": f"os.symlink('/etc/hostname', folder / '{DIGEST}')\n" + _says(_record()),
     "a record beyond its buffers": f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
     + _says(_record(outputs=(View("out", 4, (4,), (1,), "u8"),))),
+    "PTX": f"(folder / '{hashlib.sha256(b'.version 8.0').hexdigest()}').write_bytes(b'.version 8.0')\n"
+    + _says(_record(codes={hashlib.sha256(b".version 8.0").hexdigest(): 12, DIGEST: len(CODE)})),
+    "another shape": KEPT + _says(_record(shape=(8,))),
+    "another dtype": KEPT + _says(_record(dtype="fp32")),
+    "another target": KEPT + _says(_record(target="sm_80")),
+    "a path of the system": KEPT + _says(_record(codes={DIGEST: len(CODE), "/proc/self/environ": 10})),
     "no JSON": "print('hello')",
     "nothing": "",
     "too much": "sys.stdout.write('x' * (5 << 20))",
@@ -160,6 +169,11 @@ def test_what_can_not_be_replayed(stored, tmp_path: Path) -> None:  # type: igno
     body.update(op="elementwise", not_replayable="out is computed by add")
     (folder / "record.json").write_text(json.dumps(body))
     with pytest.raises(BadInput, match="computed by add"):
+        replay_record(folder, LAUNCHERS)
+    body["not_replayable"] = ""
+    body["outputs"] = [body["inputs"][0]["view"]]
+    (folder / "record.json").write_text(json.dumps(body))
+    with pytest.raises(BadInput, match="the result lies in the input x"):
         replay_record(folder, LAUNCHERS)
     assert packaged_reference(folder).name == "elementwise.py"
     assert not (tmp_path / "nothing").exists()
