@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.occupancy.limits import Limits, Resources, round_up
-from kopt_kb.analysis.occupancy.rules import Rule, known, warps_per_block
+from kopt_kb.analysis.occupancy.rules import Rule, by_blocks, by_warps, known, warps_per_block
 
 __all__ = ["AMD_RULES", "unified_registers", "waves_per_simd"]
 
@@ -31,16 +31,6 @@ def _waves_by_scalar_registers(use: Resources, have: Limits) -> int:
 
 def _blocks(waves: int, use: Resources, have: Limits) -> int:
     return waves * known(have, "simds_per_sm") // warps_per_block(use, have)
-
-
-def _by_warps(use: Resources, have: Limits) -> int:
-    if use.threads_per_block > known(have, "threads_per_block"):
-        return 0
-    return known(have, "resident_warps") // warps_per_block(use, have)
-
-
-def _by_blocks(_: Resources, have: Limits) -> int:
-    return known(have, "blocks_per_sm")
 
 
 def _by_registers(use: Resources, have: Limits) -> int:
@@ -93,8 +83,8 @@ _LDS = Rule(
 )
 
 AMD_RULES: tuple[Rule, ...] = (
-    Rule("warps", ("threads_per_block", "resident_warps", "warp_size"), _by_warps, "threads_per_block"),
-    Rule("blocks", ("blocks_per_sm",), _by_blocks, used=lambda _, have: have.blocks_per_sm is not None),
+    Rule("warps", ("threads_per_block", "resident_warps", "warp_size"), by_warps, "threads_per_block"),
+    Rule("blocks", ("blocks_per_sm",), by_blocks, used=lambda _, have: have.blocks_per_sm is not None),
     _REGISTERS,
     _SCALARS,
     _LDS,

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.occupancy.limits import Limits, Resources, round_up
-from kopt_kb.analysis.occupancy.rules import Rule, known, warps_per_block
+from kopt_kb.analysis.occupancy.rules import Rule, by_blocks, by_warps, known, warps_per_block
 
 __all__ = ["NVIDIA_RULES"]
-
-
-def _by_warps(use: Resources, have: Limits) -> int:
-    if use.threads_per_block > known(have, "threads_per_block"):
-        return 0
-    return known(have, "resident_warps") // warps_per_block(use, have)
-
-
-def _by_blocks(_: Resources, have: Limits) -> int:
-    return known(have, "blocks_per_sm")
 
 
 def _by_registers(use: Resources, have: Limits) -> int:
@@ -50,8 +40,8 @@ def _by_barriers(use: Resources, have: Limits) -> int:
 
 
 NVIDIA_RULES: tuple[Rule, ...] = (
-    Rule("warps", ("threads_per_block", "resident_warps", "warp_size"), _by_warps, "threads_per_block"),
-    Rule("blocks", ("blocks_per_sm",), _by_blocks),
+    Rule("warps", ("threads_per_block", "resident_warps", "warp_size"), by_warps, "threads_per_block"),
+    Rule("blocks", ("blocks_per_sm",), by_blocks),
     Rule(
         "registers",
         ("registers_per_thread", "register_granule", "registers_per_block", "simd_registers", "simds_per_sm"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kopt_kb.analysis.occupancy.limits import Limiter, Limits, Resources
 from kopt_kb.errors import UnknownData
 
-__all__ = ["Rule", "known", "warps_per_block"]
+__all__ = ["Rule", "by_blocks", "by_warps", "known", "warps_per_block"]
 
 
 def known(have: Limits, name: str) -> int:
@@ -24,6 +24,18 @@ def known(have: Limits, name: str) -> int:
 def warps_per_block(use: Resources, have: Limits) -> int:
     """Return the warps a block takes, the last one possibly partly filled."""
     return -(-use.threads_per_block // known(have, "warp_size"))
+
+
+def by_warps(use: Resources, have: Limits) -> int:
+    """Return the blocks an SM holds by its warps; none of a block with too many threads."""
+    if use.threads_per_block > known(have, "threads_per_block"):
+        return 0
+    return known(have, "resident_warps") // warps_per_block(use, have)
+
+
+def by_blocks(_: Resources, have: Limits) -> int:
+    """Return the blocks an SM holds whatever they take."""
+    return known(have, "blocks_per_sm")
 
 
 def _always(_use: Resources, _have: Limits) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
-from kopt_kb.analysis.profile import Dim3, Launch, Place, RawMetric, StoredRule
+from kopt_kb.analysis.profile import Launch, Place, RawMetric
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.nvidia.ncu_names import DIRECT, INSTRUCTION_SUMS, READ_BY, From
 from kopt_kb.analysis.readers.nvidia.ncu_work import Counted, count_work
 
-__all__ = ["Identity", "launch_of"]
+__all__ = ["launch_of"]
 
 _SI_UNITS = frozenset({"s", "Hz", "B", "B/s", "B/block"})
 _SECTOR_BYTES = 32
@@ -28,32 +28,16 @@ _OPCODES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What a report says about a launch besides its metrics."""
-
-    id: str
-    name: str
-    place: Place
-    demangled: str = ""
-    device: str = ""
-    target: str = ""
-    grid: Dim3 | None = None
-    block: Dim3 | None = None
-
-
 def launch_of(
-    identity: Identity,
+    stated: Launch,
     raw: Mapping[str, RawMetric],
-    rules: tuple[StoredRule, ...] = (),
     opcodes: Mapping[str, float] | None = None,
 ) -> Launch:
     """Return the launch with normalised metrics.
 
     Args:
-        identity: Name, place and shape.
+        stated: What a report says of it besides its metrics: name, place, shape, rules.
         raw: Metrics by verbatim name in base SI units.
-        rules: Verdicts that ncu stored.
         opcodes: Executed warp instructions by SASS opcode, when the report has them.
 
     Raises:
@@ -62,38 +46,23 @@ def launch_of(
     numbers = {name: metric.value for name, metric in raw.items() if not isinstance(metric.value, str)}
     metrics: dict[str, float] = {}
     for metric in sorted({metric for name in raw.keys() & READ_BY.keys() for metric in READ_BY[name]}):
-        value = _direct(DIRECT[metric], raw, identity.place)
+        value = _direct(DIRECT[metric], raw, stated.place)
         if value is not None:
             metrics[metric] = value
     notes: tuple[str, ...] = ()
     if metrics.get("duration_s", 1.0) <= 0:
-        notes = (
-            f"launch {identity.id} takes {metrics.pop('duration_s') * 1e9:g} ns, which no kernel does: not a time",
-        )
+        notes = (f"launch {stated.id} takes {metrics.pop('duration_s') * 1e9:g} ns, which no kernel does: not a time",)
     counted = count_work(numbers, metrics.get("duration_s"))
     _sums(counted, numbers)
-    _shape(metrics, identity)
+    _shape(metrics, stated)
     for metric, value in counted.metrics.items():
         metrics.setdefault(metric, value)
     _derived(metrics, counted, numbers)
     _exact_waves(metrics)
     _from_opcodes(metrics, opcodes or {})
     bounds = {metric: bound for metric, bound in counted.bounds.items() if metric not in DIRECT}
-    return Launch(
-        id=identity.id,
-        name=identity.name,
-        place=identity.place,
-        demangled=identity.demangled or identity.name,
-        device=identity.device,
-        target=identity.target,
-        grid=identity.grid,
-        block=identity.block,
-        metrics=metrics,
-        bounds=bounds,
-        raw=raw,
-        rules=rules,
-        notes=notes,
-    )
+    demangled = stated.demangled or stated.name
+    return replace(stated, demangled=demangled, metrics=metrics, bounds=bounds, raw=raw, notes=notes)
 
 
 def _direct(source: From, raw: Mapping[str, RawMetric], place: Place) -> float | None:
@@ -128,13 +97,13 @@ def _sums(counted: Counted, raw: Mapping[str, float]) -> None:
             counted.put(metric, max(known_uses))
 
 
-def _shape(metrics: dict[str, float], identity: Identity) -> None:
-    if identity.grid is not None:
-        metrics.setdefault("grid_blocks", identity.grid.size)
-    if identity.block is not None:
-        metrics.setdefault("block_threads", identity.block.size)
-    if identity.target:
-        metrics["compute_capability"] = float(identity.target.removeprefix("sm_"))
+def _shape(metrics: dict[str, float], stated: Launch) -> None:
+    if stated.grid is not None:
+        metrics.setdefault("grid_blocks", stated.grid.size)
+    if stated.block is not None:
+        metrics.setdefault("block_threads", stated.block.size)
+    if stated.target:
+        metrics["compute_capability"] = float(stated.target.removeprefix("sm_"))
     metrics.setdefault("wave_threads", _WARP_THREADS)
 
 

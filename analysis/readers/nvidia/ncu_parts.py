@@ -10,7 +10,7 @@ from kopt_kb.analysis.profile import Dim3, Launch, Place, RawMetric, StoredRule
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.numerals import Decimal, number
 from kopt_kb.analysis.readers.common.units import base_unit
-from kopt_kb.analysis.readers.nvidia.ncu_launch import Identity, launch_of
+from kopt_kb.analysis.readers.nvidia.ncu_launch import launch_of
 from kopt_kb.analysis.readers.nvidia.ncu_names import NUMERIC
 
 __all__ = ["LaunchParts", "extents", "metric_of", "target_of"]
@@ -59,7 +59,7 @@ class LaunchParts:
         """Return the launch; raises `ReportError` for a unit that can't be."""
         grid, block, capability = self.shape
         device = self.raw.get("device__attribute_display_name")
-        identity = Identity(
+        stated = Launch(
             id=self.id,
             name=self.name,
             place=Place(str(self.file), f"line {self.line}"),
@@ -67,9 +67,10 @@ class LaunchParts:
             target=target_of(capability),
             grid=extents(grid),
             block=extents(block),
+            rules=tuple(self.rules),
         )
         try:
-            return launch_of(identity, self.raw, tuple(self.rules))
+            return launch_of(stated, self.raw)
         except ReportError as error:
             raise ReportError(error.what, where=self.file, line=self.line, fix=error.fix) from error
 

@@ -17,7 +17,7 @@ from kopt_kb.analysis.readers.nvidia.ncu_child import ActionLine
 from kopt_kb.analysis.readers.nvidia.ncu_children import child_lines, result_parts
 from kopt_kb.analysis.readers.nvidia.ncu_frames import MAGIC, tool_version
 from kopt_kb.analysis.readers.nvidia.ncu_labels import sol_title
-from kopt_kb.analysis.readers.nvidia.ncu_launch import Identity, launch_of
+from kopt_kb.analysis.readers.nvidia.ncu_launch import launch_of
 from kopt_kb.analysis.readers.nvidia.ncu_source import with_hot_spots
 
 __all__ = ["NCU_REP", "read_ncu_rep"]
@@ -113,7 +113,7 @@ def _launch(line: ActionLine, table: _Table, path: Path) -> tuple[Launch, str]:
     if line["workload"] != _KERNEL_WORKLOAD:
         raw = {name: metric for name, metric in raw.items() if not name.startswith("launch__")}
         note = "the report profiles a range or graph: launch shape and occupancy limits are left out"
-    identity = Identity(
+    stated = Launch(
         id=f"{line['range']}/{line['action']}",
         name=line["name"],
         demangled=line["demangled"],
@@ -122,8 +122,9 @@ def _launch(line: ActionLine, table: _Table, path: Path) -> tuple[Launch, str]:
         target=_target(raw),
         grid=_extents(raw, "launch__grid_dim_"),
         block=_extents(raw, "launch__block_dim_"),
+        rules=tuple(_rule(one) for one in line["rules"]),
     )
-    return launch_of(identity, raw, tuple(_rule(one) for one in line["rules"]), line["opcodes"]), note
+    return launch_of(stated, raw, line["opcodes"]), note
 
 
 def _text(metric: RawMetric | None) -> str:

@@ -102,17 +102,20 @@ def lanes(facts: Facts) -> Iterator[Finding]:
         yield _against(row, expected, "sm_count * lanes_per_sm * 2 * sm_clock")
 
 
+def _dense_peaks(facts: Facts, row: Row) -> list[Fraction]:
+    axes = dict(row.axes)
+    engine = {"engine": axes["engine"]} if "engine" in axes else {}
+    return [row_value(peak) for peak in rows(facts, "peak_compute", dtype=axes["dtype"], sparsity="dense", **engine)]
+
+
 def measured_below_peak(facts: Facts) -> Iterator[Finding]:
     """Nothing measured, and no acceptance limit, is above the documented dense peak of its type."""
     for metric in ("measured_compute", "acceptance_compute"):
         for row in rows(facts, metric):
-            axes = dict(row.axes)
-            engine = {"engine": axes["engine"]} if "engine" in axes else {}
-            peaks = [
-                row_value(peak) for peak in rows(facts, "peak_compute", dtype=axes["dtype"], sparsity="dense", **engine)
-            ]
+            peaks = _dense_peaks(facts, row)
             if not peaks:
-                yield Finding(row, "not-checkable", f"{row.key}: no documented dense peak of {axes['dtype']}")
+                dtype = dict(row.axes)["dtype"]
+                yield Finding(row, "not-checkable", f"{row.key}: no documented dense peak of {dtype}")
                 continue
             over = row_value(row) > max(peaks)
             detail = f"{row.key} = {row.value} {row.unit} against the documented dense peak"
@@ -127,11 +130,7 @@ def measured_not_tiny(facts: Facts) -> Iterator[Finding]:
     """A measured rate or bandwidth, and an acceptance limit, is at least a fifth of the documented one."""
     for metric in ("measured_compute", "acceptance_compute"):
         for row in rows(facts, metric):
-            axes = dict(row.axes)
-            engine = {"engine": axes["engine"]} if "engine" in axes else {}
-            peaks = [
-                row_value(peak) for peak in rows(facts, "peak_compute", dtype=axes["dtype"], sparsity="dense", **engine)
-            ]
+            peaks = _dense_peaks(facts, row)
             if peaks:
                 yield _not_tiny(row, min(peaks))
     top = value(facts, "memory_bandwidth")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.profile import Dim3, Place, RawMetric
+from kopt_kb.analysis.profile import Dim3, Launch, Place, RawMetric
 from kopt_kb.analysis.readers.common.errors import ReportError
-from kopt_kb.analysis.readers.nvidia.ncu_launch import Identity, launch_of
+from kopt_kb.analysis.readers.nvidia.ncu_launch import launch_of
 
 
 def launch(raw, **fields):
-    identity = Identity("0", "k", Place("f", "line 1"), **fields)
-    return launch_of(identity, {name: RawMetric(*value) for name, value in raw.items()})
+    stated = Launch("0", "k", Place("f", "line 1"), **fields)
+    return launch_of(stated, {name: RawMetric(*value) for name, value in raw.items()})
 
 
 def test_absent_metrics_have_no_entry():
@@ -81,8 +81,8 @@ def test_the_tensor_pipe_is_the_busier_of_both_generations():
 
 def test_opcodes_fill_instruction_counts():
     """Barriers and tensor instructions are counted by opcode; no opcode table is no count."""
-    identity = Identity("0", "k", Place("f", "line 1"))
-    found = launch_of(identity, {}, opcodes={"BAR": 4.0, "HMMA": 5.0, "HGMMA": 6.0, "FFMA": 9.0}).metrics
+    stated = Launch("0", "k", Place("f", "line 1"))
+    found = launch_of(stated, {}, opcodes={"BAR": 4.0, "HMMA": 5.0, "HGMMA": 6.0, "FFMA": 9.0}).metrics
     assert (found["barrier_instructions"], found["matrix_instructions"]) == (4.0, 11.0)
     assert found["atomic_instructions"] == 0.0
     assert "barrier_instructions" not in launch({}).metrics
