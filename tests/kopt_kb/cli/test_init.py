@@ -39,7 +39,7 @@ def test_missing_fields_are_one_list(capsys: pytest.CaptureFixture[str], tmp_pat
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [(["--threshold", "x"], "--threshold"), (["--arch", "CDNA3"], "Testarch"), (["--kernel-demo", "/none.py"], "/none.py"), (["--op", "gem"], "gemm"), (["--shape", "1x2x3"], "MxN"), (["--placeholder", "x"], "KEY=TEXT"), (["--platform", "T1"], "T10")],
+    [(["--threshold", "x"], "--threshold"), (["--arch", "CDNA3"], "Testarch"), (["--kernel-demo", "/none.py"], "/none.py"), (["--op", "gem"], "gemm"), (["--shape", "1x2x3"], "MxN"), (["--placeholder", "x"], "KEY=TEXT"), (["--platform", "T1O"], "T10"), (["--platform", "T1"], "kb list")],
 )  # fmt: skip
 def test_bad_fields_are_named(
     words: list[str], change: list[str], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
