@@ -20,6 +20,7 @@ __all__ = ["view_findings"]
 
 _FIX = "write in plans/, notes/ or the README's free text; `kb render` keeps these bytes in objects/ and renders again"
 _OTHER = "its own hash fits: another version of kb rendered it, or the hash was edited too; run `kb render`"
+_IRREGULAR = "put a regular file in its place or remove it, then run `kb render`"
 
 
 def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader) -> Iterator[Finding]:
@@ -42,7 +43,8 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
         try:
             headers[path] = read_file(root, path)
         except ViewError as error:
-            yield Finding("edited-view", path, 0, error.what, _FIX)
+            yield Finding("edited-view", path, 0, error.what, _IRREGULAR)
+    yield from _cut_journal(headers, len(events))
     newest = max((one.head.seq for one in headers.values() if one is not None), default=0)
     past = _Past(events, blob)
     for path, header in headers.items():
@@ -60,11 +62,20 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
             yield Finding("edited-view", path, difference.line, str(difference), fix)
 
 
+def _cut_journal(headers: dict[str, RenderedFile | None], seq: int) -> Iterator[Finding]:
+    """Yield a finding when a file that nobody edited was rendered from a later event than the journal's last."""
+    later = [(one.head.seq, path) for path, one in headers.items() if one is not None and one.intact]
+    shown, path = max(later, default=(0, ""))
+    if shown > seq:
+        text = f"the journal ends with event {seq}, yet {path} was rendered from event {shown}"
+        yield Finding("journal", "journal.jsonl", seq, text, "restore the journal from a backup or a commit")
+
+
 def _blocks(root: Path, path: str, bodies: dict[str, str]) -> Iterator[Finding]:
     try:
         data = read_regular(root / path)
     except OSError as error:
-        yield Finding("edited-block", path, 0, f"{path} can't be read: {error.strerror or error}", "run `kb render`")
+        yield Finding("edited-block", path, 0, f"{path} can't be read: {error.strerror or error}", _IRREGULAR)
         return
     if data is None:
         yield Finding("edited-block", path, 0, f"{path} is missing", "restore it from git")

@@ -204,11 +204,13 @@ def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], wait
 
 def _check_order(layout: Layout, texts: Texts) -> None:
     """Raise when a rendered file knows a later event than the journal holds."""
-    headers = (read_file(layout.root, path) for path in texts.files)
-    if all(one is None or not one.intact or one.head.seq <= texts.head.seq for one in headers):
+    headers = ((path, read_file(layout.root, path)) for path in texts.files)
+    later = [(one.head.seq, path) for path, one in headers if one is not None and one.intact]
+    seq, path = max(later, default=(0, ""))
+    if seq <= texts.head.seq:
         return
     raise BadInput(
-        "a rendered file names a later event than the journal holds",
+        f"{path} names event {seq}, a later event than the journal holds ({texts.head.seq})",
         where=str(layout.journal),
         fix="restore the journal, or delete the rendered file",
         code="KB314",

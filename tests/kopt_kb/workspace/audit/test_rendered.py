@@ -111,6 +111,18 @@ def test_a_link_in_a_view_s_place_is_found(played, registry):
     played.workspace.layout.memory_file(2).symlink_to("/etc/hostname")
     (found,) = audit(played.workspace.layout.root, registry).findings
     assert (found.code, found.file) == ("edited-view", "memory/v2.json")
+    assert "it is a link" in found.message and "remove it" in found.fix
+
+
+def test_a_journal_that_lost_its_end_is_named_by_what_was_rendered_from_it(played, registry):
+    """The chain of what is left is whole; the message says which file knows more, and rendering is no remedy."""
+    layout = played.workspace.layout
+    render_workspace(played.workspace)
+    lines = layout.journal.read_bytes().splitlines(keepends=True)
+    layout.journal.write_bytes(b"".join(lines[:-2]))
+    found = [one for one in audit(layout.root, registry).findings if one.code == "journal"]
+    assert [one.file for one in found] == ["journal.jsonl"]
+    assert f"was rendered from event {len(lines)}" in found[0].message and "backup" in found[0].fix
 
 
 def test_a_header_of_no_event_makes_no_file_stale(played, registry):

@@ -76,7 +76,7 @@ def test_links_folders_and_pipes_are_not_read(tmp_path):
     """Only regular files; a missing one is None."""
     (tmp_path / "link").symlink_to("/etc/hostname")
     os.mkfifo(tmp_path / "pipe")
-    for name, says in [("link", "symbolic links"), ("pipe", "not a regular file"), (".", "directory")]:
+    for name, says in [("link", "it is a link"), ("pipe", "not a regular file"), (".", "directory")]:
         with pytest.raises(OSError, match=says):
             read_regular(tmp_path / name)
     assert read_regular(tmp_path / "none") is None
