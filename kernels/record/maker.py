@@ -65,7 +65,7 @@ def _record(request: Request) -> Any:
     launches = Launches(trace, Path(request.folder), autotune=request.autotune)
     call, label = _call(request, trace, facts)
     with trace.running(), launches.recording():
-        outputs = trace.returned(call.function(**call.arguments))
+        outputs = trace.returned(call.run())
     if not launches.codes:
         raise BadInput(
             "the call launches no kernel", where=_where(request), fix="name the launcher itself", code="KB446"
@@ -129,6 +129,26 @@ class _Call:
 
         self.module, self.function, self.arguments = module, function, arguments
         self.tensors = {name: one for name, one in arguments.items() if isinstance(one, torch.Tensor)}
+
+    def run(self) -> object:
+        """Call the function; `apply` of an autograd function takes its arguments by place only."""
+        import torch
+
+        owner = getattr(self.function, "__self__", None)
+        if not (isinstance(owner, type) and issubclass(owner, torch.autograd.Function)):
+            return self.function(**self.arguments)
+        kind: Any = owner
+        names = list(inspect.signature(kind.forward).parameters.values())
+        alone = kind.setup_context is not torch.autograd.Function.setup_context  # forward has no context then
+        places = [one for one in names if one.kind is one.POSITIONAL_OR_KEYWORD][0 if alone else 1 :]
+        given = [self.arguments.get(one.name, one.default) for one in places]
+        unknown = set(self.arguments) - {one.name for one in places}
+        missing = [one.name for one, value in zip(places, given, strict=True) if value is inspect.Parameter.empty]
+        if unknown or missing:
+            wrong = ", ".join(sorted(unknown) or missing)
+            fix = f"forward takes {', '.join(one.name for one in places)}"
+            raise BadInput(f"unknown or missing arguments: {wrong}", where=owner.__name__, fix=fix, code="KB447")
+        return self.function(*given)
 
 
 def _call(request: Request, trace: Any, facts: Any) -> tuple[_Call, str]:

@@ -36,7 +36,7 @@ class CallRequest(Wire):
     """A call of a function in a module or file: `package.module:function` or `path/file.py:function`."""
 
     call: str
-    arguments: Mapping[str, TensorArgument | Scalar | str] = field(default_factory=dict)
+    arguments: Mapping[str, TensorArgument | Scalar | str | tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

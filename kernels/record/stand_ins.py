@@ -14,12 +14,13 @@ from typing import Any
 from unittest import mock
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.overrides import TorchFunctionMode
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.record.model import Keywords
 
-__all__ = ["DeviceFacts", "indexing", "stand_ins"]
+__all__ = ["ADDRESSES", "DeviceFacts", "indexing", "stand_ins"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,20 @@ class DeviceFacts:
     values: Mapping[str, int] = field(default_factory=dict)
 
 
+_PROPERTIES = frozenset(
+    {
+        "L2_cache_size", "clock_rate", "is_integrated", "is_multi_gpu_board", "max_threads_per_block",
+        "max_threads_per_multi_processor", "memory_bus_width", "memory_clock_rate", "multi_processor_count",
+        "regs_per_multiprocessor", "shared_memory_per_block", "shared_memory_per_block_optin",
+        "shared_memory_per_multiprocessor", "total_memory", "uuid", "warp_size",
+    }
+)  # fmt: skip
+"""What torch's device properties have, beside name and capability."""
+
+ADDRESSES = 1 << 60
+"""Where the pretended addresses of tensors begin: no number of elements or bytes is as large."""
+
+
 class _Properties:
     """torch's device properties, as far as they are known."""
 
@@ -48,7 +63,9 @@ class _Properties:
 
     def __getattr__(self, name: str) -> int:
         facts: DeviceFacts = self.__dict__["_facts"]
-        if name.startswith("__") or name not in facts.values:
+        if name not in _PROPERTIES:  # as torch answers, so that a launcher may look for names of other versions
+            raise AttributeError(name)
+        if name not in facts.values:
             raise BadInput(
                 f"the launcher asks for {name} of the device, and no sourced value is known for {facts.name}",
                 where="record",
@@ -114,7 +131,7 @@ def _viewed(tensor: torch.Tensor, index: Any) -> torch.Tensor:
 _READS = frozenset(
     {
         torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__float__, torch.Tensor.__int__,
-        torch.Tensor.__bool__, torch.Tensor.__index__,
+        torch.Tensor.__bool__, torch.Tensor.__index__, torch.Tensor.equal, torch.equal, torch.allclose,
     }
 )  # fmt: skip
 
@@ -125,6 +142,8 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Replace what needs a device guard by the same thing without one."""
         given = kwargs or {}
+        if func in (torch.tensor, torch.as_tensor) and str(given.get("device", "")).startswith("cuda"):
+            return _constant(func, args, given)
         on_device = bool(args) and isinstance(args[0], torch.Tensor) and args[0].device.type == "cuda"
         if on_device and func is torch.Tensor.__getitem__ and _plain(args[1]):
             return _viewed(args[0], args[1])
@@ -139,21 +158,57 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
                 fix="pass what it reads as a number",
                 code="KB448",
             )
+        if on_device and func is torch.Tensor.contiguous and not args[0].is_contiguous(**given):
+            return torch.ops.aten.clone.default(
+                args[0], memory_format=given.get("memory_format", torch.contiguous_format)
+            )
+        if on_device and func is torch.Tensor.data_ptr:
+            return ADDRESSES + int(args[0].storage_offset()) * args[0].element_size()
+        if not on_device and func in (torch.Tensor.to, torch.Tensor.cuda) and _enters(func, args[1:], given):
+            return _uploaded(args[0], _dtype(args, given))
         if on_device and func in (torch.Tensor.to, torch.Tensor.cuda) and not _leaves(args[1:], given):
             return self._moved(args, given)
         return func(*args, **given)
 
     def _moved(self, args: Any, given: Keywords) -> Any:
         """Return the tensor in its new dtype; on this machine all devices are the one that is recorded for."""
-        dtypes = [one for one in (*args[1:], *given.values()) if isinstance(one, torch.dtype)]
-        others = [one.dtype for one in args[1:] if isinstance(one, torch.Tensor)]
-        wanted = next(iter([*dtypes, *others]), args[0].dtype)
+        wanted = _dtype(args, given)
         return args[0] if wanted == args[0].dtype else torch.ops.aten._to_copy.default(args[0], dtype=wanted)
+
+
+def _constant(func: Any, args: Any, given: Keywords) -> Any:
+    """Return a tensor of the host's numbers on the device: one number is a fill, more are a copy that is listed."""
+    if isinstance(args[0], torch.Tensor):
+        return args[0].to(**given)
+    with unset_fake_temporarily():
+        held = func(*args, **{**given, "device": "cpu"})
+        number = held.item() if held.numel() == 1 else None
+    if number is not None:
+        return torch.full(tuple(held.shape), number, dtype=held.dtype, device="cuda")
+    return _uploaded(held, held.dtype)
+
+
+def _uploaded(held: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return a tensor of the host on the device, by a copy that the dispatcher sees."""
+    return torch.ops.aten.copy_.default(torch.empty(tuple(held.shape), dtype=dtype, device="cuda"), held)
 
 
 def _plain(index: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     return all(one is None or one is Ellipsis or isinstance(one, int | slice) for one in parts)
+
+
+def _dtype(args: Any, given: Keywords) -> torch.dtype:
+    """Return the dtype that `.to` asks for: one that is named, that of a tensor that is named, or its own."""
+    dtypes = [one for one in (*args[1:], *given.values()) if isinstance(one, torch.dtype)]
+    others = [one.dtype for one in args[1:] if isinstance(one, torch.Tensor)]
+    return next(iter([*dtypes, *others]), args[0].dtype)
+
+
+def _enters(func: Any, args: Any, given: Keywords) -> bool:
+    """Return whether `.to` or `.cuda` brings a tensor of the host to the device."""
+    named = [str(getattr(one, "device", one)) for one in (*args, *given.values())]
+    return func is torch.Tensor.cuda or any(one.startswith("cuda") for one in named)
 
 
 def _leaves(args: Any, given: Keywords) -> bool:

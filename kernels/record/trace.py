@@ -22,7 +22,7 @@ from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Keywords, St
 from kopt_kb.kernels.record.stand_ins import DeviceFacts, indexing, stand_ins
 from kopt_kb.problem.dtypes import format_of
 
-__all__ = ["Trace", "dtype_name"]
+__all__ = ["Trace", "dtype_name", "on_device"]
 
 ALIGNMENT = 256
 """Bytes that allocators align an address to at least; a replay allocates no worse."""
@@ -112,7 +112,9 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
 
     def returned(self, result: object) -> tuple[View, ...]:
         """Return the tensors among what a launcher returned, in order."""
-        views = [self.view(one) for one in tree_leaves(result) if isinstance(one, torch.Tensor)]
+        tensors = [one for one in tree_leaves(result) if isinstance(one, torch.Tensor)]
+        self.reasons += [f"a result lies on the {one.device}" for one in tensors if not on_device(one)]
+        views = [self.view(one) for one in tensors if on_device(one)]
         for one in views:
             if one.buffer in self._marked:
                 self.reasons.append(f"result {one.buffer} is computed by {self._marked[one.buffer]}")
@@ -122,8 +124,8 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         """Let the operation happen on fake tensors, and note what it means for a replay."""
         given = kwargs or {}
         result = func(*args, **given)
-        name = func.overloadpacket.__name__ if hasattr(func, "overloadpacket") else str(func)
-        made = [one for one in tree_leaves(result) if isinstance(one, FakeTensor) and one.device.type == "cuda"]
+        name = _operation_name(func)
+        made = [one for one in (*tree_leaves(result), *_written(func, args, given)) if on_device(one)]
         if not made or name in _ALLOCATE:
             self._kept += made
             return result
@@ -152,8 +154,7 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
 
     def _copies(self, name: str, target: Any, args: Any) -> bool:
         source = args[1] if name == "copy_" else args[0]
-        both = isinstance(source, FakeTensor) and source.device.type == "cuda"
-        same = both and source.dtype == target.dtype and source.shape == target.shape
+        same = on_device(source) and source.dtype == target.dtype and source.shape == target.shape
         return bool(same and source.is_contiguous() and target.is_contiguous())
 
     def _fill(self, tensor: Any, value: float | int | bool) -> None:
@@ -171,6 +172,27 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         self._buffers[_storage(tensor)] = name
         self._sizes[name] = int(tensor.untyped_storage().nbytes())
         return name
+
+
+def on_device(value: object) -> bool:
+    """Return whether a value is a tensor without memory on the device that is recorded for."""
+    return isinstance(value, FakeTensor) and value.device.type == "cuda"
+
+
+def _operation_name(func: Any) -> str:
+    """Return the name of torch's own operation; one of another library has its library's name before it."""
+    if getattr(func, "namespace", "") == "aten":
+        return str(func.overloadpacket.__name__)
+    return str(func._schema.name).replace("::", ".")
+
+
+def _written(func: Any, args: Any, given: Keywords) -> list[Any]:
+    """Return the arguments that the operation's schema says are written; not every operation returns them."""
+    made = []
+    for number, one in enumerate(func._schema.arguments):
+        if one.alias_info is not None and one.alias_info.is_write:
+            made += tree_leaves(args[number] if number < len(args) else given.get(one.name))
+    return made
 
 
 def _storage(tensor: Any) -> int:

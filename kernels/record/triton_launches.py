@@ -14,12 +14,13 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import torch
+from triton.compiler.compiler import CompiledKernel
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
@@ -28,7 +29,8 @@ from kopt_kb.kernels.compile.build import failure as _failure
 from kopt_kb.kernels.compile.stub import argument
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.model import Argument, Keywords, Launch, NullArg, ScalarArg, TensorArg, TensorMapArg
-from kopt_kb.kernels.record.trace import Trace
+from kopt_kb.kernels.record.stand_ins import ADDRESSES
+from kopt_kb.kernels.record.trace import Trace, on_device
 
 __all__ = ["Launches"]
 
@@ -65,7 +67,14 @@ class Launches:
         def tuned(tuner: Any, *args: Any, **kwargs: Any) -> Any:
             return self._tuned(tuner, args, kwargs)
 
-        with mock.patch.object(JITFunction, "run", run), mock.patch.object(Autotuner, "run", tuned):
+        def again(compiled: Any, grid: Any) -> Any:
+            return lambda *args, **_: self._append(compiled, grid, _all_bound(compiled, args))
+
+        with ExitStack() as stack:
+            stack.enter_context(mock.patch.object(JITFunction, "run", run))
+            stack.enter_context(mock.patch.object(CompiledKernel, "__getitem__", again))
+            for kind in _tuners(Autotuner):
+                stack.enter_context(mock.patch.object(kind, "run", tuned))
             yield
 
     def _tuned(self, tuner: Any, args: Any, kwargs: Keywords) -> Any:
@@ -77,6 +86,7 @@ class Launches:
                 code="KB082",
             )
         config = tuner.configs[self._autotune]
+        tuner.best_config = config
         if config.pre_hook is not None:
             config.pre_hook({**dict(zip(tuner.arg_names, args, strict=False)), **kwargs, **config.all_kwargs()})
         return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
@@ -139,11 +149,16 @@ class Launches:
             elif str(kind).startswith("*"):
                 made.append(self._pointer(name, bound[name]))
             else:
+                if isinstance(bound[name], int) and abs(bound[name]) >= ADDRESSES:
+                    self._trace.reasons.append(f"{name} of a launch may be an address, which a replay does not have")
                 made.append(_scalar(name, str(kind), bound[name]))
         return (*made, *self._added(compiled, len(made), grid))
 
     def _pointer(self, name: str, value: Any) -> Argument:
         if value is None:
+            return NullArg(name)
+        if not on_device(_tensor(value)):
+            self._trace.reasons.append(f"{name} of a launch is no tensor on the device")
             return NullArg(name)
         view = self._trace.view(_tensor(value))
         self._trace.used(view)
@@ -207,6 +222,25 @@ def _bound(kernel: Any, args: Any, kwargs: Keywords) -> Keywords:
     names = [param.name for param in kernel.params]
     given = dict(zip(names, args, strict=False)) | {name: one for name, one in kwargs.items() if name in names}
     return {param.name: given.get(param.name, param.default) for param in kernel.params}
+
+
+def _all_bound(compiled: Any, args: Any) -> Keywords:
+    """Return parameter → value of a launch of a compiled kernel, which takes all of them, constants too."""
+    names = list(compiled.src.fn.arg_names)
+    if len(args) != len(names):
+        raise BadInput(
+            f"a compiled kernel is launched with {len(args)} arguments, it has {len(names)}",
+            where=compiled.src.fn.__name__,
+            fix="launch the kernel itself",
+            code="KB444",
+        )
+    return dict(zip(names, args, strict=True))
+
+
+def _tuners(kind: Any) -> list[Any]:
+    """Return a class and those below it that have a `run` of their own."""
+    below = [one for made in kind.__subclasses__() for one in _tuners(made)]
+    return [kind, *below] if "run" in vars(kind) else below
 
 
 def _tensor(value: Any) -> torch.Tensor:

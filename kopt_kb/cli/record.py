@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--call", metavar="MODULE:FUNCTION", help="a launcher in a package or FILE.py, instead of FILE")
     parser.add_argument(
         "--arg", metavar="NAME=VALUE", action="append", default=[],
-        help="argument of the call: bf16[8192,4096], 4096, 1e-6, true, none, torch.float16; repeatable",
+        help="argument of the call: bf16[8192,4096], 4096, 1e-6, true, none, torch.float16, 'sum', [16,24]; repeated",
     )  # fmt: skip
     parser.add_argument("--platform", metavar="NAME", help="product to record for; its page answers what launchers ask")
     parser.add_argument("--target", metavar="TARGET", help="target alone, such as sm_90, instead of --platform")
@@ -95,12 +95,25 @@ def _what(args: argparse.Namespace) -> OpRequest | CallRequest:
     return OpRequest(args.file, parse_shape(args.shape), args.dtype, literals(args.config))
 
 
-def _argument(text: str) -> tuple[str, TensorArgument | int | float | bool | str | None]:
+def _numbers(name: str, value: str) -> tuple[int, ...]:
+    words = value.strip("[]").split(",")
+    if not value.endswith("]") or not all(one.strip().lstrip("-").isdigit() for one in words):
+        raise BadInput(
+            f"{value!r} is no list of integers", where=f"--arg {name}", fix="such as [16,24,24]", code="KB104"
+        )
+    return tuple(int(one) for one in words)
+
+
+def _argument(text: str) -> tuple[str, TensorArgument | int | float | bool | str | tuple[int, ...] | None]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise BadInput(f"{text!r} is not NAME=VALUE", where="--arg", fix="such as x=bf16[8192,4096]", code="KB104")
     if value.startswith("torch."):
         return name, value
+    if len(value) > 1 and value[0] == value[-1] == "'":
+        return name, value[1:-1]
+    if value.startswith("["):
+        return name, _numbers(name, value)
     parsed = parse_argument(value)
     if isinstance(parsed, TensorSpec):
         return name, TensorArgument(parsed.shape, parsed.dtype, parsed.strides)

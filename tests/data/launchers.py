@@ -206,3 +206,12 @@ def asks(x, y):
     out = torch.empty_like(x)
     add_blocks[(max(count, triton.cdiv(x.numel(), 256)),)](x, y, out, x.numel(), BLOCK=256)
     return out
+
+
+class Added(torch.autograd.Function):
+    """Adds by one kernel; `apply` takes its arguments by place."""
+
+    @staticmethod
+    def forward(_, x, y):
+        """Add, and return a tensor beside nothing."""
+        return plain(x, y), None

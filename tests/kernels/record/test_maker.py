@@ -154,10 +154,16 @@ def test_a_call_of_any_function(answers: Any, tmp_path: Path) -> None:
         CallRequest(f"{place}:no_such", {}),
         CallRequest(f"{place}:plain", {"x": TensorArgument((4,), "fp99"), "y": vector}),
         CallRequest("no_such_package.module:f", {}),
+        CallRequest(f"{place}:Added.apply", {"y": vector, "x": vector}),
+        CallRequest(f"{place}:Added.apply", {"x": vector, "z": 1}),
     ]
-    made, unknown, dtype, package = answers([Request(one, "sm_90", "Test", {}, str(tmp_path)) for one in calls])
+    made, unknown, dtype, package, applied, misnamed = answers(
+        [Request(one, "sm_90", "Test", {}, str(tmp_path)) for one in calls]
+    )
     assert isinstance(made.record.steps[0], Launch)
     assert made.record.op == ""
+    assert [one.view.buffer for one in applied.record.launches[0].arguments[:2]] == ["x", "y"]
+    assert "z" in misnamed.refusal.what
     assert (unknown.refusal.code, dtype.refusal.code, package.refusal.code) == ("KB447", "KB061", "KB120")
 
 

@@ -15,7 +15,16 @@ from kopt_kb.wire import WireError, canonical, read
     [
         OpRequest("kernels/rms_norm.py", (4, 8), "bf16", {"VARIANT": "two_pass", "num_warps": 8}),
         CallRequest(
-            "a.b:c", {"x": TensorArgument((4,), "bf16", (2,)), "n": 4, "eps": 1e-6, "flag": True, "none": None}
+            "a.b:c",
+            {
+                "x": TensorArgument((4,), "bf16", (2,)),
+                "n": 4,
+                "word": "mean",
+                "parts": (16, 24),
+                "eps": 1e-6,
+                "flag": True,
+                "none": None,
+            },
         ),
     ],
 )
