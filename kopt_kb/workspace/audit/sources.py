@@ -80,8 +80,9 @@ def _target(shape: str, recorded: Target | None, fresh: Target | None, line: int
         text = f"{shape}: the wiki no longer knows the input of its target"
         yield Finding("target", _README, line, text, "restore the row")
     elif _judged(recorded) != _judged(fresh):
-        given = f"{fresh.quantity} {fresh.value} {fresh.unit}"
-        text = f"{shape}: target is {recorded.quantity} {recorded.value} {recorded.unit}, its rows give {given}"
+        given = f"{fresh.quantity} {fresh.value} {fresh.unit} by {fresh.basis}"
+        held = f"{recorded.quantity} {recorded.value} {recorded.unit} by {recorded.basis}"
+        text = f"{shape}: target is {held}, the wiki's rows now give {given}"
         yield Finding("target", _README, line, text, "set it again with `kb workspace set`, or restore the page")
 
 

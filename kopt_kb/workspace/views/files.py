@@ -34,6 +34,8 @@ class Difference:
     found: str
 
     def __str__(self) -> str:
+        if self.expected == self.found:
+            return f"byte {self.offset}: after {self.found!r} only one of this text and what the journal renders ends"
         return f"byte {self.offset}: {self.found!r} stands where the journal renders {self.expected!r}"
 
 

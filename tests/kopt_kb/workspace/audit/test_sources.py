@@ -99,6 +99,7 @@ def test_targets_are_computed_again_from_their_rows(
     assert [one.code for one in found] == ["target", "target"]
     assert {one.message.partition(":")[0] for one in found} == {"8192x4096", "1024x512"}
     assert all("1.2" in one.message and "1.8" in one.message for one in found)
+    assert all("the wiki's rows now give bandwidth 1.8 TB/s by memory_bandwidth" in one.message for one in found)
 
 
 @pytest.mark.core

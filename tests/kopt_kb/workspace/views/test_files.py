@@ -50,6 +50,12 @@ def test_the_first_differing_byte_and_its_line(expected, found, difference):
     assert first_difference(expected, found) == difference
 
 
+def test_a_text_that_ends_early_is_not_said_to_differ_from_itself():
+    """The line where it ends is equal in both."""
+    said = str(first_difference(b"a\nb\nc\n", b"a\nb"))
+    assert said.startswith("byte 3: ") and "stands where" not in said and "ends" in said
+
+
 class TestFile:
     def test_a_missing_file_is_written_with_its_folder(self, tmp_path, store):
         """The header names the head it was rendered from."""
