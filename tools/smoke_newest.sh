@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compile, limits and count on the newest triton, in an environment of its own beside the test environment's triton:
+# Compile, limits, count and record on the newest triton, in an environment of its own beside the test environment's triton:
 #   tools/smoke_newest.sh TEST_ENVIRONMENT NEWEST_ENVIRONMENT
 # Everything but triton comes from the test environment. Skipped, in words, only when the registry can't be asked.
 set -euo pipefail
@@ -26,4 +26,4 @@ if [ "$installed" != "$newest" ] || [ ! -e "$site/beside.pth" ]; then
 fi
 echo "smoke-newest: triton $newest"
 KOPT_SMOKE_TRITON=$newest exec "$python" -m pytest -q -p no:cacheprovider \
-  tests/smoke tests/kernels/compile tests/kopt_kb/static/test_pruning.py
+  tests/smoke tests/kernels/compile tests/kernels/record/test_maker.py tests/kopt_kb/static/test_pruning.py

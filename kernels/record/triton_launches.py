@@ -244,7 +244,19 @@ def _tuners(kind: Any) -> list[Any]:
 
 
 def _tensor(value: Any) -> torch.Tensor:
-    return value if isinstance(value, torch.Tensor) else value.base
+    """Return the tensor of an argument: itself, or the base of a wrapper that begins where its base does."""
+    if isinstance(value, torch.Tensor):
+        return value
+    for name in ("base", "_base"):
+        base = getattr(value, name, None)
+        if isinstance(base, torch.Tensor) and (name == "base" or value.data_ptr() == base.data_ptr()):
+            return base
+    raise BadInput(
+        f"a kernel is given a {type(value).__name__} where it takes a tensor",
+        where="record",
+        fix="give it the tensor itself",
+        code="KB444",
+    )
 
 
 def _stub(value: Any) -> Any:

@@ -24,4 +24,5 @@ def test_facts_answer_and_the_rest_refuses() -> None:
         with pytest.raises(BadInput, match="L2_cache_size") as caught:
             _ = properties.L2_cache_size
         assert caught.value.error_code == "KB442"
+        assert getattr(properties, "no_property_of_torch", None) is None
     assert torch.cuda.is_available is before
