@@ -106,10 +106,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "stop":
         return _stop(args, workspace, state)
     _check_budget(args)
-    if args.action == "resume" and state.campaign is None:
-        raise BadInput(
-            "there is no campaign to resume", where=args.workspace, fix="start one with kb tune run", code="KB430"
-        )
+    _check_opened(args, state)
     if args.action in {"resume", "step"} and state.stopped is not None:
         return _print(report_of(state, _policy_of(state, None)), args, state)
     args = as_confirmed(args, _opened(state))
@@ -129,6 +126,21 @@ def run(args: argparse.Namespace) -> int:
             campaign.step()
             return _print(campaign.report(), args, state)
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
+
+
+def _check_opened(args: argparse.Namespace, state: WorkspaceState) -> None:
+    """Raise `BadInput` when there is nothing to resume, or a measured campaign is to go on simulated."""
+    if args.action == "resume" and state.campaign is None:
+        raise BadInput(
+            "there is no campaign to resume", where=args.workspace, fix="start one with kb tune run", code="KB430"
+        )
+    if args.simulate and state.stopped is not None and not state.simulated and state.route != "roofline":
+        raise BadInput(
+            "the campaign was measured; simulated and measured rounds never share a workspace",
+            where=args.workspace,
+            fix="leave --simulate away, or make another workspace with kb init",
+            code="KB421",
+        )
 
 
 def _project(workspace: Workspace, state: WorkspaceState) -> ProjectSubject | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,20 @@ def test_measured_rounds_never_follow_simulated_ones(workspace: str, capsys: pyt
     assert main(["tune", "resume", workspace]) == 0  # stopped: nothing left to do
     main(["tune", "run", workspace, "--yes", "--wiki", str(Path(workspace).parent / "wiki")])
     assert "never share" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("action", ["run", "resume", "step"])
+def test_a_measured_campaign_that_ended_is_not_gone_on_with_simulated(
+    action: str, tmp_path: Path, repo_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The flag is refused, not left unheard."""
+    copy = tmp_path / "softmax_2"
+    shutil.copytree(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / "softmax_2", copy)
+    before = (copy / "journal.jsonl").read_bytes()
+    assert main(["tune", action, str(copy), "--simulate", "--yes"]) == 2
+    shown = capsys.readouterr()
+    assert "KB421" in shown.err and "never share" in shown.err and not shown.out
+    assert (copy / "journal.jsonl").read_bytes() == before
 
 
 def test_step_with_a_plan(workspace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
