@@ -70,7 +70,7 @@ def _source(source: bytes, args: argparse.Namespace) -> int:
 
 def _kernel(source: bytes, args: argparse.Namespace) -> int:
     from kopt_kb.runners.candidate.executor import ChildProcessExecutor
-    from kopt_kb.runners.candidate.job import Job, RunLimits
+    from kopt_kb.runners.candidate.job import Job, Request, RunLimits
     from kopt_kb.workspace.task import declared_op
 
     op = args.op or declared_op(source, Path(args.file))
@@ -79,14 +79,17 @@ def _kernel(source: bytes, args: argparse.Namespace) -> int:
             "needs an operation and at least one seed", where=args.file, fix="give --op and --seeds", code="KB102"
         )
     problem = Problem.of(op, args.shape, args.dtype)
-    body = {
-        "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
-        "tolerance": problem.tolerance.to_json(), "seeds": [secrets.randbelow(2**31) for _ in range(args.seeds)],
-    }  # fmt: skip
+    shapes, seeds = map(format_shape, problem.shapes), (secrets.randbelow(2**31) for _ in range(args.seeds))
+    body = Request(problem.op, tuple(shapes), problem.dtype, problem.tolerance, tuple(seeds))
     judge, said = _reference(args, op)
     job = Job("check", source, b"", body, RunLimits(args.run_s), judge)
     outcome = ChildProcessExecutor(args.device).run(job, lambda *_: None)
-    return _print(outcome.outcome, {**(outcome.result or {}), "reference": said}, outcome.printed, args)
+    return _print(
+        outcome.outcome,
+        {**(outcome.result.to_json() if outcome.result is not None else {}), "reference": said},
+        outcome.printed,
+        args,
+    )
 
 
 def _record(args: argparse.Namespace) -> int:

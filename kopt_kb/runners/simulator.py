@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any
 
+from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Sample, Search, Timing, Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.candidate.search import run_search
 from kopt_kb.runners.source_config import configs_of, structure_of
@@ -29,38 +29,39 @@ class SimulatorExecutor:
     def run(self, job: Job, started: Started) -> Outcome:
         """Return the computed outcome at once."""
         started(("simulator", job.kind), os.getpid(), None)
-        answers = {"environment": _environment, "check": _check, "timing": _timing, "search": _search}
+        answers: Mapping[str, Callable[[Job], Answer]] = {
+            "environment": _environment,
+            "check": _check,
+            "timing": _timing,
+            "search": _search,
+        }
         if job.kind not in answers:
-            return Outcome("ok", 0, None, 0.0, "", {"unavailable": f"the simulator has no {job.kind}"})
-        return Outcome("ok", 0, None, 0.0, "simulated", {**answers[job.kind](job), "simulated": True})
+            return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"the simulator has no {job.kind}"))
+        return Outcome("ok", 0, None, 0.0, "simulated", answers[job.kind](job))
 
 
-def _environment(_: Job) -> dict[str, Any]:
-    return {"device": "simulator", "uuid": None, "driver": None, "clocks": {}, "versions": {"simulator": "1"}}
+def _environment(_: Job) -> Environment:
+    return Environment("simulator", None, None, {}, {"simulator": "1"})
 
 
-def _check(job: Job) -> dict[str, Any]:
-    errors = dict.fromkeys(job.body["shapes"], 0.0)
-    return {
-        "build_error": "", "passed": True, "problem": "", "rel_l2_err": 0.0, "rel_l2_err_by_shape": errors,
-        "checks": len(job.body["seeds"]),
-    }  # fmt: skip
+def _check(job: Job) -> Check:
+    return Check("", True, "", 0.0, dict.fromkeys(job.body.shapes, 0.0), len(job.body.seeds))
 
 
-def _timing(job: Job) -> dict[str, Any]:
-    repeats = range(int(job.body["repeats"]))
+def _timing(job: Job) -> Timing:
+    repeats = range(job.body.repeats)
     sides = {"incumbent": job.incumbent, "candidate": job.candidate} | ({"best": job.best} if job.best else {})
     shapes = {
         shape: {
-            side: [_record(_time_s(source, shape, None), source, shape, side, at) for at in repeats]
+            side: tuple(_sample(_time_s(source, shape, None), source, shape, side, at) for at in repeats)
             for side, source in sides.items()
         }
-        for shape in job.body["shapes"]
+        for shape in job.body.shapes
     }
-    return {"shapes": shapes}
+    return Timing(shapes)
 
 
-def _search(job: Job) -> dict[str, Any]:
+def _search(job: Job) -> Search:
     def evaluate(shape: str, config: Mapping[str, object]) -> float:
         return _time_s(job.candidate, shape, config)
 
@@ -85,9 +86,9 @@ def _penalty(name: str, value: object, shape: str) -> float:
     return 0.8 + 0.3 * _unit(name, str(value), shape)
 
 
-def _record(median_s: float, source: bytes, shape: str, side: str, repeat: int) -> dict[str, float]:
+def _sample(median_s: float, source: bytes, shape: str, side: str, repeat: int) -> Sample:
     shaken = median_s * (1 + _NOISE * (_unit(source, shape, side, str(repeat)) - 0.5))
-    return {"n": 100, "median_s": shaken, "mad_s": _NOISE * median_s / 4, "p20_s": shaken, "p80_s": shaken}
+    return Sample(100, shaken, _NOISE * median_s / 4, shaken, shaken)
 
 
 def _unit(*parts: str | bytes) -> float:

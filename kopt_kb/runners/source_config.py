@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import pprint
 from collections.abc import Mapping
-from typing import Any
 
 from kopt_kb.errors import BadInput
 
@@ -44,7 +43,7 @@ def with_configs(source: bytes, configs: Configs) -> bytes:
     return head + f"\n\n{_BEGIN}{_BODY.format(table=table)}{_END}".encode()
 
 
-def configs_of(source: bytes) -> dict[str, dict[str, Any]]:
+def configs_of(source: bytes) -> dict[str, Mapping[str, object]]:
     """Return the tuned configurations of a file; empty when it has none.
 
     Raises:

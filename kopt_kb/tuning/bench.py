@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool, UnknownData
+from kopt_kb.errors import BadInput, FindingError, KoptError, UnknownData
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.runners.candidate.answers import Answer, Check, Timing
 from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
 from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.environment import ProductOf, read_machine
+from kopt_kb.tuning.environment import ProductOf, read_machine, refuse_missing
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.jobs import Sources, job_of
 from kopt_kb.tuning.settings import Settings
@@ -223,7 +224,7 @@ class _Recorded:
         job = _job(kind, plan)
         return self._desk.execute(f"{self.name}.{kind}.1", self.name, 1, job)
 
-    def keep(self, answer: Mapping[str, Any]) -> list[Measured]:
+    def keep(self, answer: Timing) -> list[Measured]:
         records = list(made_records(self.name, timing_run(self.name), self._environment, answer))
         for one in records:
             self._desk.append(one)
@@ -245,7 +246,7 @@ class _Unrecorded:
         job = _job(kind, plan)
         return self._executor.run(job, lambda *_: None)
 
-    def keep(self, answer: Mapping[str, Any]) -> list[Measured]:
+    def keep(self, answer: Timing) -> list[Measured]:
         return list(made_records(self.name, "", 0, answer))
 
 
@@ -265,22 +266,25 @@ def _measure(
     say(f"device {machine.device}")
     kernel = keeper.begin(plan, machine)
     checked = _answer(keeper.run("check", plan), plan)
-    wrong = checked.get("build_error") or checked.get("problem")
-    if wrong or checked.get("passed") is not True:
-        raise WrongKernelError(str(wrong or "it was not shown to be right"), where=_kernel_name(plan))
-    say(f"right on {checked.get('checks')} checks; timing")
-    records = keeper.keep(_answer(keeper.run("timing", plan), plan))
+    wrong = checked.build_error or checked.problem if isinstance(checked, Check) else "there is no check"
+    if wrong or not (isinstance(checked, Check) and checked.passed):
+        raise WrongKernelError(wrong or "it was not shown to be right", where=_kernel_name(plan))
+    say(f"right on {checked.checks} checks; timing")
+    timed = _answer(keeper.run("timing", plan), plan)
+    if not isinstance(timed, Timing) or timed.problem:
+        why = timed.problem if isinstance(timed, Timing) else "there are no times"
+        raise WrongKernelError(why, where=_kernel_name(plan), fix="nothing was measured")
+    records = keeper.keep(timed)
     return RecordSource("bench", keeper.name, plan.version, kernel, standing(records), machine)
 
 
-def _answer(outcome: Outcome, plan: BenchPlan) -> Mapping[str, Any]:
-    found = outcome.result or {}
-    if "missing" in found:
-        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU", code="KB122")
-    failure = Ran(outcome.outcome, found, "", outcome.printed).failure() or str(found.get("unavailable", ""))
+def _answer(outcome: Outcome, plan: BenchPlan) -> Answer | None:
+    refuse_missing(outcome.result)
+    ran = Ran(outcome.outcome, outcome.result, "", outcome.printed)
+    failure = ran.failure() or ran.unable
     if failure:
         raise WrongKernelError(failure, where=_kernel_name(plan), fix="nothing was measured")
-    return found
+    return outcome.result
 
 
 def _render(workspace: Workspace, say: Callable[[str], None]) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.runners.candidate.answers import Timing
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.workspace.journal.round_events import Measured
 
@@ -18,7 +17,7 @@ def timing_run(bench: str) -> str:
     return f"{bench}.timing.1"
 
 
-def made_records(bench: str, run: str, environment: int, answer: Mapping[str, Any]) -> Iterator[Measured]:
+def made_records(bench: str, run: str, environment: int, answer: Timing) -> Iterator[Measured]:
     """Return the records of a bench in the order in which they are kept: shape by shape, repeat by repeat.
 
     Args:
@@ -27,11 +26,10 @@ def made_records(bench: str, run: str, environment: int, answer: Mapping[str, An
         environment: Event of the bench.
         answer: What the timing run answered.
     """
-    for shape, sides in answer["shapes"].items():
+    for shape, sides in answer.shapes.items():
         for at, one in enumerate(sides["candidate"], start=1):
-            spread = {key: float(value) for key, value in one.items() if key not in {"n", "median_s"}}
             name = f"{run}:{shape}:{at}" if run else ""
-            yield Measured(name, bench, shape, one["n"], one["median_s"], spread, run, environment)
+            yield Measured(name, bench, shape, one.n, one.median_s, one.spread, run, environment)
 
 
 def finish_benches(desk: Desk) -> tuple[str, ...]:
@@ -50,11 +48,11 @@ def finish_benches(desk: Desk) -> tuple[str, ...]:
         ended = begun.finished if begun is not None else None
         if ended is None or ended.outcome != "ok" or ended.output is None:
             continue
-        answer = json.loads(desk.store.get(ended.output)).get("result") or {}
-        if "shapes" not in answer:
+        answer = desk.recall(begun).result if begun is not None else None
+        if not isinstance(answer, Timing):
             continue
         # The blob's keys are sorted; records keep the problem's order, by which a cut bench is told from a whole one.
-        answer = {"shapes": {shape: answer["shapes"][shape] for shape in order if shape in answer["shapes"]}}
+        answer = Timing({shape: answer.shapes[shape] for shape in order if shape in answer.shapes})
         lacking = [one for one in made_records(name, run, bench.seq, answer) if one.id not in kept]
         for one in lacking:
             desk.append(one)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.runners.candidate.answers import Unable, read_answer
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome
-from kopt_kb.tuning.environment import NO_GPU_FIX
+from kopt_kb.tuning.environment import NO_GPU_FIX, refuse_missing
 from kopt_kb.tuning.gates import Ran
+from kopt_kb.wire import plain
 from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -23,7 +25,7 @@ from kopt_kb.workspace.journal.round_events import CandidateSubmitted, RunFinish
 from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
-from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.rounds import Round, Run
 from kopt_kb.workspace.snapshot import commit_workspace
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -139,39 +141,39 @@ class Desk:
             MissingTool: What the run needs is absent where the executor runs.
         """
         attempts = found.attempts(candidate, job.kind)
-        finished = [self._recall(one.finished) for one in attempts if one.finished is not None]
-        done = next((one for one in finished if "missing" not in one.result), None)
+        finished = [self.recall(one) for one in attempts if one.finished is not None]
+        done = next((one for one in finished if not _lacks_tool(one)), None)
         if done is not None:
             return done
         abandoned = len(attempts) - len(finished)
         if abandoned >= attempt_limit:
-            return Ran("lost", {}, attempts[-1].started.run, f"{abandoned} runs were abandoned")
+            return Ran("lost", None, attempts[-1].started.run, f"{abandoned} runs were abandoned")
         run = f"{'sim-' if self.executor.simulated else ''}{candidate}.{job.kind}.{len(attempts) + 1}"
         outcome = self.execute(run, candidate, len(attempts) + 1, job)
-        if outcome.result is not None and "missing" in outcome.result:
-            raise MissingTool(str(outcome.result["missing"]), fix=NO_GPU_FIX, code="KB122")
-        return Ran(outcome.outcome, outcome.result or {}, run, outcome.printed)
+        refuse_missing(outcome.result, NO_GPU_FIX)
+        return Ran(outcome.outcome, outcome.result, run, outcome.printed)
 
-    def recall(self, found: Round, run: str) -> Ran:
-        """Return a run of the round that finished."""
-        finished = found.runs[run].finished
-        return self._recall(finished) if finished is not None else Ran("lost", {}, run)
+    def recall(self, run: Run) -> Ran:
+        """Return a run as it was kept; raises `BadInput` where its blob holds no answer to such a job."""
+        started, finished = run.started, run.finished
+        if finished is None:
+            return Ran("lost", None, started.run)
+        kept = json.loads(self.store.get(finished.output)) if finished.output else {}
+        answer = read_answer(started.gate, kept["result"]) if kept.get("result") else None
+        return Ran(finished.outcome, answer, finished.run, kept.get("printed", ""))
 
     def execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
         """Run a job under this id and keep what it printed and answered."""
+        limits = {"wall_s": job.limits.wall_s, "resident_bytes": float(job.limits.resident_bytes)}
 
         def started(argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
-            self.append(RunStarted(run, candidate, job.kind, attempt, argv, job.limits.to_json(), pid, ticks))
+            self.append(RunStarted(run, candidate, job.kind, attempt, argv, limits, pid, ticks))
 
         outcome = self.executor.run(job, started)
-        kept = {"printed": outcome.printed[-_KEPT_CHARS:], "result": outcome.result}
+        kept = {"printed": outcome.printed[-_KEPT_CHARS:], "result": plain(outcome.result)}
         blob = self.store.put(json.dumps(kept, sort_keys=True).encode())
         self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob))
         return outcome
-
-    def _recall(self, finished: RunFinished) -> Ran:
-        kept = json.loads(self.store.get(finished.output)) if finished.output else {}
-        return Ran(finished.outcome, kept.get("result") or {}, finished.run, kept.get("printed", ""))
 
     def snapshot(self, found: Round, sha: str, subject: str) -> None:
         """Show an accepted round in git, record the version, and check it out."""
@@ -186,3 +188,7 @@ class Desk:
     def close(self) -> None:
         """Give the journal's lock back."""
         self.journal.close()
+
+
+def _lacks_tool(ran: Ran) -> bool:
+    return isinstance(ran.result, Unable) and ran.result.missing is not None

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.runners.candidate.answers import Answer, Environment, Unable
 from kopt_kb.runners.candidate.job import Executor, Job, RunLimits
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 
-__all__ = ["NO_GPU_FIX", "ProductOf", "harness_digest", "read_machine"]
+__all__ = ["NO_GPU_FIX", "ProductOf", "harness_digest", "read_machine", "refuse_missing"]
 
 NO_GPU_FIX = "run on a machine with a GPU; --simulate needs another workspace, made with kb init"
 """What to do where nothing can be measured: simulated and measured rounds never share a workspace."""
@@ -36,17 +37,20 @@ def read_machine(
     """
     outcome = executor.run(Job("environment", limits=RunLimits(run_s)), lambda *_: None)
     found = outcome.result
-    if found is not None and "missing" in found:
-        raise MissingTool(str(found["missing"]), fix="run on a machine with a GPU", code="KB122")
-    if outcome.outcome != "ok" or found is None:
+    refuse_missing(found)
+    if outcome.outcome != "ok" or not isinstance(found, Environment):
         last = outcome.printed.strip().splitlines()[-1:] or [""]
         said = f": {last[0][:200]}" if last[0] else ""
         raise BadInput(f"the environment run ended with {outcome.outcome}{said}", where=executor.name, code="KB423")
-    product = None if product_of is None else product_of(str(found["device"]))
+    product = None if product_of is None else product_of(found.device)
     harness = harness_digest(of_project=of_project)
-    return EnvironmentRecorded(
-        found["device"], found["uuid"], found["driver"], found["clocks"], found["versions"], harness, product
-    )
+    return EnvironmentRecorded(found.device, found.uuid, found.driver, found.clocks, found.versions, harness, product)
+
+
+def refuse_missing(answer: Answer | None, fix: str = "run on a machine with a GPU") -> None:
+    """Raise `MissingTool` when a job was not done because a tool or GPU is missing where it ran."""
+    if isinstance(answer, Unable) and answer.missing is not None:
+        raise MissingTool(answer.missing, fix=fix, code="KB122")
 
 
 def harness_digest(*, of_project: bool = False) -> str:

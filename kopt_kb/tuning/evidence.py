@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.analysis.profile.sol import sol_class
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.errors import KoptError
+from kopt_kb.runners.candidate.answers import Evidence
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 
@@ -21,19 +20,17 @@ _SHOWN = (
 )  # fmt: skip
 
 
-def read_evidence(result: Mapping[str, Any], report: str, kernel: str) -> tuple[GateResult, ProfileRead | None]:
+def read_evidence(result: Evidence, report: str, kernel: str) -> tuple[GateResult, ProfileRead | None]:
     """Return the gate's word and the record of a profiling run.
 
     Args:
-        result: The run's answer: `csv`, `shape`, or `unavailable`.
+        result: The run's answer.
         report: Blob of the CSV.
         kernel: Blob of the candidate it was taken of.
     """
-    if "csv" not in result:
-        return GateResult("evidence", "unavailable", str(result.get("unavailable", "no report"))), None
     with tempfile.TemporaryDirectory(prefix="kb-ncu-") as folder:
         path = Path(folder) / "ncu.csv"
-        path.write_text(str(result["csv"]), encoding="utf-8")
+        path.write_text(result.csv, encoding="utf-8")
         try:
             found = next(iter(read_profiles(path)), None)
         except KoptError as error:
@@ -42,5 +39,5 @@ def read_evidence(result: Mapping[str, Any], report: str, kernel: str) -> tuple[
         return GateResult("evidence", "unavailable", "the report has no kernel"), None
     code = sol_class(found) or "unclassified"
     metrics = {name: float(found.metrics[name]) for name in _SHOWN if name in found.metrics}
-    evidence = ({"kernel": found.name, "shape": result["shape"], "metrics": metrics},)
+    evidence = ({"kernel": found.name, "shape": result.shape, "metrics": metrics},)
     return GateResult("evidence", "pass", f"{found.name}: {code}"), ProfileRead(report, "ncu", kernel, code, evidence)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from kopt_kb.problem.work import Work
+from kopt_kb.runners.candidate.answers import Answer, Check, Evidence, Timing, Unable
 from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import Gate
@@ -20,10 +20,10 @@ __all__ = ["GateContext", "Ran", "cache_bytes", "floor_s", "judge"]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A finished run: how it ended, its answer, its id."""
+    """A finished run: how it ended, its answer if there is one, its id, what it printed."""
 
     outcome: str
-    result: Mapping[str, Any]
+    result: Answer | None
     run: str
     printed: str = ""
 
@@ -33,6 +33,11 @@ class Ran:
             return ""
         last = self.printed.strip().splitlines()[-1][:200] if self.printed.strip() else ""
         return f"the run ended with {self.outcome}" + (f": {last}" if last else "")
+
+    @property
+    def unable(self) -> str:
+        """Why the job was not done where it ran, or nothing."""
+        return self.result.reason if isinstance(self.result, Unable) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class GateContext:
     simulated: bool
     run: Callable[[JobKind], Ran]
     times: Callable[[], Mapping[str, list[float]]]
-    evidence: Callable[[Mapping[str, Any]], GateResult]
+    evidence: Callable[[Evidence], GateResult]
     resources: Callable[[bytes], GateResult] | None = None
     framework: str = ""
     cold: bool = True
@@ -74,6 +79,7 @@ def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]
     return judges[gate](context)
 
 
+_NO_ANSWER = "the run gave no answer"
 _Word = tuple[GateResult, tuple[str, ...]]
 
 
@@ -96,27 +102,29 @@ def _limits(context: GateContext) -> _Word:
 
 def _build(context: GateContext) -> _Word:
     ran = context.run("check")
-    if ran.outcome == "lost":
-        return GateResult("build", "unavailable", ran.failure()), (ran.run,)
-    built = ran.result.get("build_error")  # there too when the run ended later, in its test
-    reason = ran.failure() if built is None else str(built)
+    if ran.outcome == "lost" or ran.unable:
+        return GateResult("build", "unavailable", ran.failure() or ran.unable), (ran.run,)
+    # The answer is there too when the run ended later, in its test.
+    reason = ran.result.build_error if isinstance(ran.result, Check) else ran.failure() or _NO_ANSWER
     return GateResult("build", "fail" if reason else "pass", reason), (ran.run,)
 
 
 def _correctness(context: GateContext) -> _Word:
     ran = context.run("check")
-    if ran.outcome == "lost":
-        return GateResult("correctness", "unavailable", ran.failure()), (ran.run,)
-    reason = ran.failure() or str(ran.result.get("problem", ""))
-    passed = ran.result.get("passed") is True and not reason
+    if ran.outcome == "lost" or ran.unable:
+        return GateResult("correctness", "unavailable", ran.failure() or ran.unable), (ran.run,)
+    if not isinstance(ran.result, Check):
+        return GateResult("correctness", "fail", ran.failure() or _NO_ANSWER), (ran.run,)
+    reason = ran.failure() or ran.result.problem
+    passed = ran.result.passed and not reason
     return GateResult("correctness", "pass" if passed else "fail", reason), (ran.run,)
 
 
 def _timing(context: GateContext) -> _Word:
     ran = context.run("timing")
-    if ran.outcome == "lost" or "unavailable" in ran.result:
-        return GateResult("timing", "unavailable", ran.failure() or str(ran.result["unavailable"])), (ran.run,)
-    reason = ran.failure() or str(ran.result.get("problem", ""))
+    if ran.outcome == "lost" or ran.unable:
+        return GateResult("timing", "unavailable", ran.failure() or ran.unable), (ran.run,)
+    reason = ran.failure() or (ran.result.problem if isinstance(ran.result, Timing) else _NO_ANSWER)
     return GateResult("timing", "fail" if reason else "pass", reason), (ran.run,)
 
 
@@ -138,8 +146,8 @@ def _evidence(context: GateContext) -> _Word:
     if context.simulated:
         return GateResult("evidence", "unavailable", "simulated"), ()
     ran = context.run("evidence")
-    if ran.outcome != "ok":
-        return GateResult("evidence", "unavailable", ran.failure()), (ran.run,)
+    if not isinstance(ran.result, Evidence):
+        return GateResult("evidence", "unavailable", ran.failure() or ran.unable or _NO_ANSWER), (ran.run,)
     return context.evidence(ran.result), (ran.run,)
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.job import Job, JobKind, RunLimits
+from kopt_kb.runners.candidate.job import Job, JobKind, Request, RunLimits
 from kopt_kb.tuning.settings import Settings
 
 __all__ = ["Sources", "job_of"]
@@ -36,7 +34,6 @@ def job_of(
     settings: Settings,
     repeats: int,
     sources: Sources,
-    more: Mapping[str, Any] | None = None,
 ) -> Job:
     """Return a job on a source; its seeds follow from the source and the campaign's seed.
 
@@ -46,15 +43,21 @@ def job_of(
         settings: Sizes of measurements.
         repeats: Medians a timing takes of each shape.
         sources: The candidate and the files it is held against.
-        more: Further fields of the job's body.
     """
     start = int.from_bytes(hashlib.sha256(sources.candidate + str(settings.seed).encode()).digest()[:4], "big")
-    body = {
-        "op": problem.op, "shapes": [format_shape(one) for one in problem.shapes], "dtype": problem.dtype,
-        "tolerance": problem.tolerance.to_json(), "seeds": [start + at for at in range(settings.seeds)],
-        "repeats": repeats, "samples": settings.samples, "flush_bytes": settings.flush_bytes,
-        "evaluations": settings.evaluations, "seconds": settings.search_s, "seed": settings.seed, **(more or {}),
-    }  # fmt: skip
+    body = Request(
+        op=problem.op,
+        shapes=tuple(format_shape(one) for one in problem.shapes),
+        dtype=problem.dtype,
+        tolerance=problem.tolerance,
+        seeds=tuple(start + at for at in range(settings.seeds)),
+        repeats=repeats,
+        samples=settings.samples,
+        flush_bytes=settings.flush_bytes,
+        evaluations=settings.evaluations,
+        seconds=settings.search_s,
+        seed=settings.seed,
+    )
     extra_s = settings.search_s if kind == "search" else 0.0
     limits = RunLimits(settings.run_s + extra_s, settings.resident_bytes)
     return Job(kind, sources.candidate, sources.incumbent, body, limits, sources.reference)

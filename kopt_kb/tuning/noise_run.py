@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.answers import Timing
 from kopt_kb.runners.candidate.job import Job
 from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.environment import NO_GPU_FIX
+from kopt_kb.tuning.environment import NO_GPU_FIX, refuse_missing
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.noise import noise_of
 from kopt_kb.workspace.journal.campaign_events import Blocked
@@ -35,14 +36,13 @@ def measure_noise(desk: Desk, state: WorkspaceState, job: Callable[[bytes], Job]
     attempt = 1 + sum(len(one.attempts(name, "timing")) for one in state.rounds)
     run = f"{name}.timing.{attempt}"
     outcome = desk.execute(run, name, attempt, job(desk.store.get(best.snapshot.blob)))
-    found = outcome.result or {}
-    if "missing" in found:
-        raise MissingTool(str(found["missing"]), fix=NO_GPU_FIX, code="KB122")
-    if "shapes" not in found:
-        failed = Ran(outcome.outcome, found, run, outcome.printed).failure()
-        reason = failed or str(found.get("problem") or found.get("unavailable") or "no times")
+    found = outcome.result
+    refuse_missing(found, NO_GPU_FIX)
+    if not isinstance(found, Timing) or found.problem:
+        ran = Ran(outcome.outcome, found, run, outcome.printed)
+        reason = ran.failure() or ran.unable or (found.problem if isinstance(found, Timing) else "no times")
         wrong = f"{best.name} can't be timed on this machine: {reason}"
         desk.append(Blocked((wrong,)))
         raise BadInput(wrong, where=run, fix="go on where it was accepted, or make another workspace", code="KB424")
-    for shape, sides in found["shapes"].items():
+    for shape, sides in found.shapes.items():
         desk.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], run))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.job import Job, JobKind, RunLimits
+from kopt_kb.runners.candidate.answers import Timing
+from kopt_kb.runners.candidate.job import Job, JobKind, Request, RunLimits
 from kopt_kb.runners.project.bundle import bundle, bundle_of, files_of
 from kopt_kb.runners.project.file import ProjectFile, read_project
 from kopt_kb.runners.project.paths import changed_files, hash_files, protected_files, select
@@ -115,9 +116,10 @@ class ProjectSubject:
         timed = next((one for one in first.attempts(first.name, "timing") if one.finished is not None), None)
         if timed is None:
             raise BadInput("the baseline has no finished benchmark", where="BASELINE", code="KB417")
-        header = desk.recall(first, timed.started.run).result.get("header", [])
+        answer = desk.recall(timed).result
+        header = answer.header if isinstance(answer, Timing) else ()
         chosen = representative_shapes(state.problem, self.project.scoring.representative)
-        desk.append(ProjectFrozen(tuple(header), tuple(chosen)))
+        desk.append(ProjectFrozen(header, tuple(chosen)))
         return True
 
     # ---- candidates ------------------------------------------------------------------------------
@@ -170,20 +172,22 @@ class ProjectSubject:
             BadInput: The project is not what it was.
         """
         self.guard(desk, state)
-        level, repeats = str(job.body.get("level", "full")), int(job.body["repeats"])
-        body = {**job.body, **self.body(state, level)}
-        limits = self.limits(job.kind, repeats, level, job.limits.resident_bytes)
+        body = self.body(state, job.body)
+        limits = self.limits(job.kind, body.repeats, body.level, job.limits.resident_bytes)
         return replace(job, body=body, limits=limits, reference=b"")
 
-    def body(self, state: WorkspaceState, level: str) -> dict[str, Any]:
-        """Return what a job must know besides its candidate."""
+    def body(self, state: WorkspaceState, asked: Request) -> Request:
+        """Return a request with what the project's commands must know."""
         problem, frozen = state.problem, state.frozen
-        shapes = [format_shape(one) for one in problem.shapes]
-        return {
-            "level": level, "shapes": list(frozen.representative) if frozen and level == "quick" else shapes,
-            "amounts": amounts_of(problem), "header": (list(frozen.header) if frozen else []) or None,
-            "protected": dict(_hashes(state)), "probe": frozen is None,
-        }  # fmt: skip
+        shapes = tuple(format_shape(one) for one in problem.shapes)
+        return replace(
+            asked,
+            shapes=frozen.representative if frozen and asked.is_quick else shapes,
+            amounts=amounts_of(problem),
+            header=frozen.header if frozen else (),
+            protected=_hashes(state),
+            probe=frozen is None,
+        )
 
     def limits(self, kind: JobKind, repeats: int, level: str, resident_bytes: int) -> RunLimits:
         """Return the limits of a whole job: the sum of what its commands may take."""

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 
+from kopt_kb.runners.candidate.answers import Check, Timing
 from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import Decision, GateResult, decide
 from kopt_kb.tuning.gates import Ran
@@ -32,15 +33,17 @@ def quick_level(policy: Policy, state: WorkspaceState, found: Round, run: Callab
     if proposal is not None and proposal.confirms:
         return Level("full", "it confirms what quick rounds accepted")
     check = run("check")
-    timing = run("timing") if check.outcome == "ok" and check.result.get("passed") is True else None
-    if timing is None or "shapes" not in timing.result:
+    passed = check.outcome == "ok" and isinstance(check.result, Check) and check.result.passed
+    timing = run("timing").result if passed else None
+    if not isinstance(timing, Timing) or timing.problem:
         return choose_level(None, risk="", met=False, last="")
-    sides = timing.result["shapes"]
+    sides = timing.shapes
     old, new = (
-        {shape: [float(one["median_s"]) for one in each[side]] for shape, each in sides.items()}
+        {shape: [one.median_s for one in each[side]] for shape, each in sides.items()}
         for side in ("incumbent", "candidate")
     )
-    noise = noise_floor_pct(state.noise, (one for each in sides.values() for side in each.values() for one in side))
+    steps = (one.step_pct for each in sides.values() for side in each.values() for one in side)
+    noise = noise_floor_pct(state.noise, steps)
     gates = [GateResult(gate, "pass") for gate in policy.required_gates]  # they are judged right after
     trusting = replace(policy, suspicious_gain_pct=None)  # a gain too good to be believed is timed again at this level
     decision: Decision = decide(trusting, old, new, gates, noise_pct=noise)

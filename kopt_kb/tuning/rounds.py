@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Literal
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.job import Job, JobKind
+from kopt_kb.runners.candidate.answers import Check, Evidence, Sample, Search, Timing
+from kopt_kb.runners.candidate.job import Job, JobKind, PruningRules, SpaceAsked
 from kopt_kb.runners.source_config import configs_of, with_configs
 from kopt_kb.tuning.chain import best_rival
 from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult, decide, judge_gates
@@ -58,7 +59,7 @@ class Aids:
 
     resources: SourceGate | None = None
     instructions: Callable[[bytes], IsaEvidence | None] | None = None
-    pruning: Mapping[str, Any] | None = None
+    pruning: PruningRules | None = None
     product_of: ProductOf | None = None
     tips: Path | None = None
     say: Callable[[str], None] = _silent
@@ -82,25 +83,27 @@ class RoundWork:
             self.desk.append(CandidateSubmitted(found.number, found.name, found.incumbent, {}, "baseline"))
             return
         source, proposer = self.desk.store.get(proposal.source), proposal.proposer
-        spaces = {shape: cast("dict[str, Any]", plain(one)) for shape, one in proposal.spaces.items()}
-        params: dict[str, Any] = {"configs": configs_of(source)} if self.aids.project is None else {}
-        if spaces:
+        params: Mapping[str, object] = {"configs": configs_of(source)} if self.aids.project is None else {}
+        if proposal.spaces:
             template = f"{found.name}.template"
             if template not in found.submitted:
                 blob = self.desk.store.put(source)
-                self.desk.append(CandidateSubmitted(found.number, template, blob, {"spaces": spaces}, proposer))
+                self.desk.append(
+                    CandidateSubmitted(found.number, template, blob, {"spaces": plain(proposal.spaces)}, proposer)
+                )
             kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
-            asked = {shape: {**one, "keep": kept.get(shape)} for shape, one in spaces.items()}
-            more = {"spaces": asked, "pruning": self._pruning()}
-            ran = self.desk.run_once(found, template, self._job("search", state, source, b"", more))
+            asked = {shape: SpaceAsked(one.start, one.knobs, kept.get(shape)) for shape, one in proposal.spaces.items()}
+            job = self._job("search", state, source, b"")
+            job = replace(job, body=replace(job.body, spaces=asked, pruning=self._pruning()))
+            ran = self.desk.run_once(found, template, job)
             source, params = _winner(source, ran)
         blob = self.desk.store.put(source)
         self.desk.append(CandidateSubmitted(found.number, found.name, blob, params, proposer))
 
-    def _pruning(self) -> dict[str, Any]:
+    def _pruning(self) -> PruningRules | None:
         """Return the rules by which a search leaves out what can't launch; none without a platform or seconds."""
         rules = self.aids.pruning if self.settings.prune_s > 0 else None
-        return {**rules, "seconds": self.settings.prune_s} if rules else {}
+        return replace(rules, seconds=self.settings.prune_s) if rules is not None else None
 
     def validate(self, state: WorkspaceState, found: Round) -> bool:
         """Judge the next gate, or decide when all are judged or one failed; True once the round is decided.
@@ -151,7 +154,7 @@ class RoundWork:
                 return False
             self.aids.say(f"round {found.number}: a gain too good to be believed is timed again")
         ran = self.desk.run_once(found, name, self._run_job("timing", state, found))
-        if "shapes" in ran.result:
+        if isinstance(ran.result, Timing) and not ran.result.problem:
             self._record(state, found, ran)
         return self.desk.journal.head.seq != before
 
@@ -159,7 +162,7 @@ class RoundWork:
         """Return the job of a round's gate; before there is a baseline a candidate is timed against itself."""
         source = self.desk.store.get(found.submitted[found.name].blob)
         incumbent = self.desk.store.get(found.incumbent) if state.baseline is not None else source
-        job = self._job(kind, state, source, incumbent, {"level": found.level or "full"})
+        job = self._job(kind, state, source, incumbent, "quick" if found.level == "quick" else "full")
         rival = best_rival(state, found) if kind == "timing" and found.level != "quick" else None
         if rival is None or rival.snapshot is None:
             return job
@@ -176,7 +179,7 @@ class RoundWork:
         source, incumbent = (self.desk.store.get(one) for one in blobs)
 
         def run(kind: JobKind) -> Ran:
-            job = self._job(kind, state, source, incumbent, {"level": "quick"})
+            job = self._job(kind, state, source, incumbent, "quick")
             return self.desk.run_once(found, f"{found.name}.quick", job)
 
         level = quick_level(self.policy, state, found, run)
@@ -193,10 +196,10 @@ class RoundWork:
                 ran[kind] = self.desk.run_once(found, _timed_name(found), self._run_job(kind, state, found))
             return ran[kind]
 
-        def evidence(result: Mapping[str, Any]) -> GateResult:
+        def evidence(result: Evidence) -> GateResult:
             from kopt_kb.tuning.evidence import read_evidence
 
-            report = self.desk.store.put(str(result.get("csv", "")).encode())
+            report = self.desk.store.put(result.csv.encode())
             word, profile = read_evidence(result, report, found.submitted[found.name].blob)
             if profile is not None and not found.profiles:
                 self.desk.append(profile)
@@ -225,19 +228,25 @@ class RoundWork:
             self.desk.append(ProfileRead(report, ISA_SCAN, kernel, "instructions", found.evidence))
 
     def _job(
-        self, kind: JobKind, state: WorkspaceState, source: bytes, incumbent: bytes, more: Mapping[str, Any]
+        self,
+        kind: JobKind,
+        state: WorkspaceState,
+        source: bytes,
+        incumbent: bytes,
+        level: Literal["quick", "full"] = "full",
     ) -> Job:
         problem, repeats = state.problem, self.policy.repeats
         reference = self.desk.store.get(state.reference) if state.reference is not None else b""
         sources = Sources(source, reference, incumbent)
-        job = job_of(kind, problem, self.settings, repeats, sources, more)
+        job = job_of(kind, problem, self.settings, repeats, sources)
+        job = replace(job, body=replace(job.body, level=level))
         return job if self.aids.project is None else self.aids.project.job(self.desk, state, job)
 
     def noise(self, state: WorkspaceState) -> None:
         """Measure the noise of the machine in force on the best version."""
         from kopt_kb.tuning.noise_run import measure_noise
 
-        measure_noise(self.desk, state, lambda source: self._job("timing", state, source, source, {"level": "full"}))
+        measure_noise(self.desk, state, lambda source: self._job("timing", state, source, source))
 
     def _record(self, state: WorkspaceState, found: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""
@@ -245,7 +254,8 @@ class RoundWork:
         rival = best_rival(state, found)
         if rival is not None:
             versions["best"] = rival.name
-        for shape, sides in ran.result["shapes"].items():
+        timed = ran.result.shapes if isinstance(ran.result, Timing) else {}
+        for shape, sides in timed.items():
             if state.baseline is None:
                 versions = {"candidate": found.name}
                 known = state.noise_of(_environment(state, found, ran.run)).get(shape)
@@ -261,18 +271,17 @@ class RoundWork:
         return "reported" if self.aids.project is not None else "unstated"
 
     def _append_record(
-        self, state: WorkspaceState, found: Round, run: str, name: str, shape: str, at: int, one: Mapping[str, Any]
+        self, state: WorkspaceState, found: Round, run: str, name: str, shape: str, at: int, one: Sample
     ) -> None:
         record = f"{run}:{name}:{shape}:{at}"
         if record not in found.measured:
-            spread = {key: float(value) for key, value in one.items() if key not in {"n", "median_s"}}
             where = _environment(state, found, run)
-            self.desk.append(Measured(record, name, shape, one["n"], one["median_s"], spread, run, where, self._trust))
+            self.desk.append(Measured(record, name, shape, one.n, one.median_s, one.spread, run, where, self._trust))
 
     def _decide(self, state: WorkspaceState, found: Round, gates: Sequence[GateResult] = ()) -> Decision:
         gates = gates or [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
         timed = next((one.environment for one in found.measured.values()), state.environment_seq)
-        noise = noise_floor_pct(state.noise_of(timed), (one.spread for one in found.measured.values()))
+        noise = noise_floor_pct(state.noise_of(timed), (one.spread.get("step_pct") for one in found.measured.values()))
         new = found.times(found.name)
         if state.baseline is None:
             return judge_gates(self.policy, gates) or self._first(state, found)
@@ -288,7 +297,9 @@ class RoundWork:
             return Decision("accept", "baseline", "the kernel as it was given")
         shapes = [format_shape(one) for one in state.problem.shapes]
         run = found.gates["correctness"].runs[0]
-        check = self.desk.recall(found, run).result
+        check = self.desk.recall(found.runs[run]).result
+        if not isinstance(check, Check):
+            return Decision("unverified", "Stage 1: no check is recorded", f"{run} holds no check")
         lacking = unmet(shapes, self.policy.repeats, check, found.times(found.name))
         if lacking:
             return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
@@ -318,12 +329,12 @@ def _incumbent_name(state: WorkspaceState, found: Round) -> str:
     return next((one.name for one in (*same, *accepted[-1:])), found.name)
 
 
-def _winner(source: bytes, ran: Ran) -> tuple[bytes, dict[str, Any]]:
+def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:
     """Return the source with the best configuration of each shape, and what the search says of itself."""
-    if ran.outcome != "ok":
-        return source, {"search": {"failed": ran.failure()}}
+    if not isinstance(ran.result, Search):
+        return source, {"search": {"failed": ran.failure() or ran.unable}}
     configs = configs_of(source)
-    for shape, one in ran.result["shapes"].items():
-        if one["median_s"] is not None:
-            configs[shape] = one["config"]
-    return with_configs(source, configs), {"configs": configs, "search": dict(ran.result["shapes"])}
+    for shape, one in ran.result.shapes.items():
+        if one.median_s is not None:
+            configs[shape] = one.config
+    return with_configs(source, configs), {"configs": configs, "search": plain(ran.result.shapes)}

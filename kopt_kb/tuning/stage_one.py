@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kopt_kb.analysis.frameworks import framework_named
+from kopt_kb.runners.candidate.answers import Check
 from kopt_kb.tuning.proposals import Proposal, View
 from kopt_kb.tuning.proposers import declared_of, packaged_kernel
 
@@ -36,9 +36,7 @@ class PackagedProposer:
         return Proposal(self.category, claim, "a correct kernel on every shape", self.name, source)
 
 
-def unmet(
-    shapes: Iterable[str], repeats: int, check: Mapping[str, Any], times: Mapping[str, Sequence[float]]
-) -> tuple[str, ...]:
+def unmet(shapes: Iterable[str], repeats: int, check: Check, times: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
     """Return what is missing for a candidate whose gates passed to end Stage 1; empty when nothing is.
 
     That its kernel is one of the declared framework is the lint gate's word, that it is right the correctness gate's.
@@ -49,12 +47,11 @@ def unmet(
         check: Answer of its correctness run.
         times: Shape → its recorded times, in seconds.
     """
-    errors = check.get("rel_l2_err_by_shape", check.get("max_rel_err_by_shape"))
-    known = errors if isinstance(errors, Mapping) else {}
+    known = check.rel_l2_err_by_shape or {}
     found = []
     for shape in shapes:
         error = known.get(shape)
-        if not isinstance(error, float | int) or not math.isfinite(error):
+        if error is None or not math.isfinite(error):
             found.append(f"no rel_l2_err of {shape} is recorded")
         if len(times.get(shape, ())) < repeats:
             found.append(f"{shape} has fewer than {repeats} times")

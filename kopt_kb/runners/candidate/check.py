@@ -10,19 +10,19 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.shapes import Shape, parse_shape
-from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.process import Child, Limits, environment
-from kopt_kb.runners.candidate.exchange import Body, answered, child_argv, give
-from kopt_kb.wire import read
+from kopt_kb.runners.candidate.answers import Check, Outputs, Unable
+from kopt_kb.runners.candidate.exchange import answered, child_argv, give
+from kopt_kb.runners.candidate.job import Request
 
 __all__ = [
-    "Body",
     "CandidateDiedError",
     "cases_of",
     "check",
@@ -33,8 +33,6 @@ __all__ = [
     "shapes_of",
 ]
 
-_NONE = {"passed": False, "problem": "", "rel_l2_err": None, "checks": 0}
-
 
 class CandidateDiedError(Exception):
     """The candidate's process ended without an answer; `code` as subprocess gives it, negative for a signal."""
@@ -44,14 +42,14 @@ class CandidateDiedError(Exception):
         self.code = code
 
 
-def shapes_of(body: Body) -> dict[str, Shape]:
+def shapes_of(body: Request) -> dict[str, Shape]:
     """Return the job's shapes by their text."""
-    return {text: parse_shape(text) for text in body["shapes"]}
+    return {text: parse_shape(text) for text in body.shapes}
 
 
-def device_of(body: Body) -> str:
+def device_of(body: Request) -> str:
     """Return the device of the job."""
-    return str(body.get("device", "cuda"))
+    return body.device or "cuda"
 
 
 def reference_of(folder: Path) -> Any:
@@ -60,14 +58,14 @@ def reference_of(folder: Path) -> Any:
     return load_module(str(trusted if trusted.is_file() else folder / "candidate.py"))
 
 
-def cases_of(body: Body) -> Iterator[tuple[int, str, Shape, int]]:
+def cases_of(body: Request) -> Iterator[tuple[int, str, Shape, int]]:
     """Yield (place, shape as text, shape, seed) of every case, in order."""
-    pairs = ((text, shape, seed) for text, shape in shapes_of(body).items() for seed in body["seeds"])
+    pairs = ((text, shape, seed) for text, shape in shapes_of(body).items() for seed in body.seeds)
     for place, (text, shape, seed) in enumerate(pairs):
         yield place, text, shape, int(seed)
 
 
-def check(body: Body, folder: Path) -> dict[str, Any]:
+def check(body: Request, folder: Path) -> Check | Unable:
     """Return whether the candidate builds on every shape and agrees with the reference on every shape and seed."""
     # All that judges is in memory before the candidate runs: what it writes to disk comes too late.
     from kopt_kb.kernels.ceilings import require_gpu
@@ -79,27 +77,26 @@ def check(body: Body, folder: Path) -> dict[str, Any]:
     try:
         judge = reference_of(folder)
         shapes = {
-            text: list(output_shape(judge, shape, body["dtype"], int(body["seeds"][0]), device_of(body)))
+            text: output_shape(judge, shape, body.dtype, body.seeds[0], device_of(body))
             for text, shape in shapes_of(body).items()
         }
     except MissingTool:
         raise
     except Exception as error:  # noqa: BLE001 - a user's file may raise anything
         _raise_out_of_memory(error)
-        return {**_NONE, "build_error": f"the reference file fails: {error_line(error)}"}
+        return Check(build_error=f"the reference file fails: {error_line(error)}")
     release_memory()
     # Beside the job's folder and not in it; whoever made that one removes both when this process is killed.
     with tempfile.TemporaryDirectory(prefix="outputs-", dir=folder.parent, ignore_cleanup_errors=True) as name:
-        ran = _run_candidate({**body, "out_shapes": shapes}, folder, Path(name))
-        for word in ("missing", "oom"):
-            if word in ran:
-                return {word: ran[word]}
-        if ran.get("build_error"):
-            return {**_NONE, "build_error": str(ran["build_error"])}
-        return {"build_error": "", **_compare(judge, body, Path(name), ran.get("problems", {}))}
+        ran = _run_candidate(replace(body, out_shapes=shapes), folder, Path(name))
+        if isinstance(ran, Unable):
+            return ran
+        if ran.build_error:
+            return Check(build_error=ran.build_error)
+        return _compare(judge, body, Path(name), ran.problems)
 
 
-def _run_candidate(body: Body, folder: Path, inner: Path) -> Body:
+def _run_candidate(body: Request, folder: Path, inner: Path) -> Outputs | Unable:
     """Run the candidate in a child of this process, in the same session, and return its answer."""
     for name in ("candidate.py", "reference.py"):
         if (folder / name).is_file():
@@ -110,17 +107,18 @@ def _run_candidate(body: Body, folder: Path, inner: Path) -> Body:
         child.has_ended(math.inf)  # whoever started this process sets the limits
     finally:
         code = child.end()
-    found = answered(inner, token)
-    if code or found is None:
+    found = answered(inner, "outputs", token)
+    if code or not isinstance(found, Outputs | Unable):
         raise CandidateDiedError(code)
     return found
 
 
-def _compare(reference: Any, body: Body, inner: Path, problems: Mapping[str, str]) -> dict[str, Any]:
+def _compare(reference: Any, body: Request, inner: Path, problems: Mapping[str, str]) -> Check:
     from kopt_kb.kernels.output_file import load_output
     from kopt_kb.kernels.verification import judge
 
-    limits = read(Tolerance, body["tolerance"], where="tolerance")
+    if body.tolerance is None:
+        raise ValueError("a check needs a tolerance")
     failures: list[str] = []
     worst: dict[str, float] = {}
     for place, text, shape, seed in cases_of(body):
@@ -132,19 +130,16 @@ def _compare(reference: Any, body: Body, inner: Path, problems: Mapping[str, str
         if said or out is None:
             failures.append(f"{text}, seed {seed}: {said}")
             continue
-        found = judge(reference, out, shape, body["dtype"], seed, device_of(body), limits)
+        found = judge(reference, out, shape, body.dtype, seed, device_of(body), body.tolerance)
         if found.problem:
             failures.append(f"{text}, seed {seed}: {found.problem}")
-        if found.errors is not None and found.errors.rel_l2_err == found.errors.rel_l2_err:
+        if found.errors is not None and math.isfinite(found.errors.rel_l2_err):
             worst[text] = max(worst.get(text, 0.0), found.errors.rel_l2_err)
-    return {
-        "passed": not failures, "problem": failures[0] if failures else "",
-        "rel_l2_err": max(worst.values(), default=None), "rel_l2_err_by_shape": worst,
-        "checks": sum(1 for _ in cases_of(body)),
-    }  # fmt: skip
+    count, problem = sum(1 for _ in cases_of(body)), failures[0] if failures else ""
+    return Check("", not failures, problem, max(worst.values(), default=None), worst, count)
 
 
-def outputs(body: Body, folder: Path) -> dict[str, Any]:
+def outputs(body: Request, folder: Path) -> Outputs:
     """Build the candidate on every shape, then leave the output of each case as a file: the untrusted half."""
     from kopt_kb.kernels.output_file import save_output
     from kopt_kb.kernels.verification import produce
@@ -153,17 +148,17 @@ def outputs(body: Body, folder: Path) -> dict[str, Any]:
     try:
         module = load_module(str(folder / "candidate.py"))
         for shape in shapes_of(body).values():
-            module.launch(*maker.make_inputs(shape, body["dtype"], device_of(body), body["seeds"][0]))
+            module.launch(*maker.make_inputs(shape, body.dtype, device_of(body), body.seeds[0]))
     except MissingTool:
         raise
     except Exception as error:  # noqa: BLE001 - a candidate may raise anything, and that is the answer
         _raise_out_of_memory(error)
-        return {"build_error": error_line(error)}
+        return Outputs(error_line(error))
     problems = {}
     for place, text, shape, seed in cases_of(body):
-        inputs = maker.make_inputs(shape, body["dtype"], device_of(body), seed)
+        inputs = maker.make_inputs(shape, body.dtype, device_of(body), seed)
         try:
-            out, problem = produce(module.launch, inputs, tuple(body["out_shapes"][text]))
+            out, problem = produce(module.launch, inputs, tuple(body.out_shapes[text]))
             if not problem:
                 save_output(out, folder / f"{place}.pt")
         except MissingTool:
@@ -173,7 +168,7 @@ def outputs(body: Body, folder: Path) -> dict[str, Any]:
             problem = error_line(error)
         if problem:
             problems[str(place)] = problem
-    return {"problems": problems}
+    return Outputs(problems=problems)
 
 
 def _raise_out_of_memory(error: Exception) -> None:

@@ -22,8 +22,8 @@ from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.process import end_alike
+from kopt_kb.runners.candidate.answers import Answer, Environment, Sample, Search, Timing, Unable
 from kopt_kb.runners.candidate.check import (
-    Body,
     CandidateDiedError,
     check,
     device_of,
@@ -32,12 +32,12 @@ from kopt_kb.runners.candidate.check import (
     reference_of,
     shapes_of,
 )
-from kopt_kb.runners.candidate.exchange import reply, take
+from kopt_kb.runners.candidate.exchange import reply, take_job
+from kopt_kb.runners.candidate.job import Request
 from kopt_kb.runners.candidate.profile import launch_once, ncu_report
 from kopt_kb.runners.candidate.search import run_search
 from kopt_kb.runners.candidate.search_pruning import pruner_of
 from kopt_kb.static.compile_cache import default_cache_folder
-from kopt_kb.wire import read
 
 __all__ = ["answer", "main"]
 
@@ -47,7 +47,7 @@ _SEARCH_SAMPLES = 20
 def main(words: Sequence[str]) -> int:
     """Answer the job of a folder; the exit status is 0 once the answer is in place."""
     folder = Path(words[0])
-    kind, body, token = take(folder)
+    kind, body, token = take_job(folder)
     try:
         result = answer(kind, body, folder)
     except CandidateDiedError as error:
@@ -56,37 +56,35 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def answer(kind: str, body: Body, folder: Path) -> dict[str, Any]:
+def answer(kind: str, body: Request, folder: Path) -> Answer:
     """Return the answer to a job; `missing` names a tool that is absent, `oom` device memory that ran out."""
-    answers: Mapping[str, Callable[[Body, Path], dict[str, Any]]] = {
+    answers: Mapping[str, Callable[[Request, Path], Answer]] = {
         "environment": _environment, "check": check, "outputs": outputs, "timing": _timing, "search": _search,
         "evidence": ncu_report, "launch": launch_once,
     }  # fmt: skip
     if kind not in answers:
-        return {"unavailable": f"this machine has no {kind}"}
+        return Unable(unavailable=f"this machine has no {kind}")
     try:
         return answers[kind](body, folder)
     except MissingTool as error:
-        return {"missing": error.what}
+        return Unable(missing=error.what)
     except Exception as error:
         if type(error).__name__ == "OutOfMemoryError":
-            return {"oom": error_line(error)}
+            return Unable(oom=error_line(error))
         raise
 
 
-def _environment(_: Body, __: Path) -> dict[str, Any]:
+def _environment(_: Request, __: Path) -> Environment:
     from kopt_kb.kernels.ceilings import environment
 
     found = environment()
     clocks = {name: value for name, value in found.items() if name.startswith(("clocks", "power", "persistence"))}
     versions = {name: str(found[name]) for name in ("torch", "triton", "cuda")}
-    return {
-        "device": found["device"], "uuid": None, "driver": found.get("driver_version"), "clocks": clocks,
-        "versions": versions,
-    }  # fmt: skip
+    driver = found.get("driver_version")
+    return Environment(str(found["device"]), None, None if driver is None else str(driver), clocks, versions)
 
 
-def _timing(body: Body, folder: Path) -> dict[str, Any]:
+def _timing(body: Request, folder: Path) -> Timing:
     """Time incumbent, candidate and an earlier version if one is given, in turn.
 
     Caches are cold and each repeat has inputs of another seed. Outputs are filled with NaN before each timed run, and
@@ -96,22 +94,28 @@ def _timing(body: Body, folder: Path) -> dict[str, Any]:
 
     names = [side for side in ("incumbent", "candidate", "best") if (folder / f"{side}.py").is_file()]
     modules = {side: load_module(str(folder / f"{side}.py")) for side in names}
-    maker, tolerance = reference_of(folder), read(Tolerance, body["tolerance"], where="tolerance")
-    shapes: dict[str, dict[str, list[dict[str, float]]]] = {}
+    maker, tolerance = reference_of(folder), _tolerance(body)
+    shapes: dict[str, dict[str, tuple[Sample, ...]]] = {}
     for text, shape in shapes_of(body).items():
-        sides: dict[str, list[dict[str, float]]] = {side: [] for side in modules}
-        for repeat in range(int(body["repeats"])):
-            seed = int(body["seeds"][0]) + repeat
-            inputs = maker.make_inputs(shape, body["dtype"], device_of(body), seed)
+        sides: dict[str, list[Sample]] = {side: [] for side in modules}
+        for repeat in range(body.repeats):
+            seed = body.seeds[0] + repeat
+            inputs = maker.make_inputs(shape, body.dtype, device_of(body), seed)
             launches = [_launch(module, inputs) for module in modules.values()]
-            for side, durations in zip(sides, _measure(launches, int(body["samples"]), body), strict=True):
+            for side, durations in zip(sides, _measure(launches, body.samples, body), strict=True):
                 sides[side].append(_summary(durations))
             wide = maker.reference(*inputs)
             for side, one in zip(sides, launches, strict=True):
                 if wrong := compare(one.out, wide).failure(tolerance):
-                    return {"shapes": {}, "problem": f"{text}: after timed runs the {side}'s output is wrong: {wrong}"}
-        shapes[text] = sides
-    return {"shapes": shapes}
+                    return Timing(problem=f"{text}: after timed runs the {side}'s output is wrong: {wrong}")
+        shapes[text] = {side: tuple(samples) for side, samples in sides.items()}
+    return Timing(shapes)
+
+
+def _tolerance(body: Request) -> Tolerance:
+    if body.tolerance is None:
+        raise ValueError("a job that judges results needs a tolerance")
+    return body.tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,36 +135,34 @@ def _launch(module: ModuleType, inputs: tuple[Any, ...], **options: Any) -> _Lau
     return _Launch(lambda: module.launch(*inputs, out=out, **options), out)
 
 
-def _measure(launches: Sequence[_Launch], samples: int, body: Body) -> tuple[tuple[float, ...], ...]:
+def _measure(launches: Sequence[_Launch], samples: int, body: Request) -> tuple[tuple[float, ...], ...]:
     from kopt_kb.kernels.timing import measure
 
     runs, before = [one.run for one in launches], [one.spoil for one in launches]
-    flush_bytes = body.get("flush_bytes") or None
+    flush_bytes = body.flush_bytes or None
     return measure(runs, rounds=samples, warmup=5, flush_bytes=flush_bytes, before=before)
 
 
-def _summary(durations_s: Sequence[float]) -> dict[str, float]:
+def _summary(durations_s: Sequence[float]) -> Sample:
     from kopt_kb.kernels.timing import summarise
 
     found = summarise(durations_s)
     mad_s = statistics.median(abs(one - found.median_s) for one in durations_s)
-    return {
-        "n": found.count, "median_s": found.median_s, "mad_s": mad_s, "p20_s": found.p20_s, "p80_s": found.p80_s,
-    }  # fmt: skip
+    return Sample(found.count, found.median_s, mad_s, found.p20_s, found.p80_s)
 
 
-def _search(body: Body, folder: Path) -> dict[str, Any]:
+def _search(body: Request, folder: Path) -> Search:
     """Search each shape's space; a configuration that fails, or is wrong, takes for ever."""
     from kopt_kb.kernels.verification import compare
 
     module, maker = load_module(str(folder / "candidate.py")), reference_of(folder)
-    tolerance = read(Tolerance, body["tolerance"], where="tolerance")
+    tolerance = _tolerance(body)
     kept: dict[str, tuple[Any, Any]] = {}
 
     def evaluate(text: str, config: Mapping[str, object]) -> float:
         if text not in kept:
             kept.clear()
-            inputs = maker.make_inputs(shapes_of(body)[text], body["dtype"], device_of(body), body["seeds"][0])
+            inputs = maker.make_inputs(shapes_of(body)[text], body.dtype, device_of(body), body.seeds[0])
             kept[text] = (inputs, maker.reference(*inputs))
         inputs, reference = kept[text]
         try:
@@ -178,7 +180,7 @@ def _search(body: Body, folder: Path) -> dict[str, Any]:
         return statistics.median(durations)
 
     cache = default_cache_folder()
-    pruner = pruner_of(body.get("pruning", {}), folder / "candidate.py", body["dtype"], cache)
+    pruner = pruner_of(body.pruning, folder / "candidate.py", body.dtype, cache)
     with nullcontext(pruner) if isinstance(pruner, str) else pruner as judge:
         return run_search(body, evaluate, pruner=judge)
 

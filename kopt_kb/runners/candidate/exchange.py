@@ -8,15 +8,16 @@ from __future__ import annotations
 import json
 import secrets
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-__all__ = ["Body", "Task", "answered", "child_argv", "give", "reply", "take"]
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.answers import Answer, read_answer
+from kopt_kb.runners.candidate.job import Request
+from kopt_kb.wire import plain, read
 
-Body = Mapping[str, Any]
-"""What a job works on, or what it answers, as JSON data."""
-Task = tuple[str, Body, str]
+__all__ = ["Task", "answered", "child_argv", "give", "reply", "take_job"]
+
+Task = tuple[str, Request, str]
 """What to do, on what, and the token of the answer."""
 
 
@@ -25,34 +26,38 @@ def child_argv(folder: Path) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", "kopt_kb.runners.candidate.child", str(folder))
 
 
-def give(folder: Path, kind: str, body: Body) -> str:
+def give(folder: Path, kind: str, body: Request) -> str:
     """Write a job and return its token."""
     token = secrets.token_hex(16)
-    text = json.dumps({"kind": kind, "body": dict(body), "token": token})
+    text = json.dumps({"kind": kind, "body": body.to_json(), "token": token})
     (folder / "job.json").write_text(text, encoding="utf-8")
     return token
 
 
-def take(folder: Path) -> Task:
+def take_job(folder: Path) -> Task:
     """Return the job of a folder, and remove it."""
     file = folder / "job.json"
     job = json.loads(file.read_text(encoding="utf-8"))
     file.unlink()
-    return job["kind"], job["body"], job["token"]
+    return job["kind"], read(Request, job["body"], where="job.json"), job["token"]
 
 
-def reply(folder: Path, token: str, result: Body) -> None:
+def reply(folder: Path, token: str, result: Answer) -> None:
     """Put an answer into place, whole or not at all."""
     partial = folder / "result.json.partial"
-    partial.write_text(json.dumps({"token": token, "result": result}), encoding="utf-8")
+    partial.write_text(json.dumps({"token": token, "result": plain(result)}), encoding="utf-8")
     partial.rename(folder / "result.json")
 
 
-def answered(folder: Path, token: str) -> Body | None:
-    """Return the child's answer if it carries the job's token."""
+def answered(folder: Path, kind: str, token: str) -> Answer | None:
+    """Return the child's answer to a job of a kind if it carries the job's token and is one."""
     try:
         found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    valid = isinstance(found, dict) and found.get("token") == token and isinstance(found.get("result"), dict)
-    return found["result"] if valid else None
+    if not isinstance(found, dict) or found.get("token") != token:
+        return None
+    try:
+        return read_answer(kind, found.get("result"))
+    except BadInput:
+        return None

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
 from kopt_kb.errors import BadInput
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import MAX_PRINTED_BYTES, Finished, Limits, environment, read_tail, run
+from kopt_kb.runners.candidate.answers import Unable
 from kopt_kb.runners.candidate.exchange import answered, child_argv, give
-from kopt_kb.runners.candidate.job import Ending, Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Ending, Job, JobKind, Outcome, Started
 
 __all__ = ["ChildProcessExecutor", "CommandExecutor"]
 
@@ -42,10 +43,10 @@ class ChildProcessExecutor:
             folder = outer / "job"
             folder.mkdir()
             _fill(folder, job)
-            token = give(folder, job.kind, {"device": self.device, **job.body})
+            token = give(folder, job.kind, replace(job.body, device=job.body.device or self.device))
             with (folder / "printed.txt").open("wb") as log:
                 done = self._run(job, folder, log, started)
-            return _outcome(folder, token, done)
+            return _outcome(folder, job.kind, token, done)
 
     def _run(self, job: Job, folder: Path, log: IO[bytes], started: Started) -> Finished:
         argv, limits = (*self.wrapper, *child_argv(folder)), Limits(job.limits.wall_s, job.limits.resident_bytes)
@@ -70,11 +71,12 @@ def _fill(folder: Path, job: Job) -> None:
         (folder / "best.py").write_bytes(job.best)
 
 
-def _outcome(folder: Path, token: str, done: Finished) -> Outcome:
+def _outcome(folder: Path, kind: JobKind, token: str, done: Finished) -> Outcome:
     printed, ending = read_tail(folder / "printed.txt"), done.passed
     if ending == "limit":
         printed += f"\nkb: it printed more than {MAX_PRINTED_BYTES >> 20} MiB and was ended\n"
-    result = None if ending else answered(folder, token)
-    whole: Ending = ending or ("oom" if result and "oom" in result else "ok" if done.code == 0 and result else "crash")
+    result = None if ending else answered(folder, kind, token)
+    out_of_memory = isinstance(result, Unable) and result.oom is not None
+    whole: Ending = ending or ("oom" if out_of_memory else "ok" if done.code == 0 and result is not None else "crash")
     status, number = (done.code, None) if done.code >= 0 else (None, -done.code)
     return Outcome(whole, status, number, done.wall_s, printed, result if whole == "ok" else None)

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
+from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.process import Started
+from kopt_kb.runners.candidate.answers import Answer
+from kopt_kb.wire import JsonMap, Wire
 
-__all__ = ["STEP", "Ending", "Executor", "Job", "JobKind", "Outcome", "RunLimits", "Started"]
+__all__ = [
+    "Ending",
+    "Executor",
+    "Job",
+    "JobKind",
+    "Outcome",
+    "PruningRules",
+    "Request",
+    "RunLimits",
+    "SpaceAsked",
+    "Started",
+]
 
 JobKind = Literal["environment", "check", "timing", "search", "limits", "evidence"]
-STEP = "step_pct"
-"""Member of a timing: what one step of the last printed digit is, in percent of the time."""
-
 Ending = Literal["ok", "crash", "hang", "oom", "limit", "lost"]
 
 
@@ -24,9 +35,90 @@ class RunLimits:
     wall_s: float = 300.0
     resident_bytes: int = 0
 
-    def to_json(self) -> dict[str, float]:
-        """Return the limits with the unit in each name."""
-        return {"wall_s": self.wall_s, "resident_bytes": float(self.resident_bytes)}
+
+@dataclass(frozen=True, slots=True)
+class PruningRules(Wire):
+    """By what a search leaves out configurations: target and sourced limits, or why they are not known.
+
+    Attributes:
+        target: Public target name.
+        limits: Fields of `kopt_kb.analysis.occupancy.limits.Limits`.
+        unavailable: Why nothing can be pruned; empty when it can.
+        seconds: Seconds that compiling ahead may take.
+    """
+
+    target: str = ""
+    limits: JsonMap = field(default_factory=dict)
+    unavailable: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceAsked(Wire):
+    """One shape's space: values laid over its start, knob → values to try, and the configuration it has now."""
+
+    start: JsonMap
+    knobs: JsonMap
+    keep: JsonMap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Wire):
+    """What a job works on besides its sources; each kind reads the members it needs.
+
+    Attributes:
+        op: Operation id.
+        shapes: Shapes as written.
+        dtype: Storage type.
+        tolerance: How far results may be off; None: the job judges none.
+        seeds: Seeds of inputs.
+        repeats: Medians a timing takes of each shape.
+        samples: Timed runs of each.
+        flush_bytes: Bytes written before each timed run; 0: twice the device's own L2.
+        evaluations: Most configurations a search times on one shape.
+        seconds: Seconds of a search.
+        seed: Seed of a search.
+        device: Where candidates run; empty: where the executor says, else on the GPU.
+        level: Scope of validation.
+        spaces: Shape → what a search tries.
+        pruning: Rules by which the search leaves configurations out; None: nobody asked.
+        out_shapes: Shape → extents of the output the candidate's process has to leave.
+        amounts: Shape → pass → work, to turn a project's rates into times.
+        header: Header that a project's CSV has to have; empty: any.
+        protected: File of a project → its hash.
+        probe: Whether it is to be shown that a project's commands use the copy.
+    """
+
+    op: str = ""
+    shapes: tuple[str, ...] = ()
+    dtype: str = ""
+    tolerance: Tolerance | None = None
+    seeds: tuple[int, ...] = ()
+    repeats: int = 1
+    samples: int = 1
+    flush_bytes: int = 0
+    evaluations: int = 1
+    seconds: float = 0.0
+    seed: int = 0
+    device: str = ""
+    level: Literal["quick", "full"] = "full"
+    spaces: Mapping[str, SpaceAsked] = field(default_factory=dict)
+    pruning: PruningRules | None = None
+    out_shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    amounts: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    header: tuple[str, ...] = ()
+    protected: Mapping[str, str] = field(default_factory=dict)
+    probe: bool | None = None
+
+    WIRE: ClassVar = (
+        "op", "shapes", "dtype", "tolerance?", "seeds", "repeats", "samples", "flush_bytes", "evaluations", "seconds",
+        "seed", "device", "spaces", "pruning?", "out_shapes",
+    )  # fmt: skip
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether only the representative shapes are validated."""
+        return self.level == "quick"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +129,7 @@ class Job:
         kind: What to do.
         candidate: Source of the candidate; empty for `environment`.
         incumbent: Source it is compared with; empty when there is none.
-        body: Shapes, dtype, tolerance, seeds, repeats and such, as JSON data.
+        body: Shapes, dtype, tolerance, seeds, repeats and such.
         limits: Limits of the child.
         reference: File whose `make_inputs` and `reference` judge; empty: the candidate's own, which proves less.
         best: Source that is timed as a third side, in turn with both; empty when there is none.
@@ -46,7 +138,7 @@ class Job:
     kind: JobKind
     candidate: bytes = b""
     incumbent: bytes = b""
-    body: Mapping[str, Any] = field(default_factory=dict)
+    body: Request = Request()
     limits: RunLimits = RunLimits()
     reference: bytes = b""
     best: bytes = b""
@@ -70,7 +162,7 @@ class Outcome:
     signal: int | None
     wall_s: float
     printed: str = ""
-    result: Mapping[str, Any] | None = None
+    result: Answer | None = None
 
 
 class Executor(Protocol):

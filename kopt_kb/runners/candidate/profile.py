@@ -5,35 +5,36 @@ from __future__ import annotations
 import ast
 import math
 import shutil
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.process import Limits, environment, run
-from kopt_kb.runners.candidate.check import reference_of
+from kopt_kb.runners.candidate.answers import Evidence, Launches, Unable
+from kopt_kb.runners.candidate.check import device_of, reference_of
 from kopt_kb.runners.candidate.exchange import child_argv, give
+from kopt_kb.runners.candidate.job import Request
 
 __all__ = ["kernel_names", "launch_once", "ncu_report"]
 
 _SKIP = 2
 
 
-def ncu_report(body: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return ncu's CSV of one launch on the largest shape, or `unavailable` with the reason."""
+def ncu_report(body: Request, folder: Path) -> Evidence | Unable:
+    """Return ncu's CSV of one launch on the largest shape, or why there is none."""
     tool = shutil.which("ncu")
     if tool is None:
-        return {"unavailable": "ncu is not on this machine"}
+        return Unable(unavailable="ncu is not on this machine")
     names = kernel_names((folder / "candidate.py").read_bytes())
     if not names:
-        return {"unavailable": "the file has no Triton kernel to profile"}
+        return Unable(unavailable="the file has no Triton kernel to profile")
     inner = folder / "profiled"
     inner.mkdir()
     for name in ("candidate.py", "reference.py"):
         if (folder / name).is_file():
             shutil.copy(folder / name, inner / name)
-    shape = max(body["shapes"], key=lambda text: math.prod(map(int, text.split("x"))))
-    give(inner, "launch", {**body, "shapes": [shape]})
+    shape = max(body.shapes, key=lambda text: math.prod(map(int, text.split("x"))))
+    give(inner, "launch", replace(body, shapes=(shape,)))
     report = folder / "ncu.csv"
     command = [
         tool, "--csv", "--page", "details", "--set", "basic", "--clock-control", "none", "--target-processes", "all",
@@ -44,18 +45,18 @@ def ncu_report(body: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     text = report.read_text(encoding="utf-8", errors="replace") if report.is_file() else ""
     if done.code or '"Metric Name"' not in text:
         last = next(reversed(text.strip().splitlines()), "") or done.last_line
-        return {"unavailable": f"ncu gave no report ({done.code}): {last[:200]}"}
-    return {"csv": text, "shape": shape, "kernels": list(names)}
+        return Unable(unavailable=f"ncu gave no report ({done.code}): {last[:200]}")
+    return Evidence(text, shape, names)
 
 
-def launch_once(body: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def launch_once(body: Request, folder: Path) -> Launches:
     """Launch the candidate a few times on its shape, for a profiler that watches."""
     module = load_module(str(folder / "candidate.py"))
-    shape = tuple(map(int, body["shapes"][0].split("x")))
-    inputs = reference_of(folder).make_inputs(shape, body["dtype"], str(body.get("device", "cuda")), body["seeds"][0])
+    shape = tuple(map(int, body.shapes[0].split("x")))
+    inputs = reference_of(folder).make_inputs(shape, body.dtype, device_of(body), body.seeds[0])
     for _ in range(_SKIP + 2):
         module.launch(*inputs)
-    return {"launched": _SKIP + 2}
+    return Launches(_SKIP + 2)
 
 
 def kernel_names(source: bytes) -> tuple[str, ...]:

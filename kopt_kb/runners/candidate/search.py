@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kopt_kb.runners.candidate.answers import Search, ShapeSearch
+from kopt_kb.runners.candidate.job import Request, SpaceAsked
+
 if TYPE_CHECKING:
     from kopt_kb.runners.candidate.search_pruning import Pruner
 
@@ -101,31 +104,26 @@ def _tell(study: Any, trial: Any, value: float) -> None:
 
 
 def run_search(
-    body: Mapping[str, Any],
+    body: Request,
     evaluate: Evaluate,
     clock: Callable[[], float] = time.monotonic,
     pruner: Pruner | str = "not asked for",
-) -> dict[str, Any]:
+) -> Search:
     """Return the best configuration of each shape, and all trials.
 
     Args:
-        body: `spaces` (shape → start, knobs, and `keep`, what the shape has now), `evaluations` a shape,
-            `seconds` in all, `seed`.
+        body: `spaces`, `evaluations` a shape, `seconds` in all, `seed`.
         evaluate: Times a configuration.
         clock: Seconds, for the budget.
         pruner: Judges configurations before they are timed, or why there is none.
-
-    Returns:
-        `shapes`: shape → config, median_s (None when nothing worked), space, strategy, and counts: asked, pruned by
-        reason, unjudged (timed without a verdict of the pruner), evaluated, failed; `pruning` is on, or why not.
     """
-    end = clock() + float(body["seconds"])
-    found: dict[str, Any] = {}
-    count = len(body["spaces"])
-    for at, (shape, one) in enumerate(sorted(body["spaces"].items())):
+    end = clock() + body.seconds
+    found: dict[str, ShapeSearch] = {}
+    count = len(body.spaces)
+    for at, (shape, one) in enumerate(sorted(body.spaces.items())):
         share = (end - clock()) / (count - at)
         found[shape] = _search_shape(one, body, _Trials(shape, evaluate, pruner), clock, clock() + share)
-    return {"shapes": found}
+    return Search(found)
 
 
 @dataclass(slots=True)
@@ -167,25 +165,31 @@ class _Trials:
         self.tried.append((value, config))
         return value
 
-    def to_json(self) -> dict[str, Any]:
+    def best(self, space: int, strategy: str) -> ShapeSearch:
         """Return the best configuration and the counts."""
         median, config = min(self.tried, key=lambda one: one[0])
-        return {
-            "config": config, "median_s": median if math.isfinite(median) else None,
-            "asked": len(self.tried) + sum(self.pruned.values()), "evaluated": len(self.tried),
-            "pruned": dict(sorted(self.pruned.items())), "unjudged": self.unjudged,
-            "failed": sum(not math.isfinite(value) for value, _ in self.tried),
-            "pruning": self.pruner if isinstance(self.pruner, str) else "on",
-        }  # fmt: skip
+        return ShapeSearch(
+            config=config,
+            median_s=median if math.isfinite(median) else None,
+            space=space,
+            strategy=strategy,
+            evaluated=len(self.tried),
+            failed=sum(not math.isfinite(value) for value, _ in self.tried),
+            asked=len(self.tried) + sum(self.pruned.values()),
+            pruned=dict(sorted(self.pruned.items())),
+            unjudged=self.unjudged,
+            pruning=self.pruner if isinstance(self.pruner, str) else "on",
+        )
 
 
 def _search_shape(
-    one: Mapping[str, Any], body: Mapping[str, Any], trials: _Trials, clock: Callable[[], float], end: float
-) -> dict[str, Any]:
-    start, knobs, most = dict(one["start"]), one["knobs"], int(body["evaluations"])
-    trials.begin([start] if one.get("keep") in (None, start) else [dict(one["keep"]), start])
+    one: SpaceAsked, body: Request, trials: _Trials, clock: Callable[[], float], end: float
+) -> ShapeSearch:
+    start, knobs, most = dict(one.start), one.knobs, body.evaluations
+    kept = start if one.keep is None else dict(one.keep)
+    trials.begin([start] if kept == start else [kept, start])
     plain = isinstance(trials.pruner, str)
-    strategy, asker = searcher(knobs, most, int(body["seed"]), most if plain else _ASKS * most)
+    strategy, asker = searcher(knobs, most, body.seed, most if plain else _ASKS * most)
     # Optuna learns from each answer before it asks again; the others know what comes next.
     size = 1 if strategy == "optuna" or isinstance(trials.pruner, str) else trials.pruner.batch
     end_count = math.inf if strategy == "exhaustive" else len(trials.tried) + most
@@ -197,4 +201,4 @@ def _search_shape(
             tell(trials.take(start | config, word))
         if len(trials.tried) >= end_count:
             break
-    return {**trials.to_json(), "space": math.prod(map(len, knobs.values())), "strategy": strategy}
+    return trials.best(math.prod(map(len, knobs.values())), strategy)

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.errors import KoptError
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.problem.shapes import parse_shape
+from kopt_kb.runners.candidate.job import PruningRules
 from kopt_kb.static.limits import limits_of
 from kopt_kb.static.pruning import Config, PruneOptions, Removed, judge_configs, op_cases
 from kopt_kb.static.static_profile import Case
 from kopt_kb.wiki.registry import Platform
+from kopt_kb.wire import plain
 
 __all__ = ["PRUNED", "Pruner", "SearchPruner", "pruner_of", "pruning_rules"]
 
@@ -47,12 +49,12 @@ class Pruner(Protocol):
         """Return for each a reason to prune it, nothing to measure it, or None when it was not judged."""
 
 
-def pruning_rules(platform: Platform) -> dict[str, Any]:
-    """Return target and sourced limits as plain data, for whoever runs the search; `unavailable` says why not."""
+def pruning_rules(platform: Platform) -> PruningRules:
+    """Return target and sourced limits, for whoever runs the search, or why they are not known."""
     try:
-        return {"target": platform.identity.target, "limits": asdict(limits_of(platform))}
+        return PruningRules(platform.identity.target, asdict(limits_of(platform)))
     except KoptError as error:
-        return {"unavailable": str(error)[:300]}
+        return PruningRules(unavailable=str(error)[:300])
 
 
 class SearchPruner:
@@ -125,22 +127,24 @@ def _word(shape: str, verdict: object) -> str | None:
     return verdict.reason if judged else None
 
 
-def pruner_of(rules: Mapping[str, Any], file: Path, dtype: str, cache_folder: Path | None) -> SearchPruner | str:
+def pruner_of(rules: PruningRules | None, file: Path, dtype: str, cache_folder: Path | None) -> SearchPruner | str:
     """Return the pruner of a search's rules, or why there is none.
 
     Args:
-        rules: What `pruning_rules` gave, with `seconds`; empty when nobody asked for pruning.
+        rules: What `pruning_rules` gave, with `seconds`; None when nobody asked for pruning.
         file: The candidate, with `static_cases`.
         dtype: Storage type.
         cache_folder: Where results are kept by content; None keeps nothing.
     """
-    if not rules:
+    if rules is None:
         return "not asked for"
-    if "unavailable" in rules:
-        return str(rules["unavailable"])
+    if rules.unavailable:
+        return rules.unavailable
 
     def cases(shape: str) -> Callable[[Config], Case | None]:
         return op_cases(file, parse_shape(shape), dtype)
 
     options = PruneOptions(time_limit_s=_COMPILE_S, cache_folder=cache_folder)
-    return SearchPruner(cases, rules["target"], Limits(**rules["limits"]), float(rules["seconds"]), options)
+    return SearchPruner(
+        cases, rules.target, Limits(**{name: plain(one) for name, one in rules.limits.items()}), rules.seconds, options
+    )

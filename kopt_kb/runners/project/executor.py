@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.owned import owned_folder
-from kopt_kb.runners.candidate.job import STEP, Job, Outcome, Started
+from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Evidence, Sample, Timing, Unable
+from kopt_kb.runners.candidate.job import Job, Outcome, Request, Started
 from kopt_kb.runners.project.bounded_read import read_bounded
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.host import host_environment
 from kopt_kb.runners.project.probes import printed_shapes, unused_copy
 from kopt_kb.runners.project.results_csv import MAX_BYTES
-from kopt_kb.runners.project.running import Answer, CommandFailedError, Commands, Session
+from kopt_kb.runners.project.running import CommandFailedError, Commands, Session
 
 __all__ = ["ProjectExecutor"]
 
@@ -51,7 +52,7 @@ class ProjectExecutor:
         }  # fmt: skip
         if job.kind not in answers:
             started(("kb", job.kind), os.getpid(), None)
-            return Outcome("ok", 0, None, 0.0, "", {"unavailable": f"a project has no {job.kind}"})
+            return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"a project has no {job.kind}"))
         with owned_folder("kb-run-") as folder:
             session = Session(job, folder, started)
             try:
@@ -69,41 +70,41 @@ class ProjectExecutor:
 
     def shapes(self, source: bytes, protected: Mapping[str, str]) -> tuple[str, ...]:
         """Return the shapes the benchmark prints; raises `BadInput` like `printed_shapes`."""
-        job = Job("timing", source, source, {"protected": dict(protected)})
+        job = Job("timing", source, source, Request(protected=protected))
         with owned_folder("kb-run-") as folder:
             return printed_shapes(self.commands, Session(job, folder, lambda *_: None))
 
-    def _environment(self, _: Session) -> Answer:
+    def _environment(self, _: Session) -> Environment:
         return host_environment()
 
-    def _check(self, session: Session) -> Answer:
+    def _check(self, session: Session) -> Check:
         """Build, then test; for the baseline also prove that the test and the benchmark read the copy's kernel."""
         job = session.job
         try:
             copy = self.commands.copy(job, job.candidate)
         except CommandFailedError as error:
-            return {"build_error": error.what, "passed": False, "problem": ""}
+            return Check(build_error=error.what)
         reason = self.commands.build(session, copy)
         if reason:
-            return {"build_error": reason, "passed": False, "problem": ""}
+            return Check(build_error=reason)
         try:
             reason = self.commands.run(session, copy, self.project.commands["test"])
-            if not reason and job.body.get("probe"):
+            if not reason and job.body.probe:
                 reason = unused_copy(self.commands, session)
         except CommandFailedError as error:  # it was built: its test is what failed
-            error.answer = {"build_error": "", "passed": False, "problem": error.what}
+            error.answer = Check(problem=error.what)
             raise
-        return {"build_error": "", "passed": not reason, "problem": reason}
+        return Check(passed=not reason, problem=reason)
 
-    def _timing(self, session: Session) -> Answer:
+    def _timing(self, session: Session) -> Timing | Unable:
         """Benchmark incumbent, candidate and a third side in turn; only the candidate's own failure is its fault."""
         job = session.job
         sources = {"incumbent": job.incumbent, "candidate": job.candidate, **({"best": job.best} if job.best else {})}
         self.commands.copies.keep_only(sources.values())
         copies = {side: self.commands.copy(job, source) for side, source in sources.items()}
-        shapes: dict[str, dict[str, list[Answer]]] = {}
-        header = job.body.get("header")
-        for _ in range(int(job.body["repeats"])):
+        shapes: dict[str, dict[str, list[Sample]]] = {}
+        header = job.body.header
+        for _ in range(job.body.repeats):
             for side, copy in copies.items():
                 blamed = side == "candidate" or copy is copies["candidate"]
                 try:
@@ -113,27 +114,28 @@ class ProjectExecutor:
                         raise
                     reason, rows = error.what, None
                 if rows is None and not blamed:
-                    return {"unavailable": f"the {side} could not be timed: {reason}"}
+                    return Unable(unavailable=f"the {side} could not be timed: {reason}")
                 if rows is None:
-                    return {"problem": f"{reason}; the score is 0"}
+                    return Timing(problem=f"{reason}; the score is 0")
                 header = header or rows.header
                 for shape, seconds in rows.times_s.items():
-                    one: Answer = {"n": 1, "median_s": seconds, STEP: rows.steps_pct[shape]}
+                    one = Sample(1, seconds, step_pct=rows.steps_pct[shape])
                     shapes.setdefault(shape, {name: [] for name in copies})[side].append(one)
-        return {"shapes": shapes, "header": list(header or ())}
+        times = {shape: {side: tuple(found) for side, found in sides.items()} for shape, sides in shapes.items()}
+        return Timing(times, header=tuple(header))
 
-    def _evidence(self, session: Session) -> Answer:
+    def _evidence(self, session: Session) -> Evidence | Unable:
         command = self.project.commands.get("profile")
         if command is None:
-            return {"unavailable": "the project names no profile command"}
+            return Unable(unavailable="the project names no profile command")
         copy, report = self.commands.copy(session.job, session.job.candidate), session.next_csv("profile")
         reason = self.commands.build(session, copy) or self.commands.run(session, copy, command, report)
         if reason:
-            return {"unavailable": reason}
+            return Unable(unavailable=reason)
         try:
             text = read_bounded(report, MAX_BYTES).decode(errors="replace")
         except FileNotFoundError:
-            return {"unavailable": "the profile command wrote no {csv}"}
+            return Unable(unavailable="the profile command wrote no {csv}")
         except OSError as error:
-            return {"unavailable": f"the {{csv}} of the profile command {error}"}
-        return {"csv": text, "shape": "all"}
+            return Unable(unavailable=f"the {{csv}} of the profile command {error}")
+        return Evidence(text, "all")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import platform
 import shutil
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.process import Limits, environment, run
+from kopt_kb.runners.candidate.answers import Environment
 
 __all__ = ["HOST", "host_environment"]
 
@@ -15,16 +16,16 @@ HOST = "host "
 """What the device of a machine without a GPU begins with."""
 
 
-def host_environment() -> dict[str, Any]:
+def host_environment() -> Environment:
     """Return device, uuid, driver, clocks and versions; without a GPU the device is `host` and the processor's name."""
     versions = {"python": platform.python_version()}
     found = _nvidia() or _amd()
     if found is not None:
-        return {**found, "versions": versions}
-    return {"device": f"{HOST}{_processor()}", "uuid": None, "driver": None, "clocks": {}, "versions": versions}
+        return replace(found, versions=versions)
+    return Environment(f"{HOST}{_processor()}", None, None, {}, versions)
 
 
-def _nvidia() -> dict[str, Any] | None:
+def _nvidia() -> Environment | None:
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return None
@@ -39,15 +40,15 @@ def _nvidia() -> dict[str, Any] | None:
         return None
     known = dict(zip(names, cells, strict=True))
     clocks = {name.replace(".", "_"): known[name] for name in names[3:]}
-    return {"device": known["name"], "uuid": known["uuid"], "driver": known["driver_version"], "clocks": clocks}
+    return Environment(known["name"], known["uuid"], known["driver_version"], clocks, {})
 
 
-def _amd() -> dict[str, Any] | None:
+def _amd() -> Environment | None:
     for path in sorted(Path("/sys/class/drm").glob("card*/device/product_name")):
         name = _first_line(path)
         if name:
             driver = _first_line(Path("/sys/module/amdgpu/version"))
-            return {"device": name, "uuid": None, "driver": driver or None, "clocks": {}}
+            return Environment(name, None, driver or None, {}, {})
     return None
 
 

@@ -21,13 +21,13 @@ def unused_copy(commands: Commands, session: Session) -> str:
     job, project = session.job, commands.copies.project
     source = project.kernel_source
     files = {**files_of(job.candidate), source: _BROKEN[project.is_python]}
-    copy = commands.copies.spare(files, job.body["protected"])
+    copy = commands.copies.spare(files, job.body.protected)
     try:
         commands.build(session, copy)
         copy.built = True  # what it failed to build is not built again
         for text, reason in (
             ("test", commands.run(session, copy, project.commands["test"])),
-            ("benchmark", commands.measure(session, copy, "broken", None)[0]),
+            ("benchmark", commands.measure(session, copy, "broken", ())[0]),
         ):
             if not reason:
                 return (

@@ -10,16 +10,14 @@ from pathlib import Path
 
 from kopt_kb import process
 from kopt_kb.process import MAX_PRINTED_BYTES, Limits, Started, read_tail
+from kopt_kb.runners.candidate.answers import Check
 from kopt_kb.runners.candidate.job import Ending, Job
 from kopt_kb.runners.project.command import Command
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.results_csv import CsvProblemError, Rows, read_rows
 from kopt_kb.runners.project.scratch import Scratch, UnwritableFilesError
 
-__all__ = ["Answer", "CommandFailedError", "Commands", "Session"]
-
-Answer = dict[str, object]
-"""What a job answers, as JSON data."""
+__all__ = ["CommandFailedError", "Commands", "Session"]
 
 
 class CommandFailedError(Exception):
@@ -29,7 +27,7 @@ class CommandFailedError(Exception):
         super().__init__(reason)
         self.what = reason
         self.ending = ending
-        self.answer: Answer | None = None
+        self.answer: Check | None = None
 
 
 @dataclass(slots=True)
@@ -78,19 +76,17 @@ class Commands:
     def copy(self, job: Job, source: bytes) -> Scratch:
         """Return the copy of a version; raises like `Copies.of`, and `CommandFailedError` for files that can't lie."""
         try:
-            return self.copies.of(source, job.body["protected"])
+            return self.copies.of(source, job.body.protected)
         except UnwritableFilesError as error:
             raise CommandFailedError(str(error)) from error
 
-    def measure(
-        self, session: Session, copy: Scratch, side: str, header: Sequence[str] | None
-    ) -> tuple[str, Rows | None]:
+    def measure(self, session: Session, copy: Scratch, side: str, header: Sequence[str]) -> tuple[str, Rows | None]:
         """Benchmark one copy; return its rows, or why there are none."""
         reason, report = self.benchmark(session, copy, side)
         body = session.job.body
         try:
             rows = read_rows(
-                report, self.copies.project.csv, shapes=body["shapes"], amounts=body["amounts"], header=header,
+                report, self.copies.project.csv, shapes=body.shapes, amounts=body.amounts, header=header or None,
                 combined=self.copies.project.scoring.metric == "combined",
             )  # fmt: skip
         except CsvProblemError as error:
@@ -103,7 +99,7 @@ class Commands:
         reason = self.build(session, copy)
         if reason:
             return reason, report
-        quick = self.copies.project.quick_command() if session.job.body.get("level") == "quick" else None
+        quick = self.copies.project.quick_command() if session.job.body.is_quick else None
         return self.run(session, copy, quick or self.copies.project.commands["benchmark"], report), report
 
     def build(self, session: Session, copy: Scratch) -> str:
@@ -124,7 +120,7 @@ class Commands:
         self._check_disturbed(copy, f"before the {command.name}")
         copy.forget_caches()
         job, building = session.job, command.name == "build"
-        argv = command.argv(csv=str(report or ""), shapes=tuple(job.body.get("shapes") or ()))
+        argv = command.argv(csv=str(report or ""), shapes=job.body.shapes)
         session.say(f"{command.name}: {command.shown()}")
         limits = Limits(command.limit_s, job.limits.resident_bytes)
         try:
@@ -146,7 +142,7 @@ class Commands:
         changed = copy.disturbed(building=building) or self.copies.meddled(copy)
         copy.settle(building=building)
         if changed:
-            own = job.body.get("probe", True) and changed[0] not in copy.hashes  # no candidate ran yet
+            own = job.body.probe is not False and changed[0] not in copy.hashes  # no candidate ran yet
             hint = "; if that is meant, name it in [project] exclude" if own else ""
             return f"{changed[0]} was {copy.verb(changed[0])} while the {command.name} ran{hint}"
         return _failure(command, ended.code, session.printed())

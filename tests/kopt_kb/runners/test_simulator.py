@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.runners.candidate.job import Job
+from kopt_kb.runners.candidate.job import Job, Request
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.runners.source_config import with_configs
 
@@ -11,10 +11,10 @@ SOURCE = b"VARIANTS_TO_COME = 1\n\ndef default_config(shape, dtype):\n    return
 
 def times(candidate: bytes) -> list[float]:
     """Candidate medians of one shape."""
-    job = Job("timing", candidate, SOURCE, {"shapes": ["64x64"], "repeats": 3})
+    job = Job("timing", candidate, SOURCE, Request(shapes=("64x64",), repeats=3))
     outcome = SimulatorExecutor().run(job, lambda *_: None)
-    assert outcome.result is not None and outcome.result["simulated"] is True
-    return [one["median_s"] for one in outcome.result["shapes"]["64x64"]["candidate"]]
+    assert outcome.result is not None
+    return [one.median_s for one in outcome.result.shapes["64x64"]["candidate"]]
 
 
 def test_the_same_job_gives_the_same_times() -> None:
@@ -33,4 +33,4 @@ def test_started_is_called_and_unknown_kinds_are_unavailable() -> None:
     seen: list[tuple[str, ...]] = []
     outcome = SimulatorExecutor().run(Job("evidence"), lambda argv, *_: seen.append(argv))
     assert seen == [("simulator", "evidence")]
-    assert outcome.result is not None and "unavailable" in outcome.result
+    assert outcome.result is not None and outcome.result.unavailable

@@ -10,6 +10,7 @@ import pytest
 
 from kopt_kb.errors import BadInput, FindingError, MissingTool, UnknownData
 from kopt_kb.problem.problem import Problem
+from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, WrongKernelError, bench_kernel, bench_plan, utilization
 from kopt_kb.tuning.desk import Desk
@@ -48,9 +49,9 @@ class Device:
         answers = {"environment": machine, "check": RIGHT, "timing": {"shapes": {}}, **self.more}
         result = dict(answers[job.kind])
         if job.kind == "timing":
-            shapes = {text: self._times(text, int(job.body["repeats"])) for text in job.body["shapes"]}
+            shapes = {text: self._times(text, job.body.repeats) for text in job.body.shapes}
             result = {"shapes": {text: {"incumbent": one, "candidate": one} for text, one in shapes.items()}}
-        return Outcome("ok", 0, None, 0.1, "", result)
+        return Outcome("ok", 0, None, 0.1, "", read_answer(job.kind, result))
 
     def _times(self, shape: str, repeats: int) -> list[dict[str, float]]:
         at = AMOUNT[shape] / self.rate_per_s
@@ -68,7 +69,7 @@ def test_records_are_kept_and_judged(workspace: Workspace, registry: Registry) -
     executor = Device()
     found = bench_kernel(workspace, registry, executor, BenchOptions(repeats=3, settings=Settings(samples=9)))
     assert (found.verdict, [job.kind for job in executor.jobs]) == ("met", ["environment", "check", "timing"])
-    assert executor.jobs[2].body["samples"] == 9
+    assert executor.jobs[2].body.samples == 9
     events = workspace.events()
     (started,) = [e for e in events if e.kind == "bench_started"]
     assert ObjectStore(workspace.layout.objects).get(started.data.kernel) == workspace.layout.kernel.read_bytes()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.runners.candidate.answers import Sample, Timing, read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, utilization
 from kopt_kb.tuning.bench_records import made_records, timing_run
@@ -35,7 +36,14 @@ class Board:
         }
         timing = {"shapes": {shape: {"incumbent": one, "candidate": one} for shape, one in times.items()}}
         right = {"build_error": "", "passed": True, "problem": "", "checks": 2}
-        return Outcome("ok", 0, None, 0.1, "", {"environment": machine, "check": right, "timing": timing}[job.kind])
+        return Outcome(
+            "ok",
+            0,
+            None,
+            0.1,
+            "",
+            read_answer(job.kind, {"environment": machine, "check": right, "timing": timing}[job.kind]),
+        )
 
 
 def killed_bench(workspace: Workspace, registry: Registry, after: int) -> None:
@@ -100,7 +108,7 @@ def test_a_cut_bench_hides_no_whole_one(workspace: Workspace, wiki_root: Path) -
 
 def test_records_have_ids_only_when_they_are_kept() -> None:
     """Shape by shape, repeat by repeat; the spread is what else a time says."""
-    answer = {"shapes": {"4x4": {"candidate": [{"n": 5, "median_s": 2e-6, "mad_s": 1e-9}]}}}
+    answer = Timing({"4x4": {"candidate": (Sample(5, 2e-6, 1e-9),)}})
     (kept,) = made_records("bench-7", timing_run("bench-7"), 3, answer)
     assert (kept.id, kept.run, kept.environment, kept.spread) == (
         "bench-7.timing.1:4x4:1", "bench-7.timing.1", 3, {"mad_s": 1e-9}

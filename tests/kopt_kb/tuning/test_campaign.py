@@ -290,7 +290,7 @@ class OnBoard(SimulatorExecutor):
     def run(self, job: Job, started: Started) -> Outcome:
         """Answer as the simulator does, but for the device."""
         found = super().run(job, started)
-        named = {**(found.result or {}), "device": self.device} if job.kind == "environment" else found.result
+        named = replace(found.result, device=self.device) if job.kind == "environment" else found.result
         return replace(found, result=named)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
@@ -40,7 +41,7 @@ class Scripted(SimulatorExecutor):
         times = self.runs[len(self.asked)]
         self.asked.append(["incumbent", "candidate", *(["best"] if job.best else [])])
         answer = {side: [record(times[side])] * 3 for side in self.asked[-1]}
-        return Outcome("ok", 0, None, 0.0, "", {"shapes": dict.fromkeys(SHAPES, answer), "simulated": True})
+        return Outcome("ok", 0, None, 0.0, "", read_answer("timing", {"shapes": dict.fromkeys(SHAPES, answer)}))
 
 
 def record(micros: float) -> dict[str, Any]:

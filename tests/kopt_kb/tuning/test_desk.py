@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.errors import MissingTool
+from kopt_kb.runners.candidate.answers import Check, read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.desk import Desk
 from kopt_kb.workspace.fold import Fold
@@ -23,7 +24,7 @@ class Counting:
     def run(self, job: Job, started: Started) -> Outcome:
         started(("x",), 1, None)
         self.count += bool(job.kind)
-        return Outcome("ok", 0, None, 0.1, "text", self.result)
+        return Outcome("ok", 0, None, 0.1, "text", read_answer(job.kind, self.result))
 
 
 def opened(workspace: Workspace, executor: Counting) -> Desk:
@@ -36,12 +37,17 @@ def opened(workspace: Workspace, executor: Counting) -> Desk:
 
 def test_a_finished_run_is_never_repeated(workspace: Workspace) -> None:
     """The second request reads the blob of the first."""
-    executor = Counting({"a": 1})
+    executor = Counting({"passed": True})
     desk = opened(workspace, executor)
     first = desk.run_once(desk.state().rounds[0], "v0", Job("check"))
     second = desk.run_once(desk.state().rounds[0], "v0", Job("check"))
     desk.close()
-    assert (executor.count, dict(first.result), dict(second.result), second.printed) == (1, {"a": 1}, {"a": 1}, "text")
+    assert (executor.count, first.result, second.result, second.printed) == (
+        1,
+        Check(passed=True),
+        Check(passed=True),
+        "text",
+    )
 
 
 def test_abandoned_runs_are_named_and_tried_again(workspace: Workspace) -> None:
@@ -80,7 +86,7 @@ def test_a_run_that_found_no_gpu_is_tried_again(workspace: Workspace) -> None:
     desk = opened(workspace, executor)
     found = desk.run_once(desk.state().rounds[0], "v0", Job("check"))
     desk.close()
-    assert (found.outcome, dict(found.result), found.run) == ("ok", {"passed": True}, "v0.check.5")
+    assert (found.outcome, found.result, found.run) == ("ok", Check(passed=True), "v0.check.5")
 
 
 def test_each_event_is_read_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +100,7 @@ def test_each_event_is_read_once(workspace: Workspace, monkeypatch: pytest.Monke
         take(self, kept)
 
     monkeypatch.setattr(Fold, "take", counting)
-    desk = opened(workspace, Counting({"a": 1}))
+    desk = opened(workspace, Counting({"passed": True}))
     assert taken[desk.fold] == 3  # the baseline round came after the state was asked for
     for _ in range(3):
         desk.run_once(desk.state().rounds[0], "v0", Job("check"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Ending, Job, Outcome, Started
 from kopt_kb.tuning.environment import harness_digest, read_machine
 
@@ -21,7 +22,7 @@ class Answering:
 
     def run(self, job: Job, started: Started) -> Outcome:
         started((job.kind,), 1, None)
-        return Outcome(self.outcome, 0, None, 0.1, self.printed, self.result)
+        return Outcome(self.outcome, 0, None, 0.1, self.printed, self.result and read_answer(job.kind, self.result))
 
 
 def test_the_product_is_looked_up_when_somebody_can() -> None:

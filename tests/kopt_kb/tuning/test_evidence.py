@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.runners.candidate.answers import Evidence
 from kopt_kb.tuning.evidence import read_evidence
 
 KERNEL, REPORT = "ab" * 32, "cd" * 32
 
 
 def test_no_report_is_unavailable() -> None:
-    """With the reason of the run; text that is no report is unavailable too."""
-    word, profile = read_evidence({"unavailable": "ncu is not on this machine"}, REPORT, KERNEL)
-    assert (word.result, word.reason, profile) == ("unavailable", "ncu is not on this machine", None)
-    word, profile = read_evidence({"csv": "==PROF== nothing\n", "shape": "2x4"}, REPORT, KERNEL)
+    """Text that is no report is unavailable."""
+    word, profile = read_evidence(Evidence("==PROF== nothing\n", "2x4"), REPORT, KERNEL)
     assert (word.result, profile) == ("unavailable", None)
 
 
@@ -51,7 +50,7 @@ def test_a_real_report_of_a_campaign(repo_root: Path, op: str, expected: list[tu
     for line in lines:
         if line["kind"] == "profile_read":
             csv = (folder / "objects" / line["data"]["report"]).read_text()
-            word, profile = read_evidence({"csv": csv, "shape": "16384x8192"}, REPORT, KERNEL)
+            word, profile = read_evidence(Evidence(csv, "16384x8192"), REPORT, KERNEL)
             assert word.result == "pass" and profile is not None
             assert (profile.kernel, profile.report) == (KERNEL, REPORT)
             found.append((profile.code, profile.evidence[0]["kernel"]))

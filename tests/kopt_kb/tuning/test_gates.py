@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from kopt_kb.runners.candidate.answers import Check, Evidence, Timing
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.gates import GateContext, Ran, floor_s, judge
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.workspace.workspace import Workspace
 
-OK = {"build_error": "", "passed": True, "problem": ""}
+OK = Check(passed=True)
 
 
 def context(
@@ -29,22 +30,22 @@ def context(
     ("gate", "ran", "result"),
     [
         ("build", Ran("ok", OK, "r"), "pass"),
-        ("build", Ran("ok", {**OK, "build_error": "x"}, "r"), "fail"),
-        ("build", Ran("crash", {}, "r"), "fail"),
-        ("build", Ran("lost", {}, "r"), "unavailable"),
-        ("build", Ran("hang", {"build_error": "", "passed": False, "problem": "x"}, "r"), "pass"),
-        ("correctness", Ran("hang", {"build_error": "", "passed": False, "problem": "x"}, "r"), "fail"),
+        ("build", Ran("ok", Check("x", True), "r"), "fail"),
+        ("build", Ran("crash", None, "r"), "fail"),
+        ("build", Ran("lost", None, "r"), "unavailable"),
+        ("build", Ran("hang", Check(problem="x"), "r"), "pass"),
+        ("correctness", Ran("hang", Check(problem="x"), "r"), "fail"),
         ("correctness", Ran("ok", OK, "r"), "pass"),
-        ("correctness", Ran("ok", {**OK, "passed": False}, "r"), "fail"),
-        ("correctness", Ran("ok", {**OK, "problem": "NaN"}, "r"), "fail"),
-        ("correctness", Ran("ok", {}, "r"), "fail"),
-        ("correctness", Ran("hang", {}, "r"), "fail"),
-        ("correctness", Ran("lost", {}, "r"), "unavailable"),
-        ("timing", Ran("ok", {"shapes": {}}, "r"), "pass"),
-        ("timing", Ran("oom", {}, "r"), "fail"),
-        ("timing", Ran("lost", {}, "r"), "unavailable"),
-        ("evidence", Ran("ok", {"csv": ""}, "r"), "pass"),
-        ("evidence", Ran("crash", {}, "r"), "unavailable"),
+        ("correctness", Ran("ok", Check(), "r"), "fail"),
+        ("correctness", Ran("ok", Check(passed=True, problem="NaN"), "r"), "fail"),
+        ("correctness", Ran("ok", None, "r"), "fail"),
+        ("correctness", Ran("hang", None, "r"), "fail"),
+        ("correctness", Ran("lost", None, "r"), "unavailable"),
+        ("timing", Ran("ok", Timing(), "r"), "pass"),
+        ("timing", Ran("oom", None, "r"), "fail"),
+        ("timing", Ran("lost", None, "r"), "unavailable"),
+        ("evidence", Ran("ok", Evidence("", "1x1"), "r"), "pass"),
+        ("evidence", Ran("crash", None, "r"), "unavailable"),
     ],
 )
 def test_runs_become_words(workspace: Workspace, gate: Gate, ran: Ran, result: str) -> None:
@@ -55,7 +56,7 @@ def test_runs_become_words(workspace: Workspace, gate: Gate, ran: Ran, result: s
 
 def test_a_failure_shows_the_last_line_printed() -> None:
     """People see why without opening the blob."""
-    assert Ran("crash", {}, "r", "a\nError: b\n").failure() == "the run ended with crash: Error: b"
+    assert Ran("crash", None, "r", "a\nError: b\n").failure() == "the run ended with crash: Error: b"
 
 
 def test_lint_and_limits(workspace: Workspace) -> None:

@@ -10,12 +10,12 @@ PROBLEM = Problem.of("softmax", ["4x8"], "fp32")
 
 
 def test_the_body_carries_problem_and_sizes() -> None:
-    """Two seeds in a row, the limit of one run, more fields laid over."""
+    """Two seeds in a row, the limit of one run, fields of the problem."""
     sources = Sources(b"x = 1\n", b"r")
-    job = job_of("check", PROBLEM, Settings(run_s=7.0, samples=9), 3, sources, {"device": "cpu"})
-    body = dict(job.body)
-    assert (body["op"], body["shapes"], body["dtype"], body["device"]) == ("softmax", ["4x8"], "fp32", "cpu")
-    assert (body["repeats"], body["samples"], body["seeds"][1] - body["seeds"][0]) == (3, 9, 1)
+    job = job_of("check", PROBLEM, Settings(run_s=7.0, samples=9), 3, sources)
+    body = job.body
+    assert (body.op, body.shapes, body.dtype) == ("softmax", ("4x8",), "fp32")
+    assert (body.repeats, body.samples, body.seeds[1] - body.seeds[0]) == (3, 9, 1)
     assert (job.limits.wall_s, job.incumbent, job.reference) == (7.0, b"", b"r")
 
 
@@ -23,7 +23,7 @@ def test_seeds_change_with_source_and_seed() -> None:
     """The same source and seed repeat them."""
 
     def seeds(source: bytes, seed: int) -> list[int]:
-        return list(job_of("check", PROBLEM, Settings(seed=seed), 3, Sources(source, b"")).body["seeds"])
+        return list(job_of("check", PROBLEM, Settings(seed=seed), 3, Sources(source, b"")).body.seeds)
 
     assert seeds(b"a", 0) == seeds(b"a", 0)
     assert len({seeds(b"a", 0)[0], seeds(b"b", 0)[0], seeds(b"a", 1)[0]}) == 3

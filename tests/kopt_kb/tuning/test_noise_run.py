@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.runners.candidate.answers import Environment, read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import lacks_noise
@@ -41,7 +42,7 @@ class Card:
         self.jobs.append(job.kind)
         machine = {"device": self.device, "uuid": None, "driver": "5", "clocks": {}, "versions": {}}
         known = {"environment": machine, "check": CHECK, "timing": {"shapes": self._times(job)}, **self.answers}
-        return Outcome("ok", 0, None, 0.1, "", known.get(job.kind, {"unavailable": "none"}))
+        return Outcome("ok", 0, None, 0.1, "", read_answer(job.kind, known.get(job.kind, {"unavailable": "none"})))
 
     def _times(self, job: Job) -> dict[str, Any]:
         sides = {"incumbent": job.incumbent, "candidate": job.candidate}
@@ -211,7 +212,7 @@ def test_a_project_goes_on_on_another_host(make_project, project_campaign, monke
     with project_campaign(workspace) as one:
         while not events(workspace, "snapshot_taken"):
             one.step()
-    machine = {"device": "host other", "uuid": None, "driver": None, "clocks": {}, "versions": {}}
+    machine = Environment("host other", None, None, {}, {})
     monkeypatch.setattr("kopt_kb.runners.project.executor.host_environment", lambda: machine)
     with project_campaign(workspace) as one:
         one.run()

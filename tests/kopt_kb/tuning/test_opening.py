@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
+from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.desk import Desk
@@ -30,10 +31,10 @@ class Machine:
     def __init__(self, answer: dict[str, object]) -> None:
         self.answer = answer
 
-    def run(self, _: Job, started: Callable[..., None]) -> Outcome:
+    def run(self, job: Job, started: Callable[..., None]) -> Outcome:
         """Give the answer."""
         started(("scripted",), 1, None)
-        return Outcome("ok", 0, None, 0.0, "", self.answer)
+        return Outcome("ok", 0, None, 0.0, "", read_answer(job.kind, self.answer))
 
 
 def opening(workspace: Workspace, executor: object, aids: Aids | None = None) -> Opening:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
+from kopt_kb.runners.candidate.answers import Check, Sample, Timing
 from kopt_kb.tuning.gates import Ran
 from kopt_kb.tuning.policies import policy_named
 from kopt_kb.tuning.quick import quick_level
@@ -14,7 +14,7 @@ from kopt_kb.workspace.journal.campaign_events import ProposalMade
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.workspace import Workspace
 
-PASSED = {"passed": True}
+PASSED = Check(passed=True)
 BLOB = "0" * 64
 
 
@@ -23,18 +23,18 @@ def proposed(number: int, *confirms: int) -> ProposalMade:
     return ProposalMade(number, "c", "d", "e", "p", BLOB, {}, confirms=confirms)
 
 
-def sides(old: float, new: float) -> dict[str, Any]:
+def sides(old: float, new: float) -> Timing:
     """Three repeats of one shape."""
     records = {"incumbent": old, "candidate": new}
-    return {"shapes": {"512x512x512": {side: [{"n": 1, "median_s": at}] * 3 for side, at in records.items()}}}
+    return Timing({"512x512x512": {side: (Sample(1, at),) * 3 for side, at in records.items()}})
 
 
 @pytest.mark.parametrize(
     ("check", "timing", "level", "words"),
     [
-        (Ran("ok", {"passed": False}, "r"), None, "quick", "a gate failed"),
-        (Ran("hang", {}, "r"), None, "quick", "a gate failed"),
-        (Ran("ok", PASSED, "r"), Ran("ok", {"problem": "x"}, "r"), "quick", "a gate failed"),
+        (Ran("ok", Check(), "r"), None, "quick", "a gate failed"),
+        (Ran("hang", None, "r"), None, "quick", "a gate failed"),
+        (Ran("ok", PASSED, "r"), Ran("ok", Timing(problem="x"), "r"), "quick", "a gate failed"),
         (Ran("ok", PASSED, "r"), Ran("ok", sides(1.2, 1.0), "r"), "quick", "+20.000 %"),
         (Ran("ok", PASSED, "r"), Ran("ok", sides(1.03, 1.0), "r"), "full", "under 5 %"),
         (Ran("ok", PASSED, "r"), Ran("ok", sides(1.0, 1.2), "r"), "quick", "R3 not improved"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, PruningRules, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.runners.source_config import configs_of
 from kopt_kb.tuning.campaign import Campaign
@@ -83,8 +83,8 @@ def test_a_search_is_sent_the_rules_of_pruning(workspace: Workspace, make_campai
     assert all(one["asked"] == one["evaluated"] for one in params["search"].values())
 
 
-@pytest.mark.parametrize(("prune_s", "sent"), [(5.0, {"target": "sm_00", "seconds": 5.0}), (0.0, {})])
-def test_rules_go_with_their_seconds(workspace: Workspace, prune_s: float, sent: dict[str, object]) -> None:
+@pytest.mark.parametrize(("prune_s", "sent"), [(5.0, PruningRules("sm_00", seconds=5.0)), (0.0, None)])
+def test_rules_go_with_their_seconds(workspace: Workspace, prune_s: float, sent: PruningRules | None) -> None:
     """Without seconds nothing is pruned."""
     seen: list[Job] = []
 
@@ -93,9 +93,9 @@ def test_rules_go_with_their_seconds(workspace: Workspace, prune_s: float, sent:
             seen.append(job)
             return super().run(job, started)
 
-    aids = Aids(pruning={"target": "sm_00"})
+    aids = Aids(pruning=PruningRules("sm_00"))
     settings = Settings(samples=10, evaluations=3, search_s=600.0, prune_s=prune_s)
     policy = policy_named("gpu-wiki", max_rounds=1)
     with Campaign(workspace, policy, (VariantsProposer(),), Watching(), settings=settings, aids=aids) as campaign:
         campaign.run()
-    assert [dict(job.body["pruning"]) for job in seen if job.kind == "search"] == [sent]
+    assert [job.body.pruning for job in seen if job.kind == "search"] == [sent]

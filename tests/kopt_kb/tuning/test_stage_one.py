@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
@@ -57,12 +58,12 @@ class Judging(SimulatorExecutor):
         self.timed += [job] if job.kind == "timing" else []
         found = super().run(job, started)
         if job.kind == "check" and found.result is not None:
-            answer = dict(found.result)
+            answer = found.result.to_json()
             if b"WRONG" in job.candidate:
                 answer |= {"passed": False, "problem": "relative error 0.5", "rel_l2_err_by_shape": {"1024x512": 0.5}}
             if b"SILENT" in job.candidate:
                 answer.pop("rel_l2_err_by_shape")
-            return Outcome("ok", 0, None, 0.0, "", answer)
+            return Outcome("ok", 0, None, 0.0, "", read_answer(job.kind, answer))
         return found
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.problem.tolerances import tolerance_of
+from kopt_kb.runners.candidate.answers import Check
 from kopt_kb.runners.candidate.check import CandidateDiedError, cases_of, check, reference_of
+from kopt_kb.runners.candidate.job import Request
 
 HONEST = """
 import torch
@@ -22,16 +24,16 @@ def launch(x, *, config=None, out=None):
     return out.copy_(torch.softmax(x, -1))
 """
 ZEROS = HONEST.replace("out.copy_(torch.softmax(x, -1))", "out.zero_()")
-BODY = {
-    "shapes": ["2x4", "3x5"],
-    "dtype": "fp32",
-    "device": "cpu",
-    "seeds": [1, 7],
-    "tolerance": tolerance_of("fp32").to_json(),
-}
+BODY = Request(
+    shapes=("2x4", "3x5"),
+    dtype="fp32",
+    device="cpu",
+    seeds=(1, 7),
+    tolerance=tolerance_of("fp32"),
+)
 
 
-def judged(folder: Path, candidate: str, reference: str = HONEST) -> dict[str, object]:
+def judged(folder: Path, candidate: str, reference: str = HONEST) -> Check:
     """The check of a candidate against a reference file."""
     (folder / "candidate.py").write_text(candidate)
     (folder / "reference.py").write_text(reference)
@@ -42,11 +44,11 @@ def judged(folder: Path, candidate: str, reference: str = HONEST) -> dict[str, o
 def test_right_results_pass_with_their_errors_by_shape(tmp_path: Path) -> None:
     """Every shape and seed is a case, and every shape has its largest error."""
     found = judged(tmp_path, HONEST)
-    assert (found["passed"], found["problem"], found["checks"]) == (True, "", 4)
-    errors = found["rel_l2_err_by_shape"]
+    assert (found.passed, found.problem, found.checks) == (True, "", 4)
+    errors = found.rel_l2_err_by_shape
     assert isinstance(errors, dict)
     assert errors.keys() == {"2x4", "3x5"}
-    assert max(errors.values()) == found["rel_l2_err"]
+    assert max(errors.values()) == found.rel_l2_err
     assert [one[0] for one in cases_of(BODY)] == [0, 1, 2, 3]
 
 
@@ -64,8 +66,8 @@ def test_right_results_pass_with_their_errors_by_shape(tmp_path: Path) -> None:
 def test_a_candidate_that_changes_the_judge_fails(tmp_path: Path, lie: str) -> None:
     """A kernel that writes zeros is wrong, whatever its file says is right."""
     found = judged(tmp_path, lie)
-    assert found["passed"] is False
-    assert "error" in str(found["problem"])
+    assert found.passed is False
+    assert "error" in str(found.problem)
 
 
 @pytest.mark.torch
@@ -79,19 +81,19 @@ for folder in [*pathlib.Path(__file__).resolve().parents[:3], pathlib.Path(FOLDE
 """
     found = judged(tmp_path, ZEROS + rewrite.replace("FOLDER", repr(str(tmp_path))))
     assert "0 * x.double()" in (tmp_path / "reference.py").read_text()
-    assert found["passed"] is False
-    assert "error" in str(found["problem"])
+    assert found.passed is False
+    assert "error" in str(found.problem)
 
 
 @pytest.mark.torch
 def test_outputs_of_another_shape_or_missing_are_failures(tmp_path: Path) -> None:
     """What the candidate's process leaves behind is checked as a tensor of the right shape and type."""
     swap = "\nimport torch\n_save = torch.save\ntorch.save = lambda value, path: _save(value[:1], path)\n"
-    assert "shape" in str(judged(tmp_path, HONEST + swap)["problem"])
+    assert "shape" in str(judged(tmp_path, HONEST + swap).problem)
     other = tmp_path / "other"
     other.mkdir()
     gone = "\nimport torch\ntorch.save = lambda value, path: None\n"
-    assert "left no output" in str(judged(other, HONEST + gone)["problem"])
+    assert "left no output" in str(judged(other, HONEST + gone).problem)
 
 
 @pytest.mark.torch
@@ -105,7 +107,7 @@ class Evil:
         return (os.system, ("touch {marker}",))
 torch.save = lambda value, path: open(path, "wb").write(pickle.dumps(Evil()))
 """
-    assert "left no output" in str(judged(tmp_path, HONEST + evil)["problem"])
+    assert "left no output" in str(judged(tmp_path, HONEST + evil).problem)
     assert not marker.exists()
 
 
@@ -113,7 +115,7 @@ torch.save = lambda value, path: open(path, "wb").write(pickle.dumps(Evil()))
 def test_a_reference_file_that_fails_is_named(tmp_path: Path) -> None:
     """The fault is not the candidate's."""
     found = judged(tmp_path, HONEST, "OP = 'softmax'\n")
-    assert "the reference file fails" in str(found["build_error"])
+    assert "the reference file fails" in str(found.build_error)
 
 
 @pytest.mark.torch

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.problem.tolerances import tolerance_of
 from kopt_kb.runners.candidate.child import answer, main
+from kopt_kb.runners.candidate.job import Request, SpaceAsked
 from kopt_kb.runners.candidate.search_pruning import pruning_rules
 from kopt_kb.wiki.registry import Registry
 
@@ -33,7 +35,7 @@ def body() -> dict[str, object]:
         "dtype": "fp32",
         "device": "cpu",
         "seeds": [1],
-        "tolerance": tolerance_of("fp32").to_json(),
+        "tolerance": tolerance_of("fp32"),
     }
 
 
@@ -41,12 +43,12 @@ def body() -> dict[str, object]:
 def test_a_check_answers(tmp_path: Path) -> None:
     """Right results pass; a file that can't be imported is a build error."""
     (tmp_path / "candidate.py").write_text(KERNEL)
-    found = answer("check", body(), tmp_path)
-    assert (found["passed"], found["checks"], found["build_error"], found["problem"]) == (True, 1, "", "")
+    found = answer("check", Request(**body()), tmp_path)
+    assert (found.passed, found.checks, found.build_error, found.problem) == (True, 1, "", "")
     (tmp_path / "candidate.py").write_text("import no_such_module_anywhere\n")
-    broken = answer("check", body(), tmp_path)
-    assert broken["passed"] is False
-    assert "no_such_module_anywhere" in broken["build_error"]
+    broken = answer("check", Request(**body()), tmp_path)
+    assert broken.passed is False
+    assert "no_such_module_anywhere" in broken.build_error
 
 
 @pytest.mark.torch
@@ -54,17 +56,17 @@ def test_a_check_says_the_error_of_each_shape(tmp_path: Path) -> None:
     """The largest over its seeds; a shape without a comparable result is left out, and the check fails."""
     noisy = KERNEL.replace("torch.softmax(x, -1))", "torch.softmax(x, -1) * (1 + 1e-6 * x.shape[0]))")
     (tmp_path / "candidate.py").write_text(noisy)
-    found = answer("check", {**body(), "shapes": ["2x4", "8x4"], "seeds": [1, 2]}, tmp_path)
-    errors = found["rel_l2_err_by_shape"]
-    assert found["passed"] is True
+    found = answer("check", Request(**{**body(), "shapes": ["2x4", "8x4"], "seeds": [1, 2]}), tmp_path)
+    errors = found.rel_l2_err_by_shape
+    assert found.passed is True
     assert errors["2x4"] == pytest.approx(2e-6, rel=0.1)
-    assert errors["8x4"] == pytest.approx(8e-6, rel=0.1) == found["rel_l2_err"]
+    assert errors["8x4"] == pytest.approx(8e-6, rel=0.1) == found.rel_l2_err
     silent = KERNEL.replace("out.copy_(torch.softmax(x, -1))", "out if len(x) > 2 else out.copy_(torch.softmax(x, -1))")
     other = tmp_path / "other"
     other.mkdir()
     (other / "candidate.py").write_text(silent)
-    found = answer("check", {**body(), "shapes": ["2x4", "8x4"]}, other)
-    assert (found["passed"], set(found["rel_l2_err_by_shape"])) == (False, {"2x4"})
+    found = answer("check", Request(**{**body(), "shapes": ["2x4", "8x4"]}), other)
+    assert (found.passed, set(found.rel_l2_err_by_shape)) == (False, {"2x4"})
 
 
 @pytest.mark.torch
@@ -83,9 +85,9 @@ def test_a_third_side_is_timed_in_turn(tmp_path: Path, monkeypatch: pytest.Monke
     for side in sides:
         text = KERNEL.replace("    return out.copy_", "    out.place = __file__\n    return out.copy_")
         (tmp_path / f"{side}.py").write_text(text)
-    found = answer("timing", {**body(), "repeats": 3, "samples": 5}, tmp_path)["shapes"]["2x4"]
+    found = answer("timing", Request(**{**body(), "repeats": 3, "samples": 5}), tmp_path).shapes["2x4"]
     assert asked == [list(sides)] * 3
-    assert {side: [one["median_s"] for one in found[side]] for side in found} == {
+    assert {side: [one.median_s for one in found[side]] for side in found} == {
         side: [pytest.approx(1e-6 * (at + 1))] * 3 for at, side in enumerate(sides)
     }
 
@@ -108,14 +110,14 @@ def test_a_kernel_that_stops_working_while_it_is_timed_has_no_time(
     lazy = KERNEL.replace("    return out.copy_", f"{stop}    return out.copy_")
     (tmp_path / "incumbent.py").write_text(KERNEL)
     (tmp_path / "candidate.py").write_text(lazy + "CALLS = []\n")
-    found = answer("timing", {**body(), "repeats": 3, "samples": 5}, tmp_path)
-    assert found["shapes"] == {}
-    assert "the candidate's output is wrong: 8 elements are NaN" in found["problem"]
+    found = answer("timing", Request(**{**body(), "repeats": 3, "samples": 5}), tmp_path)
+    assert found.shapes == {}
+    assert "the candidate's output is wrong: 8 elements are NaN" in found.problem
 
 
 def test_an_unknown_kind_is_unavailable(tmp_path: Path) -> None:
     """The gate then says so."""
-    assert "unavailable" in answer("limits", {}, tmp_path)
+    assert answer("limits", Request(), tmp_path).unavailable
 
 
 @pytest.mark.torch
@@ -125,16 +127,18 @@ def test_no_gpu_is_missing(tmp_path: Path) -> None:
 
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    assert "GPU" in answer("environment", {}, tmp_path)["missing"]
+    assert "GPU" in answer("environment", Request(), tmp_path).missing
     for device in ("cuda", "cuda:1"):
-        assert "GPU" in answer("check", {"device": device}, tmp_path)["missing"]
+        assert "GPU" in answer("check", Request(device=device), tmp_path).missing
 
 
 @pytest.mark.torch
 def test_the_answer_carries_the_token_and_the_job_is_gone(tmp_path: Path) -> None:
     """The secret is removed before the candidate is imported."""
     (tmp_path / "candidate.py").write_text(KERNEL)
-    (tmp_path / "job.json").write_text(json.dumps({"kind": "check", "body": body(), "token": "secret"}))
+    (tmp_path / "job.json").write_text(
+        json.dumps({"kind": "check", "body": Request(**body()).to_json(), "token": "secret"})
+    )
     assert main([str(tmp_path)]) == 0
     assert not (tmp_path / "job.json").exists()
     assert json.loads((tmp_path / "result.json").read_text())["token"] == "secret"
@@ -147,14 +151,14 @@ def test_a_search_says_whether_it_pruned(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("kopt_kb.runners.candidate.child._measure", lambda functions, *_: ((1.0,),) * len(functions))
     (tmp_path / "candidate.py").write_text(KERNEL)
-    rules = {**pruning_rules(Registry.open().platform("H200_SXM")), "seconds": 30.0} if pruned else {}
+    rules = replace(pruning_rules(Registry.open().platform("H200_SXM")), seconds=30.0) if pruned else None
     sizes = {"evaluations": 3, "seconds": 30.0, "seed": 1, "pruning": rules}
-    space = {"spaces": {"2x4": {"start": {"a": 1}, "knobs": {"a": [1, 2]}, "keep": None}}}
-    found = answer("search", {**body(), **sizes, **space}, tmp_path)["shapes"]["2x4"]
+    space = {"spaces": {"2x4": SpaceAsked({"a": 1}, {"a": [1, 2]})}}
+    found = answer("search", Request(**{**body(), **sizes, **space}), tmp_path).shapes["2x4"]
     here = "static_cases" if importlib.util.find_spec("triton") else "not installed"
     expected = here if pruned else "not asked for"
-    assert expected in found["pruning"]
-    assert (found["evaluated"], found["failed"], found["pruned"]) == (2, 0, {})
+    assert expected in found.pruning
+    assert (found.evaluated, found.failed, found.pruned) == (2, 0, {})
 
 
 @pytest.mark.torch
@@ -173,9 +177,9 @@ def test_a_wrong_configuration_is_not_timed(tmp_path: Path, monkeypatch: pytest.
         return ((1.0,),)
 
     monkeypatch.setattr("kopt_kb.runners.candidate.child._measure", measure)
-    space = {"spaces": {"2x4": {"start": {"a": 1}, "knobs": {"a": [1, 2, 3]}, "keep": None}}}
-    found = answer("search", {**body(), "evaluations": 5, "seconds": 60.0, "seed": 1, **space}, tmp_path)["shapes"][
-        "2x4"
-    ]
-    assert (found["config"], found["median_s"]) == ({"a": 1}, 1.0)
-    assert (found["evaluated"], found["failed"], len(timed)) == (3, 2, 1)
+    space = {"spaces": {"2x4": SpaceAsked({"a": 1}, {"a": [1, 2, 3]})}}
+    found = answer(
+        "search", Request(**{**body(), "evaluations": 5, "seconds": 60.0, "seed": 1, **space}), tmp_path
+    ).shapes["2x4"]
+    assert (found.config, found.median_s) == ({"a": 1}, 1.0)
+    assert (found.evaluated, found.failed, len(timed)) == (3, 2, 1)

@@ -6,19 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.runners.candidate.exchange import answered, give, reply, take
+from kopt_kb.runners.candidate.answers import Check
+from kopt_kb.runners.candidate.exchange import answered, give, reply, take_job
+from kopt_kb.runners.candidate.job import Request
 
 
 def test_a_job_is_given_once_and_answered(tmp_path: Path) -> None:
     """The job and its secret are gone before any candidate could look; every job has another secret."""
-    token = give(tmp_path, "check", {"shapes": ["2x4"]})
-    assert take(tmp_path) == ("check", {"shapes": ["2x4"]}, token)
+    token = give(tmp_path, "check", Request(shapes=("2x4",)))
+    assert take_job(tmp_path) == ("check", Request(shapes=("2x4",)), token)
     assert not (tmp_path / "job.json").exists()
-    assert answered(tmp_path, token) is None
-    reply(tmp_path, token, {"passed": True})
-    assert answered(tmp_path, token) == {"passed": True}
+    assert answered(tmp_path, "check", token) is None
+    reply(tmp_path, token, Check(passed=True))
+    assert answered(tmp_path, "check", token) == Check(passed=True)
     assert [one.name for one in tmp_path.iterdir()] == ["result.json"]
-    assert give(tmp_path, "check", {}) != token
+    assert give(tmp_path, "check", Request()) != token
 
 
 @pytest.mark.parametrize(
@@ -30,10 +32,12 @@ def test_a_job_is_given_once_and_answered(tmp_path: Path) -> None:
         '{"token": "T"}',
         '{"token": "T", "result": 1}',
         '{"result": {}}',
+        '{"token": "T", "result": {"passed": 1}}',
+        '{"token": "T", "result": {"passed": true, "more": 1}}',
         '{"token": "t", "result": {}}',
     ],
 )
 def test_anything_else_is_no_answer(tmp_path: Path, text: str) -> None:
-    """Cut, nested without end, without a result, without the token."""
+    """Cut, nested without end, without a result, without the token, or no answer to such a job."""
     (tmp_path / "result.json").write_text(text)
-    assert answered(tmp_path, "T") is None
+    assert answered(tmp_path, "check", "T") is None

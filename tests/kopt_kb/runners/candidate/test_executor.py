@@ -13,7 +13,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
-from kopt_kb.runners.candidate.job import Job, RunLimits
+from kopt_kb.runners.candidate.job import Job, Request, RunLimits
 
 HONEST = b"""
 import torch
@@ -41,14 +41,14 @@ def body() -> dict[str, object]:
         "op": "softmax",
         "shapes": ["4x8"],
         "dtype": "fp32",
-        "tolerance": tolerance_of("fp32").to_json(),
+        "tolerance": tolerance_of("fp32"),
         "seeds": [1, 2],
     }
 
 
 def run(line: str, limits: RunLimits | None = None):
     """The outcome of a check of the kernel with this line in its launcher."""
-    job = Job("check", HONEST.replace(b"LINE", line.encode()), b"", body(), limits or RunLimits(600.0))
+    job = Job("check", HONEST.replace(b"LINE", line.encode()), b"", Request(**body()), limits or RunLimits(600.0))
     seen: list[tuple[tuple[str, ...], int, int | None]] = []
     outcome = ChildProcessExecutor("cpu").run(job, lambda *args: seen.append(args))
     assert len(seen) == 1
@@ -61,8 +61,8 @@ def test_an_honest_candidate_passes() -> None:
     outcome, (argv, pid, ticks) = run('print(\'{"token": "x", "result": {"passed": false}}\')')
     assert (outcome.outcome, outcome.exit, outcome.signal) == ("ok", 0, None)
     assert outcome.result is not None
-    assert outcome.result["passed"] is True
-    assert outcome.result["checks"] == 2
+    assert outcome.result.passed is True
+    assert outcome.result.checks == 2
     assert '"passed": false' in outcome.printed
     assert pid > 0 and ticks and "kopt_kb.runners.candidate.child" in argv
 
@@ -82,8 +82,8 @@ def test_wrong_candidates_are_answers(line: str, field: str, word: str) -> None:
     outcome, _ = run(line)
     assert outcome.outcome == "ok"
     assert outcome.result is not None
-    assert word in outcome.result[field]
-    assert outcome.result["passed"] is False
+    assert word in getattr(outcome.result, field)
+    assert outcome.result.passed is False
 
 
 @pytest.mark.torch
@@ -109,7 +109,7 @@ def test_an_answer_without_the_jobs_token_is_a_crash(kind: str, token: str) -> N
     forged = (
         f"import os, sys; open(os.path.join(sys.argv[1], 'result.json'), 'w').write({answer!r}); os._exit(0)\n"
     ).encode()
-    whole = {**body(), "repeats": 1, "samples": 1}
+    whole = Request(**{**body(), "repeats": 1, "samples": 1})
     outcome = ChildProcessExecutor("cpu").run(Job(kind, forged, b"", whole, RunLimits(600.0)), lambda *_: None)
     assert (outcome.outcome, outcome.exit, outcome.result) == ("crash", 0, None)
 
@@ -160,9 +160,9 @@ def test_the_child_dies_with_its_parent(tmp_path: Path) -> None:
     code = f"import os, time; open({str(marker)!r}, 'w').write(str(os.getpid())); time.sleep(600)".encode()
     script = f"""
 from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.job import Job, RunLimits
+from kopt_kb.runners.candidate.job import Job, Request, RunLimits
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor
-body = {{'shapes': ['1x1'], 'dtype': 'fp32', 'seeds': [1], 'tolerance': {{}}}}
+body = Request(shapes=('1x1',), dtype='fp32', seeds=(1,))
 ChildProcessExecutor('cpu').run(Job('check', {code!r}, b'', body, RunLimits(600)), lambda *_: None)
 """
     parent = subprocess.Popen([sys.executable, "-c", script])
@@ -183,12 +183,12 @@ def test_a_users_command_stands_before_the_child(tmp_path: Path) -> None:
     script.write_text('#!/bin/sh\necho wrapped "$@"\nexec "$@"\n')
     script.chmod(0o755)
     executor = CommandExecutor((str(script),), device="cpu")
-    outcome = executor.run(Job("evidence", b"x = 1", b"", {"shapes": ["1x1"]}, RunLimits(600.0)), lambda *_: None)
+    outcome = executor.run(Job("evidence", b"x = 1", b"", Request(shapes=("1x1",)), RunLimits(600.0)), lambda *_: None)
     assert executor.name == "command"
     assert outcome.outcome == "ok"
     assert "wrapped" in outcome.printed
     assert outcome.result is not None
-    assert "unavailable" in outcome.result
+    assert outcome.result.unavailable
 
 
 def test_a_command_that_does_not_exist_is_bad_input() -> None:
@@ -206,6 +206,6 @@ def test_other_sources_reach_the_child_only_when_there_are_some(tmp_path: Path) 
         ({}, ["candidate.py", "incumbent.py", "job.json"]),
         ({"best": b"x", "reference": b"y"}, ["best.py", "candidate.py", "incumbent.py", "job.json", "reference.py"]),
     ):
-        job = Job("check", HONEST, b"", body(), RunLimits(600.0), **more)
+        job = Job("check", HONEST, b"", Request(**body()), RunLimits(600.0), **more)
         printed = CommandExecutor((str(script),), device="cpu").run(job, lambda *_: None).printed
         assert [one for one in printed.split() if one != "printed.txt"] == names

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from kopt_kb.runners.candidate.job import Request, SpaceAsked
 from kopt_kb.runners.candidate.search import run_search, searcher
 
 SPACE = {"a": [1, 2, 4, 8], "b": [False, True]}
 
 
-def body(**more: object) -> dict[str, object]:
+def body(**more: object) -> Request:
     """One shape, a small space."""
-    one = {"start": {"a": 1, "b": False}, "knobs": SPACE}
-    return {"spaces": {"4x8": one}, "evaluations": 20, "seconds": 60.0, "seed": 1, **more}
+    one = SpaceAsked({"a": 1, "b": False}, SPACE)
+    return replace(Request(spaces={"4x8": one}, evaluations=20, seconds=60.0, seed=1), **more)
 
 
 def cost(_: str, config: Mapping[str, object]) -> float:
@@ -27,9 +29,9 @@ def cost(_: str, config: Mapping[str, object]) -> float:
 
 def test_a_small_space_is_searched_whole() -> None:
     """Eight configurations and the start; the best wins; failed ones are counted."""
-    found = run_search(body(), cost)["shapes"]["4x8"]
-    assert (found["config"], found["median_s"]) == ({"a": 4, "b": True}, 1.0)
-    assert (found["strategy"], found["evaluated"], found["space"], found["failed"]) == ("exhaustive", 8, 8, 2)
+    found = run_search(body(), cost).shapes["4x8"]
+    assert (found.config, found.median_s) == ({"a": 4, "b": True}, 1.0)
+    assert (found.strategy, found.evaluated, found.space, found.failed) == ("exhaustive", 8, 8, 2)
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -77,18 +79,18 @@ def test_the_searcher_learns_from_what_does_not_work(monkeypatch: pytest.MonkeyP
 def test_seconds_end_a_search() -> None:
     """A clock that runs out after the start leaves the start."""
     ticks = iter(range(0, 1000, 40))
-    found = run_search(body(), cost, lambda: float(next(ticks)))["shapes"]["4x8"]
-    assert found["evaluated"] < 9
+    found = run_search(body(), cost, lambda: float(next(ticks))).shapes["4x8"]
+    assert found.evaluated < 9
 
 
 def test_what_a_shape_has_competes() -> None:
     """A kept configuration outside the space wins when it is faster."""
-    one = {"start": {"a": 1, "b": False}, "knobs": {"a": [1, 2]}, "keep": {"a": 4, "b": True}}
-    found = run_search(body(spaces={"4x8": one}), cost)["shapes"]["4x8"]
-    assert found["config"] == {"a": 4, "b": True}
+    one = SpaceAsked({"a": 1, "b": False}, {"a": [1, 2]}, {"a": 4, "b": True})
+    found = run_search(body(spaces={"4x8": one}), cost).shapes["4x8"]
+    assert found.config == {"a": 4, "b": True}
 
 
 def test_nothing_that_works_is_no_time() -> None:
     """All failed: the median is None and the start stays."""
-    found = run_search(body(), lambda *_: math.inf)["shapes"]["4x8"]
-    assert (found["median_s"], found["failed"]) == (None, 8)
+    found = run_search(body(), lambda *_: math.inf).shapes["4x8"]
+    assert (found.median_s, found.failed) == (None, 8)

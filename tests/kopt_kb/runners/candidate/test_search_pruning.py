@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kopt_kb.runners.candidate.job import PruningRules, Request, SpaceAsked
 from kopt_kb.runners.candidate.search import run_search
 from kopt_kb.runners.candidate.search_pruning import SearchPruner, pruner_of, pruning_rules
 from kopt_kb.static.limits import limits_of
 from kopt_kb.static.pruning import PruneOptions, op_cases
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wire import read
 
 MATMUL = Path(__file__).parents[4] / "kernels" / "matmul.py"
 SHAPE = "1024x1024x1024"
@@ -22,15 +25,15 @@ SPACE = {"BLOCK_M": [64, 256], "BLOCK_K": [32, 128], "num_stages": [2, 5]}
 H200 = Registry.open().platform("H200_SXM")
 
 
-def rules(**more: object) -> dict[str, Any]:
+def rules(**more: object) -> PruningRules:
     """What a campaign on an H200 sends along, with time enough to compile on a busy machine."""
-    return {**pruning_rules(H200), "seconds": 3600.0, **more}
+    return replace(pruning_rules(H200), **{"seconds": 3600.0, **more})
 
 
-def body(**more: object) -> dict[str, object]:
+def body(**more: object) -> Request:
     """One shape of a product whose space has configurations beyond an SM's shared memory."""
-    one = {"start": {**SMALL, "BLOCK_N": 256}, "knobs": SPACE, "keep": SMALL}
-    return {"spaces": {SHAPE: one}, "evaluations": 20, "seconds": 3600.0, "seed": 1, **more}
+    one = SpaceAsked({**SMALL, "BLOCK_N": 256}, SPACE, SMALL)
+    return replace(Request(spaces={SHAPE: one}, evaluations=20, seconds=3600.0, seed=1), **more)
 
 
 def shared_bytes(config: Mapping[str, Any]) -> int:
@@ -54,7 +57,7 @@ def test_beyond_the_sourced_limit_nothing_is_measured(tmp_path: Path, capsys: py
     pruner = pruner_of(rules(), MATMUL, "bf16", tmp_path)
     assert isinstance(pruner, SearchPruner)
     with pruner:
-        found = run_search(body(), evaluate, pruner=pruner)["shapes"][SHAPE]
+        found = run_search(body(), evaluate, pruner=pruner).shapes[SHAPE]
     every = [
         {**SMALL, "BLOCK_N": 256, "BLOCK_M": m, "BLOCK_K": k, "num_stages": s}
         for m in (64, 256)
@@ -64,10 +67,10 @@ def test_beyond_the_sourced_limit_nothing_is_measured(tmp_path: Path, capsys: py
     beyond = [one for one in every if shared_bytes(one) > limit]
     assert beyond
     assert not [one for one in measured if one in beyond]
-    assert found["pruning"] == "on"
-    assert found["pruned"]["shared_memory"] >= len(beyond)
-    assert found["asked"] == 1 + 8 == found["evaluated"] + sum(found["pruned"].values())
-    assert (found["evaluated"], found["unjudged"], found["failed"]) == (len(measured), 0, 0)
+    assert found.pruning == "on"
+    assert found.pruned["shared_memory"] >= len(beyond)
+    assert found.asked == 1 + 8 == found.evaluated + sum(found.pruned.values())
+    assert (found.evaluated, found.unjudged, found.failed) == (len(measured), 0, 0)
     assert "<gpu-wiki>/targets/sm_90.md" in capsys.readouterr().out
 
 
@@ -96,10 +99,10 @@ def cost(_: str, config: Mapping[str, Any]) -> float:
     return 1.0 + abs(config["a"] - 5) + abs(config["b"] - 3)
 
 
-def plain(space: Mapping[str, Sequence[object]], evaluations: int) -> dict[str, object]:
+def plain(space: Mapping[str, Sequence[object]], evaluations: int) -> Request:
     """One shape whose start is the corner."""
-    one = {"start": {"a": 1, "b": 0}, "knobs": space}
-    return {"spaces": {"4x8": one}, "evaluations": evaluations, "seconds": 3600.0, "seed": 7}
+    one = SpaceAsked({"a": 1, "b": 0}, space)
+    return Request(spaces={"4x8": one}, evaluations=evaluations, seconds=3600.0, seed=7)
 
 
 @pytest.mark.parametrize("strategy", ["exhaustive", "optuna", "random"])
@@ -118,11 +121,11 @@ def test_nothing_prunable_gives_the_same_search(strategy: str, monkeypatch: pyte
             order.append(config)
             return cost(shape, config)
 
-        results.append(run_search(asked, evaluate, pruner=pruner)["shapes"]["4x8"])
+        results.append(run_search(asked, evaluate, pruner=pruner).shapes["4x8"])
     assert orders[0] == orders[1]
     without, with_pruner = results
-    assert without["strategy"] == strategy
-    assert {**without, "pruning": "on"} == with_pruner
+    assert without.strategy == strategy
+    assert replace(without, pruning="on") == with_pruner
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -133,39 +136,39 @@ def test_pruned_ones_take_no_evaluation(installed: bool, monkeypatch: pytest.Mon
     else:
         monkeypatch.setattr("kopt_kb.runners.candidate.search.importlib.util.find_spec", lambda _: None)
     pruner = Keeping(refuse=lambda one: "" if int(str(one["b"])) % 2 == 0 else "spills")
-    found = run_search(plain(LARGE, 10), cost, pruner=pruner)["shapes"]["4x8"]
-    assert (found["evaluated"], found["failed"]) == (11, 0)
-    assert found["pruned"] == {"spills": found["asked"] - 11}
-    assert found["pruned"]["spills"] > 0
+    found = run_search(plain(LARGE, 10), cost, pruner=pruner).shapes["4x8"]
+    assert (found.evaluated, found.failed) == (11, 0)
+    assert found.pruned == {"spills": found.asked - 11}
+    assert found.pruned["spills"] > 0
     assert set(pruner.batches) == ({1} if installed else {3})
 
 
 def test_a_space_without_a_launch_ends() -> None:
     """All refused: only what the shape has is measured, and wins."""
-    found = run_search(plain(LARGE, 10), cost, pruner=Keeping(refuse=lambda _: "spills"))["shapes"]["4x8"]
-    assert (found["config"], found["evaluated"]) == ({"a": 1, "b": 0}, 1)
-    assert found["asked"] <= 1 + 4 * 10
+    found = run_search(plain(LARGE, 10), cost, pruner=Keeping(refuse=lambda _: "spills")).shapes["4x8"]
+    assert (found.config, found.evaluated) == ({"a": 1, "b": 0}, 1)
+    assert found.asked <= 1 + 4 * 10
 
 
 def test_what_the_shape_has_is_never_pruned() -> None:
     """Neither first nor when the searcher asks for it again, and it is measured once."""
     found = run_search(plain({"a": [1], "b": [0]}, 10), cost, pruner=Keeping(refuse=lambda _: "spills"))
-    assert found["shapes"]["4x8"]["evaluated"] == 1
-    assert found["shapes"]["4x8"]["pruned"] == {}
+    assert found.shapes["4x8"]["evaluated"] == 1
+    assert found.shapes["4x8"]["pruned"] == {}
 
 
 def test_what_was_not_judged_is_measured_and_counted() -> None:
     """A crash of the compiler is no verdict."""
     found = run_search(plain({"a": [1, 5], "b": [3]}, 10), cost, pruner=Keeping(refuse=lambda _: None))
-    assert (found["shapes"]["4x8"]["unjudged"], found["shapes"]["4x8"]["evaluated"]) == (2, 3)
+    assert (found.shapes["4x8"]["unjudged"], found.shapes["4x8"]["evaluated"]) == (2, 3)
 
 
 def test_without_rules_the_record_says_why(tmp_path: Path) -> None:
     """Nobody asked, or the wiki's page did not load: everything is measured."""
-    assert pruner_of({}, MATMUL, "bf16", tmp_path) == "not asked for"
-    why = pruner_of({"unavailable": "no row", "seconds": 1.0}, MATMUL, "bf16", tmp_path)
-    found = run_search(plain(LARGE, 5), cost, pruner=why)["shapes"]["4x8"]
-    assert (found["pruning"], found["pruned"], found["unjudged"]) == ("no row", {}, 0)
+    assert pruner_of(None, MATMUL, "bf16", tmp_path) == "not asked for"
+    why = pruner_of(PruningRules(unavailable="no row", seconds=1.0), MATMUL, "bf16", tmp_path)
+    found = run_search(plain(LARGE, 5), cost, pruner=why).shapes["4x8"]
+    assert (found.pruning, found.pruned, found.unjudged) == ("no row", {}, 0)
 
 
 @pytest.mark.triton
@@ -179,9 +182,9 @@ def test_a_file_that_can_not_be_compiled_is_not_pruned(tmp_path: Path, source: s
     pruner = pruner_of(rules(), tmp_path / "kernel.py", "bf16", None)
     assert isinstance(pruner, SearchPruner)
     with pruner:
-        found = run_search(plain(LARGE, 5), cost, pruner=pruner)["shapes"]["4x8"]
-    assert word in found["pruning"]
-    assert (found["pruned"], found["evaluated"]) == ({}, 6)
+        found = run_search(plain(LARGE, 5), cost, pruner=pruner).shapes["4x8"]
+    assert word in found.pruning
+    assert (found.pruned, found.evaluated) == ({}, 6)
 
 
 @pytest.mark.triton
@@ -201,8 +204,6 @@ def test_spent_seconds_end_pruning_and_not_the_search(tmp_path: Path) -> None:
 
 def test_rules_are_plain_data(wiki_root: Path) -> None:
     """They travel as JSON; the invented target has too few rows, and still some."""
-    import json
-
     found = pruning_rules(Registry.open(wiki_root).platform("T10"))
-    assert json.loads(json.dumps(found))["target"] == "sm_00"
-    assert math.isclose(found["limits"]["warp_size"], 32)
+    assert read(PruningRules, found.to_json()) == found and found.target == "sm_00"
+    assert math.isclose(found.limits["warp_size"], 32)

@@ -13,7 +13,8 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.job import Job, Outcome, RunLimits
+from kopt_kb.runners.candidate.answers import Check, Unable
+from kopt_kb.runners.candidate.job import Job, Outcome, Request, RunLimits
 from kopt_kb.runners.project.bundle import bundle, bundle_of, files_of
 from kopt_kb.runners.project.executor import ProjectExecutor
 from kopt_kb.runners.project.file import read_project
@@ -56,9 +57,9 @@ class Bench:
         amounts = amounts_of(Problem.of("gemm", SHAPES, "fp16"))
         body = {
             "shapes": SHAPES, "amounts": amounts, "protected": self.protected, "repeats": 2, "level": "full",
-            "header": None, **more,
+            "header": (), **more,
         }  # fmt: skip
-        job = Job(kind, candidate, incumbent or self.baseline, body, RunLimits(600.0, memory))  # type: ignore[arg-type]
+        job = Job(kind, candidate, incumbent or self.baseline, Request(**body), RunLimits(600.0, memory))  # type: ignore[arg-type]
         job = replace(job, best=best)
         return self.executor.run(job, lambda argv, pid, _: self.told.append((argv, pid)))
 
@@ -73,20 +74,20 @@ def bench(project_root: Path) -> Iterator[Bench]:
 def test_environment_needs_no_gpu(bench: Bench) -> None:
     """Device, and the run was told once."""
     found = bench.run("environment", b"")
-    assert found.result is not None and found.result["device"]
+    assert found.result is not None and found.result.device
     assert len(bench.told) == 1
 
 
 def test_other_jobs_are_unavailable(bench: Bench) -> None:
     """A project has no space to search."""
     found = bench.run("search", bench.baseline)
-    assert found.outcome == "ok" and found.result == {"unavailable": "a project has no search"}
+    assert found.outcome == "ok" and found.result == Unable(unavailable="a project has no search")
 
 
 def test_a_check_of_the_baseline(bench: Bench) -> None:
     """Test passes; broken on purpose, test and benchmark fail; the log says so; the child was told once."""
     found = bench.run("check", bench.baseline, probe=True)
-    assert found.result == {"build_error": "", "passed": True, "problem": ""}
+    assert found.result == Check(passed=True)
     assert "kb: test: {python} tests/check_gemm.py" in found.printed
     assert "test and benchmark fail, as they should, when ops/gemm.py is broken" in found.printed
     assert len(bench.told) == 1 and found.wall_s > 0
@@ -100,7 +101,7 @@ def test_a_benchmark_that_does_not_use_the_copy_is_found(bench: Bench, project_r
     other = Bench(project_root)
     found = other.run("check", other.baseline, probe=True)
     other.executor.close()
-    assert found.result is not None and found.result["problem"].startswith("the benchmark passes although ops/gemm.py")
+    assert found.result is not None and found.result.problem.startswith("the benchmark passes although ops/gemm.py")
 
 
 def test_timing_in_turn(bench: Bench) -> None:
@@ -108,10 +109,10 @@ def test_timing_in_turn(bench: Bench) -> None:
     faster = bench.with_kernel("TILE = 64", "TILE = 128")
     found = bench.run("timing", faster)
     assert found.result is not None
-    sides = found.result["shapes"]["512x512x512"]
-    assert [one["n"] for one in sides["candidate"]] == [1, 1]
+    sides = found.result.shapes["512x512x512"]
+    assert [one.n for one in sides["candidate"]] == [1, 1]
     assert sides["incumbent"][0]["median_s"] == pytest.approx(2 * sides["candidate"][0]["median_s"], rel=1e-6)
-    assert found.result["header"][0] == "label"
+    assert found.result.header[0] == "label"
     assert found.printed.count("kb: benchmark: ") == 4
     copies = {sha: one.folder for sha, one in bench.executor.commands.copies.kept.items()}
     bench.run("timing", faster)
@@ -124,9 +125,9 @@ def test_an_incumbent_that_fails_is_not_the_candidates_fault(bench: Bench) -> No
     """The timing is unavailable, so the round stays unverified."""
     broken = bench.with_kernel("return 40.0", "return 'ERROR' or 40.0")
     found = bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 128"), broken)
-    assert found.result is not None and found.result["unavailable"].startswith("the incumbent could not be timed")
+    assert found.result is not None and found.result.unavailable.startswith("the incumbent could not be timed")
     found = bench.run("timing", broken)
-    assert found.result is not None and found.result["problem"].endswith("the score is 0")
+    assert found.result is not None and found.result.problem.endswith("the score is 0")
 
 
 def test_a_third_side_is_timed_too(bench: Bench) -> None:
@@ -134,11 +135,11 @@ def test_a_third_side_is_timed_too(bench: Bench) -> None:
     faster, best = bench.with_kernel("TILE = 64", "TILE = 128"), bench.with_kernel("TILE = 64", "TILE = 96")
     found = bench.run("timing", faster, best=best)
     assert found.result is not None
-    medians = {side: one[0]["median_s"] for side, one in found.result["shapes"]["512x512x512"].items()}
+    medians = {side: one[0].median_s for side, one in found.result.shapes["512x512x512"].items()}
     assert medians["candidate"] < medians["best"] < medians["incumbent"]
     broken = bench.with_kernel("return 40.0", "return 'ERROR' or 40.0")
     found = bench.run("timing", faster, best=broken)
-    assert found.result is not None and found.result["unavailable"].startswith("the best could not be timed")
+    assert found.result is not None and found.result.unavailable.startswith("the best could not be timed")
 
 
 def test_build_comes_first_and_once(project_root: Path) -> None:
@@ -146,8 +147,8 @@ def test_build_comes_first_and_once(project_root: Path) -> None:
     (project_root / "build.sh").write_text("grep -q 'TILE = 64' ops/gemm.py && echo built >> built.txt\n")
     bench = Bench(project_root, ("[commands]\n", '[commands]\nbuild = "sh build.sh"\n'))
     found = bench.run("check", bench.with_kernel("TILE = 64", "TILE = 128"))
-    assert found.result is not None and found.result["build_error"] == "the build ended with 1"
-    assert found.result["passed"] is False
+    assert found.result is not None and found.result.build_error == "the build ended with 1"
+    assert found.result.passed is False
     bench.run("check", bench.baseline)
     bench.run("timing", bench.baseline)
     (copy,) = [
@@ -173,7 +174,7 @@ def test_how_a_test_may_end(project_root: Path, line: str, memory: int, outcome:
     found = bench.run("check", bench.with_kernel("TILE = 64", f"TILE = 64\n{line}"), memory=memory)
     bench.executor.close()
     assert found.outcome == outcome
-    said = found.result["problem"] if found.result is not None else found.printed.splitlines()[-1]
+    said = found.result.problem if found.result is not None else found.printed.splitlines()[-1]
     assert words in said
 
 
@@ -198,16 +199,16 @@ def test_a_profile_command_gives_evidence(project_root: Path) -> None:
     """What it writes to {csv} is the report; without one the evidence is unavailable."""
     bench = Bench(project_root)
     found = bench.run("evidence", bench.baseline)
-    assert found.result == {"unavailable": "the project names no profile command"}
+    assert found.result == Unable(unavailable="the project names no profile command")
     bench.executor.close()
     bench = Bench(project_root, ("[commands]\n", '[commands]\nprofile = "cp project.toml {csv}"\n'))
     found = bench.run("evidence", bench.baseline)
-    assert found.result is not None and found.result["csv"].startswith("[project]")
+    assert found.result is not None and found.result.csv.startswith("[project]")
     bench.executor.close()
     for odd, words in (("mkfifo", "is no regular file"), ("ln -s /dev/zero", "is a link"), ("true", "wrote no {csv}")):
         bench = Bench(project_root, ("[commands]\n", f'[commands]\nprofile = "{odd} {{csv}}"\n'))
         found = bench.run("evidence", bench.baseline)
-        assert found.result is not None and words in found.result["unavailable"]
+        assert found.result is not None and words in found.result.unavailable
         bench.executor.close()
 
 
@@ -228,10 +229,10 @@ def test_a_new_file_that_would_fake_the_timer(bench: Bench, name: str) -> None:
     write = f"TILE = 64\nfrom pathlib import Path\nPath({name!r}).write_text({FAKE!r})"
     cheat = bench.with_kernel("TILE = 64", write)
     found = bench.run("check", cheat)
-    assert found.result is not None and found.result["passed"] is False
-    assert found.result["problem"].startswith(f"{name} was added while the test ran")
+    assert found.result is not None and found.result.passed is False
+    assert found.result.problem.startswith(f"{name} was added while the test ran")
     found = bench.run("timing", cheat)
-    assert found.result is not None and f"{name} was added while the benchmark" in found.result["problem"]
+    assert found.result is not None and f"{name} was added while the benchmark" in found.result.problem
 
 
 def test_a_poisoned_cache_is_not_run(bench: Bench, project_root: Path) -> None:
@@ -252,7 +253,7 @@ def test_a_poisoned_cache_is_not_run(bench: Bench, project_root: Path) -> None:
     cheat = other.with_kernel("TILE = 64", f"TILE = 64\n{poison}")
     found = other.run("timing", cheat)
     other.executor.close()
-    assert found.result is not None and "problem" not in found.result
+    assert found.result is not None and not found.result.problem
 
 
 def test_copies_of_other_versions_are_out_of_reach(bench: Bench, project_root: Path) -> None:
@@ -265,16 +266,16 @@ def test_copies_of_other_versions_are_out_of_reach(bench: Bench, project_root: P
     spoil = f"TILE = 64\nopen({str(incumbent / 'slow.flag')!r}, 'w').close()"
     found = bench.run("timing", bench.with_kernel("TILE = 64", spoil))
     assert found.result is not None
-    assert found.result["problem"].startswith("slow.flag of another version's copy was changed while the bench")
+    assert found.result.problem.startswith("slow.flag of another version's copy was changed while the bench")
     found = bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 128"))
-    assert found.result is not None and "shapes" in found.result
+    assert found.result is not None and found.result.shapes
 
 
 def test_files_that_no_folder_holds_are_a_build_failure(bench: Bench) -> None:
     """The candidate is to blame, and the project is not."""
     strange = bundle({**files_of(bench.baseline), "ops/gemm.py/x.py": ""})
     found = bench.run("check", strange)
-    assert found.result is not None and found.result["build_error"].startswith("'ops/gemm.py/x.py' can't be written")
+    assert found.result is not None and found.result.build_error.startswith("'ops/gemm.py/x.py' can't be written")
     assert bench.run("timing", strange).outcome == "crash"
 
 
@@ -284,7 +285,7 @@ def test_a_build_that_fails_for_the_broken_kernel(project_root: Path) -> None:
     bench = Bench(project_root, ("[commands]\n", '[commands]\nbuild = "sh build.sh"\n'))
     found = bench.run("check", bench.baseline, probe=True)
     bench.executor.close()
-    assert found.result == {"build_error": "", "passed": True, "problem": ""}
+    assert found.result == Check(passed=True)
 
 
 def test_a_project_that_writes_beside_its_tests_is_told_what_to_do(project_root: Path) -> None:
@@ -295,18 +296,18 @@ def test_a_project_that_writes_beside_its_tests_is_told_what_to_do(project_root:
     found = bench.run("check", bench.baseline, probe=True)
     bench.executor.close()
     said = "tests/log.txt was added while the test ran; if that is meant, name it in [project] exclude"
-    assert found.result is not None and found.result["problem"] == said
+    assert found.result is not None and found.result.problem == said
     bench = Bench(project_root, ("[project]", '[project]\nexclude = ["tests/*.txt"]'))
     found = bench.run("check", bench.baseline, probe=True)
     bench.executor.close()
-    assert found.result is not None and found.result["passed"]
+    assert found.result is not None and found.result.passed
 
 
 def test_a_candidate_that_prints_without_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended, and the reason says so; each command may print as much as any other."""
     monkeypatch.setattr("kopt_kb.process.MAX_PRINTED_BYTES", 100_000)
     found = bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 64\nprint('x' * 60_000)"))
-    assert found.result is not None and "shapes" in found.result
+    assert found.result is not None and found.result.shapes
     loud = "import sys\nif 'bench' in sys.argv[0]:\n    while True:\n        print('x' * 5000)"
     found = bench.run("timing", bench.with_kernel("TILE = 64", f"TILE = 64\n{loud}"))
     assert found.outcome == "limit" and found.result is None
@@ -323,7 +324,7 @@ def test_a_hang_counts_where_it_happens(project_root: Path, gate: str, line: str
     found = bench.run("check", bench.with_kernel("TILE = 64", "TILE = 64\nimport time; time.sleep(6000)"))
     bench.executor.close()
     assert found.outcome == "hang"
-    ran = Ran(found.outcome, found.result or {}, "r", found.printed)
+    ran = Ran(found.outcome, found.result, "r", found.printed)
     words = {}
     for one in ("build", "correctness"):
         context = GateContext(b"", None, False, lambda _: ran, dict, lambda _: None)  # type: ignore[arg-type,return-value]

@@ -14,8 +14,8 @@ def test_without_a_gpu_the_host_is_the_device(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(host.shutil, "which", lambda _: None)
     monkeypatch.setattr(host, "_amd", lambda: None)
     found = host.host_environment()
-    assert found["device"].startswith("host ") and len(found["device"]) > 5
-    assert (found["uuid"], found["driver"], found["clocks"]) == (None, None, {})
+    assert found.device.startswith("host ") and len(found.device) > 5
+    assert (found.uuid, found.driver, found.clocks) == (None, None, {})
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ def test_nvidia_smi_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sc
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     found = host.host_environment()
-    assert found["device"].startswith(device)
+    assert found.device.startswith(device)
     if device != "host":
-        assert (found["uuid"], found["driver"]) == ("GPU-1", "560.1") and found["clocks"]["clocks_sm"] == "1000 MHz"
+        assert (found.uuid, found.driver) == ("GPU-1", "560.1") and found.clocks["clocks_sm"] == "1000 MHz"

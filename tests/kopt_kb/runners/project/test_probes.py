@@ -9,7 +9,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.job import Job
+from kopt_kb.runners.candidate.job import Job, Request
 from kopt_kb.runners.project.bundle import bundle_of
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
@@ -34,7 +34,7 @@ def probed(read: Callable[..., ProjectFile], project_root: Path, tmp_path: Path)
             "amounts": amounts_of(Problem.of("gemm", SHAPES, "fp16")), "probe": True,
         }  # fmt: skip
         made.append(Copies(project, project_root))
-        job = Job("check", bundle_of(project_root, chosen.editable), body=body)
+        job = Job("check", bundle_of(project_root, chosen.editable), body=Request(**body))
         return probe(Commands(made[-1]), Session(job, tmp_path, lambda *_: None))
 
     yield run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.runners.candidate.job import Job
+from kopt_kb.runners.candidate.job import Job, Request
 from kopt_kb.runners.project.bundle import bundle_of
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
@@ -25,7 +25,7 @@ def ran(read: Callable[..., ProjectFile], project_root: Path, tmp_path: Path) ->
         project = read((old, f"test = {line}"))
         chosen = select(project, project_root)
         protected = hash_files(project_root, chosen.protected)
-        job = Job("check", bundle_of(project_root, chosen.editable), body={"protected": protected})
+        job = Job("check", bundle_of(project_root, chosen.editable), body=Request(protected=protected))
         session = Session(job, tmp_path, lambda *_: None)
         copies = Copies(project, project_root)
         commands = Commands(copies)

@@ -1,0 +1,219 @@
+"""What a job answers, one type a kind; written and read by `kopt_kb.wire`, so that nobody else knows the document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from kopt_kb.wire import JsonMap, Wire, read
+
+__all__ = [
+    "Answer",
+    "Check",
+    "Environment",
+    "Evidence",
+    "Launches",
+    "Outputs",
+    "Sample",
+    "Search",
+    "ShapeSearch",
+    "Timing",
+    "Unable",
+    "read_answer",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Unable(Wire):
+    """A job that was not done: a tool that is missing there, no such job there, or device memory that ran out."""
+
+    WIRE: ClassVar = ("missing?", "unavailable?", "oom?")
+    missing: str | None = None
+    unavailable: str | None = None
+    oom: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why, whatever it was."""
+        return self.missing or self.unavailable or self.oom or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment(Wire):
+    """The machine as a child finds it: name of the device, its identity, driver, clocks, programs and versions."""
+
+    device: str
+    uuid: str | None
+    driver: str | None
+    clocks: JsonMap
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Wire):
+    """Whether a candidate builds and is right.
+
+    Attributes:
+        build_error: Why it does not build; empty when it does.
+        passed: Whether every result is within the tolerance.
+        problem: What was wrong first.
+        rel_l2_err: Largest ‖out - ref‖₂ / ‖ref‖₂ of all cases; None where nothing could be compared.
+        rel_l2_err_by_shape: Shape → the largest of its seeds; None: the record does not say it by shape.
+        checks: Cases compared.
+    """
+
+    WIRE: ClassVar = ("build_error", "passed", "problem", "rel_l2_err", "rel_l2_err_by_shape?", "checks")
+    build_error: str = ""
+    passed: bool = False
+    problem: str = ""
+    rel_l2_err: float | None = None
+    rel_l2_err_by_shape: Mapping[str, float] | None = None
+    checks: int = 0
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """Read answers of earlier releases, which call the norm a maximum and list it by case."""
+        kept = {name: value for name, value in document.items() if name not in {*_OLD_ERRORS, "max_rel_errs"}}
+        return kept | {new: document[old] for old, new in _OLD_ERRORS.items() if old in document}
+
+
+_OLD_ERRORS = {"max_rel_err": "rel_l2_err", "max_rel_err_by_shape": "rel_l2_err_by_shape"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Wire):
+    """Timed runs of one side on one shape in one repeat: how many, their median, how they spread, in seconds.
+
+    `step_pct` is what one step of the last printed digit is, in percent of a time that was printed.
+    """
+
+    WIRE: ClassVar = ("n", "median_s", "mad_s?", "p20_s?", "p80_s?", "step_pct?")
+    n: int
+    median_s: float
+    mad_s: float | None = None
+    p20_s: float | None = None
+    p80_s: float | None = None
+    step_pct: float | None = None
+
+    @property
+    def spread(self) -> dict[str, float]:
+        """All that is known besides the median, by name."""
+        named = {"mad_s": self.mad_s, "p20_s": self.p20_s, "p80_s": self.p80_s, "step_pct": self.step_pct}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Timing(Wire):
+    """Times of all sides, taken in turn.
+
+    Attributes:
+        shapes: Shape → side → one sample a repeat.
+        problem: Why there are none; empty when there are.
+        header: Header of the CSV that a project's benchmark wrote.
+    """
+
+    WIRE: ClassVar = ("shapes", "problem?=told", "header?=columns")
+    shapes: Mapping[str, Mapping[str, tuple[Sample, ...]]] = field(default_factory=dict)
+    problem: str = ""
+    header: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str | None:
+        """The problem, if there is one."""
+        return self.problem or None
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The header, if there is one."""
+        return self.header or None
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """Read what is there: a timing with a problem may have no shapes."""
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeSearch(Wire):
+    """The search of one shape's space.
+
+    Attributes:
+        config: Best configuration.
+        median_s: Its time; None when nothing worked.
+        space: Configurations there are.
+        strategy: How they were chosen.
+        evaluated: Configurations timed.
+        failed: Of these, how many did not work.
+        asked: Configurations the strategy gave; None where an earlier release did not count.
+        pruned: Reason → configurations left out.
+        unjudged: Configurations timed without a verdict of the pruner.
+        pruning: `on`, or why nothing was pruned.
+    """
+
+    WIRE: ClassVar = (
+        "config", "median_s", "asked?", "evaluated", "pruned?", "unjudged?", "failed", "pruning?", "space", "strategy",
+    )  # fmt: skip
+    config: JsonMap
+    median_s: float | None
+    space: int
+    strategy: str
+    evaluated: int
+    failed: int
+    asked: int | None = None
+    pruned: Mapping[str, int] | None = None
+    unjudged: int | None = None
+    pruning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Wire):
+    """Shape → what its search found."""
+
+    shapes: Mapping[str, ShapeSearch]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence(Wire):
+    """A profiler's report as CSV text, the shape it is of, and the kernels that were asked for."""
+
+    csv: str
+    shape: str
+    kernels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs(Wire):
+    """What the candidate's own process left: why it does not build, and place of a case → why it has no output."""
+
+    build_error: str = ""
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Launches(Wire):
+    """How often a candidate was launched for a profiler that watched."""
+
+    launched: int
+
+
+Answer = Environment | Check | Timing | Search | Evidence | Outputs | Launches | Unable
+
+_KINDS: Mapping[str, type[Answer]] = {
+    "environment": Environment, "check": Check, "timing": Timing, "search": Search, "evidence": Evidence,
+    "outputs": Outputs, "launch": Launches,
+}  # fmt: skip
+
+
+def read_answer(kind: str, document: object) -> Answer:
+    """Return the answer to a job of a kind from its document.
+
+    Raises:
+        WireError: A member is missing, surplus or of the wrong kind.
+    """
+    if isinstance(document, Mapping):
+        # The mark that earlier releases put on simulated answers: the machine says it.
+        document = {name: value for name, value in document.items() if name != "simulated"}
+        if kind not in _KINDS or document.keys() & {"missing", "unavailable", "oom"}:
+            return read(Unable, document)
+    return read(_KINDS.get(kind, Unable), document)
