@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.errors import KoptError
@@ -145,6 +145,5 @@ def pruner_of(rules: PruningRules | None, file: Path, dtype: str, cache_folder: 
         return op_cases(file, parse_shape(shape), dtype)
 
     options = PruneOptions(time_limit_s=_COMPILE_S, cache_folder=cache_folder)
-    return SearchPruner(
-        cases, rules.target, Limits(**{name: plain(one) for name, one in rules.limits.items()}), rules.seconds, options
-    )
+    limits = Limits(**cast("Any", plain(rules.limits)))
+    return SearchPruner(cases, rules.target, limits, rules.seconds, options)

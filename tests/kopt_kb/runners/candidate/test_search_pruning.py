@@ -153,14 +153,14 @@ def test_a_space_without_a_launch_ends() -> None:
 def test_what_the_shape_has_is_never_pruned() -> None:
     """Neither first nor when the searcher asks for it again, and it is measured once."""
     found = run_search(plain({"a": [1], "b": [0]}, 10), cost, pruner=Keeping(refuse=lambda _: "spills"))
-    assert found.shapes["4x8"]["evaluated"] == 1
-    assert found.shapes["4x8"]["pruned"] == {}
+    assert found.shapes["4x8"].evaluated == 1
+    assert found.shapes["4x8"].pruned == {}
 
 
 def test_what_was_not_judged_is_measured_and_counted() -> None:
     """A crash of the compiler is no verdict."""
     found = run_search(plain({"a": [1, 5], "b": [3]}, 10), cost, pruner=Keeping(refuse=lambda _: None))
-    assert (found.shapes["4x8"]["unjudged"], found.shapes["4x8"]["evaluated"]) == (2, 3)
+    assert (found.shapes["4x8"].unjudged, found.shapes["4x8"].evaluated) == (2, 3)
 
 
 def test_without_rules_the_record_says_why(tmp_path: Path) -> None:

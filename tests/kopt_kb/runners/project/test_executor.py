@@ -111,7 +111,7 @@ def test_timing_in_turn(bench: Bench) -> None:
     assert found.result is not None
     sides = found.result.shapes["512x512x512"]
     assert [one.n for one in sides["candidate"]] == [1, 1]
-    assert sides["incumbent"][0]["median_s"] == pytest.approx(2 * sides["candidate"][0]["median_s"], rel=1e-6)
+    assert sides["incumbent"][0].median_s == pytest.approx(2 * sides["candidate"][0].median_s, rel=1e-6)
     assert found.result.header[0] == "label"
     assert found.printed.count("kb: benchmark: ") == 4
     copies = {sha: one.folder for sha, one in bench.executor.commands.copies.kept.items()}
