@@ -53,12 +53,14 @@ def test_a_worker_ends_with_its_parent(tmp_path):
         "re.match('(a+)+$', 'a' * 60 + 'b')\n"
     )
     script = f"""
-from kopt_kb.kernels.compile import CompilePool, CompileRequest, KernelCase
+from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.kernels.compile.request import CompileRequest, KernelCase
 with CompilePool(1, time_limit_s=600) as pool:
-    pool.compile(CompileRequest(KernelCase({str(hanging)!r}), "sm_80"))
+    pool.compile(CompileRequest(KernelCase({str(hanging)!r}, "k"), "sm_80"))
 """
     parent = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)})
-    _wait(marker.is_file)
+    _wait(lambda: marker.is_file() or parent.poll() is not None)
+    assert parent.returncode is None
     worker = Path("/proc") / marker.read_text() / "stat"
     (left,) = tmp_path.glob("kb-compile-*")
     os.kill(parent.pid, signal.SIGKILL)

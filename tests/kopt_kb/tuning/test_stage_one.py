@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.answers import read_answer
+from kopt_kb.runners.candidate.answers import Check, read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
@@ -296,15 +296,15 @@ def test_no_search_of_what_is_no_kernel_and_no_kernel_of_another_language(kernel
 
 
 @pytest.mark.parametrize(
-    ("check", "times", "found"),
+    ("errors", "times", "found"),
     [
-        ({"rel_l2_err_by_shape": {"a": 0.0, "b": 1e-3}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 0),
-        ({"rel_l2_err_by_shape": {"a": 0.0}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 1),
-        ({"rel_l2_err_by_shape": {"a": 0.0, "b": None}}, {"a": [1.0] * 3, "b": [1.0] * 2}, 2),
-        ({"rel_l2_err_by_shape": {"a": float("nan"), "b": 0}}, {"a": [1.0] * 3, "b": [1.0] * 3}, 1),
-        ({}, {}, 4),
+        ({"a": 0.0, "b": 1e-3}, {"a": [1.0] * 3, "b": [1.0] * 3}, 0),
+        ({"a": 0.0}, {"a": [1.0] * 3, "b": [1.0] * 3}, 1),
+        ({"a": 0.0}, {"a": [1.0] * 3, "b": [1.0] * 2}, 2),
+        ({"a": float("nan"), "b": 0.0}, {"a": [1.0] * 3, "b": [1.0] * 3}, 1),
+        (None, {}, 4),
     ],
 )
-def test_what_ends_stage_one(check: dict[str, object], times: dict[str, list[float]], found: int) -> None:
-    """An error and three times of every shape."""
-    assert len(unmet(["a", "b"], 3, check, times)) == found
+def test_what_ends_stage_one(errors: dict[str, float] | None, times: dict[str, list[float]], found: int) -> None:
+    """An error and three times of every shape; a record that does not say errors by shape lacks them all."""
+    assert len(unmet(["a", "b"], 3, Check(passed=True, rel_l2_err_by_shape=errors), times)) == found

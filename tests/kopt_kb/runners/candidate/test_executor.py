@@ -167,7 +167,7 @@ ChildProcessExecutor('cpu').run(Job('check', {code!r}, b'', body, RunLimits(600)
 """
     parent = subprocess.Popen([sys.executable, "-c", script])
     end = time.monotonic() + 500
-    while not (marker.exists() and marker.read_text()) and time.monotonic() < end:
+    while not (marker.exists() and marker.read_text()) and parent.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
     child = int(marker.read_text())
     os.kill(parent.pid, signal.SIGKILL)
