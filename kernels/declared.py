@@ -15,7 +15,7 @@ from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.ops import definition, op_id
 from kopt_kb.problem.shapes import Shape
 
-__all__ = ["Category", "DeclarationError", "Declared", "Variant", "read_declared"]
+__all__ = ["Category", "DeclarationError", "Declared", "Variant", "packaged_file", "read_declared"]
 
 Category = Literal[
     "memory_traffic",
@@ -209,3 +209,10 @@ def _number(node: ast.expr, names: Mapping[str, int]) -> int:
             raise DeclarationError("divisors must be numbers above 0", fix="write such as N % 16")
         return _ARITHMETIC[type(node.op)](_number(node.left, names), _number(node.right, names))
     raise DeclarationError("only whole numbers, names and + - * // %", fix="write such as N * element_bytes % 16")
+
+
+def packaged_file(op: str) -> Path | None:
+    """Return the package's own kernel file of an operation, or None."""
+    names = {"gemm": "matmul"}
+    path = Path(__file__).parent / f"{names.get(op, op)}.py"
+    return path if op.isidentifier() and path.is_file() else None

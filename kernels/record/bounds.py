@@ -54,7 +54,16 @@ _INTEGERS = {
 }  # fmt: skip
 """Type of a scalar → least and largest value; a signed type takes the bits of an unsigned one, as C does."""
 
-_FLOATS = {"fp16": 65504.0, "bf16": 3.38e38, "fp32": 3.4028e38, "f32": 3.4028e38, "fp64": math.inf}
+
+def _largest(exponent: int, digits: int) -> float:
+    """Return the largest finite number of a binary floating type: its greatest exponent, and bits after the point."""
+    return math.ldexp(2 - math.ldexp(1, -digits), exponent)
+
+
+_FLOATS = {
+    "fp16": _largest(15, 10), "bf16": _largest(127, 7), "fp32": _largest(127, 23), "f32": _largest(127, 23),
+    "fp64": math.inf,
+}  # fmt: skip
 _ELEMENTS = {0: 1, 1: 2, 2: 4, 3: 4, 4: 8, 5: 8, 6: 2, 7: 4, 8: 8, 9: 2, 10: 4, 11: 4, 12: 4}
 """CUtensorMapDataType → bytes of one element (UINT8 … TFLOAT32_FTZ)."""
 

@@ -101,7 +101,11 @@ class _Session:
 def _bytes(tensor: Any) -> bytes:
     import torch
 
-    flat = tensor.detach().contiguous().cpu().reshape(-1)
+    if not tensor.numel():
+        return b""
+    # As the tensor lies in memory: a record's view of a transposed or expanded input counts in its strides.
+    span = 1 + sum((extent - 1) * step for extent, step in zip(tensor.shape, tensor.stride(), strict=True))
+    flat = tensor.detach().as_strided((span,), (1,), tensor.storage_offset()).cpu()
     return bytes(flat.view(torch.uint8).numpy().tobytes())
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import select
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,11 +22,13 @@ from typing import IO
 
 from kopt_kb.error_codes import Code, cause_of
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
+from kopt_kb.kernels.declared import packaged_file
 from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record, unfit_result
 from kopt_kb.kernels.record.judge import MAX_RECORD_BYTES, OBJECTS, RECORD, Job, Verdict, load_record
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.reference import Compare, Distance, Prepare, Prepared
 from kopt_kb.kernels.record.request import Answer, OpRequest, Request
+from kopt_kb.owned import owned_folder
 from kopt_kb.process import Child, Limits, environment, run
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
@@ -35,8 +37,8 @@ from kopt_kb.wire import Wire, canonical, parse, read
 __all__ = ["NotRecordedError", "Replayed", "device_facts", "make_record", "packaged_reference", "replay_record"]
 
 _MAKER = (sys.executable, "-P", "-m", "kopt_kb.kernels.record.maker")
-_MAKER_S, _REPLAY_S = 300.0, 300.0
-"""Seconds that a maker and a replay may take."""
+_MAKER_S, _REPLAY_S, _REFERENCE_S = 300.0, 300.0, 300.0
+"""Seconds that a maker, a replay, and one answer of the reference may take."""
 
 
 class NotRecordedError(FindingError):
@@ -94,12 +96,9 @@ def device_facts(platform: Platform) -> dict[str, int]:
 
 def packaged_reference(folder: Path) -> Path:
     """Return the package's file of the operation that a record names; raises `BadInput` when there is none."""
-    import kopt_kb.kernels
-
     record = load_record(folder)
-    files = {"gemm": "matmul"}
-    path = Path(next(iter(kopt_kb.kernels.__path__))) / f"{files.get(record.op, record.op)}.py"
-    if not record.op.isidentifier() or not path.is_file():
+    path = packaged_file(record.op)
+    if path is None:
         what = f"no reference for the operation {record.op!r}" if record.op else "a call has no reference of its own"
         raise BadInput(
             what, where=str(folder), fix="give --reference FILE with make_inputs and reference", code="KB451"
@@ -121,9 +120,8 @@ def make_record(request: Request, out: Path) -> LaunchRecord:
     """
     if out.exists():
         raise BadInput("exists already", where=str(out), fix="name a new folder; nothing is overwritten", code="KB113")
-    with tempfile.TemporaryDirectory(prefix="kopt-record-", ignore_cleanup_errors=True) as name:
-        made = Path(name)
-        answer = _answer(replace(request, folder=name), made)
+    with owned_folder("kb-record-") as made:
+        answer = _answer(replace(request, folder=str(made)), made)
         if answer.refusal is not None:
             refusal = answer.refusal
             kind = MissingTool if refusal.code == "KB120" else NotRecordedError
@@ -212,9 +210,9 @@ def replay_record(folder: Path, reference: Path, *, checks: int = 3) -> Replayed
         raise BadInput(f"not replayable: {why_not}", where=str(folder), code="KB452")
     worst: float | None = None
     problem = ""
-    with _reference() as ask, tempfile.TemporaryDirectory(prefix="kopt-replay-") as name:
+    with _reference() as ask, owned_folder("kb-replay-") as scratch:
         for _ in range(checks):
-            distance = _one_check(ask, folder, record, reference, Path(name))
+            distance = _one_check(ask, folder, record, reference, scratch)
             problem = problem or distance.problem
             if distance.rel_l2_err is not None:
                 worst = max(worst or 0.0, distance.rel_l2_err)
@@ -232,6 +230,9 @@ class _Asker:
         with suppress(BrokenPipeError):
             self._asked.write(canonical(what.to_json()) + b"\n")
             self._asked.flush()
+        if not select.select([self._said], [], [], _REFERENCE_S)[0]:
+            late = f"the reference took longer than {_REFERENCE_S:g} s"
+            raise FindingError(late, where="kb verify", fix="verify a smaller shape", code="KB453")
         said = self._said.readline(MAX_RECORD_BYTES)
         if not said:
             raise FindingError("the reference process ended without an answer", where="kb verify", code="KB453")

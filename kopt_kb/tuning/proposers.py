@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, read_declared
+from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, packaged_file, read_declared
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.source_config import configs_of, structure_of
 from kopt_kb.tuning.proposals import Proposal, View
@@ -37,12 +37,8 @@ def declared_of(source: bytes) -> Declared | None:
 
 def packaged_kernel(op: str) -> bytes | None:
     """Return the package's own kernel file of an operation, or None."""
-    import kopt_kb.kernels
-
-    folder = Path(next(iter(kopt_kb.kernels.__path__)))
-    names = {"gemm": "matmul"}
-    path = folder / f"{names.get(op, op)}.py"
-    return path.read_bytes() if path.is_file() else None
+    path = packaged_file(op)
+    return path.read_bytes() if path is not None else None
 
 
 def _order(view: View) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ class ResourceGate:
 
         Without Triton, a disassembler or a target that it knows nothing is said.
         """
+        from kopt_kb.kernels.compile.pool import CompilePool
         from kopt_kb.kernels.compile.request import OpCase
         from kopt_kb.static.static_profile import compile_kernel
 
@@ -64,14 +65,15 @@ class ResourceGate:
             file = Path(folder) / "kernel.py"
             file.write_bytes(source)
             try:
-                for shape in self.shapes:
-                    case = OpCase(str(file), shape, self.dtype, {})
-                    for kernel in compile_kernel(case, self.platform.identity.target):
-                        found = evaluate_targets(kernel.scan)
-                        by_shape.setdefault(format_shape(shape), []).append(
-                            {"kernel": kernel.name, "targets": [one.to_json() for one in found]}
-                        )
-                        judged += found
+                with CompilePool() as pool:  # one warm worker: what a worker imports takes longer than a shape
+                    for shape in self.shapes:
+                        case = OpCase(str(file), shape, self.dtype, {})
+                        for kernel in compile_kernel(case, self.platform.identity.target, pool=pool):
+                            found = evaluate_targets(kernel.scan)
+                            by_shape.setdefault(format_shape(shape), []).append(
+                                {"kernel": kernel.name, "targets": [one.to_json() for one in found]}
+                            )
+                            judged += found
             except (MissingTool, KoptError):
                 return None
         return IsaEvidence(canonical(by_shape), _worst(judged)) if judged else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.kernels.declared import DeclarationError, read_declared
+from kopt_kb.kernels.declared import DeclarationError, packaged_file, read_declared
 
 GOOD = """
 OP = "rmsnorm"
@@ -100,3 +100,11 @@ def test_the_shipped_files_are_read(repo_root):
         found = read_declared(path)
         for variant in found.variants:
             assert variant.applies(found.op, shapes.get(found.op, (64, 64)), "bf16") in (True, False)
+
+
+def test_packaged_files_are_found_by_operation() -> None:
+    """A matrix product has another name; what is no operation of the package, or no name, has none."""
+    assert packaged_file("gemm").name == "matmul.py"
+    assert packaged_file("softmax").name == "softmax.py"
+    assert packaged_file("grouped_gemm") is None
+    assert packaged_file("../kopt_kb/errors") is None

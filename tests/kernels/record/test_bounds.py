@@ -51,6 +51,18 @@ def test_what_launchers_do_passes() -> None:
     check_record(replace(RECORD, steps=(wide,)), "here")
 
 
+@pytest.mark.parametrize(
+    ("kind", "largest"), [("fp16", 65504.0), ("bf16", 3.3895313892515355e38), ("fp32", 3.4028234663852886e38)]
+)
+def test_the_largest_finite_number_of_a_type_passes(kind: str, largest: float) -> None:
+    """Launchers pass `torch.finfo(dtype).min` where they mask; the next step up is no number of the type."""
+    for value in (largest, -largest):
+        check_record(replace(RECORD, steps=(replace(STEP, arguments=(ScalarArg(kind, value),)),)), "here")
+    beyond = replace(STEP, arguments=(ScalarArg(kind, largest * 1.01),))
+    with pytest.raises(BadInput):
+        check_record(replace(RECORD, steps=(beyond,)), "here")
+
+
 def _with(**changes: Any) -> Callable[[], LaunchRecord]:
     return lambda: replace(RECORD, **changes)
 

@@ -82,3 +82,21 @@ def test_a_reference_file_that_fails_is_an_answer(ask: Any, tmp_path: Path) -> N
     broken.write_text("raise ValueError('no')\n")
     assert "import fails" in ask(Prepare(str(broken), (4,), "fp32", 1, str(tmp_path)))["error"]
     assert ask(Prepare(str(LAUNCHERS), (4,), "fp32", 1, str(tmp_path)))["error"] == ""
+
+
+def test_inputs_are_written_as_they_lie_in_memory(ask: Any, tmp_path: Path) -> None:
+    """A transposed input and an expanded one: the bytes are the storage's, which the record's strides count in."""
+    import torch
+
+    file = tmp_path / "strided.py"
+    file.write_text(
+        "import torch\n"
+        "def make_inputs(shape, dtype, device, seed):\n"
+        "    x = torch.arange(6, dtype=torch.float32).reshape(2, 3)\n"
+        "    return x.t(), x[1].expand(4, 3)\n"
+        "def reference(x, y):\n"
+        "    return x.double()\n"
+    )
+    files = ask(Prepare(str(file), (3, 2), "fp32", 1, str(tmp_path)))["files"]
+    read = [torch.frombuffer(bytearray(Path(one).read_bytes()), dtype=torch.float32).tolist() for one in files]
+    assert read == [[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [3.0, 4.0, 5.0]]

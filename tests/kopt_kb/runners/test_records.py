@@ -196,3 +196,16 @@ def test_a_replay_without_a_gpu_is_missing_and_never_a_pass(stored) -> None:  # 
     else:
         with pytest.raises(MissingTool):
             replay_record(folder, LAUNCHERS, checks=1)
+
+
+@pytest.mark.torch
+@pytest.mark.triton
+def test_a_reference_that_never_answers_is_ended(  # type: ignore[no-untyped-def]
+    stored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line that says so, and not a command that hangs."""
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\n\n\ndef make_inputs(*_, **__):\n    time.sleep(600)\n")
+    monkeypatch.setattr(records, "_REFERENCE_S", 2.0)
+    with pytest.raises(KoptError, match="longer than 2 s"):
+        replay_record(stored(_record()), slow, checks=1)
