@@ -76,12 +76,13 @@ def attention_rows(
         seen = key[None, :] < length
         if CAUSAL:
             seen = seen & (key[None, :] <= row[:, None])
-        score = tl.where(seen, tl.dot(q, tl.trans(k)) * scale, -float("inf"))
+        product = tl.dot(q, tl.trans(k), input_precision="ieee")  # fp32 operands are not rounded to tf32
+        score = tl.where(seen, product * scale, -float("inf"))
         new_top = tl.maximum(top, tl.max(score, axis=1))
         p = tl.exp(score - new_top[:, None])
         keep = tl.exp(top - new_top)
         total = total * keep + tl.sum(p, axis=1)
-        acc = tl.dot(p.to(v.dtype), v, acc * keep[:, None])
+        acc = tl.dot(p.to(v.dtype), v, acc * keep[:, None], input_precision="ieee")
         top = new_top
     out = (acc / total[:, None]).to(o_ptr.dtype.element_ty)
     tl.store(o_ptr + q_tile, out, mask=inside)

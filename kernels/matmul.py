@@ -106,7 +106,7 @@ def _product(a, b, acc, WIDEN: tl.constexpr):
     if WIDEN:
         a = a.to(tl.float32)
         b = b.to(tl.float32)
-    return tl.dot(a, b, acc)
+    return tl.dot(a, b, acc, input_precision="ieee")  # fp32 operands are not rounded to tf32
 
 
 @triton.jit

@@ -36,7 +36,7 @@ def matmul_small_tiles(
         if WIDEN:  # Triton's interpreter would multiply the bit patterns of bf16
             a = a.to(tl.float32)
             b = b.to(tl.float32)
-        acc = tl.dot(a, b, acc)
+        acc = tl.dot(a, b, acc, input_precision="ieee")  # fp32 operands are not rounded to tf32
     place = c_ptr + row[:, None].to(tl.int64) * c_stride + col[None, :]
     tl.store(place, acc.to(c_ptr.dtype.element_ty), mask=(row[:, None] < m) & (col[None, :] < n))
 

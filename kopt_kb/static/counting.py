@@ -129,6 +129,16 @@ def _traffic(level: Any, direction: Any, compulsory: Amount, requested: Amount) 
     return None if least is None else ByteCount(level, direction, least, _known([requested]))
 
 
+def _engine(dtype: str, engine: str, target: str) -> Engine:
+    """Return the engine that does operations of the IR on a target.
+
+    A `tt.dot` of fp32 operands at full precision has no tensor-core instruction on NVIDIA (PTX ISA, section mma: the
+    multiplicands are f16, bf16, tf32, f64, integers and narrower types); it becomes fused multiply-adds.
+    """
+    plain = engine == "matrix" and not (dtype == "fp32" and target.startswith("sm_"))
+    return "matrix" if plain else "vector"
+
+
 def work_of(counted: CountedKernel, dtype: str) -> Work:
     """Return the counted launch as work: useful operations by (dtype, engine), compulsory bytes by direction.
 
@@ -137,17 +147,22 @@ def work_of(counted: CountedKernel, dtype: str) -> Work:
     """
     kernel = counted.kernel
     executed = {(one.dtype, one.engine): one.amount for one in kernel.executed}
-    flops = []
+    useful: dict[tuple[str, Engine], list[Amount]] = {}
+    done: dict[tuple[str, Engine], list[Amount]] = {}
     for one in kernel.useful:
-        useful = _known([one.amount])
-        if useful is None:
+        where = (one.dtype, _engine(one.dtype, one.engine, counted.compilation.target))
+        useful.setdefault(where, []).append(one.amount)
+        done.setdefault(where, []).append(executed[(one.dtype, one.engine)])
+    flops = []
+    for (counted_as, engine), amounts in useful.items():
+        total = _known(amounts)
+        if total is None:
             raise BadInput(
                 f"operations of {counted.compilation.name} are unknown",
                 fix="`kb count` says why, with the IR line",
                 code="KB086",
             )
-        engine: Engine = "matrix" if one.engine == "matrix" else "vector"
-        flops.append(FlopCount(one.dtype, engine, useful, _known([executed[(one.dtype, one.engine)]])))
+        flops.append(FlopCount(counted_as, engine, total, _known(done[(counted_as, engine)])))
     moved = [
         _traffic("dram", "read", kernel.read.compulsory, kernel.read.requested),
         _traffic("dram", "write", kernel.written.compulsory, kernel.written.requested),

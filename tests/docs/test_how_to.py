@@ -112,7 +112,9 @@ def test_modules_that_the_map_names_exist(repo_root: Path) -> None:
     """ARCHITECTURE.md is true: each `path.py` in it ends the path of a module."""
     named = set(re.findall(r"`([a-z_/]+\.py)`", (repo_root / "ARCHITECTURE.md").read_text()))
     modules = [
-        path.as_posix() for folder in ("kopt_kb", "analysis", "kernels", "tests") for path in (repo_root / folder).rglob("*.py")
+        path.as_posix()
+        for folder in ("kopt_kb", "analysis", "kernels", "tests")
+        for path in (repo_root / folder).rglob("*.py")
     ]
     assert len(named) > 20
     assert not [name for name in named if not any(module.endswith(f"/{name}") for module in modules)]

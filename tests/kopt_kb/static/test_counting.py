@@ -58,3 +58,24 @@ def test_large_launches_are_counted_by_shape(repo_root: Path) -> None:
     """And can be forced either way."""
     (one,) = count_case(OpCase(str(repo_root / "kernels/rms_norm.py"), (65536, 8192), "bf16"), "sm_90")
     assert one.mode == "shape"
+
+
+@pytest.mark.parametrize(("target", "engine"), [("sm_90", "vector"), ("gfx942", "matrix")])
+@pytest.mark.parametrize("name", ["matmul", "naive/matmul"])
+def test_an_fp32_product_is_not_rounded_and_runs_where_the_target_has_fp32(
+    name: str, target: str, engine: str, repo_root: Path
+) -> None:
+    """64x32x48 fp32: all operations are fp32 and none is tf32; NVIDIA's tensor cores take no fp32 operands."""
+    (one,) = count_case(OpCase(str(repo_root / f"kernels/{name}.py"), (64, 32, 48), "fp32"), target)
+    counted = work_of(one, "fp32")
+    assert [(flop.dtype, flop.engine, flop.useful.value) for flop in counted.flops] == [
+        ("fp32", engine, 2 * 64 * 32 * 48)
+    ]
+
+
+def test_an_fp32_attention_counts_products_and_softmax_on_one_engine(repo_root: Path) -> None:
+    """Operations that share an engine are one amount."""
+    (one,) = count_case(OpCase(str(repo_root / "kernels/attention.py"), (1, 1, 64, 32), "fp32"), "sm_90")
+    counted = work_of(one, "fp32")
+    assert [(flop.dtype, flop.engine) for flop in counted.flops] == [("fp32", "vector")]
+    assert counted.flops[0].useful.value == sum(flop.amount.value or 0 for flop in one.kernel.useful)
