@@ -1,0 +1,1 @@
+"""Decisions between launch records: the clock's statistics, the judge children, contests."""
