@@ -11,7 +11,7 @@ from kopt_kb.cli.output import add_wiki, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, bench_plan, utilization
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.options import Settings
 from kopt_kb.workspace.retarget import registry_of
 from kopt_kb.workspace.targets.bench import BenchReport
 from kopt_kb.workspace.workspace import Workspace

@@ -23,21 +23,18 @@ from kopt_kb.cli.tune_confirmed import DEVICE, as_confirmed, launch_of, settings
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.policies import POLICIES, policy_from_json, policy_named
-from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.options import Budget, CampaignOptions
+from kopt_kb.tuning.policy import DEFAULT_POLICY, POLICIES, Policy, confirmed_policy, policy_named
 from kopt_kb.tuning.proposals import Proposer
-from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
+from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.tuning.report import CampaignReport, conditions_text, report_of
-from kopt_kb.tuning.rounds import Aids
-from kopt_kb.tuning.settings import Budget
-from kopt_kb.tuning.stage_one import PackagedProposer
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from kopt_kb.tuning.project import ProjectSubject
+    from kopt_kb.tuning.project import ProjectAdapter
 
 __all__ = ["add_arguments", "run"]
 
@@ -102,16 +99,17 @@ def run(args: argparse.Namespace) -> int:
 
         return print_patch(args, workspace, state)
     if args.action in {"status", "report"} or (state.route == "roofline" and state.stopped is not None):
-        return _print(report_of(state, _policy_of(state, None)), args, state)
+        return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
     if args.action == "stop":
         return _stop(args, workspace, state)
     _check_budget(args)
     _check_opened(args, state)
     if args.action in {"resume", "step"} and state.stopped is not None:
-        return _print(report_of(state, _policy_of(state, None)), args, state)
+        return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
     args = as_confirmed(args, _opened(state))
     project = _project(workspace, state)
-    policy = _policy_of(state, args, project)
+    opened = _opened(state)
+    policy = confirmed_policy(opened) if opened is not None else _asked_policy(args, project)
     parameters = _parameters(args, state, policy, project)
     if args.dry_run:
         _show(parameters, args.json)
@@ -143,7 +141,7 @@ def _check_opened(args: argparse.Namespace, state: WorkspaceState) -> None:
         )
 
 
-def _project(workspace: Workspace, state: WorkspaceState) -> ProjectSubject | None:
+def _project(workspace: Workspace, state: WorkspaceState) -> ProjectAdapter | None:
     """Return the workspace's project; what projects need is loaded where there is one."""
     if "project" not in state.task:
         return None
@@ -162,8 +160,10 @@ def _stop(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState)
         raise BadInput(
             "there is no campaign to stop", where=args.workspace, fix="start one with kb tune run", code="KB430"
         )
-    policy = _policy_of(state, None)
-    with Campaign(workspace, policy, (), SimulatorExecutor(), aids=Aids(say=_say)) as campaign:  # nothing is run
+    policy = confirmed_policy(state.campaign)
+    with Campaign(
+        workspace, policy, (), SimulatorExecutor(), options=CampaignOptions(say=_say)
+    ) as campaign:  # nothing is run
         campaign.stop("user")
         return _print(campaign.report(), args, state)
 
@@ -174,19 +174,13 @@ def _check_budget(args: argparse.Namespace) -> None:
             raise BadInput(f"{name} {value:g}", where="kb tune", fix="give 0 or more", code="KB105")
 
 
-def _policy_of(state: WorkspaceState, args: argparse.Namespace | None, project: ProjectSubject | None = None) -> Policy:
-    """Return the policy the open campaign was confirmed with, else the one asked for."""
-    if state.campaign is not None and (args is None or state.stopped is None):
-        return policy_from_json(state.campaign.policy)
-    if args is None:
-        return policy_named("gpu-wiki")
-    core = tuple(args.core_shape) if args.core_shape else None
-    scope = "every_shape" if args.every_shape else ""
-    found = policy_named(
-        args.policy or "gpu-wiki", core_shapes=core, max_rounds=args.max_rounds, stop_scope=scope,
-        without_stops=args.no_stop,
+def _asked_policy(args: argparse.Namespace, project: ProjectAdapter | None) -> Policy:
+    """Return the policy that the arguments ask for."""
+    policy = policy_named(
+        args.policy or DEFAULT_POLICY, core_shapes=tuple(args.core_shape) if args.core_shape else None,
+        max_rounds=args.max_rounds, stop_scope="every_shape" if args.every_shape else "", without_stops=args.no_stop,
     )  # fmt: skip
-    return found if project is None else project.policy(found)
+    return policy if project is None else project.policy(policy)
 
 
 def _campaign(
@@ -194,41 +188,41 @@ def _campaign(
     workspace: Workspace,
     state: WorkspaceState,
     policy: Policy,
-    project: ProjectSubject | None,
+    project: ProjectAdapter | None,
 ) -> Campaign:
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     settings, tips = settings_of(args, _opened(state)), Path(args.tips) if args.tips else None
-    aids = Aids(tips=tips, say=_say, launch=launch_of(args))
+    options = CampaignOptions(tips=tips, say=_say, launch=launch_of(args))
     if project is not None:
         from kopt_kb.cli.tune_project import device_names, project_campaign
 
         known = device_names(open_registry(args))
-        aids = replace(aids, product_of=known, project=project)
-        return project_campaign(args, workspace, project, policy, settings=settings, aids=aids)
+        options = replace(options, product_of=known, project=project)
+        return project_campaign(args, workspace, project, policy, settings=settings, options=options)
     problem = state.problem
     if not simulate and state.route != "roofline":
         from kopt_kb.runners.candidate.search_pruning import pruning_rules
-        from kopt_kb.tuning.resource_gate import ResourceGate
+        from kopt_kb.tuning.evidence import ResourceGate
         from kopt_kb.wiki.devices import product_of
 
         registry = open_registry(args)
         platform = registry.platform(state.created.platform)
         gate = ResourceGate(platform, problem.shapes, problem.dtype)
-        aids = replace(
-            aids,
+        options = replace(
+            options,
             resources=gate,
             instructions=gate.instructions,
             pruning=pruning_rules(platform),
             product_of=partial(product_of, registry),
         )
     if simulate:
-        return Campaign(workspace, policy, _proposers(args), SimulatorExecutor(), settings=settings, aids=aids)
+        return Campaign(workspace, policy, _proposers(args), SimulatorExecutor(), settings=settings, options=options)
     from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
 
     command = tuple(shlex.split(args.executor_command)) if args.executor_command else ()
     device = args.device or DEVICE
     executor = CommandExecutor(command, device=device) if command else ChildProcessExecutor(device)
-    return Campaign(workspace, policy, _proposers(args), executor, settings=settings, aids=aids)
+    return Campaign(workspace, policy, _proposers(args), executor, settings=settings, options=options)
 
 
 def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
@@ -244,7 +238,7 @@ def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
 
 
 def _parameters(
-    args: argparse.Namespace, state: WorkspaceState, policy: Policy, project: ProjectSubject | None
+    args: argparse.Namespace, state: WorkspaceState, policy: Policy, project: ProjectAdapter | None
 ) -> dict[str, object]:
     """Return what a campaign would run with, as inferred."""
     problem, created = state.problem.to_json(), state.created

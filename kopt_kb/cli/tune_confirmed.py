@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kopt_kb.errors import BadInput
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.options import Settings
 from kopt_kb.wire import read
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Launch
 

@@ -12,14 +12,13 @@ from kopt_kb.runners.project.bundle import files_of, unified_diff
 from kopt_kb.runners.project.executor import ProjectExecutor
 from kopt_kb.runners.project.host import HOST
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.confirmed import is_confirmed
 from kopt_kb.tuning.environment import ProductOf
+from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.project import ProjectSubject
+from kopt_kb.tuning.project import ProjectAdapter
 from kopt_kb.tuning.proposals import Proposer
-from kopt_kb.tuning.rounds import Aids
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.versions import is_confirmed
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -30,9 +29,9 @@ from kopt_kb.workspace.workspace import Workspace
 __all__ = ["device_names", "print_patch", "project_campaign", "project_of", "project_parameters", "project_proposers"]
 
 
-def project_of(workspace: Workspace, state: WorkspaceState) -> ProjectSubject | None:
+def project_of(workspace: Workspace, state: WorkspaceState) -> ProjectAdapter | None:
     """Return the project of a workspace, or None."""
-    return ProjectSubject.of(state, ObjectStore(workspace.layout.objects).get)
+    return ProjectAdapter.of(state, ObjectStore(workspace.layout.objects).get)
 
 
 def device_names(registry: Registry) -> ProductOf:
@@ -54,11 +53,11 @@ def project_proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
 def project_campaign(
     args: argparse.Namespace,
     workspace: Workspace,
-    project: ProjectSubject,
+    project: ProjectAdapter,
     policy: Policy,
     *,
     settings: Settings,
-    aids: Aids,
+    options: CampaignOptions,
 ) -> Campaign:
     """Return the campaign that runs the project's own commands.
 
@@ -72,16 +71,16 @@ def project_campaign(
                 f"{flag} on a workspace that runs a project's own commands", where=args.workspace, fix=fix, code="KB103"
             )
     executor = ProjectExecutor(project.project, project.root)
-    return Campaign(workspace, policy, project_proposers(args), executor, settings=settings, aids=aids)
+    return Campaign(workspace, policy, project_proposers(args), executor, settings=settings, options=options)
 
 
-def project_parameters(subject: ProjectSubject, state: WorkspaceState) -> dict[str, object]:
+def project_parameters(adapter: ProjectAdapter, state: WorkspaceState) -> dict[str, object]:
     """Return what a dry run shows of a project: commands with their limits, paths, CSV and target."""
-    project = subject.project
+    project = adapter.project
     commands = {name: f"{one.shown()} (at most {one.limit_s:g} s)" for name, one in project.commands.items()}
     metrics = [one for one in (project.csv.forward, project.csv.backward) if one is not None]
     return {
-        "project": project.where, "root": str(subject.root), "kernel_source": project.kernel_source, **commands,
+        "project": project.where, "root": str(adapter.root), "kernel_source": project.kernel_source, **commands,
         "editable": list(project.editable), "protected": list(project.protected),
         "csv_columns": list(project.csv.columns), "metric": project.scoring.metric,
         "units": [f"{one.name}: {one.unit}" for one in metrics],

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _source(source: bytes, args: argparse.Namespace) -> int:
-    from kopt_kb.tuning.source_lint import lint_source
+    from kopt_kb.tuning.lint import lint_source
 
     found = lint_source(source, framework=args.framework)
     if args.json:

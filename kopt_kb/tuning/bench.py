@@ -14,12 +14,11 @@ from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Answer, Check, Timing
 from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
 from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
-from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.environment import ProductOf, read_machine, refuse_missing
-from kopt_kb.tuning.gates import Ran
-from kopt_kb.tuning.jobs import Sources, job_of
-from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.source_lint import lint_source
+from kopt_kb.tuning.environment import ProductOf, read_machine
+from kopt_kb.tuning.jobs import Ran, Sources, job_of, refuse_missing
+from kopt_kb.tuning.lint import lint_source
+from kopt_kb.tuning.options import Settings
+from kopt_kb.tuning.session import Session
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.fold import fold
@@ -154,12 +153,12 @@ def bench_kernel(
         with Journal.hold(workspace.layout.journal):  # two that measure on one device spoil each other's times
             source = _measure(plan, executor, look_up, _Unrecorded(executor), say)
     else:
-        desk = Desk.open(workspace.layout, executor)
+        session = Session.open(workspace.layout, executor)
         try:
-            with closing(desk):
-                for name in finish_benches(desk):
+            with closing(session):
+                for name in finish_benches(session):
                     say(f"{name} was cut off: kept the records it had measured")
-                source = _measure(plan, executor, look_up, _Recorded(desk), say)
+                source = _measure(plan, executor, look_up, _Recorded(session), say)
         finally:
             _render(workspace, say)
     return _judge(workspace, source, look_up, plan.scope)
@@ -210,24 +209,24 @@ def _kernel_name(plan: BenchPlan) -> str:
 class _Recorded:
     """Runs and records that the journal keeps."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self.name = f"bench-{1 + len(desk.state().benches)}"
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.name = f"bench-{1 + len(session.state().benches)}"
         self._environment = 0
 
     def begin(self, plan: BenchPlan, machine: EnvironmentRecorded) -> str:
-        kernel = self._desk.store.put(plan.source)
-        self._environment = self._desk.append(BenchStarted(self.name, kernel, plan.version, machine))
+        kernel = self._session.store.put(plan.source)
+        self._environment = self._session.append(BenchStarted(self.name, kernel, plan.version, machine))
         return kernel
 
     def run(self, kind: JobKind, plan: BenchPlan) -> Outcome:
         job = _job(kind, plan)
-        return self._desk.execute(f"{self.name}.{kind}.1", self.name, 1, job)
+        return self._session.execute(f"{self.name}.{kind}.1", self.name, 1, job)
 
     def keep(self, answer: Timing) -> list[Measured]:
         records = list(made_records(self.name, timing_run(self.name), self._environment, answer))
         for one in records:
-            self._desk.append(one)
+            self._session.append(one)
         return records
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Timing
-from kopt_kb.tuning.desk import Desk
+from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.round_events import Measured
 
 __all__ = ["finish_benches", "made_records", "timing_run"]
@@ -32,12 +32,12 @@ def made_records(bench: str, run: str, environment: int, answer: Timing) -> Iter
             yield Measured(name, bench, shape, one.n, one.median_s, one.spread, run, environment)
 
 
-def finish_benches(desk: Desk) -> tuple[str, ...]:
+def finish_benches(session: Session) -> tuple[str, ...]:
     """Append the records that benches lack although their timing run finished; returns the names of those benches.
 
     A bench that was killed between two of its records has all of them in the blob of what its run answered.
     """
-    state = desk.state()
+    state = session.state()
     if not state.benches:
         return ()
     order = [format_shape(one) for one in state.problem.shapes]
@@ -48,13 +48,13 @@ def finish_benches(desk: Desk) -> tuple[str, ...]:
         ended = begun.finished if begun is not None else None
         if ended is None or ended.outcome != "ok" or ended.output is None:
             continue
-        answer = desk.recall(begun).result if begun is not None else None
+        answer = session.recall(begun).result if begun is not None else None
         if not isinstance(answer, Timing):
             continue
         # The blob's keys are sorted; records keep the problem's order, by which a cut bench is told from a whole one.
         answer = Timing({shape: answer.shapes[shape] for shape in order if shape in answer.shapes})
         lacking = [one for one in made_records(name, run, bench.seq, answer) if one.id not in kept]
         for one in lacking:
-            desk.append(one)
+            session.append(one)
         finished += [name] if lacking else []
     return tuple(finished)

@@ -10,14 +10,14 @@ from typing import Self
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.runners.candidate.job import Executor
-from kopt_kb.tuning.desk import Desk
 from kopt_kb.tuning.machine import State, StepName, exits, next_step, state_of
-from kopt_kb.tuning.opening import Opening
+from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, view_of
 from kopt_kb.tuning.report import CampaignReport, report_of
-from kopt_kb.tuning.rounds import Aids, RoundWork
-from kopt_kb.tuning.settings import Budget, Settings
+from kopt_kb.tuning.rounds import RoundWork
+from kopt_kb.tuning.session import Session
+from kopt_kb.tuning.setup import CampaignSetup
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
 from kopt_kb.workspace.journal.disk import read_regular
@@ -38,7 +38,7 @@ class Campaign:
         proposers: Asked in order for the next hypothesis.
         executor: Runs candidates.
         settings: Sizes of measurements.
-        aids: Compiler, profiler, tips, progress.
+        options: Compiler, profiler, tips, progress.
     """
 
     def __init__(
@@ -49,16 +49,16 @@ class Campaign:
         executor: Executor,
         *,
         settings: Settings | None = None,
-        aids: Aids | None = None,
+        options: CampaignOptions | None = None,
     ) -> None:
         self._workspace = workspace
         self._policy = policy
         self._proposers = tuple(proposers)
         self._executor = executor
         self._settings = settings or Settings()
-        self._aids = aids or Aids()
-        self._say = self._aids.say
-        self._desk: Desk | None = None
+        self._options = options or CampaignOptions()
+        self._say = self._options.say
+        self._session: Session | None = None
         self._machine_read = False
         self._rendered_seq = 0
 
@@ -73,20 +73,20 @@ class Campaign:
 
     def close(self) -> None:
         """Give the journal's lock back; closing twice is harmless."""
-        if self._desk is not None:
-            self._desk.close()
-            self._desk = None
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
-    def _open(self) -> Desk:
-        if self._desk is None:
-            self._desk = Desk.open(self._workspace.layout, self._executor, self._aids.project)
-            last = self._desk.journal.events[-1:]
+    def _open(self) -> Session:
+        if self._session is None:
+            self._session = Session.open(self._workspace.layout, self._executor, self._options.project)
+            last = self._session.journal.events[-1:]
             self._rendered_seq = last[0].seq if last and last[0].kind != Resumed.kind else 0
-        return self._desk
+        return self._session
 
-    def _opening(self, desk: Desk) -> Opening:
-        own = (self._executor, self._policy, self._proposers, self._settings, self._aids)
-        return Opening(desk, str(self._workspace.layout.root), *own)
+    def _setup(self, session: Session) -> CampaignSetup:
+        own = (self._executor, self._policy, self._proposers, self._settings, self._options)
+        return CampaignSetup(session, str(self._workspace.layout.root), *own)
 
     def state(self) -> WorkspaceState:
         """Return the state after the last event."""
@@ -100,20 +100,20 @@ class Campaign:
             BadInput: The journal belongs to a campaign with another policy or kind of executor.
             MissingTool: What measuring needs is absent.
         """
-        desk = self._open()
-        state = desk.state()
+        session = self._open()
+        state = session.state()
         if state.campaign is not None and state.route != "roofline":
-            self._opening(desk).check_same(state)
-            state = self._same_machine(desk, state)
-        steps: dict[StepName, Callable[[Desk, WorkspaceState], None]] = {
+            self._setup(session).check_same(state)
+            state = self._same_machine(session, state)
+        steps: dict[StepName, Callable[[Session, WorkspaceState], None]] = {
             "rest": lambda *_: None, "end_at_targets": self._end_at_targets, "define": self._define,
-            "prepare": self._prepare, "read_tips": lambda desk, state: self._opening(desk).read_tips(state),
+            "prepare": self._prepare, "read_tips": lambda session, state: self._setup(session).read_tips(state),
             "begin_baseline": self._begin_baseline, "measure_noise": self._measure_noise,
             "keep_version": self._keep_version, "state_hypothesis": self._restate, "submit": self._submit,
             "validate": self._validate, "next_round": self._next_round,
         }  # fmt: skip
-        steps[next_step(state).name](desk, state)
-        reached = desk.state()
+        steps[next_step(state).name](session, state)
+        reached = session.state()
         if reached.stopped is not None or (state.open_round is not None and reached.open_round is None):
             self._render()
         return state_of(reached)
@@ -125,10 +125,10 @@ class Campaign:
         ends only this call: the campaign stays open.
         """
         limits, begin = budget or Budget(), time.monotonic()
-        desk = self._open()
-        done = _closed(desk.state())
+        session = self._open()
+        done = _closed(session.state())
         try:
-            while (state := desk.state()).stopped is None:
+            while (state := session.state()).stopped is None:
                 spent = limits.seconds_s is not None and time.monotonic() - begin >= limits.seconds_s
                 rounds = _closed(state) - done
                 spent = spent or (limits.rounds is not None and rounds >= limits.rounds)
@@ -142,9 +142,9 @@ class Campaign:
                     self.step()
         except KeyboardInterrupt:
             self.stop("user")
-        if desk.journal.head.seq != self._rendered_seq:
+        if session.journal.head.seq != self._rendered_seq:
             self._render()  # a new start, or the machine, that no round followed
-        return report_of(desk.state(), self._policy)
+        return report_of(session.state(), self._policy)
 
     def stop(self, reason: StopReason) -> None:
         """End the campaign for a reason that comes from outside, such as user or budget.
@@ -152,14 +152,14 @@ class Campaign:
         Raises:
             BadInput: The transition table does not let it end for that reason where it stands.
         """
-        desk = self._open()
-        state = desk.state()
+        session = self._open()
+        state = session.state()
         last = state.rounds[-1].decided_seq if state.rounds else 0
         if state.stopped is None:
-            self._end(desk, state, reason, (last,) if last else ())
+            self._end(session, state, reason, (last,) if last else ())
             self._render()
 
-    def _end(self, desk: Desk, state: WorkspaceState, reason: StopReason, evidence: tuple[int, ...]) -> None:
+    def _end(self, session: Session, state: WorkspaceState, reason: StopReason, evidence: tuple[int, ...]) -> None:
         allowed = exits(state, self._policy)
         if reason not in allowed:
             raise BadInput(
@@ -168,7 +168,7 @@ class Campaign:
                 fix=f"there it ends with {', '.join(sorted(allowed))}",
                 code="KB422",
             )
-        desk.append(Stopped(reason, evidence))
+        session.append(Stopped(reason, evidence))
         self._say(f"stopped: {reason}")
 
     def restart(self) -> None:
@@ -177,49 +177,49 @@ class Campaign:
         Raises:
             BadInput: Simulated and measured rounds would meet.
         """
-        desk = self._open()
-        state = desk.state()
+        session = self._open()
+        state = session.state()
         if state.route == "roofline":
             return
         if state.campaign is not None and state.simulated != self._executor.simulated:
-            self._opening(desk).check_same(state)
-        self._opening(desk).define(state)
+            self._setup(session).check_same(state)
+        self._setup(session).define(state)
 
     def report(self) -> CampaignReport:
         """Return the report of the state as it is."""
         return report_of(self.state(), self._policy)
 
-    def _end_at_targets(self, desk: Desk, state: WorkspaceState) -> None:
+    def _end_at_targets(self, session: Session, state: WorkspaceState) -> None:
         """End at once: the user chose the route that has targets and nothing to try."""
         if state.campaign is None:
-            self._opening(desk).define(state)
-            state = desk.state()
-        self._end(desk, state, "user", (1, *filter(None, (state.targets_seq,))))
+            self._setup(session).define(state)
+            state = session.state()
+        self._end(session, state, "user", (1, *filter(None, (state.targets_seq,))))
 
-    def _define(self, desk: Desk, state: WorkspaceState) -> None:
-        self._opening(desk).refuse_rounds_by_hand(state)
-        self._opening(desk).define(state)
+    def _define(self, session: Session, state: WorkspaceState) -> None:
+        self._setup(session).refuse_rounds_by_hand(state)
+        self._setup(session).define(state)
 
-    def _prepare(self, desk: Desk, state: WorkspaceState) -> None:
-        self._opening(desk).prepare(state.created.platform)
+    def _prepare(self, session: Session, state: WorkspaceState) -> None:
+        self._setup(session).prepare(state.created.platform)
         self._machine_read = True
 
-    def _same_machine(self, desk: Desk, state: WorkspaceState) -> WorkspaceState:
+    def _same_machine(self, session: Session, state: WorkspaceState) -> WorkspaceState:
         """Look once at the machine: whoever opened the campaign before may have sat at another one."""
         if self._machine_read or state.simulated or not state.environment_seq or state.stopped is not None:
             return state
-        self._opening(desk).go_on(state)
+        self._setup(session).go_on(state)
         self._machine_read = True
-        return desk.state()
+        return session.state()
 
-    def _begin_baseline(self, desk: Desk, state: WorkspaceState) -> None:
-        if self._aids.project is not None:
-            self._aids.project.begin(desk, state)
+    def _begin_baseline(self, session: Session, state: WorkspaceState) -> None:
+        if self._options.project is not None:
+            self._options.project.begin(session, state)
         else:
-            desk.append(RoundStarted(0, self._incumbent(desk, state)))
+            session.append(RoundStarted(0, self._incumbent(session, state)))
 
-    def _measure_noise(self, desk: Desk, state: WorkspaceState) -> None:
-        self._round_work(desk).noise(state)
+    def _measure_noise(self, session: Session, state: WorkspaceState) -> None:
+        self._round_work(session).noise(state)
 
     def _render(self) -> None:
         """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
@@ -235,30 +235,30 @@ class Campaign:
         for line in report.lines():
             self._say(line)
 
-    def _next_round(self, desk: Desk, state: WorkspaceState) -> None:
+    def _next_round(self, session: Session, state: WorkspaceState) -> None:
         if state.best is not None and state.best.snapshot is not None:
-            desk.checkout(state.best.snapshot.blob)
-        project = self._aids.project
-        if project is not None and project.freeze(desk, state):
+            session.checkout(state.best.snapshot.blob)
+        project = self._options.project
+        if project is not None and project.freeze(session, state):
             return
-        stop, incumbent = stop_reason(state, self._policy), self._incumbent(desk, state)
+        stop, incumbent = stop_reason(state, self._policy), self._incumbent(session, state)
         just_begun = state.rounds and state.rounds[-1] is state.baseline
         if stop is None and just_begun and not self._workspace.layout.baseline_report.is_file():
             self._render()  # a kill between the decision and the views left Stage 1 without its report
-        proposal = self._ask(desk, state, incumbent) if stop is None else None
-        if proposal is None and project is not None and (last := project.confirmation(desk, state)) is not None:
+        proposal = self._ask(session, state, incumbent) if stop is None else None
+        if proposal is None and project is not None and (last := project.confirmation(session, state)) is not None:
             proposal, incumbent = last
         if proposal is None:
             if stop is None and state.baseline is None:
                 self._say("nobody proposes a kernel: give --proposer CMD or --plan FILE to kb tune run")
             evidence = tuple(one.decided_seq for one in state.rounds if one.decided_seq)
-            self._end(desk, state, *(stop or ("exhausted", evidence)))
+            self._end(session, state, *(stop or ("exhausted", evidence)))
             return
         number = state.rounds[-1].number + 1 if state.rounds else 0
-        desk.append(RoundStarted(number, incumbent))
-        self._state_hypothesis(desk, number, proposal)
+        session.append(RoundStarted(number, incumbent))
+        self._state_hypothesis(session, number, proposal)
 
-    def _incumbent(self, desk: Desk, state: WorkspaceState) -> str:
+    def _incumbent(self, session: Session, state: WorkspaceState) -> str:
         """Return the blob a round starts from: the last accepted version, else the file the workspace began with."""
         best = state.best
         if best is not None and best.snapshot is not None:
@@ -270,13 +270,13 @@ class Campaign:
             raise BadInput(
                 "there is no kernel.py", where=str(self._workspace.layout.root), fix="restore it from git", code="KB432"
             )
-        return desk.store.put(given)
+        return session.store.put(given)
 
-    def _ask(self, desk: Desk, state: WorkspaceState, incumbent: str) -> Proposal | None:
+    def _ask(self, session: Session, state: WorkspaceState, incumbent: str) -> Proposal | None:
         """Return the first proposal; categories that stagnated come last."""
         avoid = stagnant_categories(state, self._policy)
         for excluded in dict.fromkeys((avoid, frozenset[str]())):
-            view = replace(view_of(state, desk.store.get(incumbent), excluded), project=self._aids.project)
+            view = replace(view_of(state, session.store.get(incumbent), excluded), project=self._options.project)
             for proposer in self._proposers:
                 proposal = proposer.propose(view)
                 if proposal is None or proposal.category in excluded:
@@ -291,53 +291,53 @@ class Campaign:
                 return proposal
         return None
 
-    def _state_hypothesis(self, desk: Desk, number: int, proposal: Proposal) -> None:
-        blob = desk.store.put(proposal.source)
-        seq = desk.append(proposal.made(number, blob))
-        desk.append(
+    def _state_hypothesis(self, session: Session, number: int, proposal: Proposal) -> None:
+        blob = session.store.put(proposal.source)
+        seq = session.append(proposal.made(number, blob))
+        session.append(
             HypothesisStated(number, proposal.category, proposal.claim, proposal.expected, (seq,), proposal.proposer)
         )
         self._say(f"round {number} [{proposal.category}] {proposal.claim}")
 
-    def _round_work(self, desk: Desk) -> RoundWork:
-        return RoundWork(desk, self._policy, self._settings, self._aids)
+    def _round_work(self, session: Session) -> RoundWork:
+        return RoundWork(session, self._policy, self._settings, self._options)
 
-    def _keep_version(self, desk: Desk, state: WorkspaceState) -> None:
+    def _keep_version(self, session: Session, state: WorkspaceState) -> None:
         found = state.rounds[-1]
         subject = f"V{found.number}: {found.hypothesis.claim if found.hypothesis else 'baseline'}"
-        desk.snapshot(found, found.submitted[found.name].blob, subject)
+        session.snapshot(found, found.submitted[found.name].blob, subject)
 
-    def _submit(self, desk: Desk, state: WorkspaceState) -> None:
-        self._round_work(desk).submit(state, state.rounds[-1])
+    def _submit(self, session: Session, state: WorkspaceState) -> None:
+        self._round_work(session).submit(state, state.rounds[-1])
 
-    def _validate(self, desk: Desk, state: WorkspaceState) -> None:
-        if not self._round_work(desk).validate(state, state.rounds[-1]):
+    def _validate(self, session: Session, state: WorkspaceState) -> None:
+        if not self._round_work(session).validate(state, state.rounds[-1]):
             return
-        last = desk.state().rounds[-1]
+        last = session.state().rounds[-1]
         decided, why = last.decided, next((one.reason for one in last.gates.values() if one.result == "fail"), "")
         text = f"{decided.decision if decided else ''} ({decided.rule if decided else ''})"
         self._say(f"round {last.number}: {text}{f': {why}' if why else ''}")
 
-    def _restate(self, desk: Desk, state: WorkspaceState) -> None:
+    def _restate(self, session: Session, state: WorkspaceState) -> None:
         """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""
         found = state.rounds[-1]
         if found.proposal is not None:
             one = found.proposal
             evidence = (found.proposal_seq,)
             said = HypothesisStated(found.number, one.category, one.claim, one.expected, evidence, one.proposer)
-            desk.append(said)
+            session.append(said)
             return
         before = state.before(found)
-        project = self._aids.project
-        last = project.confirmation(desk, before) if project is not None else None
+        project = self._options.project
+        last = project.confirmation(session, before) if project is not None else None
         if last is not None and found.incumbent == last[1]:
             proposal: Proposal | None = last[0]
         else:
-            proposal = self._ask(desk, before, found.incumbent)
+            proposal = self._ask(session, before, found.incumbent)
         if proposal is None:
-            self._end(desk, state, "exhausted", (found.seq,))
+            self._end(session, state, "exhausted", (found.seq,))
             return
-        self._state_hypothesis(desk, found.number, proposal)
+        self._state_hypothesis(session, found.number, proposal)
 
 
 def _closed(state: WorkspaceState) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.tuning.policy import GATES, Policy
 
-__all__ = ["SUSPICIOUS", "Decision", "GateResult", "Times", "Verdict", "decide", "judge_gates", "score_pct"]
+__all__ = ["SUSPICIOUS", "Decision", "GateResult", "Times", "Verdict", "decide", "judge_gates", "score_pct", "unmet"]
 
 Verdict = Literal["accept", "accept_with_note", "rollback", "unverified"]
 Times = Mapping[str, Sequence[float]]
@@ -26,7 +26,7 @@ _DIGITS = 9  # percents are compared after rounding, so that 1.05 against 1 is e
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One gate's word on a candidate."""
+    """One gate's result on a candidate."""
 
     gate: str
     result: Literal["pass", "fail", "unavailable"]
@@ -115,7 +115,7 @@ def decide(
     return Decision(*verdict, gain, changes)
 
 
-_Word = tuple[Verdict, str, str]
+_Ruling = tuple[Verdict, str, str]
 
 
 def judge_gates(policy: Policy, gates: Sequence[GateResult]) -> Decision | None:
@@ -159,7 +159,7 @@ def _repeat_gains(incumbent: Times, candidate: Times) -> list[float]:
     ]
 
 
-def _noise(policy: Policy, gains: Sequence[float], gain: float, noise_pct: float) -> _Word | None:
+def _noise(policy: Policy, gains: Sequence[float], gain: float, noise_pct: float) -> _Ruling | None:
     if gain <= 0:
         return "rollback", "R3 not improved", f"{gain:+.3f} %"
     if gain <= noise_pct:
@@ -179,13 +179,13 @@ def _noise(policy: Policy, gains: Sequence[float], gain: float, noise_pct: float
     return None
 
 
-def _regression(policy: Policy, changes: Mapping[str, float]) -> _Word | None:
+def _regression(policy: Policy, changes: Mapping[str, float]) -> _Ruling | None:
     worst = {shape: value for shape, value in changes.items() if policy.is_core(shape)}
     lost = [f"{shape} {value:+.3f} %" for shape, value in worst.items() if -value >= policy.regression_limit_pct]
     return ("rollback", "R3 regression", ", ".join(lost)) if lost else None
 
 
-def _chain(policy: Policy, best: Times | None, candidate: Times) -> _Word | None:
+def _chain(policy: Policy, best: Times | None, candidate: Times) -> _Ruling | None:
     if best is None:
         return None
     behind = -score_pct(
@@ -196,9 +196,30 @@ def _chain(policy: Policy, best: Times | None, candidate: Times) -> _Word | None
     return None
 
 
-def _accept(policy: Policy, changes: Mapping[str, float], gain: float, noise_pct: float) -> _Word:
+def _accept(policy: Policy, changes: Mapping[str, float], gain: float, noise_pct: float) -> _Ruling:
     floor = max(policy.note_loss_pct, noise_pct)
     lost = [f"{shape} {value:+.3f} %" for shape, value in changes.items() if -value > floor]
     if lost:
         return "accept_with_note", "R3 trade-off", f"{gain:+.3f} % in all; {', '.join(lost)}"
     return "accept", "R3 improved", f"{gain:+.3f} %"
+
+
+def unmet(shapes: Iterable[str], repeats: int, errors: Mapping[str, float | None], times: Times) -> tuple[str, ...]:
+    """Return what is missing for a candidate whose gates passed to end Stage 1; empty when nothing is.
+
+    That its kernel is one of the declared framework is the lint gate's word, that it is right the correctness gate's.
+
+    Args:
+        shapes: All shapes of the problem, as written.
+        repeats: Timings that each shape needs.
+        errors: Shape → relative L2 error that its correctness run recorded.
+        times: Its recorded times.
+    """
+    missing = []
+    for shape in shapes:
+        error = errors.get(shape)
+        if error is None or not math.isfinite(error):
+            missing.append(f"no rel_l2_err of {shape} is recorded")
+        if len(times.get(shape, ())) < repeats:
+            missing.append(f"{shape} has fewer than {repeats} times")
+    return tuple(missing)

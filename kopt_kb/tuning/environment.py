@@ -6,15 +6,13 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.runners.candidate.answers import Answer, Environment, Unable
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.answers import Environment
 from kopt_kb.runners.candidate.job import Executor, Job, RunLimits
+from kopt_kb.tuning.jobs import refuse_missing
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 
-__all__ = ["NO_GPU_FIX", "ProductOf", "harness_digest", "read_machine", "refuse_missing"]
-
-NO_GPU_FIX = "run on a machine with a GPU; --simulate needs another workspace, made with kb init"
-"""What to do where nothing can be measured: simulated and measured rounds never share a workspace."""
+__all__ = ["ProductOf", "harness_digest", "read_machine"]
 
 ProductOf = Callable[[str], str | None]
 """Device name → platform id of the product, empty for a name that no page has, None where names say nothing."""
@@ -45,12 +43,6 @@ def read_machine(
     product = None if product_of is None else product_of(found.device)
     harness = harness_digest(of_project=of_project)
     return EnvironmentRecorded(found.device, found.uuid, found.driver, found.clocks, found.versions, harness, product)
-
-
-def refuse_missing(answer: Answer | None, fix: str = "run on a machine with a GPU") -> None:
-    """Raise `MissingTool` when a job was not done because a tool or GPU is missing where it ran."""
-    if isinstance(answer, Unable) and answer.missing is not None:
-        raise MissingTool(answer.missing, fix=fix, code="KB122")
 
 
 def harness_digest(*, of_project: bool = False) -> str:

@@ -1,18 +1,26 @@
-"""From a profiler's report of a candidate to a gate result and a profile record bound to the candidate's blob."""
+"""What tools say of a candidate: a profiler's report, and its code compiled for the platform without a GPU."""
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
 from kopt_kb.analysis.profile.sol import sol_class
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.errors import KoptError
+from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.runners.candidate.answers import Evidence
+from kopt_kb.static.pruning import Removed
 from kopt_kb.tuning.decision import GateResult
+from kopt_kb.wiki.registry import Platform
+from kopt_kb.wire import JSON, canonical
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 
-__all__ = ["read_evidence"]
+__all__ = ["IsaEvidence", "ResourceGate", "read_evidence"]
 
 _SHOWN = (
     "memory_sol_pct", "sm_sol_pct", "dram_sol_pct", "achieved_occupancy_pct", "registers_per_thread", "waves_per_sm",
@@ -41,3 +49,96 @@ def read_evidence(result: Evidence, report: str, kernel: str) -> tuple[GateResul
     metrics = {name: float(found.metrics[name]) for name in _SHOWN if name in found.metrics}
     evidence = ({"kernel": found.name, "shape": result.shape, "metrics": metrics},)
     return GateResult("evidence", "pass", f"{found.name}: {code}"), ProfileRead(report, "ncu", kernel, code, evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceGate:
+    """Judges a source on all shapes of a problem; unavailable without triton, a target, or declared launches."""
+
+    platform: Platform
+    shapes: tuple[Shape, ...]
+    dtype: str
+
+    def __call__(self, source: bytes) -> GateResult:
+        """Return pass, fail with the number and the limit it breaks, or unavailable."""
+        from kopt_kb.kernels.compile.request import OpCase
+        from kopt_kb.static.limits import limits_of
+        from kopt_kb.static.pruning import PruneOptions, prune
+
+        shapes = {format_shape(one): one for one in self.shapes}
+        with tempfile.TemporaryDirectory(prefix="kb-limits-") as folder:
+            file = Path(folder) / "kernel.py"
+            file.write_bytes(source)
+            cases = {text: OpCase(str(file), shape, self.dtype, {}) for text, shape in shapes.items()}
+            try:
+                found = prune(
+                    {"shape": list(cases)},
+                    lambda config: cases[str(config["shape"])],
+                    self.platform.identity.target,
+                    limits_of(self.platform),
+                    PruneOptions(min(len(cases), os.cpu_count() or 1)),
+                )
+            except (MissingTool, KoptError) as error:
+                return GateResult("limits", "unavailable", str(error)[:300])
+        return _judged(found.removed)
+
+    def instructions(self, source: bytes) -> IsaEvidence | None:
+        """Return how far the compiled code is from each ISA target, the worst shape's number; None where it can't be.
+
+        Without Triton, a disassembler or a target that it knows nothing is said.
+        """
+        from kopt_kb.kernels.compile.pool import CompilePool
+        from kopt_kb.kernels.compile.request import OpCase
+        from kopt_kb.static.static_profile import compile_kernel
+
+        by_shape: dict[str, list[dict[str, JSON]]] = {}
+        judged: list[Progress] = []
+        with tempfile.TemporaryDirectory(prefix="kb-isa-") as folder:
+            file = Path(folder) / "kernel.py"
+            file.write_bytes(source)
+            try:
+                with CompilePool() as pool:  # one warm worker: what a worker imports takes longer than a shape
+                    for shape in self.shapes:
+                        case = OpCase(str(file), shape, self.dtype, {})
+                        for kernel in compile_kernel(case, self.platform.identity.target, pool=pool):
+                            found = evaluate_targets(kernel.scan)
+                            by_shape.setdefault(format_shape(shape), []).append(
+                                {"kernel": kernel.name, "targets": [one.to_json() for one in found]}
+                            )
+                            judged += found
+            except (MissingTool, KoptError):
+                return None
+        return IsaEvidence(canonical(by_shape), _worst(judged)) if judged else None
+
+
+@dataclass(frozen=True, slots=True)
+class IsaEvidence:
+    """What scans of compiled code say: a report of every kernel and shape, and the worst number of each target."""
+
+    report: bytes
+    evidence: tuple[Mapping[str, JSON], ...]
+
+
+def _worst(judged: Iterable[Progress]) -> tuple[Mapping[str, JSON], ...]:
+    """Return metric, value and whether it is met for each target that applies to some kernel."""
+    found: dict[str, Progress] = {}
+    for one in judged:
+        known = found.get(one.target.id)
+        if one.value is None:
+            continue
+        sign = 1 if one.target.relation == "at_least" else -1
+        if known is None or known.value is None or sign * one.value < sign * known.value:
+            found[one.target.id] = one
+    return tuple({"metric": name, "value": one.value, "met": one.status == "met"} for name, one in found.items())
+
+
+def _judged(removed: tuple[Removed, ...]) -> GateResult:
+    """Return fail for what can't launch; spills are said, not forbidden; what could not be judged is unavailable."""
+    texts = {one.reason: f"{one.config['shape']}: {one.detail}"[:300] for one in removed}
+    for reason in ("shared_memory", "cannot_launch", "compiler"):
+        if reason in texts:
+            return GateResult("limits", "fail", texts[reason])
+    other = next((text for reason, text in texts.items() if reason != "spills"), "")
+    if other:
+        return GateResult("limits", "unavailable", other)
+    return GateResult("limits", "pass", texts.get("spills", ""))

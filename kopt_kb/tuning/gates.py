@@ -7,37 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kopt_kb.problem.work import Work
-from kopt_kb.runners.candidate.answers import Answer, Check, Evidence, Timing, Unable
+from kopt_kb.runners.candidate.answers import Check, Evidence, Timing
 from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
+from kopt_kb.tuning.jobs import Ran
+from kopt_kb.tuning.lint import lint_source
 from kopt_kb.tuning.policy import Gate
-from kopt_kb.tuning.source_lint import lint_source
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.uses import DRAM
 
-__all__ = ["GateContext", "Ran", "cache_bytes", "floor_s", "judge"]
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """A finished run: how it ended, its answer if there is one, its id, what it printed."""
-
-    outcome: str
-    result: Answer | None
-    run: str
-    printed: str = ""
-
-    def failure(self) -> str:
-        """Return why there is no answer, or nothing."""
-        if self.outcome == "ok":
-            return ""
-        last = self.printed.strip().splitlines()[-1][:200] if self.printed.strip() else ""
-        return f"the run ended with {self.outcome}" + (f": {last}" if last else "")
-
-    @property
-    def unable(self) -> str:
-        """Why the job was not done where it ran, or nothing."""
-        return self.result.reason if isinstance(self.result, Unable) else ""
+__all__ = ["GateContext", "cache_bytes", "floor_s", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +59,10 @@ def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]
 
 
 _NO_ANSWER = "the run gave no answer"
-_Word = tuple[GateResult, tuple[str, ...]]
+_Judged = tuple[GateResult, tuple[str, ...]]
 
 
-def _lint(context: GateContext) -> _Word:
+def _lint(context: GateContext) -> _Judged:
     if context.lint is not None:
         return context.lint(context.source), ()
     found = lint_source(context.source, framework=context.framework)
@@ -93,14 +72,14 @@ def _lint(context: GateContext) -> _Word:
     return GateResult("lint", "pass"), ()
 
 
-def _limits(context: GateContext) -> _Word:
+def _limits(context: GateContext) -> _Judged:
     if context.simulated or context.resources is None:
         reason = "simulated" if context.simulated else "no compiler, or no sourced limits"
         return GateResult("limits", "unavailable", reason), ()
     return context.resources(context.source), ()
 
 
-def _build(context: GateContext) -> _Word:
+def _build(context: GateContext) -> _Judged:
     ran = context.run("check")
     if ran.outcome == "lost" or ran.unable:
         return GateResult("build", "unavailable", ran.failure() or ran.unable), (ran.run,)
@@ -109,7 +88,7 @@ def _build(context: GateContext) -> _Word:
     return GateResult("build", "fail" if reason else "pass", reason), (ran.run,)
 
 
-def _correctness(context: GateContext) -> _Word:
+def _correctness(context: GateContext) -> _Judged:
     ran = context.run("check")
     if ran.outcome == "lost" or ran.unable:
         return GateResult("correctness", "unavailable", ran.failure() or ran.unable), (ran.run,)
@@ -120,7 +99,7 @@ def _correctness(context: GateContext) -> _Word:
     return GateResult("correctness", "pass" if passed else "fail", reason), (ran.run,)
 
 
-def _timing(context: GateContext) -> _Word:
+def _timing(context: GateContext) -> _Judged:
     ran = context.run("timing")
     if ran.outcome == "lost" or ran.unable:
         return GateResult("timing", "unavailable", ran.failure() or ran.unable), (ran.run,)
@@ -128,7 +107,7 @@ def _timing(context: GateContext) -> _Word:
     return GateResult("timing", "fail" if reason else "pass", reason), (ran.run,)
 
 
-def _roofline(context: GateContext) -> _Word:
+def _roofline(context: GateContext) -> _Judged:
     if context.simulated:
         return GateResult("roofline", "pass", "simulated: nothing is compared with a roof"), ()
     floors = floor_s(context.workspace, cold=context.cold)
@@ -142,7 +121,7 @@ def _roofline(context: GateContext) -> _Word:
     return GateResult("roofline", "pass"), ()
 
 
-def _evidence(context: GateContext) -> _Word:
+def _evidence(context: GateContext) -> _Judged:
     if context.simulated:
         return GateResult("evidence", "unavailable", "simulated"), ()
     ran = context.run("evidence")

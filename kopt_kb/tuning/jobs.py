@@ -5,12 +5,17 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from kopt_kb.errors import MissingTool
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.runners.candidate.answers import Answer, Unable
 from kopt_kb.runners.candidate.job import Job, JobKind, Request, RunLimits
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.options import Settings
 
-__all__ = ["Sources", "job_of"]
+__all__ = ["NO_GPU_FIX", "Ran", "Sources", "job_of", "refuse_missing"]
+
+NO_GPU_FIX = "run on a machine with a GPU; --simulate needs another workspace, made with kb init"
+"""What to do where nothing can be measured: simulated and measured rounds never share a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +66,31 @@ def job_of(
     extra_s = settings.search_s if kind == "search" else 0.0
     limits = RunLimits(settings.run_s + extra_s, settings.resident_bytes)
     return Job(kind, sources.candidate, sources.incumbent, body, limits, sources.reference)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A finished run: how it ended, its answer if there is one, its id, what it printed."""
+
+    outcome: str
+    result: Answer | None
+    run: str
+    printed: str = ""
+
+    def failure(self) -> str:
+        """Return why there is no answer, or nothing."""
+        if self.outcome == "ok":
+            return ""
+        last = self.printed.strip().splitlines()[-1][:200] if self.printed.strip() else ""
+        return f"the run ended with {self.outcome}" + (f": {last}" if last else "")
+
+    @property
+    def unable(self) -> str:
+        """Why the job was not done where it ran, or nothing."""
+        return self.result.reason if isinstance(self.result, Unable) else ""
+
+
+def refuse_missing(answer: Answer | None, fix: str = "run on a machine with a GPU") -> None:
+    """Raise `MissingTool` when a job was not done because a tool or GPU is missing where it ran."""
+    if isinstance(answer, Unable) and answer.missing is not None:
+        raise MissingTool(answer.missing, fix=fix, code="KB122")

@@ -10,7 +10,6 @@ from typing import Literal, get_args
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.policy import ALWAYS, Policy, StopReason
 from kopt_kb.workspace.rounds import Round
-from kopt_kb.workspace.route import Route
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "StepName",
     "exits",
     "lacks_noise",
-    "may_follow",
     "next_step",
     "state_of",
 ]
@@ -189,12 +187,3 @@ def exits(state: WorkspaceState, policy: Policy) -> frozenset[StopReason]:
     last = state.attempts[max(state.attempts)]
     straight = last.is_baseline and last.accepted and last.decided is not None
     return found & _STRAIGHT_AFTER_BASELINE if straight else found
-
-
-def may_follow(route: Route, before: State, after: State) -> bool:
-    """Return whether a step, a stop or a new start may lead from one state to another."""
-    if before is after:
-        return True
-    if route == "roofline":
-        return (before, after) == (State.DEFINE_TARGET, State.REPORT)
-    return after in NEXT[before] or (after is State.REPORT and bool(EXITS[before]))

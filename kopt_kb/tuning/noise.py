@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from kopt_kb.runners.candidate.answers import Sample
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.answers import Sample, Timing
+from kopt_kb.runners.candidate.job import Job
+from kopt_kb.tuning.jobs import NO_GPU_FIX, Ran, refuse_missing
+from kopt_kb.tuning.session import Session
+from kopt_kb.workspace.journal.campaign_events import Blocked
 from kopt_kb.workspace.journal.setup_events import NoiseMeasured
+from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["noise_floor_pct", "noise_of"]
+__all__ = ["measure_noise", "noise_floor_pct", "noise_of"]
 
 _ABOVE_ROUNDING = 1 + 1e-6  # a gain of exactly one step is computed in floats, and may come out just above it
 
@@ -32,3 +38,34 @@ def noise_floor_pct(noise: Mapping[str, NoiseMeasured], steps_pct: Iterable[floa
 
 def _step_pct(steps_pct: Iterable[float | None]) -> float:
     return max((one for one in steps_pct if one is not None), default=0.0)
+
+
+def measure_noise(session: Session, state: WorkspaceState, job: Callable[[bytes], Job]) -> None:
+    """Time the best version against itself and append the noise of each shape.
+
+    Args:
+        session: Where events are appended.
+        state: Has a best version.
+        job: Makes the timing of a source against itself.
+
+    Raises:
+        MissingTool: No GPU where the executor runs.
+        BadInput: The version that was accepted can't be timed on this machine.
+    """
+    best = state.best
+    if best is None or best.snapshot is None:
+        return
+    name = f"noise-{state.environment_seq}"
+    attempt = 1 + sum(len(one.attempts(name, "timing")) for one in state.rounds)
+    run = f"{name}.timing.{attempt}"
+    outcome = session.execute(run, name, attempt, job(session.store.get(best.snapshot.blob)))
+    found = outcome.result
+    refuse_missing(found, NO_GPU_FIX)
+    if not isinstance(found, Timing) or found.problem:
+        ran = Ran(outcome.outcome, found, run, outcome.printed)
+        reason = ran.failure() or ran.unable or (found.problem if isinstance(found, Timing) else "no times")
+        wrong = f"{best.name} can't be timed on this machine: {reason}"
+        session.append(Blocked((wrong,)))
+        raise BadInput(wrong, where=run, fix="go on where it was accepted, or make another workspace", code="KB424")
+    for shape, sides in found.shapes.items():
+        session.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], run))

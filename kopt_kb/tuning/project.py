@@ -1,4 +1,4 @@
-"""A project as the subject of a campaign: its files, what is frozen at the baseline, and what every job must know."""
+"""Adapts a project to the campaign: its files, what is frozen at the baseline, and what every job must know."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from kopt_kb.runners.project.bundle import bundle, bundle_of, files_of
 from kopt_kb.runners.project.file import ProjectFile, read_project
 from kopt_kb.runners.project.paths import changed_files, hash_files, protected_files, select
 from kopt_kb.runners.project.results_csv import amounts_of
-from kopt_kb.tuning.confirmed import confirmed_rounds
 from kopt_kb.tuning.decision import GateResult
+from kopt_kb.tuning.lint import lint_files
 from kopt_kb.tuning.patch import patched_files
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.project_lint import lint_files
 from kopt_kb.tuning.proposals import Proposal
-from kopt_kb.tuning.scopes import representative_shapes
+from kopt_kb.tuning.validation_scope import representative_shapes
+from kopt_kb.tuning.versions import confirmed_rounds
 from kopt_kb.workspace.journal.campaign_events import Blocked, ProjectFrozen, ProjectProtected
 from kopt_kb.workspace.journal.round_events import RoundStarted
 from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
-    from kopt_kb.tuning.desk import Desk
+    from kopt_kb.tuning.session import Session
 
 
-__all__ = ["ProjectSubject"]
+__all__ = ["ProjectAdapter"]
 
 _MAX_CONFIRMATIONS = 2
 """How often a campaign asks for the same confirmation when it could not be measured, before it ends."""
@@ -40,7 +40,7 @@ CHECKED_OUT = "project"
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectSubject:
+class ProjectAdapter:
     """The project of a workspace.
 
     Attributes:
@@ -54,7 +54,7 @@ class ProjectSubject:
     root: Path
 
     @classmethod
-    def of(cls, state: WorkspaceState, read: Callable[[str], bytes]) -> ProjectSubject | None:
+    def of(cls, state: WorkspaceState, read: Callable[[str], bytes]) -> ProjectAdapter | None:
         """Return the project of a workspace; None when it has none. `read` gives the bytes of a blob."""
         kept = state.task.get("project")
         if kept is None:
@@ -64,20 +64,20 @@ class ProjectSubject:
 
     # ---- before rounds ---------------------------------------------------------------------------
 
-    def begin(self, desk: Desk, state: WorkspaceState) -> None:
+    def begin(self, session: Session, state: WorkspaceState) -> None:
         """Note the hashes of all protected files, which nothing may change from here on; then begin the baseline."""
-        self.guard(desk, state)
+        self.guard(session, state)
         if state.protected is not None:
-            desk.append(RoundStarted(0, desk.store.put(self.baseline())))
+            session.append(RoundStarted(0, session.store.put(self.baseline())))
             return
         hashes = hash_files(self.root, select(self.project, self.root).protected)
-        desk.append(ProjectProtected(str(self.root), hashes))
+        session.append(ProjectProtected(str(self.root), hashes))
 
     def baseline(self) -> bytes:
         """Return the bundle of the project's editable files as they are now."""
         return bundle_of(self.root, select(self.project, self.root).editable)
 
-    def guard(self, desk: Desk, state: WorkspaceState) -> None:
+    def guard(self, session: Session, state: WorkspaceState) -> None:
         """Block the campaign when the project file or a protected file of the project is not what it was.
 
         Raises:
@@ -95,31 +95,31 @@ class ProjectSubject:
             return
         first, how = changed[0]
         need = f"{first} {how} since {since}"
-        last = desk.journal.events[-1].data
+        last = session.journal.events[-1].data
         if not (isinstance(last, Blocked) and last.needs == (need,)):
-            desk.append(Blocked((need,)))
+            session.append(Blocked((need,)))
         raise BadInput(
             f"{how} since {since}, and every round rests on it", where=str(first),
             fix=f"{'remove' if how == 'is new' else 'restore'} it, or make another workspace with kb init",
             code="KB414",
         )  # fmt: skip
 
-    def freeze(self, desk: Desk, state: WorkspaceState) -> bool:
+    def freeze(self, session: Session, state: WorkspaceState) -> bool:
         """Note the header of the baseline's CSV and the representative shapes: they hold until the campaign ends.
 
         Before every round the project is compared with its hashes; True when something was noted.
         """
-        self.guard(desk, state)
+        self.guard(session, state)
         if state.frozen is not None or state.best is None:
             return False
         first = state.rounds[0]
         timed = next((one for one in first.attempts(first.name, "timing") if one.finished is not None), None)
         if timed is None:
             raise BadInput("the baseline has no finished benchmark", where="BASELINE", code="KB417")
-        answer = desk.recall(timed).result
+        answer = session.recall(timed).result
         header = answer.header if isinstance(answer, Timing) else ()
         chosen = representative_shapes(state.problem, self.project.scoring.representative)
-        desk.append(ProjectFrozen(header, tuple(chosen)))
+        session.append(ProjectFrozen(header, tuple(chosen)))
         return True
 
     # ---- candidates ------------------------------------------------------------------------------
@@ -165,13 +165,13 @@ class ProjectSubject:
         chosen = state.frozen.representative if state.frozen is not None else ()
         return self.project.quick_command() is not None and 0 < len(chosen) < len(state.problem.shapes)
 
-    def job(self, desk: Desk, state: WorkspaceState, job: Job) -> Job:
-        """Return a job as the project's commands need it; its body says the level.
+    def job(self, session: Session, state: WorkspaceState, job: Job) -> Job:
+        """Return a job as the project's commands need it; its body says quick or full.
 
         Raises:
             BadInput: The project is not what it was.
         """
-        self.guard(desk, state)
+        self.guard(session, state)
         body = self.body(state, job.body)
         limits = self.limits(job.kind, body.repeats, body.level, job.limits.resident_bytes)
         return replace(job, body=body, limits=limits, reference=b"")
@@ -189,11 +189,11 @@ class ProjectSubject:
             probe=frozen is None,
         )
 
-    def limits(self, kind: JobKind, repeats: int, level: str, resident_bytes: int) -> RunLimits:
+    def limits(self, kind: JobKind, repeats: int, scope: str, resident_bytes: int) -> RunLimits:
         """Return the limits of a whole job: the sum of what its commands may take."""
         commands = self.project.commands
         limit = {name: one.limit_s for name, one in commands.items()}
-        timed = limit["quick"] if level == "quick" and "quick" in limit else limit["benchmark"]
+        timed = limit["quick"] if scope == "quick" and "quick" in limit else limit["benchmark"]
         build = limit.get("build", 0.0)
         total = {
             "check": build + limit["test"],
@@ -204,7 +204,7 @@ class ProjectSubject:
 
     # ---- the end ---------------------------------------------------------------------------------
 
-    def confirmation(self, desk: Desk, state: WorkspaceState) -> tuple[Proposal, str] | None:
+    def confirmation(self, session: Session, state: WorkspaceState) -> tuple[Proposal, str] | None:
         """Return the round that validates on all shapes what quick rounds accepted, and the blob it is held against.
 
         None when nothing the best version rests on is open: it, and every version between it and the baseline, was
@@ -231,7 +231,7 @@ class ProjectSubject:
             f"{claim}{again}",
             "the gain is there on all shapes, not only on the representative ones",
             "kb tune",
-            desk.store.get(best.snapshot.blob) if best.snapshot is not None else b"",
+            session.store.get(best.snapshot.blob) if best.snapshot is not None else b"",
             confirms=tuple(one.number for one in accepted if one.number > base.number),
         )
         return made, sha

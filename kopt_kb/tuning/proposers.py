@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, packaged_file, read_declared
 from kopt_kb.problem.shapes import parse_shape
@@ -118,3 +119,25 @@ class KnobsProposer:
         if not structure_of(view.incumbent):
             raise BadInput("the kernel is empty", where="kernel.py", code="KB432")
         return Proposal(self.category, claim, "less time on some shapes", self.name, view.incumbent, spaces)
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedProposer:
+    """Offers the package's own kernel of the operation, as it starts, where a Triton kernel is to be implemented."""
+
+    name: str = "package"
+    category: str = "implementation"
+
+    def propose(self, view: View) -> Proposal | None:
+        """Return the package's kernel once; None when the kernel is there, or is to be in another framework."""
+        framework = framework_named(view.framework)
+        if view.stage != "implement" or framework is None or framework.name != "Triton":
+            return None
+        source = packaged_kernel(view.op)
+        declared = declared_of(source) if source is not None else None
+        if source is None or declared is None or declared.op != view.op:
+            return None
+        claim = f"implement {view.op} in {framework.name}: the package's kernel as it starts"
+        if view.earlier(self.category, claim) is not None:
+            return None
+        return Proposal(self.category, claim, "a correct kernel on every shape", self.name, source)

@@ -2,107 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Check, Evidence, Sample, Search, Timing
 from kopt_kb.runners.candidate.job import Job, JobKind, PruningRules, SpaceAsked
 from kopt_kb.runners.source_config import configs_of, with_configs
-from kopt_kb.tuning.chain import best_rival
-from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult, decide, judge_gates
-from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.environment import ProductOf
-from kopt_kb.tuning.gates import GateContext, Ran, cache_bytes, judge
-from kopt_kb.tuning.jobs import Sources, job_of
-from kopt_kb.tuning.noise import noise_floor_pct, noise_of
+from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult, decide, judge_gates, unmet
+from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
+from kopt_kb.tuning.jobs import Ran, Sources, job_of
+from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
+from kopt_kb.tuning.options import CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.policy import GATES, Policy
-from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.stage_one import unmet
+from kopt_kb.tuning.session import Session
+from kopt_kb.tuning.versions import best_rival, incumbent_name
 from kopt_kb.wire import plain
-from kopt_kb.workspace.journal.campaign_events import Launch, LevelChosen
+from kopt_kb.workspace.journal.campaign_events import LevelChosen
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured, Trust
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
-    from kopt_kb.tuning.project import ProjectSubject
-    from kopt_kb.tuning.resource_gate import IsaEvidence
+    pass
 
-__all__ = ["Aids", "RoundWork", "SourceGate"]
-
-SourceGate = Callable[[bytes], GateResult]
-
-
-def _silent(_: str) -> None:
-    """Say nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Aids:
-    """What a campaign may have besides an executor.
-
-    Attributes:
-        resources: Judges a source against sourced limits without a GPU.
-        instructions: Scans the code that a source compiles to, against the ISA targets.
-        pruning: Target and sourced limits by which searches prune; None: they measure whatever they ask for.
-        product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
-        tips: File of earlier experience; read once, guidance and no evidence.
-        say: Called with a line of progress.
-        project: The project that candidates are files of; None: a candidate is one kernel file.
-        launch: What a later start needs to ask and run the same again; kept with the campaign, read by nobody here.
-    """
-
-    resources: SourceGate | None = None
-    instructions: Callable[[bytes], IsaEvidence | None] | None = None
-    pruning: PruningRules | None = None
-    product_of: ProductOf | None = None
-    tips: Path | None = None
-    say: Callable[[str], None] = _silent
-    project: ProjectSubject | None = None
-    launch: Launch | None = None
+__all__ = ["RoundWork"]
 
 
 @dataclass(slots=True)
 class RoundWork:
     """What is done inside one round."""
 
-    desk: Desk
+    session: Session
     policy: Policy
     settings: Settings
-    aids: Aids
+    options: CampaignOptions
 
     def submit(self, state: WorkspaceState, found: Round) -> None:
         """Append the round's candidate; for a search, run it first and take the best configuration of each shape."""
         proposal = found.proposal
         if proposal is None:  # only the kernel as it was given was proposed by nobody
-            self.desk.append(CandidateSubmitted(found.number, found.name, found.incumbent, {}, "baseline"))
+            self.session.append(CandidateSubmitted(found.number, found.name, found.incumbent, {}, "baseline"))
             return
-        source, proposer = self.desk.store.get(proposal.source), proposal.proposer
-        params: Mapping[str, object] = {"configs": configs_of(source)} if self.aids.project is None else {}
+        source, proposer = self.session.store.get(proposal.source), proposal.proposer
+        params: Mapping[str, object] = {"configs": configs_of(source)} if self.options.project is None else {}
         if proposal.spaces:
             template = f"{found.name}.template"
             if template not in found.submitted:
-                blob = self.desk.store.put(source)
-                self.desk.append(
+                blob = self.session.store.put(source)
+                self.session.append(
                     CandidateSubmitted(found.number, template, blob, {"spaces": plain(proposal.spaces)}, proposer)
                 )
             kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
             asked = {shape: SpaceAsked(one.start, one.knobs, kept.get(shape)) for shape, one in proposal.spaces.items()}
             job = self._job("search", state, source, b"")
             job = replace(job, body=replace(job.body, spaces=asked, pruning=self._pruning()))
-            ran = self.desk.run_once(found, template, job)
+            ran = self.session.run_once(found, template, job)
             source, params = _winner(source, ran)
-        blob = self.desk.store.put(source)
-        self.desk.append(CandidateSubmitted(found.number, found.name, blob, params, proposer))
+        blob = self.session.store.put(source)
+        self.session.append(CandidateSubmitted(found.number, found.name, blob, params, proposer))
 
     def _pruning(self) -> PruningRules | None:
         """Return the rules by which a search leaves out what can't launch; none without a platform or seconds."""
-        rules = self.aids.pruning if self.settings.prune_s > 0 else None
+        rules = self.options.pruning if self.settings.prune_s > 0 else None
         return replace(rules, seconds=self.settings.prune_s) if rules is not None else None
 
     def validate(self, state: WorkspaceState, found: Round) -> bool:
@@ -114,14 +79,14 @@ class RoundWork:
         is_given = found.number == 0 and state.route == "kernel"
         if not is_given and found.submitted[found.name].blob == found.incumbent:
             refuted = _refuted(found)
-            self.desk.append(Decided(found.number, "rollback", self.policy.name, "unchanged", (), refuted))
+            self.session.append(Decided(found.number, "rollback", self.policy.name, "unchanged", (), refuted))
             return True
         for gate in GATES:
             if gate in found.gates:
                 if found.gates[gate].result == "fail":
                     break
                 continue
-            if gate == "build" and self._quick(state, found):
+            if gate == "build" and self._quick_validation(state, found):
                 return False
             if gate == "roofline" and self._timed_again(state, found):
                 return False
@@ -129,14 +94,14 @@ class RoundWork:
             result, runs = judge(gate, context)
             if gate == "timing" and result.result == "pass":
                 self._record(state, found, context.run("timing"))
-            self.desk.append(GateJudged(found.name, gate, result.result, result.reason, runs))
+            self.session.append(GateJudged(found.name, gate, result.result, result.reason, runs))
             return False
         decision = self._decide(state, found)
         records = tuple(found.measured)
         rule = f"{decision.rule} (quick)" if found.level == "quick" else decision.rule
         # What could not be measured refutes nothing.
         refuted = _refuted(found) if decision.decision == "rollback" else ()
-        self.desk.append(Decided(found.number, decision.decision, self.policy.name, rule, records, refuted))
+        self.session.append(Decided(found.number, decision.decision, self.policy.name, rule, records, refuted))
         return True
 
     def _timed_again(self, state: WorkspaceState, found: Round) -> bool:
@@ -147,62 +112,62 @@ class RoundWork:
         """
         if state.baseline is None or found.gates["timing"].result != "pass":
             return False
-        name, before = f"{_timed_name(found)}.again", self.desk.journal.head.seq
+        name, before = f"{_timed_name(found)}.again", self.session.journal.head.seq
         if not found.attempts(name, "timing"):  # once begun, its records may be there in part
             passed = [GateResult(gate, "pass") for gate in self.policy.required_gates]  # the rest is judged right after
             if self._decide(state, found, passed).rule != SUSPICIOUS:
                 return False
-            self.aids.say(f"round {found.number}: a gain too good to be believed is timed again")
-        ran = self.desk.run_once(found, name, self._run_job("timing", state, found))
+            self.options.say(f"round {found.number}: a gain too good to be believed is timed again")
+        ran = self.session.run_once(found, name, self._run_job("timing", state, found))
         if isinstance(ran.result, Timing) and not ran.result.problem:
             self._record(state, found, ran)
-        return self.desk.journal.head.seq != before
+        return self.session.journal.head.seq != before
 
     def _run_job(self, kind: JobKind, state: WorkspaceState, found: Round) -> Job:
         """Return the job of a round's gate; before there is a baseline a candidate is timed against itself."""
-        source = self.desk.store.get(found.submitted[found.name].blob)
-        incumbent = self.desk.store.get(found.incumbent) if state.baseline is not None else source
+        source = self.session.store.get(found.submitted[found.name].blob)
+        incumbent = self.session.store.get(found.incumbent) if state.baseline is not None else source
         job = self._job(kind, state, source, incumbent, "quick" if found.level == "quick" else "full")
         rival = best_rival(state, found) if kind == "timing" and found.level != "quick" else None
         if rival is None or rival.snapshot is None:
             return job
-        return replace(job, best=self.desk.store.get(rival.snapshot.blob))
+        return replace(job, best=self.session.store.get(rival.snapshot.blob))
 
-    def _quick(self, state: WorkspaceState, found: Round) -> bool:
+    def _quick_validation(self, state: WorkspaceState, found: Round) -> bool:
         """Validate a round of a project on its representative shapes, once; True when that is what this step did."""
-        project = self.aids.project
+        project = self.options.project
         if project is None or not found.number or found.level or not project.has_quick(state):
             return False
-        from kopt_kb.tuning.quick import quick_level
+        from kopt_kb.tuning.validation_scope import quick_validation
 
         blobs = (found.submitted[found.name].blob, found.incumbent)
-        source, incumbent = (self.desk.store.get(one) for one in blobs)
+        source, incumbent = (self.session.store.get(one) for one in blobs)
 
         def run(kind: JobKind) -> Ran:
             job = self._job(kind, state, source, incumbent, "quick")
-            return self.desk.run_once(found, f"{found.name}.quick", job)
+            return self.session.run_once(found, f"{found.name}.quick", job)
 
-        level = quick_level(self.policy, state, found, run)
-        self.desk.append(LevelChosen(found.number, level.level, level.reason))
-        self.aids.say(f"round {found.number}: {level.level} validation: {level.reason}")
+        chosen = quick_validation(self.policy, state, found, run)
+        self.session.append(LevelChosen(found.number, chosen.scope, chosen.reason))
+        self.options.say(f"round {found.number}: {chosen.scope} validation: {chosen.reason}")
         return True
 
     def _context(self, state: WorkspaceState, found: Round) -> GateContext:
-        source = self.desk.store.get(found.submitted[found.name].blob)
+        source = self.session.store.get(found.submitted[found.name].blob)
         ran: dict[str, Ran] = {}
 
         def run(kind: JobKind) -> Ran:
             if kind not in ran:
-                ran[kind] = self.desk.run_once(found, _timed_name(found), self._run_job(kind, state, found))
+                ran[kind] = self.session.run_once(found, _timed_name(found), self._run_job(kind, state, found))
             return ran[kind]
 
         def evidence(result: Evidence) -> GateResult:
             from kopt_kb.tuning.evidence import read_evidence
 
-            report = self.desk.store.put(result.csv.encode())
+            report = self.session.store.put(result.csv.encode())
             word, profile = read_evidence(result, report, found.submitted[found.name].blob)
             if profile is not None and not found.profiles:
-                self.desk.append(profile)
+                self.session.append(profile)
             return word
 
         def resources(judged_by: SourceGate, source: bytes) -> GateResult:
@@ -213,19 +178,23 @@ class RoundWork:
 
         times = partial(found.times, found.name)
         framework = str(state.task.get("framework", ""))
-        aids = self.aids
-        lint = partial(aids.project.lint, self.desk.store.get(state.rounds[0].incumbent)) if aids.project else None
+        options = self.options
+        lint = (
+            partial(options.project.lint, self.session.store.get(state.rounds[0].incumbent))
+            if options.project
+            else None
+        )
         flush = self.settings.flush_bytes
-        cold = aids.project is None and (not flush or flush >= cache_bytes(state))
-        judge = partial(resources, aids.resources) if aids.resources is not None else None
+        cold = options.project is None and (not flush or flush >= cache_bytes(state))
+        judge = partial(resources, options.resources) if options.resources is not None else None
         return GateContext(source, state, state.simulated, run, times, evidence, judge, framework, cold, lint)
 
     def _scan(self, source: bytes, kernel: str) -> None:
         """Record what the compiled code holds against the ISA targets, where a compiler is at hand."""
-        found = self.aids.instructions(source) if self.aids.instructions is not None else None
+        found = self.options.instructions(source) if self.options.instructions is not None else None
         if found is not None:
-            report = self.desk.store.put(found.report)
-            self.desk.append(ProfileRead(report, ISA_SCAN, kernel, "instructions", found.evidence))
+            report = self.session.store.put(found.report)
+            self.session.append(ProfileRead(report, ISA_SCAN, kernel, "instructions", found.evidence))
 
     def _job(
         self,
@@ -233,24 +202,22 @@ class RoundWork:
         state: WorkspaceState,
         source: bytes,
         incumbent: bytes,
-        level: Literal["quick", "full"] = "full",
+        scope: Literal["quick", "full"] = "full",
     ) -> Job:
         problem, repeats = state.problem, self.policy.repeats
-        reference = self.desk.store.get(state.reference) if state.reference is not None else b""
+        reference = self.session.store.get(state.reference) if state.reference is not None else b""
         sources = Sources(source, reference, incumbent)
         job = job_of(kind, problem, self.settings, repeats, sources)
-        job = replace(job, body=replace(job.body, level=level))
-        return job if self.aids.project is None else self.aids.project.job(self.desk, state, job)
+        job = replace(job, body=replace(job.body, level=scope))
+        return job if self.options.project is None else self.options.project.job(self.session, state, job)
 
     def noise(self, state: WorkspaceState) -> None:
         """Measure the noise of the machine in force on the best version."""
-        from kopt_kb.tuning.noise_run import measure_noise
-
-        measure_noise(self.desk, state, lambda source: self._job("timing", state, source, source))
+        measure_noise(self.session, state, lambda source: self._job("timing", state, source, source))
 
     def _record(self, state: WorkspaceState, found: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""
-        versions = {"incumbent": _incumbent_name(state, found), "candidate": found.name}
+        versions = {"incumbent": incumbent_name(state, found), "candidate": found.name}
         rival = best_rival(state, found)
         if rival is not None:
             versions["best"] = rival.name
@@ -260,7 +227,7 @@ class RoundWork:
                 versions = {"candidate": found.name}
                 known = state.noise_of(_environment(state, found, ran.run)).get(shape)
                 if known is None or known.run != ran.run:
-                    self.desk.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
+                    self.session.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
             for side, name in versions.items():
                 for at, one in enumerate(sides.get(side, ()), start=1):
                     self._append_record(state, found, ran.run, name, shape, at, one)
@@ -268,7 +235,7 @@ class RoundWork:
     @property
     def _trust(self) -> Trust:
         """How far times can be trusted: a project's commands report theirs, a kernel's child says nothing of itself."""
-        return "reported" if self.aids.project is not None else "unstated"
+        return "reported" if self.options.project is not None else "unstated"
 
     def _append_record(
         self, state: WorkspaceState, found: Round, run: str, name: str, shape: str, at: int, one: Sample
@@ -276,7 +243,7 @@ class RoundWork:
         record = f"{run}:{name}:{shape}:{at}"
         if record not in found.measured:
             where = _environment(state, found, run)
-            self.desk.append(Measured(record, name, shape, one.n, one.median_s, one.spread, run, where, self._trust))
+            self.session.append(Measured(record, name, shape, one.n, one.median_s, one.spread, run, where, self._trust))
 
     def _decide(self, state: WorkspaceState, found: Round, gates: Sequence[GateResult] = ()) -> Decision:
         gates = gates or [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
@@ -286,7 +253,7 @@ class RoundWork:
         if state.baseline is None:
             return judge_gates(self.policy, gates) or self._first(state, found)
         shapes = [format_shape(one) for one in state.problem.shapes]
-        old = found.times(_incumbent_name(state, found)) or {shape: [] for shape in shapes}
+        old = found.times(incumbent_name(state, found)) or {shape: [] for shape in shapes}
         rival = best_rival(state, found)
         best = found.times(rival.name) if rival is not None else {}
         return decide(self.policy, old, new, gates, noise_pct=noise, best=best if best.keys() >= set(shapes) else None)
@@ -297,17 +264,17 @@ class RoundWork:
             return Decision("accept", "baseline", "the kernel as it was given")
         shapes = [format_shape(one) for one in state.problem.shapes]
         run = found.gates["correctness"].runs[0]
-        check = self.desk.recall(found.runs[run]).result
+        check = self.session.recall(found.runs[run]).result
         if not isinstance(check, Check):
             return Decision("unverified", "Stage 1: no check is recorded", f"{run} holds no check")
-        lacking = unmet(shapes, self.policy.repeats, check, found.times(found.name))
+        lacking = unmet(shapes, self.policy.repeats, check.rel_l2_err_by_shape or {}, found.times(found.name))
         if lacking:
             return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
         return Decision("accept", "baseline", "the first correct kernel")
 
 
 def _timed_name(found: Round) -> str:
-    """Return the name under which a round's candidate runs: at the quick level what it answers is another thing."""
+    """Return the name under which a round's candidate runs: on few shapes what it answers is another thing."""
     return f"{found.name}.quick" if found.level == "quick" else found.name
 
 
@@ -320,13 +287,6 @@ def _environment(state: WorkspaceState, found: Round, run: str) -> int:
     """Return the environment of a run: the one in force when it started, which a remembered run may have outlived."""
     earlier = found.runs.get(run)
     return earlier.environment if earlier is not None else state.environment_seq
-
-
-def _incumbent_name(state: WorkspaceState, found: Round) -> str:
-    """Return the name of the version a round started from."""
-    accepted = [one for one in state.rounds if one.number < found.number and one.snapshot is not None]
-    same = (one for one in reversed(accepted) if one.snapshot is not None and one.snapshot.blob == found.incumbent)
-    return next((one.name for one in (*same, *accepted[-1:])), found.name)
 
 
 def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:

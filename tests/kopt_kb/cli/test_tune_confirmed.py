@@ -12,8 +12,8 @@ import pytest
 
 from kopt_kb.cli.main import main
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of
-from kopt_kb.tuning.policies import policy_named
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.options import Settings
+from kopt_kb.tuning.policy import policy_named
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Launch
 
 ASKED = """

@@ -15,13 +15,11 @@ from kopt_kb.runners.project.executor import ProjectExecutor
 from kopt_kb.runners.project.file import read_project
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.policies import policy_named
-from kopt_kb.tuning.project import ProjectSubject
+from kopt_kb.tuning.options import CampaignOptions, Settings
+from kopt_kb.tuning.policy import policy_named
+from kopt_kb.tuning.project import ProjectAdapter
 from kopt_kb.tuning.proposals import Proposal, View
-from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
-from kopt_kb.tuning.rounds import Aids
-from kopt_kb.tuning.settings import Settings
-from kopt_kb.tuning.stage_one import PackagedProposer
+from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.task import ProjectCapture, Task
@@ -85,7 +83,7 @@ def make_campaign() -> MakeCampaign:
             (PackagedProposer(), VariantsProposer(), KnobsProposer()),
             SimulatorExecutor(),
             settings=settings,
-            aids=Aids(say=say),
+            options=CampaignOptions(say=say),
         )
 
     return make
@@ -143,11 +141,13 @@ def project_campaign() -> Callable[..., Campaign]:
         rounds: int | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> Campaign:
-        subject = ProjectSubject.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
-        assert subject is not None
-        executor = ProjectExecutor(subject.project, subject.root)
-        policy = subject.policy(policy_named("gpu-wiki", max_rounds=rounds))
-        return Campaign(workspace, policy, (Scripted(answers),), executor, aids=Aids(project=subject, say=say))
+        adapter = ProjectAdapter.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
+        assert adapter is not None
+        executor = ProjectExecutor(adapter.project, adapter.root)
+        policy = adapter.policy(policy_named("gpu-wiki", max_rounds=rounds))
+        return Campaign(
+            workspace, policy, (Scripted(answers),), executor, options=CampaignOptions(project=adapter, say=say)
+        )
 
     return make
 

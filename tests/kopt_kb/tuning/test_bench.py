@@ -13,8 +13,8 @@ from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, WrongKernelError, bench_kernel, bench_plan, utilization
-from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.options import Settings
+from kopt_kb.tuning.session import Session
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.fold import fold
@@ -276,12 +276,12 @@ def test_an_edit_that_a_bench_kept_is_still_an_edit(workspace: Workspace, regist
         campaign.run()
     edited = workspace.layout.kernel.read_bytes() + b"# edited\n"
     workspace.layout.kernel.write_bytes(edited)
-    desk = Desk.open(workspace.layout, Device())
-    machine = next(e.data for e in desk.journal.events if e.kind == "environment_recorded")
-    desk.append(BenchStarted("bench-1", desk.store.put(edited), None, machine))  # type: ignore[arg-type]
+    session = Session.open(workspace.layout, Device())
+    machine = next(e.data for e in session.journal.events if e.kind == "environment_recorded")
+    session.append(BenchStarted("bench-1", session.store.put(edited), None, machine))  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="edited by hand"):
-        desk.checkout(workspace.state().created.kernel)
-    desk.close()
+        session.checkout(workspace.state().created.kernel)
+    session.close()
     assert workspace.layout.kernel.read_bytes() == edited
 
 

@@ -12,7 +12,7 @@ from kopt_kb.runners.candidate.answers import Sample, Timing, read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, utilization
 from kopt_kb.tuning.bench_records import made_records, timing_run
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.options import Settings
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.journal import Journal

@@ -16,10 +16,9 @@ from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import State, state_of
-from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
+from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposals import Proposal, RepeatedHypothesisError, View
-from kopt_kb.tuning.rounds import Aids
-from kopt_kb.tuning.settings import Budget, Settings
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -152,8 +151,8 @@ def test_a_repeated_hypothesis_is_refused_with_its_round(workspace: Workspace) -
         with pytest.raises(RepeatedHypothesisError):
             campaign.step()
         assert len(workspace.events()) == count
-        assert campaign._desk is not None
-        campaign._desk.append(MemoryMasked((1,), "try again", None))
+        assert campaign._session is not None
+        campaign._session.append(MemoryMasked((1,), "try again", None))
         campaign.step()
     assert [e.data.round for e in workspace.events() if isinstance(e.data, RoundStarted)] == [0, 1, 2]
 
@@ -298,8 +297,8 @@ class OnBoard(SimulatorExecutor):
 def test_the_device_has_to_be_the_product(workspace: Workspace, wiki_root: Path, device: str, refused: bool) -> None:
     """Another product of the wiki is refused by name; one that no page knows runs without conditions."""
     said: list[str] = []
-    aids = Aids(product_of=partial(product_of, Registry.open(wiki_root)), say=said.append)
-    with Campaign(workspace, policy_named("gpu-wiki"), (), OnBoard(device), aids=aids) as campaign:
+    options = CampaignOptions(product_of=partial(product_of, Registry.open(wiki_root)), say=said.append)
+    with Campaign(workspace, policy_named("gpu-wiki"), (), OnBoard(device), options=options) as campaign:
         campaign.step()
         if refused:
             with pytest.raises(BadInput, match="is T10_PRO, this workspace is for T10"):

@@ -61,9 +61,9 @@ def test_a_growing_fold_equals_a_fresh_one(route: str, workspace: Workspace, pyt
     where = workspace if route == "kernel" else pytorch
     with make_campaign(where, "primus", rounds=6) as campaign:
         campaign.run()
-        assert campaign._desk is not None
+        assert campaign._session is not None
         rolled = next(one.number for one in campaign.state().rounds if one.number and not one.accepted)
-        campaign._desk.append(MemoryMasked((rolled,), "try again", None))
+        campaign._session.append(MemoryMasked((rolled,), "try again", None))
         campaign.restart()
         for _ in range(20):
             campaign.step()

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.decision import GateResult, decide, score_pct
-from kopt_kb.tuning.policies import policy_named
-from kopt_kb.tuning.policy import GATES
+from kopt_kb.tuning.policy import GATES, policy_named
 
 FOLDER = Path(__file__).parents[2] / "data" / "decisions"
 TRACES = [

@@ -1,4 +1,4 @@
-"""A profiler's report becomes evidence that is bound to the candidate's blob."""
+"""A report becomes evidence bound to the candidate's blob; sourced limits are judged by compiling without a GPU."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.runners.candidate.answers import Evidence
-from kopt_kb.tuning.evidence import read_evidence
+from kopt_kb.tuning.evidence import ResourceGate, read_evidence
+from kopt_kb.wiki.registry import Registry
 
 KERNEL, REPORT = "ab" * 32, "cd" * 32
 
@@ -55,3 +56,41 @@ def test_a_real_report_of_a_campaign(repo_root: Path, op: str, expected: list[tu
             assert (profile.kernel, profile.report) == (KERNEL, REPORT)
             found.append((profile.code, profile.evidence[0]["kernel"]))
     assert found == expected
+
+
+@pytest.mark.triton
+def test_a_small_kernel_fits(naive: Path) -> None:
+    """The naive RMS norm launches on an H100."""
+    pytest.importorskip("triton")
+    gate = ResourceGate(Registry.open().platform("H100_SXM"), ((64, 256),), "bf16")
+    assert gate(naive.read_bytes()).result == "pass"
+
+
+@pytest.mark.triton
+def test_what_can_not_be_judged_is_unavailable() -> None:
+    """A file without launches, or one that can't be imported, is not judged as too large."""
+    pytest.importorskip("triton")
+    gate = ResourceGate(Registry.open().platform("H100_SXM"), ((64, 256),), "bf16")
+    assert gate(b"x = 1\n").result == "unavailable"
+    assert gate(b"import no_such_module_anywhere\n").result == "unavailable"
+
+
+@pytest.mark.triton
+def test_compiled_code_is_held_against_the_isa_targets(naive: Path) -> None:
+    """Widths and spills of the naive RMS norm as ptxas made it; the report holds every kernel of every shape."""
+    pytest.importorskip("triton")
+    gate = ResourceGate(Registry.open().platform("H100_SXM"), ((64, 256), (64, 512)), "bf16")
+    found = gate.instructions(naive.read_bytes())
+    assert found is not None
+    values = {one["metric"]: (one["value"], one["met"]) for one in found.evidence}
+    assert values["spills"] == (0.0, True)
+    assert 0 <= values["global_load_128b_share"][0] <= 1
+    assert set(json.loads(found.report)) == {"64x256", "64x512"}
+
+
+@pytest.mark.triton
+def test_what_does_not_compile_says_nothing_of_its_instructions() -> None:
+    """No launches, no scan; nothing is raised."""
+    pytest.importorskip("triton")
+    gate = ResourceGate(Registry.open().platform("H100_SXM"), ((64, 256),), "bf16")
+    assert gate.instructions(b"x = 1\n") is None

@@ -9,7 +9,8 @@ import pytest
 
 from kopt_kb.runners.candidate.answers import Check, Evidence, Timing
 from kopt_kb.tuning.decision import GateResult
-from kopt_kb.tuning.gates import GateContext, Ran, floor_s, judge
+from kopt_kb.tuning.gates import GateContext, floor_s, judge
+from kopt_kb.tuning.jobs import Ran
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.workspace.workspace import Workspace
 

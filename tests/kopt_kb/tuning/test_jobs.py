@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.tuning.jobs import Sources, job_of
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.options import Settings
 
 PROBLEM = Problem.of("softmax", ["4x8"], "fp32")
 

@@ -16,8 +16,8 @@ from campaign_words import PLAIN, RATE, SOURCE, Make, decisions, finish, kernel,
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.project.bundle import files_of
 from kopt_kb.tuning.patch import ForbiddenPathError
-from kopt_kb.tuning.policies import policy_named
-from kopt_kb.tuning.project import ProjectSubject
+from kopt_kb.tuning.policy import policy_named
+from kopt_kb.tuning.project import ProjectAdapter
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -277,7 +277,7 @@ def test_files_that_no_lint_knows(make_project, project_campaign: Make) -> None:
 def test_the_policy_of_a_project(make_project) -> None:
     """Core shapes of the file hold unless others were given; lint is required where everything is Python."""
     workspace = make_project(('metric = "forward"', 'core_shapes = ["512x512x512"]'))
-    found = ProjectSubject.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
+    found = ProjectAdapter.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
     assert found is not None
     policy = found.policy(policy_named("primus"))
     assert policy.core_shapes == ("512x512x512",) and "lint" in policy.required_gates
@@ -287,7 +287,7 @@ def test_the_policy_of_a_project(make_project) -> None:
 
 def test_a_workspace_without_a_project(workspace: Workspace) -> None:
     """Kernel files are judged by themselves."""
-    assert ProjectSubject.of(workspace.state(), lambda _: b"") is None
+    assert ProjectAdapter.of(workspace.state(), lambda _: b"") is None
 
 
 def test_a_kernel_in_another_language(make_project, project_campaign: Make, project_root: Path) -> None:

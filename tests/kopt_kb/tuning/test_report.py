@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.report import conditions_text, report_of
 from kopt_kb.workspace.workspace import Workspace
 

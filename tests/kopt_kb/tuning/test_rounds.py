@@ -8,10 +8,9 @@ from kopt_kb.runners.candidate.job import Job, Outcome, PruningRules, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.runners.source_config import configs_of
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.options import CampaignOptions, Settings
+from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposers import VariantsProposer
-from kopt_kb.tuning.rounds import Aids
-from kopt_kb.tuning.settings import Settings
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
 
@@ -51,9 +50,9 @@ def test_gates_are_judged_in_their_order(workspace: Workspace, make_campaign) ->
 
 def test_aids_are_optional() -> None:
     """Nothing is said and nothing is compiled by default."""
-    aids = Aids()
-    aids.say("x")
-    assert (aids.resources, aids.tips) == (None, None)
+    options = CampaignOptions()
+    options.say("x")
+    assert (options.resources, options.tips) == (None, None)
 
 
 def test_a_search_that_keeps_what_was_there_is_not_timed(workspace: Workspace, make_campaign) -> None:
@@ -93,9 +92,9 @@ def test_rules_go_with_their_seconds(workspace: Workspace, prune_s: float, sent:
             seen.append(job)
             return super().run(job, started)
 
-    aids = Aids(pruning=PruningRules("sm_00"))
+    options = CampaignOptions(pruning=PruningRules("sm_00"))
     settings = Settings(samples=10, evaluations=3, search_s=600.0, prune_s=prune_s)
     policy = policy_named("gpu-wiki", max_rounds=1)
-    with Campaign(workspace, policy, (VariantsProposer(),), Watching(), settings=settings, aids=aids) as campaign:
+    with Campaign(workspace, policy, (VariantsProposer(),), Watching(), settings=settings, options=options) as campaign:
         campaign.run()
     assert [job.body.pruning for job in seen if job.kind == "search"] == [sent]

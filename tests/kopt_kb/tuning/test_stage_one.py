@@ -10,17 +10,16 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.answers import Check, read_answer
+from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.decision import unmet
 from kopt_kb.tuning.machine import State
-from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
+from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposals import Proposal, Proposer, Tried, View
-from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer
-from kopt_kb.tuning.rounds import Aids
-from kopt_kb.tuning.settings import Budget, Settings
-from kopt_kb.tuning.stage_one import PackagedProposer, unmet
+from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -218,7 +217,9 @@ def test_without_a_proposer_it_says_what_to_give(pytorch: Workspace) -> None:
     """Exhausted before any attempt; a new start with a proposer goes on at number 0."""
     said: list[str] = []
     policy, settings = policy_named("gpu-wiki"), Settings(samples=5)
-    with Campaign(pytorch, policy, (), Judging(), settings=settings, aids=Aids(say=said.append)) as campaign:
+    with Campaign(
+        pytorch, policy, (), Judging(), settings=settings, options=CampaignOptions(say=said.append)
+    ) as campaign:
         report = campaign.run()
     assert (report.stop, report.rounds) == (("exhausted", ()), ())
     assert any("--proposer" in one for one in said)
@@ -307,4 +308,4 @@ def test_no_search_of_what_is_no_kernel_and_no_kernel_of_another_language(kernel
 )
 def test_what_ends_stage_one(errors: dict[str, float] | None, times: dict[str, list[float]], found: int) -> None:
     """An error and three times of every shape; a record that does not say errors by shape lacks them all."""
-    assert len(unmet(["a", "b"], 3, Check(passed=True, rel_l2_err_by_shape=errors), times)) == found
+    assert len(unmet(["a", "b"], 3, errors or {}, times)) == found

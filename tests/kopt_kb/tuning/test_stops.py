@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.stops import (
     evaluation,
     not_evaluable,

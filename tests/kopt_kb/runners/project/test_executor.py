@@ -20,7 +20,8 @@ from kopt_kb.runners.project.executor import ProjectExecutor
 from kopt_kb.runners.project.file import read_project
 from kopt_kb.runners.project.paths import hash_files, select
 from kopt_kb.runners.project.results_csv import amounts_of
-from kopt_kb.tuning.gates import GateContext, Ran, judge
+from kopt_kb.tuning.gates import GateContext, judge
+from kopt_kb.tuning.jobs import Ran
 
 SHAPES = ["512x512x512", "2048x2048x2048"]
 SHAPES_LIST = 'shapes = ["512x512x512", "2048x2048x2048"]'

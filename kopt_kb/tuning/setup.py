@@ -6,41 +6,40 @@ from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.runners.candidate.job import Executor
-from kopt_kb.tuning.desk import Desk
-from kopt_kb.tuning.environment import NO_GPU_FIX, read_machine
-from kopt_kb.tuning.policies import policy_from_json
-from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.environment import read_machine
+from kopt_kb.tuning.jobs import NO_GPU_FIX
+from kopt_kb.tuning.options import CampaignOptions, Settings
+from kopt_kb.tuning.policy import Policy, policy_from_json
 from kopt_kb.tuning.proposals import Proposer
-from kopt_kb.tuning.rounds import Aids
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.campaign_events import Blocked, CampaignConfirmed, TipsRead
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.state import WorkspaceState, machine_of
 
-__all__ = ["Opening"]
+__all__ = ["CampaignSetup"]
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class CampaignSetup:
     """The states DEFINE_TARGET, PREPARE_ENVIRONMENT and READ_HISTORICAL_TIPS of a campaign.
 
     Attributes:
-        desk: Where events are appended.
+        session: Where events are appended.
         root: Folder of the workspace, for errors.
         executor: Runs candidates.
         policy: Thresholds and stop reasons.
         proposers: Asked in order.
         settings: Sizes of measurements.
-        aids: What the campaign has besides.
+        options: What the campaign has besides.
     """
 
-    desk: Desk
+    session: Session
     root: str
     executor: Executor
     policy: Policy
     proposers: tuple[Proposer, ...]
     settings: Settings
-    aids: Aids
+    options: CampaignOptions
 
     def define(self, state: WorkspaceState) -> None:
         """Record what was asked for; from here on the campaign is open.
@@ -50,14 +49,14 @@ class Opening:
         """
         needs = _needs(state)
         if needs:
-            self.desk.append(Blocked(needs))
+            self.session.append(Blocked(needs))
             raise BadInput(f"the campaign needs {', '.join(needs)}", where=self.root, code="KB426")
         names = tuple(one.name for one in self.proposers)
         policy, settings = self.policy.to_json(), self.settings.to_json()
-        own = (policy, self.executor.simulated, self.executor.name, names, settings, self.aids.launch)
-        self.desk.append(CampaignConfirmed(*own))
+        own = (policy, self.executor.simulated, self.executor.name, names, settings, self.options.launch)
+        self.session.append(CampaignConfirmed(*own))
         if state.route != "roofline":
-            self.aids.say(f"policy {self.policy.name}, executor {self.executor.name}")
+            self.options.say(f"policy {self.policy.name}, executor {self.executor.name}")
 
     def prepare(self, platform: str) -> None:
         """Record the machine.
@@ -67,10 +66,10 @@ class Opening:
             BadInput: It is another product, or gave no answer.
         """
         machine = self._machine(platform)
-        self.desk.append(machine)
-        self.aids.say(f"device {machine.device}")
+        self.session.append(machine)
+        self.options.say(f"device {machine.device}")
         if machine.product == "":
-            self.aids.say(
+            self.options.say(
                 f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable"
             )
 
@@ -87,22 +86,22 @@ class Opening:
             return
         if found is not None and found.decided is None and found.runs:
             wrong = f"round {found.number} was begun on {_named(before)}, and this is {_named(machine)}"
-            self.desk.append(Blocked((wrong,)))
+            self.session.append(Blocked((wrong,)))
             fix = "finish the round there, or end the campaign with kb tune stop and start another with kb tune run"
             raise BadInput(wrong, where=self.root, fix=fix, code="KB429")
-        self.desk.append(machine)
-        self.aids.say(f"the machine changed from {_named(before)} to {_named(machine)}")
+        self.session.append(machine)
+        self.options.say(f"the machine changed from {_named(before)} to {_named(machine)}")
 
     def _machine(self, platform: str) -> EnvironmentRecorded:
         try:
-            of_project = self.aids.project is not None
-            machine = read_machine(self.executor, self.settings.run_s, self.aids.product_of, of_project=of_project)
+            of_project = self.options.project is not None
+            machine = read_machine(self.executor, self.settings.run_s, self.options.product_of, of_project=of_project)
         except KoptError as error:
-            self.desk.append(Blocked((error.what,)))
+            self.session.append(Blocked((error.what,)))
             raise error.restated(where="PREPARE_ENVIRONMENT", fix=NO_GPU_FIX) from error
         if machine.product and machine.product != platform:
             wrong = f"the device {machine.device} is {machine.product}, this workspace is for {platform}"
-            self.desk.append(Blocked((wrong,)))
+            self.session.append(Blocked((wrong,)))
             fix = f"make a workspace for it: kb init --platform {machine.product}"
             raise BadInput(wrong, where="PREPARE_ENVIRONMENT", fix=fix, code="KB428")
         return machine
@@ -113,7 +112,7 @@ class Opening:
         Raises:
             BadInput: There is a file's name and no text to read.
         """
-        file = self.aids.tips if not state.simulated else None
+        file = self.options.tips if not state.simulated else None
         try:
             text = file.read_text(encoding="utf-8") if file is not None else ""
         except (OSError, UnicodeDecodeError) as error:
@@ -121,7 +120,7 @@ class Opening:
             raise BadInput(
                 f"tips can't be read: {reason}", where=str(file), fix="name a text file, or none", code="KB111"
             ) from error
-        self.desk.append(TipsRead(str(file) if text else None, text))
+        self.session.append(TipsRead(str(file) if text else None, text))
 
     def refuse_rounds_by_hand(self, state: WorkspaceState) -> None:
         """Raise `BadInput` when a person began rounds here."""

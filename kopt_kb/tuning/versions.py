@@ -1,10 +1,11 @@
-"""The chain rule (R9): which accepted version a candidate is held against besides its incumbent.
+"""Accepted versions: the one a round started from, those that hold on all shapes, and one that may be better (R9).
 
-A candidate is accepted for being faster than its incumbent in one run, so by such gains the incumbent is always the
-best: a gain that was luck is never seen again. Times of different rounds show it, but clocks drift between them. So
-they only raise a suspicion: an earlier version whose recorded times are better than the incumbent's is timed again as
-a third side of the same run, in turn with both, and the chain is judged by those times alone. The suspicion ends once
-a run after the incumbent's own round has shown that it is at least as fast. Without one nothing more is timed.
+The chain rule: a candidate is accepted for being faster than its incumbent in one run, so by such gains the incumbent
+is always the best: a gain that was luck is never seen again. Times of different rounds show it, but clocks drift
+between them. So they only raise a suspicion: an earlier version whose recorded times are better than the incumbent's
+is timed again as a third side of the same run, in turn with both, and the chain is judged by those times alone. The
+suspicion ends once a run after the incumbent's own round has shown that it is at least as fast. Without one nothing
+more is timed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["best_rival"]
+__all__ = ["best_rival", "confirmed_rounds", "incumbent_name", "is_confirmed"]
 
 
 def best_rival(state: WorkspaceState, found: Round) -> Round | None:
@@ -59,3 +60,30 @@ def _mean_s(found: Round, name: str, shapes: Sequence[str]) -> float | None:
     if any(not times.get(shape) for shape in shapes):
         return None
     return geometric_mean(statistics.median(times[shape]) for shape in shapes)
+
+
+def confirmed_rounds(rounds: Iterable[Round]) -> dict[str, Round]:
+    """Return blob → round of the versions that hold on all shapes, in order; the baseline does.
+
+    A version that was timed on all shapes against one that was not proves only the difference between the two.
+    """
+    found: dict[str, Round] = {}
+    for one in rounds:
+        if one.snapshot is None or one.refuted_by is not None:
+            continue
+        if not one.number or (one.level != "quick" and one.incumbent in found):
+            found.pop(one.snapshot.blob, None)  # the same files again: the later version is the one to name
+            found[one.snapshot.blob] = one
+    return found
+
+
+def is_confirmed(rounds: Iterable[Round], best: Round) -> bool:
+    """Return whether a version holds on all shapes."""
+    return any(one.number == best.number for one in confirmed_rounds(rounds).values())
+
+
+def incumbent_name(state: WorkspaceState, found: Round) -> str:
+    """Return the name of the version a round started from."""
+    accepted = [one for one in state.rounds if one.number < found.number and one.snapshot is not None]
+    same = (one for one in reversed(accepted) if one.snapshot is not None and one.snapshot.blob == found.incumbent)
+    return next((one.name for one in (*same, *accepted[-1:])), found.name)

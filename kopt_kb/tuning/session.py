@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.runners.candidate.answers import Unable, read_answer
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome
-from kopt_kb.tuning.environment import NO_GPU_FIX, refuse_missing
-from kopt_kb.tuning.gates import Ran
+from kopt_kb.tuning.jobs import NO_GPU_FIX, Ran, refuse_missing
 from kopt_kb.wire import plain
 from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.gitrun import GitError
@@ -30,16 +29,16 @@ from kopt_kb.workspace.snapshot import commit_workspace
 from kopt_kb.workspace.state import WorkspaceState
 
 if TYPE_CHECKING:
-    from kopt_kb.tuning.project import ProjectSubject
+    from kopt_kb.tuning.project import ProjectAdapter
 
-__all__ = ["Desk"]
+__all__ = ["Session"]
 
 _MAX_ATTEMPTS = 3
 _KEPT_CHARS = 20_000
 
 
 @dataclass(slots=True)
-class Desk:
+class Session:
     """One open campaign.
 
     Attributes:
@@ -56,11 +55,11 @@ class Desk:
     store: ObjectStore
     executor: Executor
     fold: Fold
-    project: ProjectSubject | None = None
+    project: ProjectAdapter | None = None
 
     @classmethod
-    def open(cls, layout: Layout, executor: Executor, project: ProjectSubject | None = None) -> Desk:
-        """Return a desk on the workspace's journal; runs that nobody waits for are named abandoned."""
+    def open(cls, layout: Layout, executor: Executor, project: ProjectAdapter | None = None) -> Session:
+        """Return a session on the workspace's journal; runs that nobody waits for are named abandoned."""
         journal = Journal.open(layout.journal)
         lost = abandoned_runs(journal.events)
         if lost:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.tuning.settings import Budget, Settings
+from kopt_kb.tuning.options import Budget, Settings
 
 
 def test_settings_are_read_back() -> None:

@@ -1,4 +1,4 @@
-"""Ways around a kernel of one's own are found; the package's own kernels are clean."""
+"""Ways around a kernel of one's own are found, the package's own are clean; of a project only what a change adds counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.tuning.source_lint import lint_source
+from kopt_kb.tuning.lint import lint_files, lint_source
 
 HEAD = """import torch
 import triton
@@ -167,3 +167,48 @@ def test_a_decorator_of_triton_alone_makes_no_kernel() -> None:
     source = f"import torch\n{TILE}@triton.testing.perf_report\ndef host(x):\n    torch.mm(x, x)\n"
     source += "def launch(x):\n    device[(1,)](host(x))\n"
     assert {one.line for one in lint_source(source.encode())} == {8}
+
+
+KERNEL = "import triton\nfrom .other import helper\n\n@triton.jit\ndef kernel(x):\n    pass\n\n\ndef run(x):\n    kernel[1](x)\n"
+OLD = {"a.py": f"{KERNEL}\n\ndef plain(a, b):\n    return a @ b\n", "b.py": "x = 1\n", "c.cu": "int x;\n"}
+
+
+def test_the_baseline_passes_whatever_it_holds() -> None:
+    """Nothing changed, so nothing is added."""
+    assert lint_files(OLD, OLD).result == "pass"
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "result", "words"),
+    [
+        ("a.py", "\n\ndef again(a, b):\n    return b + a\n", "pass", ""),
+        ("a.py", "\n\ndef again(a, b):\n    return b @ a\n", "fail", "a.py:18 multiplies matrices with @"),
+        ("b.py", "\nimport torch\ny = torch.mm\n", "fail", "b.py:4 delegates to torch.mm"),
+        ("b.py", "\ncache = {}\ndef f(t):\n    return cache[t.data_ptr()]\n", "fail", "uses data_ptr()"),
+        ("b.py", "\nfrom . import a\n", "pass", ""),
+        (
+            "b.py",
+            "\nimport triton\n@triton.jit\ndef second(x):\n    pass\n",
+            "fail",
+            "the kernel second is never launched",
+        ),
+        ("b.py", "\ndef (\n", "fail", "is not valid Python"),
+        ("c.cu", "int y;\n", "unavailable", "the lint knows Python, and c.cu is none"),
+    ],
+)
+def test_a_change(path: str, more: str, result: str, words: str) -> None:
+    """Neighbours may be imported; library calls, caches on pointers and dead kernels may not come in."""
+    found = lint_files(OLD, {**OLD, path: OLD[path] + more})
+    assert (found.result, words in found.reason) == (result, True), found.reason
+
+
+def test_what_is_not_judged_is_said() -> None:
+    """A mixed change passes on its Python part and names the rest."""
+    found = lint_files(OLD, {**OLD, "b.py": "x = 2\n", "c.cu": "int y;\n"})
+    assert (found.result, found.reason) == ("pass", "not judged: c.cu")
+
+
+def test_a_kernel_that_a_neighbour_launches_is_alive() -> None:
+    """It is named in another file of the candidate."""
+    new = {**OLD, "b.py": "import triton\n@triton.jit\ndef second(x):\n    pass\n", "d.py": "from b import second\n"}
+    assert lint_files(OLD, new).result == "pass"

@@ -1,4 +1,4 @@
-"""R9: a version that seems better than the incumbent is timed in the same run, and nothing else is ever compared."""
+"""R9 times a version that seems better in the same run, and nothing else; confirmed is what was timed on all shapes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.chain import best_rival
-from kopt_kb.tuning.policies import policy_named
+from kopt_kb.tuning.options import Settings
+from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposals import Proposal, View
-from kopt_kb.tuning.settings import Settings
+from kopt_kb.tuning.versions import best_rival, confirmed_rounds, is_confirmed
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.journal.round_events import Decided, RunStarted
+from kopt_kb.workspace.journal.round_events import Decided, RunStarted, SnapshotTaken
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
@@ -179,3 +180,26 @@ def test_a_gain_above_the_limit_is_timed_twice(workspace: Workspace, again: dict
     assert runs == ["sim-v0.timing.1", "sim-v1.timing.1", "sim-v1.again.timing.1"]
     decided = [one for one in events if isinstance(one, Decided)][1]
     assert (decided.decision, len(decided.measured)) == (decision, 2 * 2 * 6)
+
+
+def version(number: int, level: str, blob: str, incumbent: str, *, refuted: bool = False) -> Round:
+    """An accepted round."""
+    by = number + 1 if refuted else None
+    decided = Decided(number, "accept", "p", "r", ())
+    taken = SnapshotTaken(number, blob, None)
+    return Round(number, "", number, incumbent, level=level, decided=decided, snapshot=taken, refuted_by=by)
+
+
+def test_full_on_quick_is_open_until_it_is_held_against_the_baseline() -> None:
+    """A confirmation takes the same files again, and is the version to name."""
+    rounds = [version(0, "", "a", "a"), version(1, "quick", "b", "a"), version(2, "full", "c", "b")]
+    assert list(confirmed_rounds(rounds)) == ["a"]
+    assert not is_confirmed(rounds, rounds[2]) and is_confirmed(rounds, rounds[0])
+    rounds.append(version(3, "full", "c", "a"))
+    assert confirmed_rounds(rounds) == {"a": rounds[0], "c": rounds[3]} and is_confirmed(rounds, rounds[3])
+
+
+def test_refuted_and_rejected_rounds_confirm_nothing() -> None:
+    """Neither is a version."""
+    rounds = [version(0, "", "a", "a"), version(1, "full", "b", "a", refuted=True), Round(2, "", 9, "a", level="full")]
+    assert list(confirmed_rounds(rounds)) == ["a"]

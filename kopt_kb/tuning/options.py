@@ -1,0 +1,87 @@
+"""What a campaign has besides its policy: sizes of measurements, a budget, and tools that not every machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kopt_kb.runners.candidate.job import PruningRules
+from kopt_kb.tuning.decision import GateResult
+from kopt_kb.wire import Wire
+from kopt_kb.workspace.journal.campaign_events import Launch
+
+if TYPE_CHECKING:
+    from kopt_kb.tuning.environment import ProductOf
+    from kopt_kb.tuning.evidence import IsaEvidence
+    from kopt_kb.tuning.project import ProjectAdapter
+
+__all__ = ["Budget", "CampaignOptions", "Settings", "SourceGate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Wire):
+    """Sizes of one campaign.
+
+    Attributes:
+        samples: Timed runs of each side, shape and repeat.
+        seeds: Fresh inputs a correctness check uses on each shape.
+        evaluations: Most configurations a search tries on one shape.
+        search_s: Seconds of one search.
+        prune_s: Seconds of these that a search may spend on compiling ahead; 0: nothing is pruned.
+        run_s: Wall limit of one child, in seconds.
+        resident_bytes: Host memory limit of one child; 0: none.
+        flush_bytes: Bytes written before each timed run to evict caches; 0: twice the device's own L2.
+        seed: Seed of searches.
+    """
+
+    samples: int = 100
+    seeds: int = 2
+    evaluations: int = 48
+    search_s: float = 120.0
+    prune_s: float = 30.0
+    run_s: float = 300.0
+    resident_bytes: int = 0
+    flush_bytes: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one call of `run` may spend: seconds and rounds; None: no limit."""
+
+    seconds_s: float | None = None
+    rounds: int | None = None
+
+
+SourceGate = Callable[[bytes], GateResult]
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignOptions:
+    """What a campaign may have besides an executor.
+
+    Attributes:
+        resources: Judges a source against sourced limits without a GPU.
+        instructions: Scans the code that a source compiles to, against the ISA targets.
+        pruning: Target and sourced limits by which searches prune; None: they measure whatever they ask for.
+        product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
+        tips: File of earlier experience; read once, guidance and no evidence.
+        say: Called with a line of progress.
+        project: The project that candidates are files of; None: a candidate is one kernel file.
+        launch: What a later start needs to ask and run the same again; kept with the campaign, read by nobody here.
+    """
+
+    resources: SourceGate | None = None
+    instructions: Callable[[bytes], IsaEvidence | None] | None = None
+    pruning: PruningRules | None = None
+    product_of: ProductOf | None = None
+    tips: Path | None = None
+    say: Callable[[str], None] = _silent
+    project: ProjectAdapter | None = None
+    launch: Launch | None = None
