@@ -48,10 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "step": "do the next thing only",
     }
     for name, text in texts.items():
-        one = actions.add_parser(name, help=text, allow_abbrev=False)
-        one.add_argument("workspace", metavar="WORKSPACE")
-        _add_campaign(one)
-        add_wiki(one)
+        action = actions.add_parser(name, help=text, allow_abbrev=False)
+        action.add_argument("workspace", metavar="WORKSPACE")
+        _add_campaign(action)
+        add_wiki(action)
     printed = {
         "status": "where the campaign stands",
         "report": "rounds, times and Stop Conditions",
@@ -59,35 +59,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "patch": "the difference between the baseline and the best version",
     }
     for name, text in printed.items():
-        one = actions.add_parser(name, help=text, allow_abbrev=False)
-        one.add_argument("workspace", metavar="WORKSPACE")
-        add_common(one)
+        action = actions.add_parser(name, help=text, allow_abbrev=False)
+        action.add_argument("workspace", metavar="WORKSPACE")
+        add_common(action)
 
 
-def _add_campaign(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--policy", choices=sorted(POLICIES), help="default gpu-wiki")
-    one.add_argument("--core-shape", metavar="MxN", action="append", help="the regression limit protects only these")
-    one.add_argument("--max-rounds", metavar="N", type=int, help="rounds after the baseline")
-    one.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met")
-    one.add_argument("--no-stop", metavar="REASON", action="append", default=[], help="go on past this stop reason")
-    one.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
-    one.add_argument("--budget-rounds", metavar="N", type=int, help="rounds of this call")
-    one.add_argument("--samples", metavar="N", type=int, help="timed runs of each side")
-    one.add_argument("--evaluations", metavar="N", type=int, help="of a search and shape")
-    one.add_argument("--search-s", metavar="S", type=float, help="seconds of one search")
-    one.add_argument("--prune-s", metavar="S", type=float, help="of these, to compile ahead")
-    one.add_argument("--run-s", metavar="S", type=float, help="seconds one child may take")
-    one.add_argument("--memory-bytes", metavar="N", type=int, help="host memory one child may hold")
-    one.add_argument("--flush-bytes", metavar="N", type=int, help="written before each timed run")
-    one.add_argument("--seed", metavar="N", type=int, help="of searches and inputs")
-    one.add_argument("--proposer", metavar="CMD", action="append", default=[], help="ask this command first")
-    one.add_argument("--plan", metavar="FILE", help="hypothesis to try, as JSON")
-    one.add_argument("--tips", metavar="FILE", help="earlier experience")
-    one.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
-    one.add_argument("--device", help="device of the candidates (default cuda)")
-    one.add_argument("--simulate", action="store_true", help="compute times from a made-up model; every record says so")
-    one.add_argument("--yes", action="store_true", help="start without asking")
-    one.add_argument("--dry-run", action="store_true", help="print what would be done and write nothing")
+def _add_campaign(action: argparse.ArgumentParser) -> None:
+    action.add_argument("--policy", choices=sorted(POLICIES), help="default gpu-wiki")
+    action.add_argument("--core-shape", metavar="MxN", action="append", help="the regression limit protects only these")
+    action.add_argument("--max-rounds", metavar="N", type=int, help="rounds after the baseline")
+    action.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met")
+    action.add_argument("--no-stop", metavar="REASON", action="append", default=[], help="go on past this stop reason")
+    action.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
+    action.add_argument("--budget-rounds", metavar="N", type=int, help="rounds of this call")
+    action.add_argument("--samples", metavar="N", type=int, help="timed runs of each side")
+    action.add_argument("--evaluations", metavar="N", type=int, help="of a search and shape")
+    action.add_argument("--search-s", metavar="S", type=float, help="seconds of action search")
+    action.add_argument("--prune-s", metavar="S", type=float, help="of these, to compile ahead")
+    action.add_argument("--run-s", metavar="S", type=float, help="seconds action child may take")
+    action.add_argument("--memory-bytes", metavar="N", type=int, help="host memory action child may hold")
+    action.add_argument("--flush-bytes", metavar="N", type=int, help="written before each timed run")
+    action.add_argument("--seed", metavar="N", type=int, help="of searches and inputs")
+    action.add_argument("--proposer", metavar="CMD", action="append", default=[], help="ask this command first")
+    action.add_argument("--plan", metavar="FILE", help="hypothesis to try, as JSON")
+    action.add_argument("--tips", metavar="FILE", help="earlier experience")
+    action.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
+    action.add_argument("--device", help="device of the candidates (default cuda)")
+    action.add_argument("--simulate", action="store_true", help="compute times from a made-up model, as records say")
+    action.add_argument("--yes", action="store_true", help="start without asking")
+    action.add_argument("--dry-run", action="store_true", help="print what would be done and write nothing")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -231,7 +231,7 @@ def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
 
         if args.plan:
             return (PlanProposer(Path(args.plan)),)
-        asked: tuple[Proposer, ...] = tuple(CommandProposer(one) for one in args.proposer)
+        asked: tuple[Proposer, ...] = tuple(CommandProposer(command) for command in args.proposer)
     else:
         asked = ()
     return (*asked, PackagedProposer(), VariantsProposer(), KnobsProposer())
@@ -255,7 +255,7 @@ def _parameters(
         "policy": policy.name, "stop_scope": policy.stop_scope, "stop_reasons": list(policy.stop_reasons),
         "core_shapes": list(policy.core_shapes) if policy.core_shapes is not None else "all",
         "max_rounds": policy.max_rounds, "repeats": policy.repeats, "simulated": args.simulate,
-        "proposers": [one.name for one in proposers],
+        "proposers": [proposer.name for proposer in proposers],
         "budget": {"seconds": args.budget_s, "rounds": args.budget_rounds},
         **more,
     }  # fmt: skip
@@ -312,26 +312,26 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     if not full:
         return "\n".join(lines)
     rows = [("round", "category", "decision", "gain", "rule", "claim")]
-    for one in report.rounds:
-        gain = "" if one.gain_pct is None else f"{one.gain_pct:+.2f} %"
+    for round_ in report.rounds:
+        gain = "" if round_.gain_pct is None else f"{round_.gain_pct:+.2f} %"
         rows.append(
             (
-                str(one.number),
-                one.category,
-                "refuted" if one.refuted else one.decision,
+                str(round_.number),
+                round_.category,
+                "refuted" if round_.refuted else round_.decision,
                 gain,
-                one.rule,
-                one.claim[:60],
+                round_.rule,
+                round_.claim[:60],
             )
         )
     lines += ["", table(rows, right=(0, 3)), ""]
     if report.conditions is None:
         return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}"])
     judged = [("shape", "target", "median us", "achieved/target", "met")]
-    for found in report.conditions["conditions"]:
-        ratio = "" if found["ratio"] is None else f"{found['ratio']:.3f}"
-        median = "" if found["median_s"] is None else f"{found['median_s'] * 1e6:.1f}"
-        judged.append((found["shape"], found["target"], median, ratio, "yes" if found["met"] else "no"))
+    for condition in report.conditions["conditions"]:
+        ratio = "" if condition["ratio"] is None else f"{condition['ratio']:.3f}"
+        median = "" if condition["median_s"] is None else f"{condition['median_s'] * 1e6:.1f}"
+        judged.append((condition["shape"], condition["target"], median, ratio, "yes" if condition["met"] else "no"))
     aggregate = report.conditions["aggregate"]
     text = "unmeasured" if aggregate["value"] is None else f"{aggregate['value']:.3f}"
     return "\n".join([*lines, "Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"])

@@ -67,7 +67,7 @@ def _given(args: argparse.Namespace, campaign: CampaignConfirmed) -> Iterator[tu
     """Yield (flag, asked, confirmed) of the flags that were given."""
     policy, launch = campaign.policy, campaign.launch
     confirmed = {field: campaign.settings.get(field) for field in _SETTINGS.values()}
-    found = [
+    flags = [
         ("--policy", args.policy, policy["name"]),
         ("--core-shape", args.core_shape, _listed(policy["core_shapes"])),
         ("--max-rounds", args.max_rounds, policy["max_rounds"]),
@@ -75,13 +75,15 @@ def _given(args: argparse.Namespace, campaign: CampaignConfirmed) -> Iterator[tu
         *((f"--{name.replace('_', '-')}", getattr(args, name), confirmed[field]) for name, field in _SETTINGS.items()),
     ]
     if launch is not None:
-        found += [
+        flags += [
             ("--proposer", args.proposer or None, list(launch.proposers)),
             ("--executor-command", args.executor_command, launch.executor_command),
             ("--device", args.device, launch.device),
         ]
-    found += [("--no-stop", one, f"stop reason {one}") for one in args.no_stop if one in policy["stop_reasons"]]
-    yield from (one for one in found if one[1] is not None)
+    flags += [
+        ("--no-stop", reason, f"stop reason {reason}") for reason in args.no_stop if reason in policy["stop_reasons"]
+    ]
+    yield from (flag for flag in flags if flag[1] is not None)
 
 
 def _listed(value: object) -> object:

@@ -47,7 +47,7 @@ def project_proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
     """Return the plan, or the commands: kernel files of a project declare no variants for this program to search."""
     if args.plan:
         return (PlanProposer(Path(args.plan)),)
-    return tuple(CommandProposer(one) for one in args.proposer)
+    return tuple(CommandProposer(command) for command in args.proposer)
 
 
 def project_campaign(
@@ -78,12 +78,12 @@ def project_parameters(adapter: ProjectAdapter, state: WorkspaceState) -> dict[s
     """Return what a dry run shows of a project: commands with their limits, paths, CSV and target."""
     project = adapter.project
     commands = {name: f"{one.shown()} (at most {one.limit_s:g} s)" for name, one in project.commands.items()}
-    metrics = [one for one in (project.csv.forward, project.csv.backward) if one is not None]
+    metrics = [metric for metric in (project.csv.forward, project.csv.backward) if metric is not None]
     return {
         "project": project.where, "root": str(adapter.root), "kernel_source": project.kernel_source, **commands,
         "editable": list(project.editable), "protected": list(project.protected),
         "csv_columns": list(project.csv.columns), "metric": project.scoring.metric,
-        "units": [f"{one.name}: {one.unit}" for one in metrics],
+        "units": [f"{metric.name}: {metric.unit}" for metric in metrics],
         "check": f"{project.csv.check} is {project.csv.passing}",
         "performance_target": aim_in_force(state) or None,
         "quick_validation": "representative shapes first" if project.quick_command() else "all shapes in every round",
@@ -104,9 +104,9 @@ def print_patch(args: argparse.Namespace, workspace: Workspace, state: Workspace
     store = ObjectStore(workspace.layout.objects)
     blobs = (store.get(state.rounds[0].incumbent), store.get(best.snapshot.blob))
     if project_of(workspace, state) is None:
-        old, new = ({"kernel.py": one.decode()} for one in blobs)
+        old, new = ({"kernel.py": blob.decode()} for blob in blobs)
     else:
-        old, new = (files_of(one) for one in blobs)
+        old, new = (files_of(blob) for blob in blobs)
     patch = unified_diff(old, new)
     if best.level and not is_confirmed(state.rounds, best):
         words = "was measured on the representative shapes only (quick); kb tune run confirms it on all shapes"

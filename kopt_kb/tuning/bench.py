@@ -90,7 +90,7 @@ class BenchPlan:
         return {
             "workspace": self.workspace, "platform": self.platform,
             "kernel": "kernel.py" if self.version is None else f"v{self.version}", "op": self.problem.op,
-            "dtype": self.problem.dtype, "shapes": [format_shape(one) for one in self.problem.shapes],
+            "dtype": self.problem.dtype, "shapes": [format_shape(shape) for shape in self.problem.shapes],
             "repeats": own.repeats, "samples": own.settings.samples, "seeds": own.settings.seeds,
             "scope": self.scope, "record": own.record,
         }  # fmt: skip
@@ -113,7 +113,7 @@ def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:
         if source is None:
             raise BadInput("there is no kernel.py", where=root, fix="restore it, or name a --version", code="KB432")
     else:
-        taken = {n: one.snapshot.blob for n, one in state.attempts.items() if one.snapshot is not None}
+        taken = {n: version.snapshot.blob for n, version in state.attempts.items() if version.snapshot is not None}
         if options.version not in taken:
             known = ", ".join(map(str, taken)) or "none yet"
             raise BadInput(
@@ -146,7 +146,7 @@ def bench_kernel(
     plan = bench_plan(workspace, options)
     findings = lint_source(plan.source, framework=str(workspace.state().task.get("framework", "")))
     if findings:
-        text = "; ".join(f"line {one.line} {one.what}" for one in findings[:3])
+        text = "; ".join(f"line {finding.line} {finding.what}" for finding in findings[:3])
         raise WrongKernelError(text, where=_kernel_name(plan), fix="a kernel of its own is measured, not a library")
     look_up = partial(product_of, registry)
     if not options.record:
@@ -178,17 +178,17 @@ def utilization(
     root = str(workspace.layout.root)
     state, look_up = workspace.state(), partial(product_of, registry)
     platform = state.created.platform
-    found = records_of(state, version, lambda machine: look_up(machine.device) == platform, root)
-    if found is None and not workspace.stop_conditions().conditions:
+    records = records_of(state, version, lambda machine: look_up(machine.device) == platform, root)
+    if records is None and not workspace.stop_conditions().conditions:
         raise UnknownData(
             "every target is UNKNOWN", where=root, fix="add the rows to a wiki, then kb workspace set", code="KB130"
         )
-    if found is None:
+    if records is None:
         what = "there are no measurement records" if version is None else f"version {version} has no records"
-        cut = [name for name, one in state.benches.items() if one.records and not is_whole(state, one)]
+        cut = [name for name, bench in state.benches.items() if bench.records and not is_whole(state, bench)]
         what += f" but those of {', '.join(cut)}, which was cut off" if cut else ""
         raise FindingError(what, where=root, fix=f"run `kb bench kernel {root}` or `kb tune run {root}`", code="KB434")
-    return _judge(workspace, found, look_up, _scope(state.campaign, every_shape=every_shape))
+    return _judge(workspace, records, look_up, _scope(state.campaign, every_shape=every_shape))
 
 
 def _scope(campaign: CampaignConfirmed | None, *, every_shape: bool) -> Scope:
@@ -225,8 +225,8 @@ class _Recorded:
 
     def keep(self, answer: Timing) -> list[Measured]:
         records = list(made_records(self.name, timing_run(self.name), self._environment, answer))
-        for one in records:
-            self._session.append(one)
+        for record in records:
+            self._session.append(record)
         return records
 
 

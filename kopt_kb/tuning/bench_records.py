@@ -27,9 +27,9 @@ def made_records(bench: str, run: str, environment: int, answer: Timing) -> Iter
         answer: What the timing run answered.
     """
     for shape, sides in answer.shapes.items():
-        for at, one in enumerate(sides["candidate"], start=1):
+        for at, sample in enumerate(sides["candidate"], start=1):
             name = f"{run}:{shape}:{at}" if run else ""
-            yield Measured(name, bench, shape, one.n, one.median_s, one.spread, run, environment)
+            yield Measured(name, bench, shape, sample.n, sample.median_s, sample.spread, run, environment)
 
 
 def finish_benches(session: Session) -> tuple[str, ...]:
@@ -40,11 +40,11 @@ def finish_benches(session: Session) -> tuple[str, ...]:
     state = session.state()
     if not state.benches:
         return ()
-    order = [format_shape(one) for one in state.problem.shapes]
+    order = [format_shape(shape) for shape in state.problem.shapes]
     finished = []
     for name, bench in state.benches.items():
         run = timing_run(name)
-        begun, kept = state.runs.get(run), {one.id for one in bench.records}
+        begun, kept = state.runs.get(run), {record.id for record in bench.records}
         ended = begun.finished if begun is not None else None
         if ended is None or ended.outcome != "ok" or ended.output is None:
             continue
@@ -53,8 +53,8 @@ def finish_benches(session: Session) -> tuple[str, ...]:
             continue
         # The blob's keys are sorted; records keep the problem's order, by which a cut bench is told from a whole one.
         answer = Timing({shape: answer.shapes[shape] for shape in order if shape in answer.shapes})
-        lacking = [one for one in made_records(name, run, bench.seq, answer) if one.id not in kept]
-        for one in lacking:
-            session.append(one)
+        lacking = [record for record in made_records(name, run, bench.seq, answer) if record.id not in kept]
+        for record in lacking:
+            session.append(record)
         finished += [name] if lacking else []
     return tuple(finished)

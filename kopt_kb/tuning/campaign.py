@@ -251,7 +251,7 @@ class Campaign:
         if proposal is None:
             if stop is None and state.baseline is None:
                 self._say("nobody proposes a kernel: give --proposer CMD or --plan FILE to kb tune run")
-            evidence = tuple(one.decided_seq for one in state.rounds if one.decided_seq)
+            evidence = tuple(round_.decided_seq for round_ in state.rounds if round_.decided_seq)
             self._end(session, state, *(stop or ("exhausted", evidence)))
             return
         number = state.rounds[-1].number + 1 if state.rounds else 0
@@ -303,9 +303,9 @@ class Campaign:
         return RoundWork(session, self._policy, self._settings, self._options)
 
     def _keep_version(self, session: Session, state: WorkspaceState) -> None:
-        found = state.rounds[-1]
-        subject = f"V{found.number}: {found.hypothesis.claim if found.hypothesis else 'baseline'}"
-        session.snapshot(found, found.submitted[found.name].blob, subject)
+        accepted = state.rounds[-1]
+        subject = f"V{accepted.number}: {accepted.hypothesis.claim if accepted.hypothesis else 'baseline'}"
+        session.snapshot(accepted, accepted.submitted[accepted.name].blob, subject)
 
     def _submit(self, session: Session, state: WorkspaceState) -> None:
         self._round_work(session).submit(state, state.rounds[-1])
@@ -314,33 +314,33 @@ class Campaign:
         if not self._round_work(session).validate(state, state.rounds[-1]):
             return
         last = session.state().rounds[-1]
-        decided, why = last.decided, next((one.reason for one in last.gates.values() if one.result == "fail"), "")
+        decided, why = last.decided, next((gate.reason for gate in last.gates.values() if gate.result == "fail"), "")
         text = f"{decided.decision if decided else ''} ({decided.rule if decided else ''})"
         self._say(f"round {last.number}: {text}{f': {why}' if why else ''}")
 
     def _restate(self, session: Session, state: WorkspaceState) -> None:
         """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""
-        found = state.rounds[-1]
-        if found.proposal is not None:
-            one = found.proposal
-            evidence = (found.proposal_seq,)
-            said = HypothesisStated(found.number, one.category, one.claim, one.expected, evidence, one.proposer)
-            session.append(said)
+        current = state.rounds[-1]
+        if current.proposal is not None:
+            kept = current.proposal
+            evidence = (current.proposal_seq,)
+            stated = HypothesisStated(current.number, kept.category, kept.claim, kept.expected, evidence, kept.proposer)
+            session.append(stated)
             return
-        before = state.before(found)
+        before = state.before(current)
         project = self._options.project
         last = project.confirmation(session, before) if project is not None else None
-        if last is not None and found.incumbent == last[1]:
+        if last is not None and current.incumbent == last[1]:
             proposal: Proposal | None = last[0]
         else:
-            proposal = self._ask(session, before, found.incumbent)
+            proposal = self._ask(session, before, current.incumbent)
         if proposal is None:
-            self._end(session, state, "exhausted", (found.seq,))
+            self._end(session, state, "exhausted", (current.seq,))
             return
-        self._state_hypothesis(session, found.number, proposal)
+        self._state_hypothesis(session, current.number, proposal)
 
 
 def _closed(state: WorkspaceState) -> int:
     """Return how many rounds are over; the baseline is none, an attempt at it that failed is one."""
     baseline = state.baseline
-    return sum(one.closed for one in state.rounds if one is not baseline)
+    return sum(round_.closed for round_ in state.rounds if round_ is not baseline)

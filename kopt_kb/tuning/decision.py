@@ -119,16 +119,16 @@ _Ruling = tuple[Verdict, str, str]
 
 
 def judge_gates(policy: Policy, gates: Sequence[GateResult]) -> Decision | None:
-    """Return the decision that gates alone take: the first failure, else a required one that is unavailable."""
-    found = {one.gate: one for one in gates}
-    ordered = [found[name] for name in GATES if name in found]
-    for one in ordered:
-        if one.result == "fail":
-            return Decision("rollback", f"gate {one.gate}", one.reason or "failed")
+    """Return the decision that gates alone take: the first failure, else a required gate that is unavailable."""
+    by_name = {gate.gate: gate for gate in gates}
+    ordered = [by_name[name] for name in GATES if name in by_name]
+    for gate in ordered:
+        if gate.result == "fail":
+            return Decision("rollback", f"gate {gate.gate}", gate.reason or "failed")
     for name in policy.required_gates:
-        one = found.get(name, GateResult(name, "unavailable", "was not judged"))
-        if one.result == "unavailable":
-            return Decision("unverified", f"gate {name}", one.reason or "unavailable")
+        gate = by_name.get(name, GateResult(name, "unavailable", "was not judged"))
+        if gate.result == "unavailable":
+            return Decision("unverified", f"gate {name}", gate.reason or "unavailable")
     return None
 
 
@@ -147,7 +147,7 @@ def _check_times(incumbent: Times, candidate: Times) -> None:
         raise BadInput("incumbent and candidate have different numbers of repeats", where="times", code="KB096")
     for times in (incumbent, candidate):
         for shape in incumbent:
-            if any(not (math.isfinite(one) and one > 0) for one in times[shape]):
+            if any(not (math.isfinite(time) and time > 0) for time in times[shape]):
                 raise BadInput(f"a time of {shape} is no positive number", where="times", code="KB097")
 
 

@@ -34,15 +34,17 @@ def read_machine(
         BadInput: The child gave no answer.
     """
     outcome = executor.run(Job("environment", limits=RunLimits(run_s)), lambda *_: None)
-    found = outcome.result
-    refuse_missing(found)
-    if outcome.outcome != "ok" or not isinstance(found, Environment):
+    answer = outcome.result
+    refuse_missing(answer)
+    if outcome.outcome != "ok" or not isinstance(answer, Environment):
         last = outcome.printed.strip().splitlines()[-1:] or [""]
-        said = f": {last[0][:200]}" if last[0] else ""
-        raise BadInput(f"the environment run ended with {outcome.outcome}{said}", where=executor.name, code="KB423")
-    product = None if product_of is None else product_of(found.device)
+        printed = f": {last[0][:200]}" if last[0] else ""
+        raise BadInput(f"the environment run ended with {outcome.outcome}{printed}", where=executor.name, code="KB423")
+    product = None if product_of is None else product_of(answer.device)
     harness = harness_digest(of_project=of_project)
-    return EnvironmentRecorded(found.device, found.uuid, found.driver, found.clocks, found.versions, harness, product)
+    return EnvironmentRecorded(
+        answer.device, answer.uuid, answer.driver, answer.clocks, answer.versions, harness, product
+    )
 
 
 def harness_digest(*, of_project: bool = False) -> str:
@@ -52,7 +54,7 @@ def harness_digest(*, of_project: bool = False) -> str:
 
     kernels, runners = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.runners.__path__)))
     names = ("timing.py", "verification.py", "output_file.py")
-    files = (*(kernels / one for one in names), *(runners / "candidate").glob("*.py"))
+    files = (*(kernels / name for name in names), *(runners / "candidate").glob("*.py"))
     if of_project:
         files = tuple(sorted((runners / "project").glob("*.py")))
-    return hashlib.sha256(b"\0".join(one.read_bytes() for one in sorted(files))).hexdigest()
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()

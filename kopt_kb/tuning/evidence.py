@@ -40,15 +40,15 @@ def read_evidence(result: Evidence, report: str, kernel: str) -> tuple[GateResul
         path = Path(folder) / "ncu.csv"
         path.write_text(result.csv, encoding="utf-8")
         try:
-            found = next(iter(read_profiles(path)), None)
+            profile = next(iter(read_profiles(path)), None)
         except KoptError as error:
             return GateResult("evidence", "unavailable", str(error)[:300]), None
-    if found is None:
+    if profile is None:
         return GateResult("evidence", "unavailable", "the report has no kernel"), None
-    code = sol_class(found) or "unclassified"
-    metrics = {name: float(found.metrics[name]) for name in _SHOWN if name in found.metrics}
-    evidence = ({"kernel": found.name, "shape": result.shape, "metrics": metrics},)
-    return GateResult("evidence", "pass", f"{found.name}: {code}"), ProfileRead(report, "ncu", kernel, code, evidence)
+    code = sol_class(profile) or "unclassified"
+    metrics = {name: float(profile.metrics[name]) for name in _SHOWN if name in profile.metrics}
+    evidence = ({"kernel": profile.name, "shape": result.shape, "metrics": metrics},)
+    return GateResult("evidence", "pass", f"{profile.name}: {code}"), ProfileRead(report, "ncu", kernel, code, evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,13 @@ class ResourceGate:
         from kopt_kb.static.limits import limits_of
         from kopt_kb.static.pruning import PruneOptions, prune
 
-        shapes = {format_shape(one): one for one in self.shapes}
+        shapes = {format_shape(shape): shape for shape in self.shapes}
         with tempfile.TemporaryDirectory(prefix="kb-limits-") as folder:
             file = Path(folder) / "kernel.py"
             file.write_bytes(source)
             cases = {text: OpCase(str(file), shape, self.dtype, {}) for text, shape in shapes.items()}
             try:
-                found = prune(
+                pruned = prune(
                     {"shape": list(cases)},
                     lambda config: cases[str(config["shape"])],
                     self.platform.identity.target,
@@ -80,7 +80,7 @@ class ResourceGate:
                 )
             except (MissingTool, KoptError) as error:
                 return GateResult("limits", "unavailable", str(error)[:300])
-        return _judged(found.removed)
+        return _judged(pruned.removed)
 
     def instructions(self, source: bytes) -> IsaEvidence | None:
         """Return how far the compiled code is from each ISA target, the worst shape's number; None where it can't be.
@@ -101,11 +101,11 @@ class ResourceGate:
                     for shape in self.shapes:
                         case = OpCase(str(file), shape, self.dtype, {})
                         for kernel in compile_kernel(case, self.platform.identity.target, pool=pool):
-                            found = evaluate_targets(kernel.scan)
+                            targets = evaluate_targets(kernel.scan)
                             by_shape.setdefault(format_shape(shape), []).append(
-                                {"kernel": kernel.name, "targets": [one.to_json() for one in found]}
+                                {"kernel": kernel.name, "targets": [progress.to_json() for progress in targets]}
                             )
-                            judged += found
+                            judged += targets
             except (MissingTool, KoptError):
                 return None
         return IsaEvidence(canonical(by_shape), _worst(judged)) if judged else None
@@ -121,20 +121,22 @@ class IsaEvidence:
 
 def _worst(judged: Iterable[Progress]) -> tuple[Mapping[str, JSON], ...]:
     """Return metric, value and whether it is met for each target that applies to some kernel."""
-    found: dict[str, Progress] = {}
-    for one in judged:
-        known = found.get(one.target.id)
-        if one.value is None:
+    worst: dict[str, Progress] = {}
+    for progress in judged:
+        known = worst.get(progress.target.id)
+        if progress.value is None:
             continue
-        sign = 1 if one.target.relation == "at_least" else -1
-        if known is None or known.value is None or sign * one.value < sign * known.value:
-            found[one.target.id] = one
-    return tuple({"metric": name, "value": one.value, "met": one.status == "met"} for name, one in found.items())
+        sign = 1 if progress.target.relation == "at_least" else -1
+        if known is None or known.value is None or sign * progress.value < sign * known.value:
+            worst[progress.target.id] = progress
+    return tuple(
+        {"metric": name, "value": progress.value, "met": progress.status == "met"} for name, progress in worst.items()
+    )
 
 
 def _judged(removed: tuple[Removed, ...]) -> GateResult:
     """Return fail for what can't launch; spills are said, not forbidden; what could not be judged is unavailable."""
-    texts = {one.reason: f"{one.config['shape']}: {one.detail}"[:300] for one in removed}
+    texts = {refused.reason: f"{refused.config['shape']}: {refused.detail}"[:300] for refused in removed}
     for reason in ("shared_memory", "cannot_launch", "compiler"):
         if reason in texts:
             return GateResult("limits", "fail", texts[reason])

@@ -65,9 +65,9 @@ _Judged = tuple[GateResult, tuple[str, ...]]
 def _lint(context: GateContext) -> _Judged:
     if context.lint is not None:
         return context.lint(context.source), ()
-    found = lint_source(context.source, framework=context.framework)
-    if found:
-        text = "; ".join(f"line {one.line} {one.what}" for one in found[:5])
+    findings = lint_source(context.source, framework=context.framework)
+    if findings:
+        text = "; ".join(f"line {finding.line} {finding.what}" for finding in findings[:5])
         return GateResult("lint", "fail", text), ()
     return GateResult("lint", "pass"), ()
 
@@ -141,16 +141,16 @@ def floor_s(workspace: WorkspaceState, *, cold: bool) -> dict[str, float]:
         cold: Whether caches were flushed before each run, so that everything that is read comes from memory.
     """
     cache = cache_bytes(workspace)
-    found = {}
-    for one in workspace.rooflines:
-        least = [one.least_s(roof.name, "documented") for roof in one.ceilings if roof.is_engine]
-        memory = one.ceiling(DRAM)
+    floors = {}
+    for roofline in workspace.rooflines:
+        least = [roofline.least_s(roof.name, "documented") for roof in roofline.ceilings if roof.is_engine]
+        memory = roofline.ceiling(DRAM)
         if memory is not None and (per_s := memory.per_s("documented")):
-            least.append(_moved_at_least(one.work, cache, cold=cold) / per_s)
+            least.append(_moved_at_least(roofline.work, cache, cold=cold) / per_s)
         times = [time for time in least if time is not None]
         if times:
-            found[one.shape] = float(max(times))
-    return found
+            floors[roofline.shape] = float(max(times))
+    return floors
 
 
 def _moved_at_least(work: Work, cache: Fraction, *, cold: bool) -> Fraction:

@@ -52,7 +52,7 @@ def job_of(
     start = int.from_bytes(hashlib.sha256(sources.candidate + str(settings.seed).encode()).digest()[:4], "big")
     body = Request(
         op=problem.op,
-        shapes=tuple(format_shape(one) for one in problem.shapes),
+        shapes=tuple(format_shape(shape) for shape in problem.shapes),
         dtype=problem.dtype,
         tolerance=problem.tolerance,
         seeds=tuple(start + at for at in range(settings.seeds)),

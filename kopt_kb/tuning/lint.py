@@ -36,7 +36,7 @@ _PREFIXES = ("scaled_dot_product", "conv", "native_", "fused_", "cudnn", "miopen
 _LAYERS = {"RMSNorm", "LayerNorm", "Softmax", "Linear", "MultiheadAttention", "CrossEntropyLoss", "CUDAGraph"}
 _METHODS = _FUNCTIONS - {"compile", "linear"}
 _DYNAMIC = {"exec", "eval", "compile", "__import__", "vars", "globals", "locals"}
-_MARKS = {one.mark for one in FRAMEWORKS.values()} | {"cutlass.cute.jit"}
+_MARKS = {framework.mark for framework in FRAMEWORKS.values()} | {"cutlass.cute.jit"}
 _KEYS = {"id", "data_ptr"}
 _NEIGHBOUR = "imports a neighbouring file: the kernel must stand alone"
 _CACHES = {"lru_cache", "cache", "WeakKeyDictionary", "WeakValueDictionary"}
@@ -65,14 +65,14 @@ def lint_source(source: bytes, *, standalone: bool = True, framework: str = "") 
     except (SyntaxError, ValueError) as error:
         return (LintFinding(getattr(error, "lineno", None) or 1, "is not valid Python"),)
     names = _aliases(tree)
-    kernels = {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and _is_kernel(one, names)}
-    found = {one for one in _imports(tree) if standalone or one.what != _NEIGHBOUR}
+    kernels = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_kernel(node, names)}
+    findings = {finding for finding in _imports(tree) if standalone or finding.what != _NEIGHBOUR}
     for node in _timed(tree, kernels):
-        found.update(_node(node, names))
-    found.update(_dead(tree, kernels))
+        findings.update(_node(node, names))
+    findings.update(_dead(tree, kernels))
     if standalone and (lacks := _lacks_kernel(source, framework)):
-        found.add(LintFinding(1, lacks))
-    return tuple(sorted(found, key=lambda one: (one.line, one.what)))
+        findings.add(LintFinding(1, lacks))
+    return tuple(sorted(findings, key=lambda finding: (finding.line, finding.what)))
 
 
 def _aliases(tree: ast.Module) -> dict[str, str]:
@@ -87,9 +87,9 @@ def _aliases(tree: ast.Module) -> dict[str, str]:
 
 
 def _is_kernel(node: ast.FunctionDef, names: dict[str, str]) -> bool:
-    decorators = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
-    dotted = [dotted_name(one, names) for one in decorators]
-    return any(one in _MARKS for one in dotted)
+    decorators = (decorator.func if isinstance(decorator, ast.Call) else decorator for decorator in node.decorator_list)
+    dotted = [dotted_name(decorator, names) for decorator in decorators]
+    return any(name in _MARKS for name in dotted)
 
 
 def _timed(tree: ast.Module, kernels: set[str]) -> Iterator[ast.AST]:
@@ -103,9 +103,9 @@ def _timed(tree: ast.Module, kernels: set[str]) -> Iterator[ast.AST]:
 def _imports(tree: ast.Module) -> Iterator[LintFinding]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            modules = [one.name for one in node.names]
+            modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            modules = [f"{node.module or '.'}.{one.name}" for one in node.names] if node.level == 0 else ["."]
+            modules = [f"{node.module or '.'}.{alias.name}" for alias in node.names] if node.level == 0 else ["."]
         else:
             continue
         for name in modules:
@@ -128,7 +128,7 @@ def _node(node: ast.AST, names: dict[str, str]) -> Iterator[LintFinding]:
 def _call(node: ast.Call, names: dict[str, str]) -> Iterator[LintFinding]:
     dotted = dotted_name(node.func, names)
     last = dotted.rsplit(".", 1)[-1] if dotted else getattr(node.func, "attr", "")
-    if dotted in _DYNAMIC or dotted in {f"builtins.{one}" for one in _DYNAMIC}:
+    if dotted in _DYNAMIC or dotted in {f"builtins.{name}" for name in _DYNAMIC}:
         yield LintFinding(node.lineno, f"runs code by {dotted}")
     elif dotted == "getattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant):
         yield LintFinding(node.lineno, "looks a name up that is no literal")
@@ -153,7 +153,7 @@ def _reference(node: ast.Attribute | ast.Name, names: dict[str, str]) -> Iterato
         yield LintFinding(node.lineno, f"memoises with {last}")
     elif first != "torch":
         return
-    elif any(f"{dotted}.".startswith(f"{one}.") for one in _MODULES) or _is_library(last):
+    elif any(f"{dotted}.".startswith(f"{name}.") for name in _MODULES) or _is_library(last):
         yield LintFinding(node.lineno, f"delegates to {dotted}")
     elif last in {"Stream", "stream"}:
         yield LintFinding(node.lineno, "uses a stream of its own: the timer does not see it")
@@ -169,9 +169,9 @@ def _lacks_kernel(source: bytes, framework: str) -> str:
     known = framework_named(framework)
     if known is not None:
         return missing(source, known)
-    if framework or any(not missing(source, one) for one in FRAMEWORKS.values()):
+    if framework or any(not missing(source, known) for known in FRAMEWORKS.values()):
         return ""
-    return f"launch starts no kernel of {', '.join(one.name for one in FRAMEWORKS.values())}"
+    return f"launch starts no kernel of {', '.join(framework.name for framework in FRAMEWORKS.values())}"
 
 
 def _dead(tree: ast.Module, kernels: set[str]) -> Iterator[LintFinding]:
@@ -179,7 +179,7 @@ def _dead(tree: ast.Module, kernels: set[str]) -> Iterator[LintFinding]:
     used: set[str] = set()
     for top in tree.body:
         own = getattr(top, "name", "")
-        used |= {one.id for one in ast.walk(top) if isinstance(one, ast.Name) and one.id != own}
+        used |= {node.id for node in ast.walk(top) if isinstance(node, ast.Name) and node.id != own}
     for top in tree.body:
         if isinstance(top, ast.FunctionDef) and top.name in kernels - used:
             yield LintFinding(top.lineno, f"the kernel {top.name} is never launched")
@@ -205,7 +205,7 @@ def lint_files(old: Mapping[str, str], new: Mapping[str, str]) -> GateResult:
     problems: list[str] = []
     for path in judged:
         added = _added(_findings(old.get(path, ""), path, old), _findings(new[path], path, new))
-        problems += [f"{path}:{one.line} {one.what}" for one in added]
+        problems += [f"{path}:{finding.line} {finding.what}" for finding in added]
     if problems:
         return GateResult("lint", "fail", "; ".join(problems[:5]))
     left = [path for path in changed if path not in judged]
@@ -214,17 +214,17 @@ def lint_files(old: Mapping[str, str], new: Mapping[str, str]) -> GateResult:
 
 def _findings(text: str, path: str, files: Mapping[str, str]) -> list[LintFinding]:
     others = "\n".join(other for name, other in files.items() if name != path)
-    found = lint_source(text.encode(), standalone=False)
-    return [one for one in found if not (one.what.startswith(_DEAD) and one.what.split()[2] in others)]
+    findings = lint_source(text.encode(), standalone=False)
+    return [each for each in findings if not (each.what.startswith(_DEAD) and each.what.split()[2] in others)]
 
 
 def _added(old: list[LintFinding], new: list[LintFinding]) -> list[LintFinding]:
     """Return the findings of `new` beyond as many of the same words in `old`, the last ones of a file."""
-    known = Counter(one.what for one in old)
+    known = Counter(finding.what for finding in old)
     added = []
-    for one in new:
-        if known[one.what]:
-            known[one.what] -= 1
+    for finding in new:
+        if known[finding.what]:
+            known[finding.what] -= 1
         else:
-            added.append(one)
+            added.append(finding)
     return added

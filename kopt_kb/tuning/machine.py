@@ -82,7 +82,7 @@ def _lacks_baseline(state: WorkspaceState) -> bool:
 
 def lacks_noise(state: WorkspaceState) -> bool:
     """Return whether rounds after the baseline would be decided without the noise of the machine in force."""
-    shapes = {format_shape(one) for one in state.problem.shapes}
+    shapes = {format_shape(shape) for shape in state.problem.shapes}
     return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
 
 
@@ -121,12 +121,12 @@ STEPS: tuple[Step, ...] = (
 
 def next_step(state: WorkspaceState) -> Step:
     """Return what happens next."""
-    return next(one for one in STEPS if one.when(state))
+    return next(step for step in STEPS if step.when(state))
 
 
 def state_of(state: WorkspaceState) -> State:
     """Return where a campaign stands: what the next step works on, or the word of the last decision."""
-    step = next(one for one in STEPS if one.when(state) and not one.passing)
+    step = next(step for step in STEPS if step.when(state) and not step.passing)
     if step.state is not None and step.state in _BEFORE_ROUNDS:
         return step.state
     if state.baseline is None:
@@ -183,7 +183,7 @@ def exits(state: WorkspaceState, policy: Policy) -> frozenset[StopReason]:
 
     Straight after the baseline only the user ends it, or that nobody has a hypothesis: then there is no round to do.
     """
-    found = EXITS[state_of(state)] & (ALWAYS | set(policy.stop_reasons))
+    allowed = EXITS[state_of(state)] & (ALWAYS | set(policy.stop_reasons))
     last = state.attempts[max(state.attempts)]
     straight = last.is_baseline and last.accepted and last.decided is not None
-    return found & _STRAIGHT_AFTER_BASELINE if straight else found
+    return allowed & _STRAIGHT_AFTER_BASELINE if straight else allowed

@@ -24,20 +24,20 @@ def noise_of(shape: str, samples: Sequence[Sample], run: str) -> NoiseMeasured:
 
     Times that a benchmark prints rounded may repeat exactly: the noise is no less than one printed step.
     """
-    medians = [one.median_s for one in samples]
+    medians = [sample.median_s for sample in samples]
     centre = statistics.median(medians)
-    deviations = [abs(one - centre) for one in medians]
-    floor_pct = max(100 * max(deviations) / centre, _step_pct(one.step_pct for one in samples))
+    deviations = [abs(median - centre) for median in medians]
+    floor_pct = max(100 * max(deviations) / centre, _step_pct(sample.step_pct for sample in samples))
     return NoiseMeasured(shape, len(medians), centre, statistics.median(deviations), floor_pct, run)
 
 
 def noise_floor_pct(noise: Mapping[str, NoiseMeasured], steps_pct: Iterable[float | None]) -> float:
     """Return the gain in percent that is no gain: the largest noise of any shape, or printed step of the times."""
-    return max([*(one.floor_pct for one in noise.values()), _step_pct(steps_pct) * _ABOVE_ROUNDING])
+    return max([*(measured.floor_pct for measured in noise.values()), _step_pct(steps_pct) * _ABOVE_ROUNDING])
 
 
 def _step_pct(steps_pct: Iterable[float | None]) -> float:
-    return max((one for one in steps_pct if one is not None), default=0.0)
+    return max((step for step in steps_pct if step is not None), default=0.0)
 
 
 def measure_noise(session: Session, state: WorkspaceState, job: Callable[[bytes], Job]) -> None:
@@ -56,16 +56,16 @@ def measure_noise(session: Session, state: WorkspaceState, job: Callable[[bytes]
     if best is None or best.snapshot is None:
         return
     name = f"noise-{state.environment_seq}"
-    attempt = 1 + sum(len(one.attempts(name, "timing")) for one in state.rounds)
+    attempt = 1 + sum(len(round_.attempts(name, "timing")) for round_ in state.rounds)
     run = f"{name}.timing.{attempt}"
     outcome = session.execute(run, name, attempt, job(session.store.get(best.snapshot.blob)))
-    found = outcome.result
-    refuse_missing(found, NO_GPU_FIX)
-    if not isinstance(found, Timing) or found.problem:
-        ran = Ran(outcome.outcome, found, run, outcome.printed)
-        reason = ran.failure() or ran.unable or (found.problem if isinstance(found, Timing) else "no times")
+    answer = outcome.result
+    refuse_missing(answer, NO_GPU_FIX)
+    if not isinstance(answer, Timing) or answer.problem:
+        ran = Ran(outcome.outcome, answer, run, outcome.printed)
+        reason = ran.failure() or ran.unable or (answer.problem if isinstance(answer, Timing) else "no times")
         wrong = f"{best.name} can't be timed on this machine: {reason}"
         session.append(Blocked((wrong,)))
         raise BadInput(wrong, where=run, fix="go on where it was accepted, or make another workspace", code="KB424")
-    for shape, sides in found.shapes.items():
+    for shape, sides in answer.shapes.items():
         session.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], run))

@@ -102,7 +102,7 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
         source = apply_patch(view.incumbent, fields["patch"], name)
     if source == view.incumbent:
         raise _refused("the proposal changes nothing", name)
-    category, claim, expected = (_one_line(fields, one, name) for one in ("category", "claim", "expected"))
+    category, claim, expected = (_one_line(fields, key, name) for key in ("category", "claim", "expected"))
     return Proposal(category, claim, expected, name, source, risk=fields.get("risk", ""))
 
 
@@ -110,9 +110,9 @@ def _fields(data: object, name: str, *, of_project: bool) -> Mapping[str, Any]:
     fields: dict[str, Any] = data if isinstance(data, dict) else {}
     needed, bodies = {"category", "claim", "expected"}, {"source", "patch"} | ({"files"} if of_project else set())
     given = bodies & fields.keys()
-    texts = all(_is_text(fields.get(one)) for one in (needed | given) - {"files"})
+    texts = all(_is_text(fields.get(key)) for key in (needed | given) - {"files"})
     files = fields.get("files", {})
-    mapping = isinstance(files, dict) and all(isinstance(one, str) for one in files.values())
+    mapping = isinstance(files, dict) and all(isinstance(data, str) for data in files.values())
     if not texts or not mapping or len(given) != 1 or fields.keys() - needed - bodies - {"risk"}:
         either = "source, patch or files" if of_project else "source or patch"
         raise _refused(f"the answer needs category, claim, expected, and either {either}, as texts", name)
@@ -136,7 +136,7 @@ def _check_unicode(key: str, value: object, name: str) -> None:
 def _one_line(fields: Mapping[str, Any], key: str, name: str) -> str:
     """Return a text with single spaces in place of line ends: it becomes a line of reports and a commit's subject."""
     text = " ".join(str(fields[key]).split())
-    if any(ord(one) < 32 or 127 <= ord(one) < 160 for one in text):
+    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in text):
         raise _refused(f"{key} holds a control character", name)
     return text
 
@@ -162,7 +162,7 @@ def apply_patch(source: bytes, patch: str, name: str) -> bytes:
     Raises:
         BadInput: It touches another path, or does not apply.
     """
-    touched = {one for one in _TARGET.findall(patch) if one != "/dev/null"}
+    touched = {path for path in _TARGET.findall(patch) if path != "/dev/null"}
     if touched != {_EDITABLE}:
         raise _refused(
             f"the patch touches {', '.join(sorted(touched)) or 'nothing'}; only {_EDITABLE} may change", name

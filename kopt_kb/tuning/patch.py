@@ -99,7 +99,7 @@ def _paths(patch: str, name: str) -> Iterator[str]:
             continue
         hunk = _HUNK.match(line)
         if hunk:
-            old, new = (int(one) if one is not None else 1 for one in hunk.groups())
+            old, new = (int(count) if count is not None else 1 for count in hunk.groups())
             continue
         word = next((text for start, text in _FORBIDDEN.items() if line.startswith(start)), "")
         if line.startswith("new file mode") and line.strip() != _PLAIN_MODE:
@@ -123,7 +123,7 @@ def _named(line: str) -> Iterator[str]:
 
 
 def _changed(base: Path, files: Mapping[str, str], name: str) -> dict[str, str]:
-    found = {}
+    changed = {}
     for path in sorted(base.rglob("*")):
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             raise ForbiddenPathError(f"the patch makes {path.name!r} a link", where=name, fix="change texts only")
@@ -134,8 +134,8 @@ def _changed(base: Path, files: Mapping[str, str], name: str) -> dict[str, str]:
             except UnicodeDecodeError as error:
                 raise ForbiddenPathError(f"{inside!r} is no UTF-8 text after the patch", where=name) from error
             if files.get(inside) != text:
-                found[inside] = text
+                changed[inside] = text
     missing = next((path for path in files if not (base / path).is_file()), None)
     if missing is not None:
         raise ForbiddenPathError(f"the patch deletes {missing!r}", where=name, fix="change texts only")
-    return found
+    return changed

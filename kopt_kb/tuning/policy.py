@@ -156,7 +156,7 @@ _PRIMUS = Policy(
     hardware_limit_pct=95.0,
 )
 
-POLICIES = {one.name: one for one in (_GPU_WIKI, _PRIMUS)}
+POLICIES = {policy.name: policy for policy in (_GPU_WIKI, _PRIMUS)}
 """Name → policy."""
 
 DEFAULT_POLICY = _GPU_WIKI.name
@@ -178,28 +178,30 @@ def policy_named(
     """
     if name not in POLICIES:
         raise BadInput(f"no policy {name!r}", where="policy", fix=f"one of {', '.join(POLICIES)}", code="KB400")
-    found = POLICIES[name]
+    policy = POLICIES[name]
     if core_shapes is not None:
-        found = replace(found, core_shapes=core_shapes)
+        policy = replace(policy, core_shapes=core_shapes)
     if max_rounds is not None:
-        limit = found.max_rounds
+        limit = policy.max_rounds
         if limit is not None and max_rounds > limit:
             raise BadInput(f"{max_rounds} rounds", where=f"policy {name}", fix=f"at most {limit}", code="KB408")
-        found = replace(found, max_rounds=max_rounds)
+        policy = replace(policy, max_rounds=max_rounds)
     if stop_scope == "every_shape":
-        found = replace(found, stop_scope="every_shape")
-    strange = set(without_stops) - set(found.stop_reasons)
+        policy = replace(policy, stop_scope="every_shape")
+    strange = set(without_stops) - set(policy.stop_reasons)
     if strange:
-        known = f"one of {', '.join(one for one in found.stop_reasons if one not in ALWAYS)}"
+        known = f"one of {', '.join(reason for reason in policy.stop_reasons if reason not in ALWAYS)}"
         raise BadInput(f"no stop reason {', '.join(sorted(strange))}", where=f"policy {name}", fix=known, code="KB408")
     fixed = set(without_stops) & ALWAYS
     if fixed:
-        known = f"one of {', '.join(one for one in found.stop_reasons if one not in ALWAYS)}"
+        known = f"one of {', '.join(reason for reason in policy.stop_reasons if reason not in ALWAYS)}"
         what = f"no campaign goes on past {', '.join(sorted(fixed))}"
         raise BadInput(what, where=f"policy {name}", fix=known, code="KB408")
     if without_stops:
-        found = replace(found, stop_reasons=tuple(one for one in found.stop_reasons if one not in without_stops))
-    return found
+        policy = replace(
+            policy, stop_reasons=tuple(reason for reason in policy.stop_reasons if reason not in without_stops)
+        )
+    return policy
 
 
 def confirmed_policy(campaign: CampaignConfirmed | None) -> Policy:

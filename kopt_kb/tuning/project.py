@@ -88,9 +88,9 @@ class ProjectAdapter:
         hashes = _hashes(state)
         since = "the baseline" if hashes and same else "the workspace was made"
         changed = [] if same else [(path, "changed")]
-        changed += [(self.root / one, "changed") for one in changed_files(self.root, hashes)]
+        changed += [(self.root / path, "changed") for path in changed_files(self.root, hashes)]
         present = protected_files(self.project, self.root) if hashes else ()
-        changed += [(self.root / one, "is new") for one in present if one not in hashes]
+        changed += [(self.root / path, "is new") for path in present if path not in hashes]
         if not changed:
             return
         first, how = changed[0]
@@ -113,7 +113,7 @@ class ProjectAdapter:
         if state.frozen is not None or state.best is None:
             return False
         first = state.rounds[0]
-        timed = next((one for one in first.attempts(first.name, "timing") if one.finished is not None), None)
+        timed = next((run for run in first.attempts(first.name, "timing") if run.finished is not None), None)
         if timed is None:
             raise BadInput("the baseline has no finished benchmark", where="BASELINE", code="KB417")
         answer = session.recall(timed).result
@@ -156,7 +156,7 @@ class ProjectAdapter:
             policy = replace(policy, core_shapes=core)
         if all(path.endswith(".py") for path in files_of(self.baseline())):
             return policy
-        return replace(policy, required_gates=tuple(one for one in policy.required_gates if one != "lint"))
+        return replace(policy, required_gates=tuple(gate for gate in policy.required_gates if gate != "lint"))
 
     # ---- jobs ------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class ProjectAdapter:
     def body(self, state: WorkspaceState, asked: Request) -> Request:
         """Return a request with what the project's commands must know."""
         problem, frozen = state.problem, state.frozen
-        shapes = tuple(format_shape(one) for one in problem.shapes)
+        shapes = tuple(format_shape(shape) for shape in problem.shapes)
         return replace(
             asked,
             shapes=frozen.representative if frozen and asked.is_quick else shapes,
@@ -192,7 +192,7 @@ class ProjectAdapter:
     def limits(self, kind: JobKind, repeats: int, scope: str, resident_bytes: int) -> RunLimits:
         """Return the limits of a whole job: the sum of what its commands may take."""
         commands = self.project.commands
-        limit = {name: one.limit_s for name, one in commands.items()}
+        limit = {name: command.limit_s for name, command in commands.items()}
         timed = limit["quick"] if scope == "quick" and "quick" in limit else limit["benchmark"]
         build = limit.get("build", 0.0)
         total = {
@@ -212,18 +212,18 @@ class ProjectAdapter:
         is back at the last version without open ones. A round that could not be measured says nothing: it is asked
         again, at most `_MAX_CONFIRMATIONS` times before the campaign ends, and as often when it goes on.
         """
-        accepted = [one for one in state.rounds if one.snapshot is not None and one.refuted_by is None]
+        accepted = [round_ for round_ in state.rounds if round_.snapshot is not None and round_.refuted_by is None]
         whole = confirmed_rounds(accepted)
         if not accepted or accepted[-1] in whole.values():
             return None
         best, (sha, base) = accepted[-1], list(whole.items())[-1]
         claim = f"{best.name} holds on every shape against {base.name}"
         asked = [
-            one
-            for one in state.rounds
-            if one.proposal is not None and one.proposal.claim.partition(", again")[0] == claim
+            round_
+            for round_ in state.rounds
+            if round_.proposal is not None and round_.proposal.claim.partition(", again")[0] == claim
         ]
-        if sum(1 for one in asked if one.seq > state.campaign_seq) >= _MAX_CONFIRMATIONS:
+        if sum(1 for round_ in asked if round_.seq > state.campaign_seq) >= _MAX_CONFIRMATIONS:
             return None
         again = ("", ", again")[len(asked)] if len(asked) < 2 else f", again ({len(asked) + 1})"
         made = Proposal(
@@ -232,7 +232,7 @@ class ProjectAdapter:
             "the gain is there on all shapes, not only on the representative ones",
             "kb tune",
             session.store.get(best.snapshot.blob) if best.snapshot is not None else b"",
-            confirms=tuple(one.number for one in accepted if one.number > base.number),
+            confirms=tuple(round_.number for round_ in accepted if round_.number > base.number),
         )
         return made, sha
 

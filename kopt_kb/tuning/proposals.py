@@ -84,7 +84,7 @@ class View:
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
-        return next((one.round for one in self.tried if one.says(category, claim)), None)
+        return next((earlier.round for earlier in self.tried if earlier.says(category, claim)), None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the view as JSON data, as outside commands get it."""
@@ -92,7 +92,7 @@ class View:
         return {
             "op": self.op, "shapes": list(self.shapes), "dtype": self.dtype, "target": self.target,
             "bound": self.bound, "limiter": self.limiter or None, "round": self.round,
-            **files, "tried": [one.to_json() for one in self.tried],
+            **files, "tried": [tried.to_json() for tried in self.tried],
             "avoid_categories": sorted(self.avoid), "framework": self.framework, "stage": self.stage,
             "tips": self.tips or None,
         }  # fmt: skip
@@ -147,15 +147,15 @@ def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = fro
     """Return what proposers may know of a state."""
     tried = tuple(
         Tried(
-            one.number, one.hypothesis.category, one.hypothesis.claim,
-            "refuted" if one.refuted_by is not None else one.decided.decision, one.decided.rule,
+            round_.number, round_.hypothesis.category, round_.hypothesis.claim,
+            "refuted" if round_.refuted_by is not None else round_.decided.decision, round_.decided.rule,
         )
-        for one in state.rounds
-        if one.hypothesis is not None and one.decided is not None and one.number not in state.masked
+        for round_ in state.rounds
+        if round_.hypothesis is not None and round_.decided is not None and round_.number not in state.masked
     )  # fmt: skip
     return View(
         op=state.problem.op,
-        shapes=tuple(format_shape(one) for one in state.problem.shapes),
+        shapes=tuple(format_shape(shape) for shape in state.problem.shapes),
         dtype=state.problem.dtype,
         target=str(state.task.get("target", "")),
         bound=state.targets.bound if state.targets is not None else "unknown",

@@ -64,7 +64,7 @@ class VariantsProposer:
         if declared is None or declared.op != view.op:
             return None
         order = _order(view)
-        for variant in sorted(declared.variants, key=lambda one: order.index(one.category)):
+        for variant in sorted(declared.variants, key=lambda each: order.index(each.category)):
             claim = f"{variant.name}: {variant.summary}"
             if variant.category in view.avoid or view.earlier(variant.category, claim) is not None:
                 continue
@@ -89,11 +89,11 @@ def _spaces(view: View, source: bytes, declared: Declared, variant: Variant) -> 
     space = dict(declared.tuning_space)
     knobs = {name: space[name] for name in variant.knobs if name in space}
     current = configs_of(source)
-    found: Spaces = {}
+    spaces: Spaces = {}
     for shape in view.shapes:
         if variant.applies(declared.op, parse_shape(shape), view.dtype):
-            found[shape] = ({**current.get(shape, {}), **dict(variant.config)}, knobs)
-    return found
+            spaces[shape] = ({**current.get(shape, {}), **dict(variant.config)}, knobs)
+    return spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class KnobsProposer:
         if declared is None or not declared.tuning_space or self.category in view.avoid:
             return None
         space, current = dict(declared.tuning_space), configs_of(view.incumbent)
-        names = sorted({str(one["VARIANT"]) for one in current.values() if "VARIANT" in one})
+        names = sorted({str(config["VARIANT"]) for config in current.values() if "VARIANT" in config})
         size = math.prod(map(len, space.values()))
         structure = f" of {'/'.join(names)}" if names else ""
         claim = f"search {size} configurations{structure}: {', '.join(space)}"

@@ -89,17 +89,17 @@ class CampaignReport:
     def to_json(self) -> dict[str, Any]:
         """Return the CLI's JSON."""
         stop = None if self.stop is None else {"reason": self.stop[0], "evidence": list(self.stop[1])}
-        found = {
+        body = {
             "state": self.state, "route": self.route, "policy": self.policy, "simulated": self.simulated, "stop": stop,
-            "rounds": [one.to_json() for one in self.rounds], "baseline": self.baseline,
+            "rounds": [round_.to_json() for round_ in self.rounds], "baseline": self.baseline,
             "baseline_s": self.baseline_s, "best": self.best, "best_s": self.best_s, "gain_pct": self.gain_pct,
             "stop_conditions": self.conditions if self.conditions is not None else "not evaluable",
             "why_not_evaluable": self.why_not or None,
         }  # fmt: skip
         if self.route == "roofline":
-            found["targets"] = [{"shape": shape, "condition": condition} for shape, condition in self.targets]
-            found["rooflines"] = [one.to_json() for one in self.rooflines]
-        return found
+            body["targets"] = [{"shape": shape, "condition": condition} for shape, condition in self.targets]
+            body["rooflines"] = [roofline.to_json() for roofline in self.rooflines]
+        return body
 
 
 def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
@@ -116,7 +116,7 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
         policy=policy.name,
         simulated=state.simulated,
         stop=stop,
-        rounds=tuple(_line(one) for one in state.rounds),
+        rounds=tuple(_line(round_) for round_ in state.rounds),
         baseline=state.baseline.name if state.baseline is not None else "",
         baseline_s=first,
         best_s=last,
@@ -132,28 +132,31 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
 def conditions_text(workspace: WorkspaceState) -> tuple[tuple[str, str], ...]:
     """Return (shape or `all`, condition) of the targets in force."""
     made = workspace.targets.targets if workspace.targets is not None else ()
-    return tuple((one.shape or "all", f"{one.quantity} {one.op} {one.value} {one.unit}".strip()) for one in made)
+    return tuple(
+        (condition.shape or "all", f"{condition.quantity} {condition.op} {condition.value} {condition.unit}".strip())
+        for condition in made
+    )
 
 
-def _medians(found: Round, name: str) -> dict[str, float]:
-    return {shape: statistics.median(times) for shape, times in found.times(name).items()}
+def _medians(round_: Round, name: str) -> dict[str, float]:
+    return {shape: statistics.median(times) for shape, times in round_.times(name).items()}
 
 
-def _line(found: Round) -> RoundLine:
-    new = _medians(found, found.name)
-    others = dict.fromkeys(one.candidate for one in found.measured.values() if one.candidate != found.name)
-    old = _medians(found, next(iter(others))) if others else {}
+def _line(round_: Round) -> RoundLine:
+    new = _medians(round_, round_.name)
+    others = dict.fromkeys(record.candidate for record in round_.measured.values() if record.candidate != round_.name)
+    old = _medians(round_, next(iter(others))) if others else {}
     gain = score_pct([old[s] for s in new], [new[s] for s in new]) if new and old.keys() >= new.keys() else None
-    failed = next((one.reason for one in found.gates.values() if one.result == "fail"), "")
-    said, decided = found.hypothesis, found.decided
+    failed = next((gate.reason for gate in round_.gates.values() if gate.result == "fail"), "")
+    stated, decided = round_.hypothesis, round_.decided
     return RoundLine(
-        number=found.number,
-        category=said.category if said is not None else "baseline",
-        claim=said.claim if said is not None else "the kernel as it was given",
+        number=round_.number,
+        category=stated.category if stated is not None else "baseline",
+        claim=stated.claim if stated is not None else "the kernel as it was given",
         decision=decided.decision if decided is not None else "open",
         rule=decided.rule if decided is not None else "",
         reason=failed,
         gain_pct=gain,
         medians_s=new,
-        refuted=found.refuted_by is not None,
+        refuted=round_.refuted_by is not None,
     )

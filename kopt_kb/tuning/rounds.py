@@ -41,142 +41,144 @@ class RoundWork:
     settings: Settings
     options: CampaignOptions
 
-    def submit(self, state: WorkspaceState, found: Round) -> None:
+    def submit(self, state: WorkspaceState, current: Round) -> None:
         """Append the round's candidate; for a search, run it first and take the best configuration of each shape."""
-        proposal = found.proposal
+        proposal = current.proposal
         if proposal is None:  # only the kernel as it was given was proposed by nobody
-            self.session.append(CandidateSubmitted(found.number, found.name, found.incumbent, {}, "baseline"))
+            self.session.append(CandidateSubmitted(current.number, current.name, current.incumbent, {}, "baseline"))
             return
         source, proposer = self.session.store.get(proposal.source), proposal.proposer
         params: Mapping[str, object] = {"configs": configs_of(source)} if self.options.project is None else {}
         if proposal.spaces:
-            template = f"{found.name}.template"
-            if template not in found.submitted:
+            template = f"{current.name}.template"
+            if template not in current.submitted:
                 blob = self.session.store.put(source)
                 self.session.append(
-                    CandidateSubmitted(found.number, template, blob, {"spaces": plain(proposal.spaces)}, proposer)
+                    CandidateSubmitted(current.number, template, blob, {"spaces": plain(proposal.spaces)}, proposer)
                 )
             kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
-            asked = {shape: SpaceAsked(one.start, one.knobs, kept.get(shape)) for shape, one in proposal.spaces.items()}
+            asked = {
+                shape: SpaceAsked(space.start, space.knobs, kept.get(shape)) for shape, space in proposal.spaces.items()
+            }
             job = self._job("search", state, source, b"")
             job = replace(job, body=replace(job.body, spaces=asked, pruning=self._pruning()))
-            ran = self.session.run_once(found, template, job)
+            ran = self.session.run_once(current, template, job)
             source, params = _winner(source, ran)
         blob = self.session.store.put(source)
-        self.session.append(CandidateSubmitted(found.number, found.name, blob, params, proposer))
+        self.session.append(CandidateSubmitted(current.number, current.name, blob, params, proposer))
 
     def _pruning(self) -> PruningRules | None:
         """Return the rules by which a search leaves out what can't launch; none without a platform or seconds."""
         rules = self.options.pruning if self.settings.prune_s > 0 else None
         return replace(rules, seconds=self.settings.prune_s) if rules is not None else None
 
-    def validate(self, state: WorkspaceState, found: Round) -> bool:
+    def validate(self, state: WorkspaceState, current: Round) -> bool:
         """Judge the next gate, or decide when all are judged or one failed; True once the round is decided.
 
         A candidate that is the incumbent byte for byte, such as a search that kept what was there, is not timed
         against itself.
         """
-        is_given = found.number == 0 and state.route == "kernel"
-        if not is_given and found.submitted[found.name].blob == found.incumbent:
-            refuted = _refuted(found)
-            self.session.append(Decided(found.number, "rollback", self.policy.name, "unchanged", (), refuted))
+        is_given = current.number == 0 and state.route == "kernel"
+        if not is_given and current.submitted[current.name].blob == current.incumbent:
+            refuted = _refuted(current)
+            self.session.append(Decided(current.number, "rollback", self.policy.name, "unchanged", (), refuted))
             return True
         for gate in GATES:
-            if gate in found.gates:
-                if found.gates[gate].result == "fail":
+            if gate in current.gates:
+                if current.gates[gate].result == "fail":
                     break
                 continue
-            if gate == "build" and self._quick_validation(state, found):
+            if gate == "build" and self._quick_validation(state, current):
                 return False
-            if gate == "roofline" and self._timed_again(state, found):
+            if gate == "roofline" and self._timed_again(state, current):
                 return False
-            context = self._context(state, found)
+            context = self._context(state, current)
             result, runs = judge(gate, context)
             if gate == "timing" and result.result == "pass":
-                self._record(state, found, context.run("timing"))
-            self.session.append(GateJudged(found.name, gate, result.result, result.reason, runs))
+                self._record(state, current, context.run("timing"))
+            self.session.append(GateJudged(current.name, gate, result.result, result.reason, runs))
             return False
-        decision = self._decide(state, found)
-        records = tuple(found.measured)
-        rule = f"{decision.rule} (quick)" if found.level == "quick" else decision.rule
+        decision = self._decide(state, current)
+        records = tuple(current.measured)
+        rule = f"{decision.rule} (quick)" if current.level == "quick" else decision.rule
         # What could not be measured refutes nothing.
-        refuted = _refuted(found) if decision.decision == "rollback" else ()
-        self.session.append(Decided(found.number, decision.decision, self.policy.name, rule, records, refuted))
+        refuted = _refuted(current) if decision.decision == "rollback" else ()
+        self.session.append(Decided(current.number, decision.decision, self.policy.name, rule, records, refuted))
         return True
 
-    def _timed_again(self, state: WorkspaceState, found: Round) -> bool:
+    def _timed_again(self, state: WorkspaceState, current: Round) -> bool:
         """Time a gain that is too good to be believed again in a fresh run; True when this step did.
 
         With the records of both runs there are as many repeats as the rule asks for, and it is silent. Without them,
         when the run failed, the round ends unverified.
         """
-        if state.baseline is None or found.gates["timing"].result != "pass":
+        if state.baseline is None or current.gates["timing"].result != "pass":
             return False
-        name, before = f"{_timed_name(found)}.again", self.session.journal.head.seq
-        if not found.attempts(name, "timing"):  # once begun, its records may be there in part
+        name, before = f"{_timed_name(current)}.again", self.session.journal.head.seq
+        if not current.attempts(name, "timing"):  # once begun, its records may be there in part
             passed = [GateResult(gate, "pass") for gate in self.policy.required_gates]  # the rest is judged right after
-            if self._decide(state, found, passed).rule != SUSPICIOUS:
+            if self._decide(state, current, passed).rule != SUSPICIOUS:
                 return False
-            self.options.say(f"round {found.number}: a gain too good to be believed is timed again")
-        ran = self.session.run_once(found, name, self._run_job("timing", state, found))
+            self.options.say(f"round {current.number}: a gain too good to be believed is timed again")
+        ran = self.session.run_once(current, name, self._run_job("timing", state, current))
         if isinstance(ran.result, Timing) and not ran.result.problem:
-            self._record(state, found, ran)
+            self._record(state, current, ran)
         return self.session.journal.head.seq != before
 
-    def _run_job(self, kind: JobKind, state: WorkspaceState, found: Round) -> Job:
+    def _run_job(self, kind: JobKind, state: WorkspaceState, current: Round) -> Job:
         """Return the job of a round's gate; before there is a baseline a candidate is timed against itself."""
-        source = self.session.store.get(found.submitted[found.name].blob)
-        incumbent = self.session.store.get(found.incumbent) if state.baseline is not None else source
-        job = self._job(kind, state, source, incumbent, "quick" if found.level == "quick" else "full")
-        rival = best_rival(state, found) if kind == "timing" and found.level != "quick" else None
+        source = self.session.store.get(current.submitted[current.name].blob)
+        incumbent = self.session.store.get(current.incumbent) if state.baseline is not None else source
+        job = self._job(kind, state, source, incumbent, "quick" if current.level == "quick" else "full")
+        rival = best_rival(state, current) if kind == "timing" and current.level != "quick" else None
         if rival is None or rival.snapshot is None:
             return job
         return replace(job, best=self.session.store.get(rival.snapshot.blob))
 
-    def _quick_validation(self, state: WorkspaceState, found: Round) -> bool:
+    def _quick_validation(self, state: WorkspaceState, current: Round) -> bool:
         """Validate a round of a project on its representative shapes, once; True when that is what this step did."""
         project = self.options.project
-        if project is None or not found.number or found.level or not project.has_quick(state):
+        if project is None or not current.number or current.level or not project.has_quick(state):
             return False
         from kopt_kb.tuning.validation_scope import quick_validation
 
-        blobs = (found.submitted[found.name].blob, found.incumbent)
-        source, incumbent = (self.session.store.get(one) for one in blobs)
+        blobs = (current.submitted[current.name].blob, current.incumbent)
+        source, incumbent = (self.session.store.get(blob) for blob in blobs)
 
         def run(kind: JobKind) -> Ran:
             job = self._job(kind, state, source, incumbent, "quick")
-            return self.session.run_once(found, f"{found.name}.quick", job)
+            return self.session.run_once(current, f"{current.name}.quick", job)
 
-        chosen = quick_validation(self.policy, state, found, run)
-        self.session.append(LevelChosen(found.number, chosen.scope, chosen.reason))
-        self.options.say(f"round {found.number}: {chosen.scope} validation: {chosen.reason}")
+        chosen = quick_validation(self.policy, state, current, run)
+        self.session.append(LevelChosen(current.number, chosen.scope, chosen.reason))
+        self.options.say(f"round {current.number}: {chosen.scope} validation: {chosen.reason}")
         return True
 
-    def _context(self, state: WorkspaceState, found: Round) -> GateContext:
-        source = self.session.store.get(found.submitted[found.name].blob)
+    def _context(self, state: WorkspaceState, current: Round) -> GateContext:
+        source = self.session.store.get(current.submitted[current.name].blob)
         ran: dict[str, Ran] = {}
 
         def run(kind: JobKind) -> Ran:
             if kind not in ran:
-                ran[kind] = self.session.run_once(found, _timed_name(found), self._run_job(kind, state, found))
+                ran[kind] = self.session.run_once(current, _timed_name(current), self._run_job(kind, state, current))
             return ran[kind]
 
         def evidence(result: Evidence) -> GateResult:
             from kopt_kb.tuning.evidence import read_evidence
 
             report = self.session.store.put(result.csv.encode())
-            word, profile = read_evidence(result, report, found.submitted[found.name].blob)
-            if profile is not None and not found.profiles:
+            word, profile = read_evidence(result, report, current.submitted[current.name].blob)
+            if profile is not None and not current.profiles:
                 self.session.append(profile)
             return word
 
         def resources(judged_by: SourceGate, source: bytes) -> GateResult:
             word = judged_by(source)
-            if word.result == "pass" and not found.scans:
-                self._scan(source, found.submitted[found.name].blob)
+            if word.result == "pass" and not current.scans:
+                self._scan(source, current.submitted[current.name].blob)
             return word
 
-        times = partial(found.times, found.name)
+        times = partial(current.times, current.name)
         framework = str(state.task.get("framework", ""))
         options = self.options
         lint = (
@@ -191,10 +193,10 @@ class RoundWork:
 
     def _scan(self, source: bytes, kernel: str) -> None:
         """Record what the compiled code holds against the ISA targets, where a compiler is at hand."""
-        found = self.options.instructions(source) if self.options.instructions is not None else None
-        if found is not None:
-            report = self.session.store.put(found.report)
-            self.session.append(ProfileRead(report, ISA_SCAN, kernel, "instructions", found.evidence))
+        scan = self.options.instructions(source) if self.options.instructions is not None else None
+        if scan is not None:
+            report = self.session.store.put(scan.report)
+            self.session.append(ProfileRead(report, ISA_SCAN, kernel, "instructions", scan.evidence))
 
     def _job(
         self,
@@ -215,22 +217,22 @@ class RoundWork:
         """Measure the noise of the machine in force on the best version."""
         measure_noise(self.session, state, lambda source: self._job("timing", state, source, source))
 
-    def _record(self, state: WorkspaceState, found: Round, ran: Ran) -> None:
+    def _record(self, state: WorkspaceState, current: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise."""
-        versions = {"incumbent": incumbent_name(state, found), "candidate": found.name}
-        rival = best_rival(state, found)
+        versions = {"incumbent": incumbent_name(state, current), "candidate": current.name}
+        rival = best_rival(state, current)
         if rival is not None:
             versions["best"] = rival.name
         timed = ran.result.shapes if isinstance(ran.result, Timing) else {}
         for shape, sides in timed.items():
             if state.baseline is None:
-                versions = {"candidate": found.name}
-                known = state.noise_of(_environment(state, found, ran.run)).get(shape)
+                versions = {"candidate": current.name}
+                known = state.noise_of(_environment(state, current, ran.run)).get(shape)
                 if known is None or known.run != ran.run:
                     self.session.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
             for side, name in versions.items():
-                for at, one in enumerate(sides.get(side, ()), start=1):
-                    self._append_record(state, found, ran.run, name, shape, at, one)
+                for at, sample in enumerate(sides.get(side, ()), start=1):
+                    self._append_record(state, current, ran.run, name, shape, at, sample)
 
     @property
     def _trust(self) -> Trust:
@@ -238,54 +240,58 @@ class RoundWork:
         return "reported" if self.options.project is not None else "unstated"
 
     def _append_record(
-        self, state: WorkspaceState, found: Round, run: str, name: str, shape: str, at: int, one: Sample
+        self, state: WorkspaceState, current: Round, run: str, name: str, shape: str, at: int, sample: Sample
     ) -> None:
         record = f"{run}:{name}:{shape}:{at}"
-        if record not in found.measured:
-            where = _environment(state, found, run)
-            self.session.append(Measured(record, name, shape, one.n, one.median_s, one.spread, run, where, self._trust))
+        if record not in current.measured:
+            where = _environment(state, current, run)
+            self.session.append(
+                Measured(record, name, shape, sample.n, sample.median_s, sample.spread, run, where, self._trust)
+            )
 
-    def _decide(self, state: WorkspaceState, found: Round, gates: Sequence[GateResult] = ()) -> Decision:
-        gates = gates or [GateResult(one.gate, one.result, one.reason) for one in found.gates.values()]
-        timed = next((one.environment for one in found.measured.values()), state.environment_seq)
-        noise = noise_floor_pct(state.noise_of(timed), (one.spread.get("step_pct") for one in found.measured.values()))
-        new = found.times(found.name)
+    def _decide(self, state: WorkspaceState, current: Round, gates: Sequence[GateResult] = ()) -> Decision:
+        gates = gates or [GateResult(gate.gate, gate.result, gate.reason) for gate in current.gates.values()]
+        timed = next((record.environment for record in current.measured.values()), state.environment_seq)
+        noise = noise_floor_pct(
+            state.noise_of(timed), (record.spread.get("step_pct") for record in current.measured.values())
+        )
+        new = current.times(current.name)
         if state.baseline is None:
-            return judge_gates(self.policy, gates) or self._first(state, found)
-        shapes = [format_shape(one) for one in state.problem.shapes]
-        old = found.times(incumbent_name(state, found)) or {shape: [] for shape in shapes}
-        rival = best_rival(state, found)
-        best = found.times(rival.name) if rival is not None else {}
+            return judge_gates(self.policy, gates) or self._first(state, current)
+        shapes = [format_shape(shape) for shape in state.problem.shapes]
+        old = current.times(incumbent_name(state, current)) or {shape: [] for shape in shapes}
+        rival = best_rival(state, current)
+        best = current.times(rival.name) if rival is not None else {}
         return decide(self.policy, old, new, gates, noise_pct=noise, best=best if best.keys() >= set(shapes) else None)
 
-    def _first(self, state: WorkspaceState, found: Round) -> Decision:
+    def _first(self, state: WorkspaceState, current: Round) -> Decision:
         """Return the decision on a kernel whose gates passed and that nothing was accepted before."""
         if state.route == "kernel":
             return Decision("accept", "baseline", "the kernel as it was given")
-        shapes = [format_shape(one) for one in state.problem.shapes]
-        run = found.gates["correctness"].runs[0]
-        check = self.session.recall(found.runs[run]).result
+        shapes = [format_shape(shape) for shape in state.problem.shapes]
+        run = current.gates["correctness"].runs[0]
+        check = self.session.recall(current.runs[run]).result
         if not isinstance(check, Check):
             return Decision("unverified", "Stage 1: no check is recorded", f"{run} holds no check")
-        lacking = unmet(shapes, self.policy.repeats, check.rel_l2_err_by_shape or {}, found.times(found.name))
+        lacking = unmet(shapes, self.policy.repeats, check.rel_l2_err_by_shape or {}, current.times(current.name))
         if lacking:
             return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
         return Decision("accept", "baseline", "the first correct kernel")
 
 
-def _timed_name(found: Round) -> str:
+def _timed_name(current: Round) -> str:
     """Return the name under which a round's candidate runs: on few shapes what it answers is another thing."""
-    return f"{found.name}.quick" if found.level == "quick" else found.name
+    return f"{current.name}.quick" if current.level == "quick" else current.name
 
 
-def _refuted(found: Round) -> tuple[int, ...]:
+def _refuted(current: Round) -> tuple[int, ...]:
     """Return the versions that a round takes back when it is rolled back: those it was to confirm."""
-    return found.proposal.confirms if found.proposal is not None else ()
+    return current.proposal.confirms if current.proposal is not None else ()
 
 
-def _environment(state: WorkspaceState, found: Round, run: str) -> int:
+def _environment(state: WorkspaceState, current: Round, run: str) -> int:
     """Return the environment of a run: the one in force when it started, which a remembered run may have outlived."""
-    earlier = found.runs.get(run)
+    earlier = current.runs.get(run)
     return earlier.environment if earlier is not None else state.environment_seq
 
 
@@ -294,7 +300,7 @@ def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:
     if not isinstance(ran.result, Search):
         return source, {"search": {"failed": ran.failure() or ran.unable}}
     configs = configs_of(source)
-    for shape, one in ran.result.shapes.items():
-        if one.median_s is not None:
-            configs[shape] = one.config
+    for shape, best in ran.result.shapes.items():
+        if best.median_s is not None:
+            configs[shape] = best.config
     return with_configs(source, configs), {"configs": configs, "search": plain(ran.result.shapes)}

@@ -99,8 +99,8 @@ class Session:
         if self.project is None:
             return {"kernel.py": data}
         files = self.project.checked_out(data)
-        for one in files.values():
-            self.store.put(one)
+        for data in files.values():
+            self.store.put(data)
         return files
 
     def _put(self, path: Path, wanted: bytes) -> None:
@@ -130,18 +130,18 @@ class Session:
                 own.add(data.kernel)
         return self.store.has(sha) and (sha in own or sha not in benched)
 
-    def run_once(self, found: Round, candidate: str, job: Job, attempt_limit: int = _MAX_ATTEMPTS) -> Ran:
+    def run_once(self, current: Round, candidate: str, job: Job, attempt_limit: int = _MAX_ATTEMPTS) -> Ran:
         """Return the finished run of this job kind on a candidate; run it if it never finished.
 
-        A run that was abandoned is tried again, up to a limit; then it counts as lost. One that found no GPU or tool
+        A run that was abandoned is tried again, up to a limit; then it counts as lost. One that current no GPU or tool
         says nothing of the candidate: the next start tries again, as often as it takes.
 
         Raises:
             MissingTool: What the run needs is absent where the executor runs.
         """
-        attempts = found.attempts(candidate, job.kind)
-        finished = [self.recall(one) for one in attempts if one.finished is not None]
-        done = next((one for one in finished if not _lacks_tool(one)), None)
+        attempts = current.attempts(candidate, job.kind)
+        finished = [self.recall(run) for run in attempts if run.finished is not None]
+        done = next((ran for ran in finished if not _lacks_tool(ran)), None)
         if done is not None:
             return done
         abandoned = len(attempts) - len(finished)
@@ -174,14 +174,14 @@ class Session:
         self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob))
         return outcome
 
-    def snapshot(self, found: Round, sha: str, subject: str) -> None:
+    def snapshot(self, accepted: Round, sha: str, subject: str) -> None:
         """Show an accepted round in git, record the version, and check it out."""
-        event = self.journal.event(found.decided_seq)
+        event = self.journal.event(accepted.decided_seq)
         try:
             commit = commit_workspace(self.layout, event, subject, self._files(sha))
         except (GitError, MissingTool):
             commit = None
-        self.append(SnapshotTaken(found.number, sha, commit))
+        self.append(SnapshotTaken(accepted.number, sha, commit))
         self.checkout(sha)
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ class CampaignSetup:
         if needs:
             self.session.append(Blocked(needs))
             raise BadInput(f"the campaign needs {', '.join(needs)}", where=self.root, code="KB426")
-        names = tuple(one.name for one in self.proposers)
+        names = tuple(proposer.name for proposer in self.proposers)
         policy, settings = self.policy.to_json(), self.settings.to_json()
         own = (policy, self.executor.simulated, self.executor.name, names, settings, self.options.launch)
         self.session.append(CampaignConfirmed(*own))
@@ -81,11 +81,11 @@ class CampaignSetup:
             BadInput: It is another product, gave no answer, or the open round was measured on the machine before.
         """
         machine = self._machine(state.created.platform)
-        before, found = state.environment, state.open_round
+        before, current = state.environment, state.open_round
         if before is None or machine_of(machine) == machine_of(before):
             return
-        if found is not None and found.decided is None and found.runs:
-            wrong = f"round {found.number} was begun on {_named(before)}, and this is {_named(machine)}"
+        if current is not None and current.decided is None and current.runs:
+            wrong = f"round {current.number} was begun on {_named(before)}, and this is {_named(machine)}"
             self.session.append(Blocked((wrong,)))
             fix = "finish the round there, or end the campaign with kb tune stop and start another with kb tune run"
             raise BadInput(wrong, where=self.root, fix=fix, code="KB429")

@@ -25,9 +25,9 @@ __all__ = [
 Stop = tuple[StopReason, tuple[int, ...]]
 
 
-def representative(found: Round) -> Mapping[str, Measured]:
+def representative(round_: Round) -> Mapping[str, Measured]:
     """Return shape → the round's record of its own candidate whose time is the (lower) median of the repeats."""
-    return standing(record for record in found.measured.values() if record.candidate == found.name)
+    return standing(record for record in round_.measured.values() if record.candidate == round_.name)
 
 
 def evaluation(state: WorkspaceState) -> Evaluation | None:
@@ -65,7 +65,7 @@ def _other_machine(state: WorkspaceState, best: Round) -> EnvironmentRecorded | 
     seqs = {record.environment for record in best.measured.values() if record.candidate == best.name}
     machines = [state.environments[seq] for seq in sorted(seqs) if seq in state.environments]
     wanted = state.created.platform
-    return next((one for one in machines if one.product is not None and one.product != wanted), None)
+    return next((machine for machine in machines if machine.product is not None and machine.product != wanted), None)
 
 
 def stop_reason(state: WorkspaceState, policy: Policy) -> Stop | None:
@@ -73,18 +73,18 @@ def stop_reason(state: WorkspaceState, policy: Policy) -> Stop | None:
     baseline = state.baseline
     if baseline is None:
         return _no_baseline(state, policy)
-    rounds = [one for one in state.rounds if one.number > baseline.number and one.decided is not None]
-    rounds = [one for one in rounds if one.seq > state.campaign_seq]
+    rounds = [round_ for round_ in state.rounds if round_.number > baseline.number and round_.decided is not None]
+    rounds = [round_ for round_ in rounds if round_.seq > state.campaign_seq]
     if not rounds:
         return None
     checks = (_target, _hardware_limit, _iterations, _plateau, _escalated)
-    found = (check(state, policy, rounds) for check in checks)
-    return next((one for one in found if one is not None and one[0] in policy.stop_reasons), None)
+    stops = (check(state, policy, rounds) for check in checks)
+    return next((stop for stop in stops if stop is not None and stop[0] in policy.stop_reasons), None)
 
 
 def _no_baseline(state: WorkspaceState, policy: Policy) -> Stop | None:
     """An existing kernel that fails its gates aborts at once, a kernel to implement after the policy's escalation."""
-    failed = [one.decided_seq for one in state.rounds if one.decided is not None and not one.accepted]
+    failed = [round_.decided_seq for round_ in state.rounds if round_.decided is not None and not round_.accepted]
     if state.route == "kernel":
         return ("aborted", (failed[0],)) if failed else None
     failed = [seq for seq in failed if seq > state.campaign_seq]
@@ -106,23 +106,23 @@ def _hardware_limit(state: WorkspaceState, policy: Policy, _: list[Round]) -> St
         return None
     measured_per_s = _measured_roofs(state)
     times = state.best.times(state.best.name)
-    for one in StopConditions.of(state).conditions:
-        roof, found = measured_per_s.get(one.shape), times.get(one.shape, [])
-        if roof is None or len(found) < policy.repeats:
+    for condition in StopConditions.of(state).conditions:
+        roof, recorded_s = measured_per_s.get(condition.shape), times.get(condition.shape, [])
+        if roof is None or len(recorded_s) < policy.repeats:
             return None
-        if one.amount / max(found) < roof * policy.hardware_limit_pct / 100:
+        if condition.amount / max(recorded_s) < roof * policy.hardware_limit_pct / 100:
             return None
     return ("hardware_limit", (state.best.decided_seq,)) if times else None
 
 
 def _measured_roofs(state: WorkspaceState) -> dict[str, float]:
-    found = {}
-    for one in state.rooflines:
-        named = one.ceiling(one.target.name)
+    roofs = {}
+    for roofline in state.rooflines:
+        named = roofline.ceiling(roofline.target.name)
         measured = named.per_s("measured") if named is not None else None
         if measured is not None:
-            found[one.shape] = float(measured)
-    return found
+            roofs[roofline.shape] = float(measured)
+    return roofs
 
 
 def _iterations(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | None:
@@ -135,17 +135,17 @@ def _plateau(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | N
     if len(last) < policy.plateau_rounds:
         return None
     growth = 1.0
-    for one in last:
-        if one.accepted:
-            growth *= 1 + _gain_pct(one) / 100
+    for round_ in last:
+        if round_.accepted:
+            growth *= 1 + _gain_pct(round_) / 100
     flat = 100 * (growth - 1) < policy.plateau_gain_pct
-    return ("plateau", tuple(one.decided_seq for one in last)) if flat else None
+    return ("plateau", tuple(round_.decided_seq for round_ in last)) if flat else None
 
 
-def _gain_pct(one: Round) -> float:
-    names = dict.fromkeys(record.candidate for record in one.measured.values())
-    old = one.times(next(name for name in names if name != one.name))
-    new = one.times(one.name)
+def _gain_pct(round_: Round) -> float:
+    names = dict.fromkeys(record.candidate for record in round_.measured.values())
+    old = round_.times(next(name for name in names if name != round_.name))
+    new = round_.times(round_.name)
     return score_pct([statistics.median(old[shape]) for shape in old], [statistics.median(new[shape]) for shape in old])
 
 
@@ -157,8 +157,8 @@ def _escalated(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop |
 def rollbacks_in_a_row(rounds: list[Round]) -> int:
     """Return how many of the last decided rounds were not accepted."""
     count = 0
-    for one in reversed(rounds):
-        if one.decided is None or (one.accepted):
+    for round_ in reversed(rounds):
+        if round_.decided is None or round_.accepted:
             break
         count += 1
     return count
@@ -166,8 +166,8 @@ def rollbacks_in_a_row(rounds: list[Round]) -> int:
 
 def stagnant_categories(state: WorkspaceState, policy: Policy) -> frozenset[str]:
     """Return the categories of the last rollbacks in a row once there are as many as the policy bears."""
-    rounds = [one for one in state.rounds if one is not state.baseline and one.decided is not None]
+    rounds = [round_ for round_ in state.rounds if round_ is not state.baseline and round_.decided is not None]
     count = rollbacks_in_a_row(rounds)
     if count < policy.stagnation_rollbacks:
         return frozenset()
-    return frozenset(one.hypothesis.category for one in rounds[-count:] if one.hypothesis is not None)
+    return frozenset(round_.hypothesis.category for round_ in rounds[-count:] if round_.hypothesis is not None)

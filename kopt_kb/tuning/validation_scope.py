@@ -42,21 +42,21 @@ def representative_shapes(problem: Problem, listed: Sequence[str] = ()) -> tuple
     Three, or five of eight and more shapes, spread evenly over the order of work (operations, then bytes); the same
     problem always gives the same ones. All shapes when there are no more than that.
     """
-    order = [format_shape(one) for one in problem.shapes]
+    order = [format_shape(shape) for shape in problem.shapes]
     if listed:
-        return tuple(one for one in order if one in listed)
+        return tuple(shape for shape in order if shape in listed)
     count = _MANY if len(order) >= _MANY_FROM else _FEW
     if len(order) <= count:
         return tuple(order)
-    by_work = sorted(problem.shapes, key=lambda one: (*_size(problem, one), one))
+    by_work = sorted(problem.shapes, key=lambda shape: (*_size(problem, shape), shape))
     last = len(by_work) - 1
     chosen = {format_shape(by_work[round(at * last / (count - 1))]) for at in range(count)}
-    return tuple(one for one in order if one in chosen)
+    return tuple(shape for shape in order if shape in chosen)
 
 
 def _size(problem: Problem, shape: tuple[int, ...]) -> tuple[int, int]:
     work = problem.work(shape)
-    return sum(one.useful.value for one in work.flops), sum(one.compulsory.value for one in work.bytes)
+    return sum(count.useful.value for count in work.flops), sum(count.compulsory.value for count in work.bytes)
 
 
 def choose_scope(decision: Decision | None, *, risk: str, met: bool, last: str) -> ValidationScope:
@@ -87,30 +87,30 @@ def choose_scope(decision: Decision | None, *, risk: str, met: bool, last: str) 
 
 def met_on(conditions: StopConditions, medians_s: Mapping[str, float], *, every_shape: bool) -> bool:
     """Return whether the conditions of these shapes hold with these times; above a roof counts as met, to be judged."""
-    found = {
+    records = {
         shape: Measured(f"quick:{shape}", "quick", shape, 1, median_s, {}, "quick", 1)
         for shape, median_s in medians_s.items()
     }
-    own = StopConditions(tuple(one for one in conditions.conditions if one.shape in found))
+    own = StopConditions(tuple(condition for condition in conditions.conditions if condition.shape in records))
     try:
-        judged = own.evaluate(found)
+        judged = own.evaluate(records)
     except AboveCeilingError:
         return True
     return judged.all_met if every_shape else judged.aggregate_met
 
 
 def quick_validation(
-    policy: Policy, state: WorkspaceState, found: Round, run: Callable[[JobKind], Ran]
+    policy: Policy, state: WorkspaceState, current: Round, run: Callable[[JobKind], Ran]
 ) -> ValidationScope:
     """Return the scope on which a round is decided, after validating it on the representative shapes.
 
     Args:
         policy: Decides on the representative shapes as it would on all.
         state: Noise and Stop Conditions.
-        found: The open round.
+        current: The open round.
         run: Runs a job of a kind on the representative shapes once and remembers it.
     """
-    proposal = found.proposal
+    proposal = current.proposal
     if proposal is not None and proposal.confirms:
         return ValidationScope("full", "it confirms what quick rounds accepted")
     check = run("check")
@@ -120,10 +120,10 @@ def quick_validation(
         return choose_scope(None, risk="", met=False, last="")
     sides = timing.shapes
     old, new = (
-        {shape: [one.median_s for one in each[side]] for shape, each in sides.items()}
+        {shape: [sample.median_s for sample in each[side]] for shape, each in sides.items()}
         for side in ("incumbent", "candidate")
     )
-    steps = (one.step_pct for each in sides.values() for side in each.values() for one in side)
+    steps = (sample.step_pct for each in sides.values() for side in each.values() for sample in side)
     noise = noise_floor_pct(state.noise, steps)
     gates = [GateResult(gate, "pass") for gate in policy.required_gates]  # they are judged right after
     trusting = replace(policy, suspicious_gain_pct=None)  # a gain too good to be believed is timed again on this scope
@@ -131,6 +131,8 @@ def quick_validation(
     medians = {shape: statistics.median(times) for shape, times in new.items()}
     conditions = StopConditions.of(state)
     met = met_on(conditions, medians, every_shape=policy.stop_scope == "every_shape")
-    done = sum(1 for one in state.rounds if one.number and one.seq > state.campaign_seq) >= (policy.max_rounds or 1e9)
+    done = sum(1 for round_ in state.rounds if round_.number and round_.seq > state.campaign_seq) >= (
+        policy.max_rounds or 1e9
+    )
     last = "it is the last round allowed" if done else ""
     return choose_scope(decision, risk=proposal.risk if proposal is not None else "", met=met, last=last)

@@ -21,25 +21,25 @@ from kopt_kb.workspace.state import WorkspaceState
 __all__ = ["best_rival", "confirmed_rounds", "incumbent_name", "is_confirmed"]
 
 
-def best_rival(state: WorkspaceState, found: Round) -> Round | None:
+def best_rival(state: WorkspaceState, current: Round) -> Round | None:
     """Return the earlier accepted version that seems best and is to be timed in this round; None: the incumbent is.
 
     It depends on earlier rounds alone, so that it is the same before and after the round was timed.
     """
-    before = [one for one in state.rounds if one.number < found.number]
-    accepted = [one for one in before if one.snapshot is not None and one.refuted_by is None]
+    before = [round_ for round_ in state.rounds if round_.number < current.number]
+    accepted = [round_ for round_ in before if round_.snapshot is not None and round_.refuted_by is None]
     if len(accepted) < 2:
         return None
-    shapes = [format_shape(one) for one in state.problem.shapes]
+    shapes = [format_shape(shape) for shape in state.problem.shapes]
     incumbent = accepted[-1]
     limit = _mean_s(incumbent, incumbent.name, shapes)
-    scored = [(_mean_s(one, one.name, shapes), one) for one in accepted[:-1]]
-    later = [one for one in before if one.number > incumbent.number]
+    scored = [(_mean_s(round_, round_.name, shapes), round_) for round_ in accepted[:-1]]
+    later = [round_ for round_ in before if round_.number > incumbent.number]
     suspects = [
-        (score, one.number, one)
-        for score, one in scored
+        (score, earlier.number, earlier)
+        for score, earlier in scored
         if score is not None and limit is not None and score < limit
-        and not _is_cleared(later, incumbent.name, one.name, shapes)
+        and not _is_cleared(later, incumbent.name, earlier.name, shapes)
     ]  # fmt: skip
     return min(suspects)[2] if suspects else None
 
@@ -47,16 +47,16 @@ def best_rival(state: WorkspaceState, found: Round) -> Round | None:
 def _is_cleared(later: Iterable[Round], incumbent: str, rival: str, shapes: Sequence[str]) -> bool:
     """Return whether the last later run that timed both found the incumbent at least as fast."""
     cleared = False
-    for one in later:
-        own, other = _mean_s(one, incumbent, shapes), _mean_s(one, rival, shapes)
+    for round_ in later:
+        own, other = _mean_s(round_, incumbent, shapes), _mean_s(round_, rival, shapes)
         if own is not None and other is not None:
             cleared = own <= other
     return cleared
 
 
-def _mean_s(found: Round, name: str, shapes: Sequence[str]) -> float | None:
+def _mean_s(round_: Round, name: str, shapes: Sequence[str]) -> float | None:
     """Return the geometric mean of a version's medians of a round, in seconds; None when a shape has no time."""
-    times = found.times(name)
+    times = round_.times(name)
     if any(not times.get(shape) for shape in shapes):
         return None
     return geometric_mean(statistics.median(times[shape]) for shape in shapes)
@@ -67,23 +67,25 @@ def confirmed_rounds(rounds: Iterable[Round]) -> dict[str, Round]:
 
     A version that was timed on all shapes against one that was not proves only the difference between the two.
     """
-    found: dict[str, Round] = {}
-    for one in rounds:
-        if one.snapshot is None or one.refuted_by is not None:
+    confirmed: dict[str, Round] = {}
+    for round_ in rounds:
+        if round_.snapshot is None or round_.refuted_by is not None:
             continue
-        if not one.number or (one.level != "quick" and one.incumbent in found):
-            found.pop(one.snapshot.blob, None)  # the same files again: the later version is the one to name
-            found[one.snapshot.blob] = one
-    return found
+        if not round_.number or (round_.level != "quick" and round_.incumbent in confirmed):
+            confirmed.pop(round_.snapshot.blob, None)  # the same files again: the later version is the one to name
+            confirmed[round_.snapshot.blob] = round_
+    return confirmed
 
 
 def is_confirmed(rounds: Iterable[Round], best: Round) -> bool:
     """Return whether a version holds on all shapes."""
-    return any(one.number == best.number for one in confirmed_rounds(rounds).values())
+    return any(round_.number == best.number for round_ in confirmed_rounds(rounds).values())
 
 
-def incumbent_name(state: WorkspaceState, found: Round) -> str:
+def incumbent_name(state: WorkspaceState, current: Round) -> str:
     """Return the name of the version a round started from."""
-    accepted = [one for one in state.rounds if one.number < found.number and one.snapshot is not None]
-    same = (one for one in reversed(accepted) if one.snapshot is not None and one.snapshot.blob == found.incumbent)
-    return next((one.name for one in (*same, *accepted[-1:])), found.name)
+    accepted = [round_ for round_ in state.rounds if round_.number < current.number and round_.snapshot is not None]
+    for round_ in reversed(accepted):
+        if round_.snapshot is not None and round_.snapshot.blob == current.incumbent:
+            return round_.name
+    return accepted[-1].name if accepted else current.name
