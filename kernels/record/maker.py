@@ -1,7 +1,7 @@
-"""The maker: runs a launcher on fake tensors and writes the launch record, in a child that is trusted with nothing.
+"""The maker: runs launchers on fake tensors and writes launch records, each in a child that is trusted with nothing.
 
-It reads one `Request` as JSON on stdin, writes code objects into the request's folder and one `Answer` as JSON to the
-stdout that it inherited; what the launcher prints goes nowhere.
+`serve` starts that child; it writes code objects into the request's folder and answers with one `Answer` as JSON; what
+the launcher prints goes nowhere.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-import json
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -22,8 +23,9 @@ from typing import Any
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.record.model import Keywords
 from kopt_kb.kernels.record.request import Answer, CallRequest, OpRequest, Refusal, Request, TensorArgument
+from kopt_kb.kernels.record.serve import READY, serve
 from kopt_kb.problem.dtypes import format_of
-from kopt_kb.wire import canonical, plain, read
+from kopt_kb.wire import plain
 
 __all__ = ["answer", "main"]
 
@@ -235,17 +237,27 @@ def _sources(module: ModuleType) -> dict[str, str]:
     return {one.relative_to(own.parent).as_posix(): hashlib.sha256(one.read_bytes()).hexdigest() for one in names}
 
 
+def _warm() -> None:
+    """Record a kernel of the package and forget it: most of what a first record takes is what torch loads for it."""
+    from kopt_kb.kernels.declared import packaged_file
+
+    path = packaged_file("elementwise")
+    with tempfile.TemporaryDirectory() as folder, suppress(Exception):
+        os.environ["TRITON_CACHE_DIR"] = folder
+        answer(Request(OpRequest(str(path), (64, 64), "bf16"), "sm_90", "sm_90", {}, folder))
+
+
 def main() -> None:
-    """Answer one request."""
-    answers = os.fdopen(os.dup(1), "wb")
+    """Answer requests until stdin closes."""
+    answers = os.dup(1)
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     warnings.simplefilter("ignore")
     os.environ.update(TRITON_ALWAYS_COMPILE="1", CUDA_VISIBLE_DEVICES="")
     os.environ.pop("TRITON_INTERPRET", None)
-    request = read(Request, json.loads(sys.stdin.buffer.read()), where="request")
-    answers.write(canonical(answer(request).to_json()))
-    answers.close()
+    _warm()
+    os.write(answers, READY)
+    serve(sys.stdin.buffer, answers, answer)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.model import Copy, Fill, LaunchRecord, Step
 from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, TensorArgument
 from kopt_kb.problem.shapes import parse_shape
-from kopt_kb.runners.records import device_facts, make_record
+from kopt_kb.runners.records import device_facts
+from kopt_kb.runners.replay.makers import make_record
 
 __all__ = ["add_arguments", "run"]
 

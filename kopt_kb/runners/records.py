@@ -1,50 +1,38 @@
-"""Launch records made and checked: a maker child records without a GPU, a judge child replays, a third one compares.
+"""Launch records checked: a judge child replays, another one compares.
 
-The maker runs the user's code and is trusted with nothing: it answers with bytes in the record's schema, under size
-and time limits. The judge loads code objects through the driver and imports no candidate. The reference process makes
+The judge loads code objects through the driver and imports no candidate. The reference process makes
 the inputs and holds the float64 result; it never sees the recorded file.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 import select
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from kopt_kb.error_codes import Code, cause_of
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
 from kopt_kb.kernels.declared import packaged_file
-from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record, unfit_result
-from kopt_kb.kernels.record.judge import MAX_RECORD_BYTES, OBJECTS, RECORD, Job, Verdict, load_record
+from kopt_kb.kernels.record.bounds import unfit_result
+from kopt_kb.kernels.record.judge import MAX_RECORD_BYTES, Job, Verdict, load_record
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.reference import Compare, Distance, Prepare, Prepared
-from kopt_kb.kernels.record.request import Answer, OpRequest, Request
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import Child, Limits, environment, run
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire, canonical, parse, read
 
-__all__ = ["NotRecordedError", "Replayed", "device_facts", "make_record", "packaged_reference", "replay_record"]
+__all__ = ["Replayed", "device_facts", "packaged_reference", "replay_record"]
 
-_MAKER = (sys.executable, "-P", "-m", "kopt_kb.kernels.record.maker")
-_MAKER_S, _REPLAY_S, _REFERENCE_S = 300.0, 300.0, 300.0
-"""Seconds that a maker, a replay, and one answer of the reference may take."""
-
-
-class NotRecordedError(FindingError):
-    """The launcher could not be recorded; `what` is the launcher's own trouble."""
-
-    code = "KB445"
+_REPLAY_S, _REFERENCE_S = 300.0, 300.0
+"""Seconds that a replay, and one answer of the reference may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,88 +92,6 @@ def packaged_reference(folder: Path) -> Path:
             what, where=str(folder), fix="give --reference FILE with make_inputs and reference", code="KB451"
         )
     return path
-
-
-def make_record(request: Request, out: Path) -> LaunchRecord:
-    """Record a launcher in a child process and store the record; the folder must not exist.
-
-    Args:
-        request: What to record; its `folder` is replaced by one of the maker's own.
-        out: Where `record.json` and `objects/` go.
-
-    Raises:
-        BadInput: `out` exists, or the request names something that is not there.
-        NotRecordedError: The launcher fails, launches nothing, or answers with what is no record.
-        MissingTool: Triton or torch is not installed.
-    """
-    if out.exists():
-        raise BadInput("exists already", where=str(out), fix="name a new folder; nothing is overwritten", code="KB113")
-    with owned_folder("kb-record-") as made:
-        answer = _answer(replace(request, folder=str(made)), made)
-        if answer.refusal is not None:
-            refusal = answer.refusal
-            kind = MissingTool if refusal.code == "KB120" else NotRecordedError
-            raise kind(refusal.what, where=refusal.where, fix=refusal.fix, code=_cause(refusal.code))
-        record = answer.record
-        if record is None:
-            raise NotRecordedError("the maker answered nothing", where="kb record")
-        check_record(record, "the maker's answer")
-        _asked_for(record, request)
-        _store(record, made, out)
-    return record
-
-
-def _asked_for(record: LaunchRecord, request: Request) -> None:
-    """Refuse a record that claims another problem than the one that was asked for."""
-    what = request.what
-    asked = (what.shape, what.dtype) if isinstance(what, OpRequest) else ((), "")
-    op_of_a_call = bool(record.op) and not isinstance(what, OpRequest)
-    if (record.shape, record.dtype) != asked or record.target != request.target or op_of_a_call:
-        claimed = f"{record.op} {record.shape} {record.dtype} for {record.target}".strip()
-        raise NotRecordedError(f"the maker answers for another problem: {claimed}", where="kb record")
-
-
-def _cause(word: str) -> Code:
-    """Return the code that a maker gave as the cause; one that does not exist is the launcher's failure too."""
-    try:
-        return cause_of(word)
-    except ValueError:
-        return NotRecordedError.code
-
-
-def _answer(request: Request, cache: Path) -> Answer:
-    env = environment({"TRITON_CACHE_DIR": str(cache / "cache"), "CUDA_VISIBLE_DEVICES": ""}, ours=True)
-    limits = Limits(wall_s=_MAKER_S, printed_bytes=MAX_RECORD_BYTES)
-    done = run(_MAKER, env=env, limits=limits, feed=canonical(request.to_json()))
-    if done.passed == "hang":
-        raise NotRecordedError(f"the launcher ran longer than {_MAKER_S:g} s", where="kb record")
-    if done.code or done.passed:
-        why = f"more than {MAX_RECORD_BYTES} bytes" if done.passed == "limit" else done.last_line[:200] or "no message"
-        raise NotRecordedError(f"the maker ended with {done.code}: {why}", where="kb record")
-    return read(Answer, parse(done.stdout, where="the maker's answer"), where="the maker's answer")
-
-
-def _store(record: LaunchRecord, made: Path, out: Path) -> None:
-    """Write the record with its code objects, whose bytes are hashed again: the maker only claimed their names."""
-    partial = out.with_name(f".{out.name}.{secrets.token_hex(4)}")
-    (partial / OBJECTS).mkdir(parents=True)
-    try:
-        for digest, size in record.codes.items():
-            source = made / digest
-            if source.is_symlink() or not source.is_file() or source.stat().st_size > MAX_CODE_BYTES:
-                raise NotRecordedError(f"no code object {digest[:12]}", where="kb record", code="KB455")
-            code = source.read_bytes()
-            if len(code) != size or hashlib.sha256(code).hexdigest() != digest:
-                raise NotRecordedError(
-                    f"code object {digest[:12]} is not what its name says", where="kb record", code="KB455"
-                )
-            check_code(code, record.target, "the maker's answer")
-            (partial / OBJECTS / digest).write_bytes(code)
-        (partial / RECORD).write_bytes(canonical(record.to_json()) + b"\n")
-        partial.rename(out)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
 
 
 def replay_record(folder: Path, reference: Path, *, checks: int = 3) -> Replayed:

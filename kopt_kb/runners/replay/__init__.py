@@ -1,1 +1,1 @@
-"""Decisions between launch records: the clock's statistics, the judge children, contests."""
+"""Launch records made by warm makers, and decisions between them: statistics, judge children, contests."""

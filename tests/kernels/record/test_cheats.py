@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 
 from kopt_kb.kernels.record.bounds import check_record, unfit_result
 from kopt_kb.kernels.record.request import Answer, OpRequest, Request
-from kopt_kb.wire import canonical
+from kopt_kb.kernels.record.serve import READY, Job, Reply
+from kopt_kb.wire import canonical, read
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 CHEATS = Path(__file__).resolve().parents[2] / "data" / "cheats.py"
@@ -95,10 +97,13 @@ def test_a_compiled_function_is_named_or_refused(tried: dict[str, Answer]) -> No
     assert answer.refusal is not None or "computed by add" in answer.record.not_replayable
 
 
-def test_a_write_by_address_ends_the_maker(tmp_path: Path) -> None:
-    """No address is real: the child ends by a signal and answers nothing."""
+def test_a_write_by_address_ends_the_candidate(tmp_path: Path) -> None:
+    """No address is real: the process ends by a signal and answers nothing; the maker says so."""
     command = [sys.executable, "-m", "kopt_kb.kernels.record.maker"]
-    feed = canonical(_request("by_pointer", tmp_path).to_json())
-    done = subprocess.run(command, input=feed, capture_output=True, check=False)
-    assert done.returncode < 0
-    assert done.stdout == b""
+    feed = canonical(Job(_request("by_pointer", tmp_path), 60.0, 0).to_json()) + b"\n"
+    done = subprocess.run(command, input=feed, capture_output=True, check=True)
+    ready, reply = done.stdout.splitlines()
+    found = read(Reply, json.loads(reply), where="reply")
+    assert ready + b"\n" == READY
+    assert (found.ended, found.size) == ("crash", 0)
+    assert found.status < 0

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.kernels.record.judge import load_record
 from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
-from kopt_kb.kernels.record.request import Answer, OpRequest, Request
+from kopt_kb.kernels.record.request import OpRequest, Request
 from kopt_kb.runners import records
 from kopt_kb.runners.records import (
-    NotRecordedError,
     device_facts,
-    make_record,
     packaged_reference,
     replay_record,
 )
@@ -41,99 +37,6 @@ def _record(**changes: object) -> LaunchRecord:
         "inputs": (Input("x", x),), "outputs": (out,), "steps": (step,), "codes": {DIGEST: len(CODE)},
     }  # fmt: skip
     return LaunchRecord(**{**members, **changes})  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    """Puts a program in the maker's place: Python text that sees the request as `request` and the folder as `folder`."""
-
-    def replace_by(text: str) -> None:
-        program = tmp_path / "maker.py"
-        head = "import json, os, pathlib, sys, time\nrequest = json.load(sys.stdin)\nfolder = pathlib.Path(request['folder'])\n"
-        program.write_text(head + text)
-        monkeypatch.setattr(records, "_MAKER", (sys.executable, str(program)))
-
-    return replace_by
-
-
-def _says(record: LaunchRecord) -> str:
-    return f"sys.stdout.write({canonical(Answer(record=record).to_json()).decode()!r})\n"
-
-
-def test_a_record_is_stored_with_its_code(tmp_path: Path, maker) -> None:  # type: ignore[no-untyped-def]
-    """And read back equal; nothing else is left beside it."""
-    maker(f"(folder / '{DIGEST}').write_bytes({CODE!r})\n" + _says(_record()))
-    out = tmp_path / "made"
-    assert make_record(REQUEST, out) == load_record(out) == _record()
-    assert (out / "objects" / DIGEST).read_bytes() == CODE
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["made", "maker.py"]
-    with pytest.raises(BadInput, match="exists"):
-        make_record(REQUEST, out)
-
-
-KEPT = f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
-UNTRUE = {
-    "no code": _says(_record()),
-    "other code": f"(folder / '{DIGEST}').write_bytes(b'else')\n" + _says(_record()),
-    "a link": f"os.symlink('/etc/hostname', folder / '{DIGEST}')\n" + _says(_record()),
-    "a record beyond its buffers": f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
-    + _says(_record(outputs=(View("out", 4, (4,), (1,), "u8"),))),
-    "PTX": f"(folder / '{hashlib.sha256(b'.version 8.0').hexdigest()}').write_bytes(b'.version 8.0')\n"
-    + _says(_record(codes={hashlib.sha256(b".version 8.0").hexdigest(): 12, DIGEST: len(CODE)})),
-    "another shape": KEPT + _says(_record(shape=(8,))),
-    "another dtype": KEPT + _says(_record(dtype="fp32")),
-    "another target": KEPT + _says(_record(target="sm_80")),
-    "a path of the system": KEPT + _says(_record(codes={DIGEST: len(CODE), "/proc/self/environ": 10})),
-    "no JSON": "print('hello')",
-    "nothing": "",
-    "too much": "sys.stdout.write('x' * (5 << 20))",
-    "more members": "print(json.dumps({'record': None, 'refusal': None, 'passed': True}))",
-    "a crash": "os.kill(os.getpid(), 11)",
-    "an unknown code": "print(json.dumps({'record': None, 'refusal': {'code': 'KB999', 'what': 'x', 'where': '', 'fix': ''}}))",
-    "neither": "print(json.dumps({'record': None, 'refusal': None}))",
-}
-
-
-@pytest.mark.parametrize("name", UNTRUE)
-def test_what_a_maker_gets_wrong_is_one_error(tmp_path: Path, maker, name: str) -> None:  # type: ignore[no-untyped-def]
-    """Whatever it answers: one line, no record, nothing left."""
-    maker(UNTRUE[name])
-    with pytest.raises(KoptError) as caught:
-        make_record(REQUEST, tmp_path / "made")
-    assert "\n" not in str(caught.value)
-    assert [one.name for one in tmp_path.iterdir()] == ["maker.py"]
-
-
-def test_a_maker_that_never_ends_is_ended_with_its_children(
-    tmp_path: Path,
-    maker,  # type: ignore[no-untyped-def]
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The whole session ends, a child that it started too; a busy machine gets more time to start that child."""
-    note = tmp_path / "pid"
-    child = f"p = subprocess.Popen(['sleep', '600'])\npathlib.Path({str(note)!r}).write_text(str(p.pid))\n"
-    maker(f"import subprocess\n{child}time.sleep(600)")
-    for limit_s in (2.0, 20.0, 200.0):
-        monkeypatch.setattr(records, "_MAKER_S", limit_s)
-        with pytest.raises(NotRecordedError, match="longer"):
-            make_record(REQUEST, tmp_path / "made")
-        if note.exists():
-            break
-    state = Path(f"/proc/{note.read_text()}/stat")
-    assert not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
-
-
-@pytest.mark.torch
-@pytest.mark.triton
-def test_a_real_launcher_is_recorded(tmp_path: Path) -> None:
-    """Through the whole way: child, answer, store; a refusal keeps its code."""
-    pytest.importorskip("torch")
-    pytest.importorskip("triton")
-    record = make_record(REQUEST, tmp_path / "made")
-    assert [one.entry for one in record.launches] == ["add_blocks"]
-    wrong = Request(OpRequest(str(tmp_path / "none.py"), (64,), "bf16"), "sm_90", "Test", {}, "")
-    with pytest.raises(KoptError, match="no such file"):
-        make_record(wrong, tmp_path / "other")
 
 
 def test_facts_come_from_rows(wiki_root: Path) -> None:

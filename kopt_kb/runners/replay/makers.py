@@ -1,0 +1,322 @@
+"""Makers of launch records: warm children that import torch and triton once and fork for each request.
+
+A maker runs the user's code and is trusted with nothing: it answers with bytes in the record's schema, under limits of
+size, time and memory, and the code objects it leaves are hashed again before they are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import queue
+import secrets
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+
+from kopt_kb.cage import Isolation
+from kopt_kb.error_codes import Code, cause_of
+from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
+from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record
+from kopt_kb.kernels.record.judge import OBJECTS, RECORD
+from kopt_kb.kernels.record.model import LaunchRecord
+from kopt_kb.kernels.record.request import Answer, OpRequest, Request
+from kopt_kb.kernels.record.serve import MAX_ANSWER_BYTES, READY, Job, Reply
+from kopt_kb.owned import owned_folder
+from kopt_kb.process import environment
+from kopt_kb.talk import Silent, Talk
+from kopt_kb.wire import canonical, parse, read
+
+__all__ = ["Made", "Makers", "NotRecordedError", "make_record", "make_records"]
+
+_MAKER = (sys.executable, "-P", "-m", "kopt_kb.kernels.record.maker")
+_MAKER_S, _START_S, _GRACE_S = 300.0, 120.0, 10.0
+"""Seconds for one record, for a maker's imports, and that a maker may be late with what it has measured itself."""
+_MEMORY_BYTES = 16 << 30
+_MOST = 16
+_REPLY_BYTES = 1 << 16
+
+_KEPT = frozenset(
+    {
+        "CUDA_HOME", "CUDA_PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "PYTHONPATH", "ROCM_PATH",
+        "TRITON_CUOBJDUMP_PATH", "TRITON_NVDISASM_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_PTXAS_PATH", "TZ",
+        "VIRTUAL_ENV",
+    }
+)  # fmt: skip
+"""Variables that a maker is given; the shell of whoever runs this may hold secrets."""
+
+
+class NotRecordedError(FindingError):
+    """The launcher could not be recorded; `what` is the launcher's own trouble."""
+
+    code = "KB445"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of one request.
+
+    Attributes:
+        record: The record, stored in `folder`; None when there is none.
+        error: Why there is none.
+        folder: Where it was to be stored.
+        seconds: Wall time without waiting for a maker.
+        isolation: What the process that imported the candidate was held by.
+    """
+
+    folder: Path
+    record: LaunchRecord | None = None
+    error: KoptError | None = None
+    seconds: float = 0.0
+    isolation: Isolation = field(default_factory=Isolation)
+
+    def stored(self) -> LaunchRecord:
+        """Return the record, or raise why there is none."""
+        if self.record is None:
+            raise self.error or NotRecordedError("the maker answered nothing", where="kb record")
+        return self.record
+
+
+class Makers:
+    """A few warm makers; a context manager. They start with their first request, or with `warm`.
+
+    Args:
+        count: How many; 0: as many as there are cores, at most sixteen.
+        wall_s: Seconds for one record.
+        memory_bytes: Memory of all processes of one request together.
+    """
+
+    def __init__(self, count: int = 0, *, wall_s: float = 0.0, memory_bytes: int = _MEMORY_BYTES) -> None:
+        number = count or min(_MOST, len(os.sched_getaffinity(0)))
+        self._makers = [_Maker(wall_s or _MAKER_S, memory_bytes) for _ in range(number)]
+        self._free: queue.LifoQueue[_Maker] = queue.LifoQueue()
+        for one in reversed(self._makers):
+            self._free.put(one)
+
+    def __enter__(self) -> Makers:
+        """Return the makers."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End them."""
+        self.close()
+
+    def close(self) -> None:
+        """End all makers, what they are doing included."""
+        for one in self._makers:
+            one.stop()
+
+    def warm(self) -> None:
+        """Start all of them now; they import while this process does something else."""
+        for one in self._makers:
+            one.start()
+
+    def make(self, request: Request, out: Path) -> Made:
+        """Record one launcher into a folder that does not exist; a failure is a result."""
+        maker = self._free.get()
+        try:
+            return maker.make(request, out)
+        finally:
+            self._free.put(maker)
+
+    def each(self, asked: Sequence[tuple[Request, Path]]) -> Iterator[tuple[int, Made]]:
+        """Yield (position, what became of it) of requests as they end, all makers side by side."""
+        jobs: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for number in range(len(asked)):
+            jobs.put(number)
+        made: queue.SimpleQueue[tuple[int, Made]] = queue.SimpleQueue()
+
+        def serve() -> None:
+            while True:
+                try:
+                    number = jobs.get_nowait()
+                except queue.Empty:
+                    return
+                made.put((number, self.make(*asked[number])))
+
+        for _ in range(min(len(asked), len(self._makers))):
+            threading.Thread(target=serve, daemon=True).start()
+        try:
+            for _ in asked:
+                yield made.get()
+        finally:  # whoever stops asking has no use for the rest
+            while not jobs.empty():
+                jobs.get()
+
+    def make_all(self, asked: Sequence[tuple[Request, Path]]) -> list[Made]:
+        """Return what became of each request, in order."""
+        made = dict(self.each(asked))
+        return [made[number] for number in range(len(asked))]
+
+
+class _Maker:
+    """One warm child, started when needed, replaced after whatever it did not answer."""
+
+    def __init__(self, wall_s: float, memory_bytes: int) -> None:
+        self._wall_s, self._memory_bytes = wall_s, memory_bytes
+        self._files, self._lock = ExitStack(), threading.Lock()
+        self._talk: Talk | None = None
+        self._folder = Path()
+        self._is_ready = False
+
+    def start(self) -> Talk:
+        """Return the running child."""
+        with self._lock:
+            if self._talk is None:
+                self._folder = self._files.enter_context(owned_folder("kb-record-"))
+                more = {name: str(self._folder) for name in ("HOME", "TMPDIR", "TRITON_CACHE_DIR")}
+                env = environment({**more, "CUDA_VISIBLE_DEVICES": ""}, keep=_KEPT, ours=True)
+                self._talk, self._is_ready = Talk(_MAKER, env=env), False
+            return self._talk
+
+    def stop(self) -> None:
+        """End the child with all it started, and remove its files."""
+        with self._lock:
+            talk, self._talk = self._talk, None
+            if talk is not None:
+                talk.end()
+                self._files.close()
+
+    def make(self, request: Request, out: Path) -> Made:
+        begin, isolation = time.monotonic(), Isolation()
+        folder: Path | None = None
+        try:
+            if out.exists():
+                what, fix = "exists already", "name a new folder; nothing is overwritten"
+                raise BadInput(what, where=str(out), fix=fix, code="KB113")
+            talk = self.start()
+            folder = self._folder / secrets.token_hex(4)
+            folder.mkdir()
+            reply, body = self._asked(talk, replace(request, folder=str(folder)))
+            isolation = reply.isolation
+            record = _record_in(reply, body, self._wall_s)
+            check_record(record, "the maker's answer")
+            _asked_for(record, request)
+            _store(record, folder, out)
+            return Made(out, record, None, reply.seconds, isolation)
+        except KoptError as error:
+            return Made(out, None, error, time.monotonic() - begin, isolation)
+        except OSError as error:
+            what = f"nothing could be stored: {error.strerror or error}"
+            refused = BadInput(what, where=str(out), code="KB113")
+            return Made(out, None, refused, time.monotonic() - begin, isolation)
+        finally:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _asked(self, talk: Talk, request: Request) -> tuple[Reply, bytes]:
+        """Return the maker's reply; one that does not keep to the protocol is ended."""
+        job = Job(request, self._wall_s, self._memory_bytes)
+        try:
+            if not self._is_ready:
+                said = talk.line(len(READY), _START_S)
+                if said + b"\n" != READY:
+                    raise Silent(f"begins with {said[:40]!r}")
+                self._is_ready = True
+            talk.say(canonical(job.to_json()) + b"\n", _GRACE_S)
+            line = talk.line(_REPLY_BYTES, self._wall_s + _GRACE_S)
+            reply = read(Reply, parse(line, where="the maker's reply"), where="the maker's reply")
+            if not 0 <= reply.size <= MAX_ANSWER_BYTES:
+                raise Silent(f"says more than {MAX_ANSWER_BYTES} bytes")
+            return reply, talk.exactly(reply.size, _GRACE_S)
+        except Silent as error:
+            self.stop()
+            raise NotRecordedError(f"the maker {error}", where="kb record") from error
+        except KoptError:
+            self.stop()
+            raise
+
+
+def _record_in(reply: Reply, body: bytes, wall_s: float) -> LaunchRecord:
+    """Return the record of an answer; raises why there is none."""
+    if reply.ended == "hang":
+        raise NotRecordedError(f"the launcher ran longer than {wall_s:g} s", where="kb record")
+    why = {"limit": f"more than {MAX_ANSWER_BYTES} bytes", "oom": "more memory than it may use", "crash": "no answer"}
+    if reply.ended != "ok":
+        raise NotRecordedError(f"the maker ended with {reply.status}: {why[reply.ended]}", where="kb record")
+    answer = read(Answer, parse(body, where="the maker's answer"), where="the maker's answer")
+    refusal = answer.refusal
+    if refusal is not None:
+        kind = MissingTool if refusal.code == "KB120" else NotRecordedError
+        raise kind(refusal.what, where=refusal.where, fix=refusal.fix, code=_cause(refusal.code))
+    if answer.record is None:
+        raise NotRecordedError("the maker answered nothing", where="kb record")
+    return answer.record
+
+
+def make_record(request: Request, out: Path) -> LaunchRecord:
+    """Record a launcher in a child process and store the record; the folder must not exist.
+
+    Args:
+        request: What to record; its `folder` is replaced by one of the maker's own.
+        out: Where `record.json` and `objects/` go.
+
+    Raises:
+        BadInput: `out` exists, or the request names something that is not there.
+        NotRecordedError: The launcher fails, launches nothing, or answers with what is no record.
+        MissingTool: Triton or torch is not installed.
+    """
+    with Makers(1) as makers:
+        return makers.make(request, out).stored()
+
+
+def make_records(asked: Sequence[tuple[Request, Path]], makers: Makers | None = None) -> list[Made]:
+    """Record several launchers side by side, each into a folder of its own; one that fails is a result.
+
+    Args:
+        asked: Requests and where their records go.
+        makers: Warm ones; None: new ones, for these requests alone.
+    """
+    if makers is not None:
+        return makers.make_all(asked)
+    with Makers(min(len(asked), _MOST, len(os.sched_getaffinity(0)))) as own:
+        return own.make_all(asked)
+
+
+def _asked_for(record: LaunchRecord, request: Request) -> None:
+    """Refuse a record that claims another problem than the one that was asked for."""
+    what = request.what
+    asked = (what.shape, what.dtype) if isinstance(what, OpRequest) else ((), "")
+    op_of_a_call = bool(record.op) and not isinstance(what, OpRequest)
+    if (record.shape, record.dtype) != asked or record.target != request.target or op_of_a_call:
+        claimed = f"{record.op} {record.shape} {record.dtype} for {record.target}".strip()
+        raise NotRecordedError(f"the maker answers for another problem: {claimed}", where="kb record")
+
+
+def _cause(word: str) -> Code:
+    """Return the code that a maker gave as the cause; one that does not exist is the launcher's failure too."""
+    try:
+        return cause_of(word)
+    except ValueError:
+        return NotRecordedError.code
+
+
+def _store(record: LaunchRecord, made: Path, out: Path) -> None:
+    """Write the record with its code objects, whose bytes are hashed again: the maker only claimed their names."""
+    partial = out.with_name(f".{out.name}.{secrets.token_hex(4)}")
+    (partial / OBJECTS).mkdir(parents=True)
+    try:
+        for digest, size in record.codes.items():
+            source = made / digest
+            if source.is_symlink() or not source.is_file() or source.stat().st_size > MAX_CODE_BYTES:
+                raise NotRecordedError(f"no code object {digest[:12]}", where="kb record", code="KB455")
+            code = source.read_bytes()
+            if len(code) != size or hashlib.sha256(code).hexdigest() != digest:
+                raise NotRecordedError(
+                    f"code object {digest[:12]} is not what its name says", where="kb record", code="KB455"
+                )
+            check_code(code, record.target, "the maker's answer")
+            (partial / OBJECTS / digest).write_bytes(code)
+        (partial / RECORD).write_bytes(canonical(record.to_json()) + b"\n")
+        partial.rename(out)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise

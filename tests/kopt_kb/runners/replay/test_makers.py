@@ -1,0 +1,186 @@
+"""Records made by warm children and stored; what a maker may get wrong is refused, and the next request is answered."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.kernels.record.judge import load_record
+from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
+from kopt_kb.kernels.record.request import Answer, OpRequest, Request
+from kopt_kb.runners.replay import makers
+from kopt_kb.runners.replay.makers import Makers, NotRecordedError, make_record, make_records
+from kopt_kb.wire import canonical
+
+LAUNCHERS = Path(__file__).resolve().parents[4] / "tests" / "data" / "launchers.py"
+REQUEST = Request(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
+CODE = b"\x7fELF\x02\x01\x01\x00\x07" + bytes(9) + b"\xbe\x00" + bytes(28) + b"\x5a" + bytes(15)
+"""The head of an ELF file for sm_90."""
+
+DIGEST = hashlib.sha256(CODE).hexdigest()
+
+
+def _record(**changes: object) -> LaunchRecord:
+    x, out = View("x", 0, (4,), (1,), "u8"), View("out", 0, (4,), (1,), "u8")
+    step = Launch(DIGEST, "k", (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
+    members: dict[str, object] = {
+        "v": VERSION, "label": "l", "op": "elementwise", "shape": (4,), "dtype": "bf16", "target": "sm_90",
+        "buffers": (Buffer("x", "input", 4, 256, False), Buffer("out", "output", 4, 256, True)),
+        "inputs": (Input("x", x),), "outputs": (out,), "steps": (step,), "codes": {DIGEST: len(CODE)},
+    }  # fmt: skip
+    return LaunchRecord(**{**members, **changes})  # type: ignore[arg-type]
+
+
+_FAKE = """
+import io, json, os, pathlib, subprocess, sys, time
+real = sys.stdout
+real.write("ready" + chr(10))
+real.flush()
+for line in sys.stdin:
+    request = json.loads(line)["request"]
+    folder = pathlib.Path(request["folder"])
+    sys.stdout = io.StringIO()
+BODY
+    said = sys.stdout.getvalue()
+    isolation = {"held": [], "missing": {"pid namespace": "none here"}}
+    reply = {"ended": ENDED, "status": 0, "seconds": 0.5, "isolation": isolation, "size": len(said)}
+    real.write(json.dumps(reply) + chr(10) + said)
+    real.flush()
+"""
+
+
+@pytest.fixture
+def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """Puts a program in the makers' place: Python text that sees `request` and `folder`, and how it says it ended."""
+
+    def replace_by(text: str, ended: str = "ok") -> None:
+        program = tmp_path / "maker.py"
+        program.write_text(_FAKE.replace("BODY", textwrap.indent(text or "pass", "    ")).replace("ENDED", repr(ended)))
+        monkeypatch.setattr(makers, "_MAKER", (sys.executable, str(program)))
+
+    return replace_by
+
+
+def _says(record: LaunchRecord) -> str:
+    return f"sys.stdout.write({canonical(Answer(record=record).to_json()).decode()!r})\n"
+
+
+def test_a_record_is_stored_with_its_code(tmp_path: Path, maker) -> None:  # type: ignore[no-untyped-def]
+    """And read back equal; nothing else is left beside it."""
+    maker(f"(folder / '{DIGEST}').write_bytes({CODE!r})\n" + _says(_record()))
+    out = tmp_path / "made"
+    assert make_record(REQUEST, out) == load_record(out) == _record()
+    assert (out / "objects" / DIGEST).read_bytes() == CODE
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["made", "maker.py"]
+    with pytest.raises(BadInput, match="exists"):
+        make_record(REQUEST, out)
+
+
+KEPT = f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
+UNTRUE = {
+    "no code": _says(_record()),
+    "other code": f"(folder / '{DIGEST}').write_bytes(b'else')\n" + _says(_record()),
+    "a link": f"os.symlink('/etc/hostname', folder / '{DIGEST}')\n" + _says(_record()),
+    "a record beyond its buffers": f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
+    + _says(_record(outputs=(View("out", 4, (4,), (1,), "u8"),))),
+    "PTX": f"(folder / '{hashlib.sha256(b'.version 8.0').hexdigest()}').write_bytes(b'.version 8.0')\n"
+    + _says(_record(codes={hashlib.sha256(b".version 8.0").hexdigest(): 12, DIGEST: len(CODE)})),
+    "another shape": KEPT + _says(_record(shape=(8,))),
+    "another dtype": KEPT + _says(_record(dtype="fp32")),
+    "another target": KEPT + _says(_record(target="sm_80")),
+    "a path of the system": KEPT + _says(_record(codes={DIGEST: len(CODE), "/proc/self/environ": 10})),
+    "no JSON": "print('hello')",
+    "nothing": "",
+    "too much": "sys.stdout.write('x' * (5 << 20))",
+    "more members": "print(json.dumps({'record': None, 'refusal': None, 'passed': True}))",
+    "a death": "os.kill(os.getpid(), 11)",
+    "an unknown code": "print(json.dumps({'record': None, 'refusal': {'code': 'KB999', 'what': 'x', 'where': '', 'fix': ''}}))",
+    "neither": "print(json.dumps({'record': None, 'refusal': None}))",
+}
+
+
+@pytest.mark.parametrize("name", UNTRUE)
+def test_what_a_maker_gets_wrong_is_one_error(tmp_path: Path, maker, name: str) -> None:  # type: ignore[no-untyped-def]
+    """Whatever it answers: one line, no record, nothing left."""
+    maker(UNTRUE[name])
+    with pytest.raises(KoptError) as caught:
+        make_record(REQUEST, tmp_path / "made")
+    assert "\n" not in str(caught.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["maker.py"]
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"), [("hang", "longer"), ("oom", "memory"), ("limit", "bytes"), ("crash", "no answer")]
+)
+def test_endings_are_named(tmp_path: Path, maker, ended: str, words: str) -> None:  # type: ignore[no-untyped-def]
+    """The keeper says which limit was passed; what the maker was held by is kept beside it."""
+    maker("", ended)
+    with Makers(1) as one:
+        made = one.make(REQUEST, tmp_path / "made")
+    assert made.record is None
+    assert words in str(made.error)
+    assert made.isolation.missing == {"pid namespace": "none here"}
+    assert (made.seconds > 0) and not made.folder.exists()
+
+
+@pytest.mark.parametrize("text", ["time.sleep(600)", "real.write('x' * (1 << 20)); real.flush()", "os._exit(0)"])
+def test_a_maker_out_of_step_is_replaced(
+    tmp_path: Path,
+    maker,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,  # type: ignore[no-untyped-def]
+) -> None:
+    """Silent, too loud or gone: it is ended with what it started, and the next request finds a new one."""
+    note = tmp_path / "pid"
+    child = f"p = subprocess.Popen(['sleep', '600'])\npathlib.Path({str(note)!r}).write_text(str(p.pid))\n"
+    maker(f"if request['autotune']:\n{textwrap.indent(child + text, '    ')}\n{KEPT}{_says(_record())}")
+    monkeypatch.setattr(makers, "_GRACE_S", 1.0)
+    with Makers(1, wall_s=1.0) as one:
+        made = one.make(replace(REQUEST, autotune=1), tmp_path / "first")
+        assert isinstance(made.error, NotRecordedError), made
+        state = Path(f"/proc/{note.read_text()}/stat")
+        assert not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+        assert one.make(REQUEST, tmp_path / "second").record == _record()
+
+
+def test_many_come_in_order_and_failures_are_results(tmp_path: Path, maker) -> None:  # type: ignore[no-untyped-def]
+    """Each request has its own place in the answer, whoever ended first."""
+    maker(f"time.sleep(0.2 / (1 + request['autotune']))\n{KEPT}if request['autotune'] != 2:\n    {_says(_record())}")
+    asked = [(replace(REQUEST, autotune=number), tmp_path / f"made{number}") for number in range(4)]
+    found = make_records(asked)
+    assert [one.folder.name for one in found] == ["made0", "made1", "made2", "made3"]
+    assert [one.record is not None for one in found] == [True, True, False, True]
+    assert found[2].error is not None
+    assert isinstance(make_records(asked[:1])[0].error, BadInput)
+
+
+def test_a_maker_is_told_no_secrets(tmp_path: Path, maker, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    """Of the shell's variables it gets those on a list; home is a folder of its own."""
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    note = tmp_path / "env"
+    maker(f"pathlib.Path({str(note)!r}).write_text(chr(10).join([*os.environ, os.environ['HOME']]))")
+    with Makers(1) as one:
+        one.make(REQUEST, tmp_path / "made")
+    text = note.read_text()
+    assert "SECRET_TOKEN" not in text
+    assert "PATH" in text
+    assert "kb-record-" in text.splitlines()[-1]
+
+
+@pytest.mark.torch
+@pytest.mark.triton
+def test_a_real_launcher_is_recorded(tmp_path: Path) -> None:
+    """Through the whole way: child, answer, store; a refusal keeps its code."""
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    record = make_record(REQUEST, tmp_path / "made")
+    assert [one.entry for one in record.launches] == ["add_blocks"]
+    wrong = Request(OpRequest(str(tmp_path / "none.py"), (64,), "bf16"), "sm_90", "Test", {}, "")
+    with pytest.raises(KoptError, match="no such file"):
+        make_record(wrong, tmp_path / "other")
