@@ -23,6 +23,7 @@ DOCUMENTS: dict[str, str] = {
     "count": "static.counting:CountedKernels",
     "error": "cli.documents:ErrorDocument",
     "explain": "cli.documents:Codes",
+    "export": "cli.export:Exported",
     "isa": "analysis.isa.targets:JudgedScans",
     "list": "cli.documents:Products",
     "lookup": "wiki.lookup:Lookup",

@@ -1,4 +1,4 @@
-"""Foreign tables: somebody else's hardware values, read from CSV or JSON with their place."""
+"""Foreign tables: somebody else's hardware values, read with their place: CSV, JSON and the forms of `peaks/`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
-from kopt_kb.files import read_words
+from kopt_kb.files import open_input, read_words
 from kopt_kb.quantity.units import UNITS, unit
 from kopt_kb.wiki.vocabulary import AXES, METRICS, Metric, metric
 
@@ -21,6 +21,13 @@ __all__ = ["MAX_BYTES", "ForeignRow", "foreign_row", "read_foreign"]
 MAX_BYTES = 32 << 20
 """Larger files are refused."""
 _FIELDS = ("platform", "metric", "value", "unit", "conditions")
+_CARRIED = {
+    "vendor", "target", "grade", "si_value", "si_unit", "citation", "row_sha256", "document", "locator", "url", "read",
+    "data_version", "data_date",
+}  # fmt: skip
+"""Columns of our own exports that say where a value is from; they are not compared."""
+_MOST_FILES = 1000
+_HEAD_BYTES = 16
 _BINARY = {"kB": "KiB", "MB": "MiB", "GB": "GiB", "TB": "TiB"}
 _LARGEST_EXPONENT = 30
 
@@ -131,7 +138,7 @@ def _read_csv(text: str, path: str) -> Iterator[ForeignRow]:
     reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
         names = [name.strip().lower() for name in reader.fieldnames or ()]
-        known = {*_FIELDS, *AXES}
+        known = {*_FIELDS, *_CARRIED, *AXES}
         strange = [name for name in names if name not in known]
         if strange or not {"platform", "metric", "value", "unit"} <= set(names) or len(set(names)) != len(names):
             fix = f"columns: platform, metric, value, unit, conditions, or an axis; found {', '.join(names)[:80]}"
@@ -167,14 +174,33 @@ def _read_json(text: str, path: str) -> Iterator[ForeignRow]:
 
 
 def read_foreign(path: Path) -> list[ForeignRow]:
-    """Return the rows of a CSV or JSON file, recognised by its content.
+    """Return the rows of a file of any known form, recognised by its content, or of all files of a folder.
 
     Raises:
-        BadInput: The file can't be read, is too large, is neither, or a row is malformed (`file:line`).
+        BadInput: A file can't be read, is too large, is of no form, or a row is malformed (`file:line`).
     """
+    if path.is_dir():
+        return _read_folder(path)
+    from kopt_kb.wiki.peaks.forms import read_binary, reader_of
+
+    if path.is_file():
+        with open_input(path) as stream:
+            head = stream.read(_HEAD_BYTES)
+        binary = read_binary(head, path)
+        if binary is not None:
+            return binary
     text = read_words(path, MAX_BYTES)
-    read = _read_json if text.lstrip()[:1] in {"[", "{"} else _read_csv
+    read = reader_of(text) or (_read_json if text.lstrip()[:1] in {"[", "{"} else _read_csv)
     rows = list(read(text, str(path)))
     if not rows:
         raise BadInput("the table has no rows", where=str(path), code="KB057")
     return rows
+
+
+def _read_folder(folder: Path) -> list[ForeignRow]:
+    """Return the rows of a folder's files; links are not followed."""
+    files = sorted(one for one in folder.iterdir() if one.is_file() and not one.is_symlink())
+    if not files or len(files) > _MOST_FILES:
+        what = f"the folder has {len(files)} files"
+        raise BadInput(what, where=str(folder), fix="give the folder of an export", code="KB057")
+    return [row for one in files for row in read_foreign(one)]

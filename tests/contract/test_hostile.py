@@ -38,6 +38,7 @@ WORDS: dict[str, list[str]] = {
     "wiki index": ["wiki"],
     "wiki new": ["H999", "--target", "sm_00", "--into", "wiki"],
     "wiki copy": ["copy"],
+    "export peaks": ["H20", "--for", "csv", "--output", "peaks.csv"],
     "roofline": WORK,
     "count": ["nothing.py"],
     "compile": ["nothing.py", "--target", "sm_90"],

@@ -1,0 +1,45 @@
+"""Which state of the data a value is from: a hash over the pages with values, and the newest day a source was read."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kopt_kb.wiki.wiki import Wiki
+from kopt_kb.wire import Wire
+
+__all__ = ["DataVersion", "data_version"]
+
+_FOLDERS = ("hardware", "targets", "measured")
+_READ = re.compile(rb'read="(\d{4}-\d\d-\d\d)"')
+
+
+@dataclass(frozen=True, slots=True)
+class DataVersion(Wire):
+    """A state of the wiki.
+
+    Attributes:
+        version: First 12 hex digits of a hash over paths and bytes of all pages with values: equal data, equal version.
+        date: Newest day on which a source of these pages was read, `YYYY-MM-DD`; empty when no page names one.
+    """
+
+    version: str
+    date: str
+
+    def __str__(self) -> str:
+        return f"gpu-wiki {self.version} of {self.date}" if self.date else f"gpu-wiki {self.version}"
+
+
+def data_version(wikis: Sequence[Wiki]) -> DataVersion:
+    """Return the version of these wikis together; computed from the pages, so it is never stale."""
+    total = hashlib.sha256()
+    newest = b""
+    for wiki in wikis:
+        for path in (page for folder in _FOLDERS for page in wiki.pages(folder)):
+            content = wiki.read(path) or b""
+            for part in (path.encode(), content):
+                total.update(len(part).to_bytes(8, "big") + part)
+            newest = max([newest, *_READ.findall(content)])
+    return DataVersion(total.hexdigest()[:12], newest.decode())
