@@ -305,7 +305,9 @@ class Campaign:
     def _keep_version(self, session: Session, state: WorkspaceState) -> None:
         accepted = state.rounds[-1]
         subject = f"V{accepted.number}: {accepted.hypothesis.claim if accepted.hypothesis else 'baseline'}"
-        session.snapshot(accepted, accepted.submitted[accepted.name].blob, subject)
+        failure = session.snapshot(accepted, accepted.submitted[accepted.name].blob, subject)
+        if failure:
+            self._say(f"no commit shows {accepted.name}: {failure}")
 
     def _submit(self, session: Session, state: WorkspaceState) -> None:
         self._round_work(session).submit(state, state.rounds[-1])

@@ -13,6 +13,7 @@ from kopt_kb.runners.candidate.answers import Unable, read_answer
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome
 from kopt_kb.tuning.jobs import NO_GPU_FIX, Ran, refuse_missing
 from kopt_kb.wire import plain
+from kopt_kb.workspace.anchors import refuse_cut
 from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -22,7 +23,7 @@ from kopt_kb.workspace.journal.events import EventData, abandoned_runs
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, RunFinished, RunStarted, SnapshotTaken
 from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, WorkspaceCreated
-from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.layout import Layout, refuse_links
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.rounds import Round, Run
 from kopt_kb.workspace.snapshot import commit_workspace
@@ -59,8 +60,13 @@ class Session:
 
     @classmethod
     def open(cls, layout: Layout, executor: Executor, project: ProjectAdapter | None = None) -> Session:
-        """Return a session on the workspace's journal; runs that nobody waits for are named abandoned."""
-        journal = Journal.open(layout.journal)
+        """Return a session on the workspace's journal; runs that nobody waits for are named abandoned.
+
+        Raises:
+            JournalError: It is damaged, or lost the end that views or commits were made from.
+            JournalBusyError: Somebody else writes it.
+        """
+        journal = Journal.open(layout.journal, check=lambda events: refuse_cut(layout, events))
         lost = abandoned_runs(journal.events)
         if lost:
             journal.append(Resumed.kind, Resumed(0, lost))
@@ -104,6 +110,7 @@ class Session:
         return files
 
     def _put(self, path: Path, wanted: bytes) -> None:
+        refuse_links(self.layout.root, path.parent)
         path.parent.mkdir(parents=True, exist_ok=True)
         disk = read_regular(path)
         if disk == wanted:
@@ -174,15 +181,20 @@ class Session:
         self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob))
         return outcome
 
-    def snapshot(self, accepted: Round, sha: str, subject: str) -> None:
-        """Show an accepted round in git, record the version, and check it out."""
+    def snapshot(self, accepted: Round, sha: str, subject: str) -> str:
+        """Show an accepted round in git, record the version, and check it out.
+
+        Returns:
+            Why no commit shows it although the workspace has a repository; empty when one does, or there is none.
+        """
         event = self.journal.event(accepted.decided_seq)
         try:
-            commit = commit_workspace(self.layout, event, subject, self._files(sha))
-        except (GitError, MissingTool):
-            commit = None
+            commit, failure = commit_workspace(self.layout, event, subject, self._files(sha)), ""
+        except (GitError, MissingTool) as error:
+            commit, failure = None, str(error) if (self.layout.root / ".git").exists() else ""
         self.append(SnapshotTaken(accepted.number, sha, commit))
         self.checkout(sha)
+        return failure
 
     def close(self) -> None:
         """Give the journal's lock back."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.journal.disk import sync_folder
 
-__all__ = ["FOLDER_PREFIX", "Layout", "LayoutError", "create_workspace", "find_layout", "folder_name"]
+__all__ = ["FOLDER_PREFIX", "Layout", "LayoutError", "create_workspace", "find_layout", "folder_name", "refuse_links"]
 
 FOLDER_PREFIX = "kernel_opt_"
 """What the name of every workspace folder starts with."""
@@ -136,14 +136,26 @@ def find_layout(path: Path) -> Layout:
     """The layout of an existing workspace.
 
     Raises:
-        LayoutError: The folder doesn't exist or holds no journal.
+        LayoutError: The folder doesn't exist, holds no journal, or one of its folders is a link.
     """
     if not path.is_dir():
         raise LayoutError("there is no such folder", where=str(path), code="KB110")
     layout = Layout(path)
     if not layout.journal.is_file():
         raise LayoutError("is not a workspace: it has no journal", where=str(path), fix="make one with kb init")
+    for folder in layout.folders:
+        refuse_links(path, folder)
     return layout
+
+
+def refuse_links(root: Path, folder: Path) -> None:
+    """Raise `LayoutError` when a folder below the root, or one on the way to it, is a link: it may lead anywhere."""
+    path = root
+    for part in folder.relative_to(root).parts:
+        path /= part
+        if path.is_symlink():
+            fix = "put the folder itself in its place"
+            raise LayoutError("is a link, and what a workspace holds lies in the workspace", where=str(path), fix=fix)
 
 
 def create_workspace(parent: Path, name: str, build: Callable[[Layout], None]) -> Layout:

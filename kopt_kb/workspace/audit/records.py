@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 
 from kopt_kb.errors import MissingTool
+from kopt_kb.workspace.anchors import commit_anchors
 from kopt_kb.workspace.audit.findings import Finding
-from kopt_kb.workspace.gitrun import Git, GitError
-from kopt_kb.workspace.gitview import TRAILER
+from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
@@ -132,23 +132,17 @@ def git_findings(layout: Layout, events: tuple[Event, ...]) -> Iterator[Finding]
     """Yield a finding for each commit whose trailer names an event that the journal does not have.
 
     A commit is the anchor against a journal that was rewritten as a whole. Without git, or in a folder that is no
-    repository of its own, nothing is compared.
+    repository of its own, nothing is compared; a repository that can't be read is a finding.
     """
-    if not (layout.root / ".git").exists():
-        return
     try:
-        form = f"--format=%h %(trailers:key={TRAILER},valueonly,separator=%x20)"
-        lines = Git(layout.root).text("log", form, missing="").splitlines()
-    except (GitError, MissingTool):
+        anchors = [anchor for anchor in commit_anchors(layout) if not anchor.is_in(events)]
+    except MissingTool:
         return
-    for line in lines:
-        commit, _, trailer = line.partition(" ")
-        seq, _, zh = trailer.strip().partition(":")
-        if not seq.isdigit():
-            continue
-        number = int(seq)
-        if not 0 < number <= len(events) or events[number - 1].zh != zh:
-            text = f"commit {commit} shows event {number} of another journal"
-            yield Finding(
-                "git", _JOURNAL, min(number, len(events)), text, "restore the journal the commits were made from"
-            )
+    except GitError as error:
+        text = f"the repository can't be read: {error.what}"
+        yield Finding("git", ".git", 0, text, "restore .git from a backup, or remove it")
+        return
+    for anchor in anchors:
+        text = f"{anchor.name} shows event {anchor.head.seq} of another journal"
+        at = min(anchor.head.seq, len(events))
+        yield Finding("git", _JOURNAL, at, text, "restore the journal the commits were made from")

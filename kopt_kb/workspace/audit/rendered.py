@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kopt_kb.workspace.anchors import latest_view
 from kopt_kb.workspace.audit.findings import Finding
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
 from kopt_kb.workspace.views.files import block_difference, file_difference, read_file
 from kopt_kb.workspace.views.header import RenderedFile, ViewError
@@ -44,7 +46,7 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
             headers[path] = read_file(root, path)
         except ViewError as error:
             yield Finding("edited-view", path, 0, error.what, _IRREGULAR)
-    yield from _cut_journal(headers, len(events))
+    yield from _cut_journal(Layout(root), len(events))
     newest = max((one.head.seq for one in headers.values() if one is not None), default=0)
     past = _Past(events, blob)
     for path, header in headers.items():
@@ -62,12 +64,11 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
             yield Finding("edited-view", path, difference.line, str(difference), fix)
 
 
-def _cut_journal(headers: dict[str, RenderedFile | None], seq: int) -> Iterator[Finding]:
+def _cut_journal(layout: Layout, seq: int) -> Iterator[Finding]:
     """Yield a finding when a file that nobody edited was rendered from a later event than the journal's last."""
-    later = [(one.head.seq, path) for path, one in headers.items() if one is not None and one.intact]
-    shown, path = max(later, default=(0, ""))
-    if shown > seq:
-        text = f"the journal ends with event {seq}, yet {path} was rendered from event {shown}"
+    latest = latest_view(layout)
+    if latest is not None and latest.head.seq > seq:
+        text = f"the journal ends with event {seq}, yet {latest.name} was rendered from event {latest.head.seq}"
         yield Finding("journal", "journal.jsonl", seq, text, "restore the journal from a backup or a commit")
 
 

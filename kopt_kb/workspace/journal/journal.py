@@ -79,11 +79,24 @@ class Journal:
         return journal
 
     @classmethod
-    def open(cls, path: Path | str, *, clock: Clock = utc_now, files: Files | None = None) -> Self:
+    def open(
+        cls,
+        path: Path | str,
+        *,
+        clock: Clock = utc_now,
+        files: Files | None = None,
+        check: Callable[[tuple[Event, ...]], None] | None = None,
+    ) -> Self:
         """A writer on an existing journal.
 
         A torn write after the last newline is cut off, and a `resumed` event says how long it was and
         which runs nobody waits for any more.
+
+        Args:
+            path: Its file.
+            clock: Dates events.
+            files: System calls.
+            check: Called with the events before anything is written; what it raises leaves the file as it is.
 
         Raises:
             JournalBusyError: Somebody else holds the lock.
@@ -91,7 +104,7 @@ class Journal:
         """
         journal = cls._start(Path(path), os.O_RDWR | os.O_APPEND | os.O_CLOEXEC, clock, files or Files())
         try:
-            journal._load()
+            journal._load(check)
         except BaseException:
             journal.close()
             raise
@@ -130,7 +143,7 @@ class Journal:
             raise _refused(path, error) from error
         return cls(path, fd, clock, files)
 
-    def _load(self) -> None:
+    def _load(self, check: Callable[[tuple[Event, ...]], None] | None) -> None:
         data = journal_bytes(self._path)
         self._events = list(parse_events(data, self._path))
         for event in self._events:
@@ -141,6 +154,8 @@ class Journal:
                     fix="update kopt-kb",
                     code="KB311",
                 )
+        if check is not None:
+            check(tuple(self._events))
         self._end_bytes = good_end(data)
         torn_bytes = len(data) - self._end_bytes
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
+from kopt_kb.workspace.layout import refuse_links
 from kopt_kb.workspace.views.blocks import Block, BlockError, parse_blocks, replace_blocks
 from kopt_kb.workspace.views.header import RenderedFile, ViewError, split_view, with_header
 
@@ -117,7 +118,7 @@ def write_file(root: Path, relative: str, text: str, head: Head, store: ObjectSt
         return Written(changed=False)
     is_edited = disk is not None and not (is_same or (old is not None and old.intact))
     kept = store.put(disk) if disk is not None and is_edited else ""
-    _replace(path, disk, data)
+    _replace(root, path, disk, data)
     return Written(changed=True, kept=kept)
 
 
@@ -156,7 +157,8 @@ def _read(path: Path) -> bytes | None:
         raise ViewError(f"can't be read: {error.strerror or error}", where=str(path), code="KB111") from error
 
 
-def _replace(path: Path, old: bytes | None, new: bytes) -> None:
+def _replace(root: Path, path: Path, old: bytes | None, new: bytes) -> None:
+    refuse_links(root, path.parent)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if replace_file(path, new, expected=old):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput
+from kopt_kb.workspace.anchors import latest_view
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
@@ -23,7 +24,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.adopted import with_adopted
 from kopt_kb.workspace.views.bench import bench_log
 from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
-from kopt_kb.workspace.views.files import read_file, write_blocks, write_file
+from kopt_kb.workspace.views.files import write_blocks, write_file
 from kopt_kb.workspace.views.memory import memory_files
 from kopt_kb.workspace.views.memory_words import BlobReader
 from kopt_kb.workspace.views.readme import render_blocks
@@ -204,13 +205,11 @@ def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], wait
 
 def _check_order(layout: Layout, texts: Texts) -> None:
     """Raise when a rendered file knows a later event than the journal holds."""
-    headers = ((path, read_file(layout.root, path)) for path in texts.files)
-    later = [(one.head.seq, path) for path, one in headers if one is not None and one.intact]
-    seq, path = max(later, default=(0, ""))
-    if seq <= texts.head.seq:
+    latest = latest_view(layout)
+    if latest is None or latest.head.seq <= texts.head.seq:
         return
     raise BadInput(
-        f"{path} names event {seq}, a later event than the journal holds ({texts.head.seq})",
+        f"{latest.name} names event {latest.head.seq}, a later event than the journal holds ({texts.head.seq})",
         where=str(layout.journal),
         fix="restore the journal, or delete the rendered file",
         code="KB314",

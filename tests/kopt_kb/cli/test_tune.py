@@ -219,3 +219,57 @@ def test_stop_ends_the_open_campaign(workspace: str, capsys: pytest.CaptureFixtu
         assert events == 1
     assert main(["tune", "run", workspace, *SMALL, "--yes", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stop"]["reason"] == "iterations"
+
+
+def test_a_journal_that_lost_its_end_is_not_continued(workspace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whole lines are gone that the rendered files show: what, where and the remedy; not a byte is written."""
+    assert main(["tune", "run", workspace, *SMALL, "--yes", "--budget-rounds", "1"]) == 0
+    path = Path(workspace, "journal.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-6]) + b'{"torn')
+    before = path.read_bytes()
+    capsys.readouterr()
+    for words in (
+        ["tune", "run", workspace, "--simulate", "--yes"],
+        ["tune", "resume", workspace],
+        ["tune", "stop", workspace],
+    ):
+        assert main(words) == 2, words
+        said = capsys.readouterr().err
+        assert f"ends with event {len(lines) - 6}, yet" in said and f"{path}:" in said and "restore the journal" in said
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("folder", ["logs", "objects", "rounds"])
+def test_a_linked_folder_is_not_followed(
+    workspace: str, folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Views and blobs would land wherever it leads."""
+    elsewhere = tmp_path / "elsewhere"
+    Path(workspace, folder).rename(elsewhere)
+    Path(workspace, folder).symlink_to(elsewhere)
+    held = sorted(elsewhere.rglob("*"))
+    for words in (["tune", "run", workspace, *SMALL, "--yes"], ["render", workspace], ["audit", workspace]):
+        assert main(words) == 2, words
+        said = capsys.readouterr().err
+        assert f"{workspace}/{folder}" in said and "is a link" in said
+    assert sorted(elsewhere.rglob("*")) == held
+
+
+def test_a_linked_folder_of_a_round_is_not_followed(
+    workspace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The loop goes on, its views say what stands in the way."""
+    (tmp_path / "elsewhere").mkdir()
+    Path(workspace, "rounds", "round-1").symlink_to(tmp_path / "elsewhere")
+    assert main(["tune", "run", workspace, *SMALL, "--yes", "--budget-rounds", "1"]) == 0
+    assert "views are not rendered" in capsys.readouterr().err
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_broken_repository_is_named(workspace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The version is kept, no commit shows it, and the loop and the audit say why."""
+    Path(workspace, ".git", "HEAD").write_text("nonsense\n")
+    assert main(["tune", "run", workspace, *SMALL, "--yes", "--budget-rounds", "1"]) == 0
+    assert "no commit shows v0: " in capsys.readouterr().err
+    assert '"kind":"snapshot_taken"' in Path(workspace, "journal.jsonl").read_text()

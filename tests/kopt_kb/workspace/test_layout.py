@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.workspace.layout import Layout, LayoutError, create_workspace, find_layout, folder_name
+from kopt_kb.workspace.layout import Layout, LayoutError, create_workspace, find_layout, folder_name, refuse_links
 
 
 def build(layout):
@@ -137,3 +137,16 @@ def test_what_a_killed_creation_left_is_removed_by_the_next(tmp_path):
     create_workspace(tmp_path, "norm", build)
     os.close(lock)
     assert (left.exists(), other.exists(), busy.exists()) == (False, True, True)
+
+
+def test_a_link_below_the_root_is_refused_and_the_root_may_be_one(tmp_path):
+    """Wherever on the way it stands; people may reach a workspace by a link."""
+    create_workspace(tmp_path, "norm", lambda layout: layout.journal.write_bytes(b""))
+    root = tmp_path / "link"
+    root.symlink_to(tmp_path / "kernel_opt_norm")
+    layout = find_layout(root)
+    (layout.rounds / "round-1").symlink_to(tmp_path)
+    refuse_links(root, layout.rounds)
+    with pytest.raises(LayoutError, match="is a link") as caught:
+        refuse_links(root, layout.rounds / "round-1" / "deeper")
+    assert caught.value.where == str(layout.rounds / "round-1")

@@ -91,6 +91,9 @@ def test_a_commit_of_another_journal_is_found(played) -> None:
     assert list(git_findings(layout, events)) == []
     (finding, *_) = git_findings(layout, (*events[:2], *(replace(one, zh="0" * 64) for one in events[2:])))
     assert finding.code == "git" and "another journal" in finding.message
+    (layout.root / ".git" / "HEAD").write_text("nonsense\n")
+    (broken,) = git_findings(layout, events)
+    assert (broken.code, broken.file) == ("git", ".git") and "can't be read" in broken.message and broken.fix
     shutil.rmtree(layout.root / ".git")
     assert list(git_findings(layout, events)) == []
 
