@@ -18,6 +18,8 @@ FOLDER = ROOT / "docs" / "schema"
 
 DOCUMENTS: dict[str, str] = {
     "bench_ceilings": "kernels.ceilings:CeilingsRun",
+    "bench_plan": "tuning.bench:BenchPlan",
+    "bench_workspace": "workspace.targets.bench:BenchReport",
     "compare": "wiki.compare:SideBySide",
     "compile": "static.static_profile:CompiledKernels",
     "count": "static.counting:CountedKernels",
@@ -30,16 +32,20 @@ DOCUMENTS: dict[str, str] = {
     "lookup_group": "wiki.group:Group",
     "occupancy": "analysis.occupancy.occupancy:PlatformOccupancy",
     "occupancy_record": "analysis.occupancy.occupancy:PlatformOccupancies",
+    "proposer_answer": "tuning.proposals:Answer",
     "problem": "problem.problem:Problem",
+    "render": "workspace.views.render:RenderReport",
     "recorded_roofline": "analysis.roofline.recorded:RecordedRoofline",
     "roofline": "analysis.roofline.roofline:Roofline",
     "roofline_kernels": "static.kernel_roofline:KernelRooflines",
     "rooflines": "analysis.roofline.roofline:Rooflines",
     "route": "wiki.route:ReadingList",
     "search": "wiki.search:SearchResult",
+    "tune_report": "tuning.report:CampaignReport",
     "wiki_check": "wiki.check:WikiReport",
     "wiki_conflicts": "wiki.conflicts:Conflicts",
     "wiki_diff": "wiki.differences:ForeignDifferences",
+    "workspace_set": "workspace.retarget:Retargeting",
 }
 """Document → module and class that write it."""
 

@@ -27,7 +27,7 @@ from kopt_kb.tuning.options import Budget, CampaignOptions
 from kopt_kb.tuning.policy import DEFAULT_POLICY, POLICIES, Policy, confirmed_policy, policy_named
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
-from kopt_kb.tuning.report import CampaignReport, conditions_text, report_of
+from kopt_kb.tuning.report import CampaignReport, report_of, stated_targets
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.readme import render_blocks
@@ -242,7 +242,6 @@ def _parameters(
 ) -> dict[str, object]:
     """Return what a campaign would run with, as inferred."""
     problem, created = state.problem.to_json(), state.created
-    targets = conditions_text(state)
     proposers, more = _proposers(args) if project is None else (), {}
     if project is not None:
         from kopt_kb.cli.tune_project import project_parameters, project_proposers
@@ -251,7 +250,7 @@ def _parameters(
     return {
         "workspace": args.workspace, "platform": created.platform, "op": problem["op"], "dtype": problem["dtype"],
         "shapes": problem["shapes"], "framework": state.task.get("framework", ""),
-        "route": state.route, "targets": [f"{shape}: {condition}" for shape, condition in targets],
+        "route": state.route, "targets": [f"{one.shape}: {one.condition}" for one in stated_targets(state)],
         "policy": policy.name, "stop_scope": policy.stop_scope, "stop_reasons": list(policy.stop_reasons),
         "core_shapes": list(policy.core_shapes) if policy.core_shapes is not None else "all",
         "max_rounds": policy.max_rounds, "repeats": policy.repeats, "simulated": args.simulate,
@@ -302,7 +301,7 @@ def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceSta
 
 def render(report: CampaignReport, *, full: bool = True) -> str:
     """Return the report as text for people."""
-    stop = "" if report.stop is None else f", stopped: {report.stop[0]}"
+    stop = "" if report.stop is None else f", stopped: {report.stop.reason}"
     words = ["route " + report.route]
     if report.route != "roofline":
         words += [f"policy {report.policy}", *(["SIMULATED"] if report.simulated else [])]
@@ -328,10 +327,10 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     if report.conditions is None:
         return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}"])
     judged = [("shape", "target", "median us", "achieved/target", "met")]
-    for condition in report.conditions["conditions"]:
-        ratio = "" if condition["ratio"] is None else f"{condition['ratio']:.3f}"
-        median = "" if condition["median_s"] is None else f"{condition['median_s'] * 1e6:.1f}"
-        judged.append((condition["shape"], condition["target"], median, ratio, "yes" if condition["met"] else "no"))
-    aggregate = report.conditions["aggregate"]
-    text = "unmeasured" if aggregate["value"] is None else f"{aggregate['value']:.3f}"
+    for one in report.conditions.judged:
+        ratio = "" if one.ratio is None else f"{one.ratio:.3f}"
+        median = "" if one.median_s is None else f"{one.median_s * 1e6:.1f}"
+        judged.append((one.condition.shape, one.condition.target, median, ratio, "yes" if one.met else "no"))
+    value = report.conditions.aggregate
+    text = "unmeasured" if value is None else f"{value:.3f}"
     return "\n".join([*lines, "Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"])

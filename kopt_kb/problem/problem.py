@@ -16,7 +16,7 @@ from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work, work
 from kopt_kb.wire import Wire, pairs, plain, read
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "recorded_problem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +95,17 @@ class Problem(Wire):
             fields["tolerance"] = tolerance_of(dtype)
         return fields
 
-    @staticmethod
-    def from_json(document: Mapping[str, object]) -> Problem:
-        """Return the problem of a document that may hold more, with all that `of` checks.
 
-        Raises:
-            WireError: A member is missing or of the wrong kind.
-            BadInput: As `of`.
-        """
-        members = {name: plain(document[name]) for name in _MEMBERS if name in document}
-        found = read(Problem, members, where="problem")
-        options = dict(found.options)
-        return Problem.of(found.op, found.shapes, found.dtype, options=options, tolerance=found.tolerance)
+def recorded_problem(document: Mapping[str, object]) -> Problem:
+    """Return the problem of a stored document that may hold more, with all that `Problem.of` checks.
+
+    Raises:
+        WireError: A member is missing or of the wrong kind.
+        BadInput: As `Problem.of`.
+    """
+    members = {name: plain(document[name]) for name in _MEMBERS if name in document}
+    found = read(Problem, members, where="problem")
+    return Problem.of(found.op, found.shapes, found.dtype, options=dict(found.options), tolerance=found.tolerance)
 
 
 @lru_cache(maxsize=4096)

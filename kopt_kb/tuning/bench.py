@@ -6,11 +6,10 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.errors import BadInput, FindingError, KoptError, UnknownData
 from kopt_kb.problem.problem import Problem
-from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Answer, Check, Timing
 from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
 from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
@@ -21,6 +20,7 @@ from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.session import Session
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
@@ -72,9 +72,14 @@ class BenchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class BenchPlan:
+class BenchPlan(Wire):
     """What a bench would measure: the source with its version, what judges it, the problem, what has to be met."""
 
+    WIRE: ClassVar = (
+        "workspace", "platform", "kernel", "op=problem.op", "dtype=problem.dtype", "shapes=problem.shape_names",
+        "repeats=options.repeats", "samples=options.settings.samples", "seeds=options.settings.seeds", "scope",
+        "record=options.record",
+    )  # fmt: skip
     workspace: str
     platform: str
     source: bytes
@@ -84,16 +89,10 @@ class BenchPlan:
     scope: Scope
     options: BenchOptions
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON of a dry run."""
-        own = self.options
-        return {
-            "workspace": self.workspace, "platform": self.platform,
-            "kernel": "kernel.py" if self.version is None else f"v{self.version}", "op": self.problem.op,
-            "dtype": self.problem.dtype, "shapes": [format_shape(shape) for shape in self.problem.shapes],
-            "repeats": own.repeats, "samples": own.settings.samples, "seeds": own.settings.seeds,
-            "scope": self.scope, "record": own.record,
-        }  # fmt: skip
+    @property
+    def kernel(self) -> str:
+        """What is measured: `kernel.py` as it stands, or a version."""
+        return "kernel.py" if self.version is None else f"v{self.version}"
 
 
 def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:

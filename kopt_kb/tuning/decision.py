@@ -6,11 +6,12 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.tuning.policy import GATES, Policy
+from kopt_kb.wire import Wire
 
 __all__ = ["SUSPICIOUS", "Decision", "GateResult", "Times", "Verdict", "decide", "judge_gates", "score_pct", "unmet"]
 
@@ -34,7 +35,7 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Wire):
     """The end of a round.
 
     Attributes:
@@ -55,14 +56,6 @@ class Decision:
     def accepted(self) -> bool:
         """Whether the candidate becomes the incumbent."""
         return self.decision in {"accept", "accept_with_note"}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields."""
-        changes = None if self.changes_pct is None else dict(self.changes_pct)
-        return {
-            "decision": self.decision, "rule": self.rule, "reason": self.reason,
-            "gain_pct": self.gain_pct, "changes_pct": changes,
-        }  # fmt: skip
 
 
 def score_pct(old_s: Sequence[float], new_s: Sequence[float]) -> float:

@@ -6,19 +6,20 @@ import json
 import re
 import shlex
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.process import Limits, environment, run
-from kopt_kb.tuning.proposals import Proposal, View
+from kopt_kb.tuning.proposals import Answer, Proposal, View
+from kopt_kb.wire import WireError, read
 
 __all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "proposal_from_json"]
 
 _TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
 _EDITABLE = "kernel.py"
+_BODIES = ("source", "patch", "files")
+"""An answer has one of these."""
 _GIT_S = 60.0
 _GRACE_S = 2.0
 """Seconds a proposer has to end by itself after its time."""
@@ -93,49 +94,50 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
         raise _refused("the answer is nested too deeply", name) from error
     except ValueError as error:
         raise _refused(f"the answer is not JSON: {error}", name) from error
-    fields = _fields(data, name, of_project=view.project is not None)
+    answer = _answer(data, name, of_project=view.project is not None)
     if view.project is not None:
-        source = view.project.candidate(view.incumbent, fields, name)
-    elif "source" in fields:
-        source = str(fields["source"]).encode()
+        source = view.project.candidate(view.incumbent, answer, name)
+    elif answer.source:
+        source = answer.source.encode()
     else:
-        source = apply_patch(view.incumbent, fields["patch"], name)
+        source = apply_patch(view.incumbent, answer.patch, name)
     if source == view.incumbent:
         raise _refused("the proposal changes nothing", name)
-    category, claim, expected = (_one_line(fields, key, name) for key in ("category", "claim", "expected"))
-    return Proposal(category, claim, expected, name, source, risk=fields.get("risk", ""))
+    category, claim, expected = (_one_line(answer, key, name) for key in ("category", "claim", "expected"))
+    return Proposal(category, claim, expected, name, source, risk=answer.risk)
 
 
-def _fields(data: object, name: str, *, of_project: bool) -> Mapping[str, Any]:
-    fields: dict[str, Any] = data if isinstance(data, dict) else {}
-    needed, bodies = {"category", "claim", "expected"}, {"source", "patch"} | ({"files"} if of_project else set())
-    given = bodies & fields.keys()
-    texts = all(_is_text(fields.get(key)) for key in (needed | given) - {"files"})
-    files = fields.get("files", {})
-    mapping = isinstance(files, dict) and all(isinstance(data, str) for data in files.values())
-    if not texts or not mapping or len(given) != 1 or fields.keys() - needed - bodies - {"risk"}:
+def _answer(data: object, name: str, *, of_project: bool) -> Answer:
+    fields = data if isinstance(data, dict) else {}
+    given = sum(key in fields for key in _BODIES)
+    try:
+        answer = read(Answer, fields)
+    except WireError as error:
+        if error.where == "risk":
+            raise _refused(f"the risk is {str(fields['risk'])[:80]!r}, not low, medium or high", name) from None
+        answer = None
+    if answer is None or given != 1 or (answer.files and not of_project):
         either = "source, patch or files" if of_project else "source or patch"
         raise _refused(f"the answer needs category, claim, expected, and either {either}, as texts", name)
-    if fields.get("risk", "") not in ("", "low", "medium", "high"):
-        raise _refused(f"the risk is {str(fields['risk'])[:80]!r}, not low, medium or high", name)
-    for key, value in fields.items():
-        _check_unicode(key, value, name)
-    return fields
+    for key in ("category", "claim", "expected", "source", "patch"):
+        _check_unicode(key, getattr(answer, key), name)
+    for path, text in answer.files.items():
+        _check_unicode("files", path, name)
+        _check_unicode("files", text, name)
+    return answer
 
 
-def _check_unicode(key: str, value: object, name: str) -> None:
+def _check_unicode(key: str, text: str, name: str) -> None:
     """Refuse halves of surrogate pairs: JSON can write them, and no file and no journal can hold them."""
-    texts = [*value.keys(), *value.values()] if isinstance(value, dict) else [value]
-    for text in texts:
-        try:
-            str(text).encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise _refused(f"{key} holds a character that is no Unicode text (at {error.start})", name) from error
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise _refused(f"{key} holds a character that is no Unicode text (at {error.start})", name) from error
 
 
-def _one_line(fields: Mapping[str, Any], key: str, name: str) -> str:
+def _one_line(answer: Answer, key: str, name: str) -> str:
     """Return a text with single spaces in place of line ends: it becomes a line of reports and a commit's subject."""
-    text = " ".join(str(fields[key]).split())
+    text = " ".join(getattr(answer, key).split())
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in text):
         raise _refused(f"{key} holds a control character", name)
     return text
@@ -150,10 +152,6 @@ def _words(command: str) -> list[str]:
     if not words or "\0" in command:
         raise _refused(f"{command!r} names no program", "--proposer")
     return words
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def apply_patch(source: bytes, patch: str, name: str) -> bytes:

@@ -6,12 +6,12 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.paths import path_fault
 from kopt_kb.tuning.outside import git_apply
+from kopt_kb.tuning.proposals import Answer
 
 __all__ = ["ForbiddenPathError", "patched_files"]
 
@@ -38,7 +38,7 @@ class ForbiddenPathError(BadInput):
 
 
 def patched_files(
-    project: ProjectFile, root: Path, files: Mapping[str, str], answer: Mapping[str, Any], name: str
+    project: ProjectFile, root: Path, files: Mapping[str, str], answer: Answer, name: str
 ) -> dict[str, str]:
     """Return the candidate's editable files.
 
@@ -46,7 +46,7 @@ def patched_files(
         project: Says which files are editable.
         root: The project's folder, in which links on the way are looked for.
         files: The incumbent's editable files.
-        answer: Has one of `source` (text of the kernel source), `files` (path → text), `patch` (unified diff).
+        answer: Has the text of the kernel source, files, or a patch.
         name: Who proposes, for errors.
 
     Raises:
@@ -54,12 +54,12 @@ def patched_files(
             or a patch renames, copies, deletes, changes a mode or is binary.
         BadInput: The patch does not apply.
     """
-    if "source" in answer:
-        changed = {project.kernel_source: str(answer["source"])}
-    elif "files" in answer:
-        changed = dict(answer["files"])
+    if answer.source:
+        changed = {project.kernel_source: answer.source}
+    elif answer.patch:
+        changed = _apply(project, root, files, answer.patch, name)
     else:
-        changed = _apply(project, root, files, str(answer["patch"]), name)
+        changed = dict(answer.files)
     for path in changed:
         others = changed.keys() - {path}
         _check(project, root, {*files, *others}, path, name)

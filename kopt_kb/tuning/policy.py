@@ -5,9 +5,9 @@ docs/tuning.md says how the contradictions of their originals were resolved.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire, read
@@ -209,7 +209,7 @@ def confirmed_policy(campaign: CampaignConfirmed | None) -> Policy:
     return policy_named(DEFAULT_POLICY) if campaign is None else policy_from_json(campaign.policy)
 
 
-def policy_from_json(data: Mapping[str, Any]) -> Policy:
+def policy_from_json(data: object) -> Policy:
     """Return the policy that `Policy.to_json` wrote, as a campaign's journal keeps it.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
@@ -19,7 +19,7 @@ from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.lint import lint_files
 from kopt_kb.tuning.patch import patched_files
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.proposals import Proposal
+from kopt_kb.tuning.proposals import Answer, Proposal, ShownFiles
 from kopt_kb.tuning.validation_scope import representative_shapes
 from kopt_kb.tuning.versions import confirmed_rounds
 from kopt_kb.workspace.journal.campaign_events import Blocked, ProjectFrozen, ProjectProtected
@@ -124,15 +124,12 @@ class ProjectAdapter:
 
     # ---- candidates ------------------------------------------------------------------------------
 
-    def shown(self, incumbent: bytes) -> dict[str, Any]:
+    def shown(self, incumbent: bytes) -> ShownFiles:
         """Return what outside proposers see of the project besides the state."""
-        files = files_of(incumbent)
-        return {
-            "kernel": files[self.project.kernel_source], "kernel_source": self.project.kernel_source, "files": files,
-            "editable": list(self.project.editable), "protected": list(self.project.protected),
-        }  # fmt: skip
+        files, own = files_of(incumbent), self.project.kernel_source
+        return ShownFiles(files[own], own, files, self.project.editable, self.project.protected)
 
-    def candidate(self, incumbent: bytes, answer: Mapping[str, Any], name: str) -> bytes:
+    def candidate(self, incumbent: bytes, answer: Answer, name: str) -> bytes:
         """Return the bundle that an answer with `source`, `files` or `patch` makes of the incumbent."""
         return bundle(patched_files(self.project, self.root, files_of(incumbent), answer, name))
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from kopt_kb.errors import FindingError
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.wire import Wire
+from kopt_kb.wire import Text, Wire, inside
 from kopt_kb.workspace.journal.campaign_events import ProposalMade, SearchSpace
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["ProjectFiles", "Proposal", "Proposer", "RepeatedHypothesisError", "Tried", "View", "view_of"]
+__all__ = [
+    "Answer",
+    "ProjectFiles",
+    "Proposal",
+    "Proposer",
+    "RepeatedHypothesisError",
+    "ShownFiles",
+    "Tried",
+    "View",
+    "view_of",
+]
 
 
 class RepeatedHypothesisError(FindingError):
@@ -21,13 +31,56 @@ class RepeatedHypothesisError(FindingError):
     code = "KB402"
 
 
+@dataclass(frozen=True, slots=True)
+class ShownFiles(Wire):
+    """The incumbent's files as outside proposers get them; only a project has more than the kernel's text.
+
+    Attributes:
+        kernel: Text of the kernel source.
+        kernel_source: Its path in the project.
+        files: Path → text of every editable file.
+        editable: Patterns of the files that may be changed.
+        protected: Patterns of those that may not.
+    """
+
+    WIRE: ClassVar = ("kernel", "kernel_source?", "files?", "editable?", "protected?")
+    kernel: str
+    kernel_source: str | None = None
+    files: Mapping[str, str] | None = None
+    editable: tuple[str, ...] | None = None
+    protected: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Wire):
+    """What an outside proposer answers; one of source, patch and files is given, the others are empty.
+
+    Attributes:
+        category: Kind of change.
+        claim: What changes and why it may help.
+        expected: What should be seen if it holds.
+        source: The whole kernel source.
+        patch: A unified diff.
+        files: Path → text, for a project.
+        risk: How far it reaches; empty: nothing was said.
+    """
+
+    category: Text
+    claim: Text
+    expected: Text
+    source: Text = ""
+    patch: Text = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    risk: Literal["", "low", "medium", "high"] = ""
+
+
 class ProjectFiles(Protocol):
     """A project's editable files as proposers see and change them."""
 
-    def shown(self, incumbent: bytes) -> dict[str, Any]:
-        """Return the members of the view that show the incumbent's files."""
+    def shown(self, incumbent: bytes) -> ShownFiles:
+        """Return what outside proposers see of the incumbent's files."""
 
-    def candidate(self, incumbent: bytes, answer: Mapping[str, Any], name: str) -> bytes:
+    def candidate(self, incumbent: bytes, answer: Answer, name: str) -> bytes:
         """Return the candidate that an answer's `source`, `files` or `patch` makes of the incumbent."""
 
 
@@ -47,7 +100,7 @@ class Tried(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class View(Wire):
     """What proposers may know: masked rounds are not in it.
 
     Attributes:
@@ -67,6 +120,10 @@ class View:
         tips: Earlier experience as it was read: guidance, no evidence; empty without any.
     """
 
+    WIRE: ClassVar = (
+        "op", "shapes", "dtype", "target", "bound", "limiter=_limiter", "round", *inside("shown", ShownFiles),
+        "tried", "avoid_categories=avoid", "framework", "stage", "tips=_tips",
+    )  # fmt: skip
     op: str
     shapes: tuple[str, ...]
     dtype: str
@@ -86,16 +143,18 @@ class View:
         """Return the number of the round that tried this already."""
         return next((earlier.round for earlier in self.tried if earlier.says(category, claim)), None)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the view as JSON data, as outside commands get it."""
-        files = {"kernel": self.incumbent.decode()} if self.project is None else self.project.shown(self.incumbent)
-        return {
-            "op": self.op, "shapes": list(self.shapes), "dtype": self.dtype, "target": self.target,
-            "bound": self.bound, "limiter": self.limiter or None, "round": self.round,
-            **files, "tried": [tried.to_json() for tried in self.tried],
-            "avoid_categories": sorted(self.avoid), "framework": self.framework, "stage": self.stage,
-            "tips": self.tips or None,
-        }  # fmt: skip
+    @property
+    def shown(self) -> ShownFiles:
+        """The incumbent's files, as outside commands get them."""
+        return ShownFiles(self.incumbent.decode()) if self.project is None else self.project.shown(self.incumbent)
+
+    @property
+    def _limiter(self) -> str | None:
+        return self.limiter or None
+
+    @property
+    def _tips(self) -> str | None:
+        return self.tips or None
 
 
 @dataclass(frozen=True, slots=True)

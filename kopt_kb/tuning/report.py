@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import ExitCode
@@ -12,14 +12,17 @@ from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import state_of
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.stops import evaluation, not_evaluable
+from kopt_kb.wire import Wire
+from kopt_kb.workspace.journal.campaign_events import Stopped
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.conditions import Evaluation
 
-__all__ = ["CampaignReport", "RoundLine", "conditions_text", "report_of"]
+__all__ = ["CampaignReport", "RoundLine", "StatedTarget", "report_of", "stated_targets"]
 
 
 @dataclass(frozen=True, slots=True)
-class RoundLine:
+class RoundLine(Wire):
     """One round of the report; the gain is against its incumbent, None without times.
 
     `refuted` says that a later round took the accepted one back.
@@ -35,13 +38,17 @@ class RoundLine:
     medians_s: dict[str, float]
     refuted: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """Return all fields."""
-        return {name: getattr(self, name) for name in self.__slots__}
+
+@dataclass(frozen=True, slots=True)
+class StatedTarget(Wire):
+    """One condition in force, as text; `shape` is `all` for the aggregate."""
+
+    shape: str
+    condition: str
 
 
 @dataclass(frozen=True, slots=True)
-class CampaignReport:
+class CampaignReport(Wire):
     """What a campaign came to.
 
     Attributes:
@@ -49,7 +56,7 @@ class CampaignReport:
         route: How the workspace entered the loop.
         policy: Name of its policy.
         simulated: Whether its times are computed; then Stop Conditions are not evaluable.
-        stop: Reason and events it rests on; None while it runs.
+        stop: Why it ended; None while it runs.
         rounds: All rounds.
         baseline: Name of the baseline: the first accepted version; empty before there is one.
         baseline_s: Shape → seconds of the baseline.
@@ -58,24 +65,29 @@ class CampaignReport:
         gain_pct: Change of the score from baseline to best.
         conditions: The Stop Conditions judged; None when not evaluable.
         why_not: Why they are not; empty when they are judged.
-        targets: (Shape or `all`, condition) of the targets in force.
+        targets: The targets in force.
         rooflines: The rooflines they come from, one a shape.
     """
 
+    WIRE: ClassVar = (
+        "state", "route", "policy", "simulated", "stop", "rounds", "baseline", "baseline_s", "best", "best_s",
+        "gain_pct", "stop_conditions=_judged", "why_not_evaluable=_why_not", "targets?=_targets",
+        "rooflines?=_rooflines",
+    )  # fmt: skip
     state: str
     route: str
     policy: str
     simulated: bool
-    stop: tuple[str, tuple[int, ...]] | None
+    stop: Stopped | None
     rounds: tuple[RoundLine, ...]
     baseline: str
     baseline_s: dict[str, float]
     best_s: dict[str, float]
     best: str
     gain_pct: float | None
-    conditions: dict[str, Any] | None
+    conditions: Evaluation | None
     why_not: str
-    targets: tuple[tuple[str, str], ...]
+    targets: tuple[StatedTarget, ...]
     rooflines: tuple[RecordedRoofline, ...]
 
     @property
@@ -83,23 +95,24 @@ class CampaignReport:
         """What a command ends with: a stop that left the aggregate unmet is a finding, a lacking target UNKNOWN."""
         if self.route == "roofline":
             return ExitCode.OK if len(self.targets) > len(self.rooflines) else ExitCode.UNKNOWN
-        unmet = self.stop is not None and self.conditions is not None and not self.conditions["aggregate"]["met"]
+        unmet = self.stop is not None and self.conditions is not None and not self.conditions.aggregate_met
         return ExitCode.FINDING if unmet else ExitCode.OK
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        stop = None if self.stop is None else {"reason": self.stop[0], "evidence": list(self.stop[1])}
-        body = {
-            "state": self.state, "route": self.route, "policy": self.policy, "simulated": self.simulated, "stop": stop,
-            "rounds": [round_.to_json() for round_ in self.rounds], "baseline": self.baseline,
-            "baseline_s": self.baseline_s, "best": self.best, "best_s": self.best_s, "gain_pct": self.gain_pct,
-            "stop_conditions": self.conditions if self.conditions is not None else "not evaluable",
-            "why_not_evaluable": self.why_not or None,
-        }  # fmt: skip
-        if self.route == "roofline":
-            body["targets"] = [{"shape": shape, "condition": condition} for shape, condition in self.targets]
-            body["rooflines"] = [roofline.to_json() for roofline in self.rooflines]
-        return body
+    @property
+    def _judged(self) -> Evaluation | Literal["not evaluable"]:
+        return "not evaluable" if self.conditions is None else self.conditions
+
+    @property
+    def _why_not(self) -> str | None:
+        return self.why_not or None
+
+    @property
+    def _targets(self) -> tuple[StatedTarget, ...] | None:
+        return self.targets if self.route == "roofline" else None
+
+    @property
+    def _rooflines(self) -> tuple[RecordedRoofline, ...] | None:
+        return self.rooflines if self.route == "roofline" else None
 
 
 def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
@@ -108,33 +121,30 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
     first = _medians(baseline, baseline.name) if baseline is not None else {}
     last = _medians(best, best.name) if best is not None else {}
     gain = score_pct([first[shape] for shape in last], [last[shape] for shape in last]) if last and first else None
-    judged = evaluation(state)
-    stop = None if state.stopped is None else (state.stopped.reason, state.stopped.evidence)
     return CampaignReport(
         state=state_of(state).value,
         route=state.route,
         policy=policy.name,
         simulated=state.simulated,
-        stop=stop,
+        stop=state.stopped,
         rounds=tuple(_line(round_) for round_ in state.rounds),
         baseline=state.baseline.name if state.baseline is not None else "",
         baseline_s=first,
         best_s=last,
         best=best.name if best is not None else "",
         gain_pct=gain,
-        conditions=None if judged is None else judged.to_json(),
+        conditions=evaluation(state),
         why_not=not_evaluable(state),
-        targets=conditions_text(state),
+        targets=stated_targets(state),
         rooflines=state.rooflines,
     )
 
 
-def conditions_text(workspace: WorkspaceState) -> tuple[tuple[str, str], ...]:
-    """Return (shape or `all`, condition) of the targets in force."""
-    made = workspace.targets.targets if workspace.targets is not None else ()
+def stated_targets(state: WorkspaceState) -> tuple[StatedTarget, ...]:
+    """Return the targets in force as text."""
+    made = state.targets.targets if state.targets is not None else ()
     return tuple(
-        (condition.shape or "all", f"{condition.quantity} {condition.op} {condition.value} {condition.unit}".strip())
-        for condition in made
+        StatedTarget(one.shape or "all", f"{one.quantity} {one.op} {one.value} {one.unit}".strip()) for one in made
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from kopt_kb.analysis.roofline.recorded import read_rooflines
 from kopt_kb.errors import BadInput
-from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.problem import recorded_problem
 from kopt_kb.workspace.journal import campaign_events as campaign
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
@@ -93,7 +93,7 @@ def _begin(first: Event) -> WorkspaceState:
     if not isinstance(created, setup.WorkspaceCreated):
         raise BadInput(f"the journal begins with {first.kind}, not workspace_created", code="KB310")
     route = route_of(created.problem)
-    problem = Problem.from_json(created.problem)
+    problem = recorded_problem(created.problem)
     zero = Round(0, first.t, is_baseline=route != "pytorch")
     return WorkspaceState(first.seq, first.zh, created, problem, route, attempts={0: zero})
 
@@ -113,7 +113,7 @@ def _targets(state: WorkspaceState, event: Event, data: setup.TargetSet) -> None
     state.rooflines = read_rooflines(data.work.get("rooflines", ()), where=f"event {event.seq}: rooflines")
     changed = data.work.get("problem")
     if changed:
-        state.problem = Problem.from_json(changed)
+        state.problem = recorded_problem(changed)
 
 
 def _environment(state: WorkspaceState, event: Event, data: setup.EnvironmentRecorded) -> None:

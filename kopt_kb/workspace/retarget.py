@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
@@ -36,24 +37,16 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Retargeting:
+class Retargeting(Wire):
     """The new targets, the event they supersede, and the rendering that followed."""
 
+    WIRE: ClassVar = (
+        "seq=event.seq", "supersedes=targets.supersedes", "reason=targets.reason", "by=targets.by",
+        "targets=targets.targets", "render=report",
+    )  # fmt: skip
     event: Event
     targets: TargetSet
     report: RenderReport
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        rows = [
-            {"shape": one.shape, "quantity": one.quantity, "op": one.op, "value": one.value, "unit": one.unit,
-             "basis": one.basis, "factor": one.factor, "grades": list(one.grades)}
-            for one in self.targets.targets
-        ]  # fmt: skip
-        return {
-            "seq": self.event.seq, "supersedes": self.targets.supersedes, "reason": self.targets.reason,
-            "by": self.targets.by, "targets": rows, "render": self.report.to_json(),
-        }  # fmt: skip
 
 
 def parse_factor(text: str) -> Fraction:

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.problem import recorded_problem
 
 GOLDEN = Path(__file__).parents[1] / "contract" / "golden"
 UNTYPED = {"audit", "init"}
@@ -69,7 +69,7 @@ def test_recorded_rooflines_and_problems_fit_their_schemas(tool: ModuleType, rep
                     jsonschema.validate(document, rooflines)
             elif event["kind"] == "workspace_created":
                 problem = {k: v for k, v in event["data"]["problem"].items() if k != "task"}
-                jsonschema.validate(Problem.from_json(problem).to_json(), problems)
+                jsonschema.validate(recorded_problem(problem).to_json(), problems)
             seen.add(event["kind"])
     assert {"target_set", "workspace_created"} <= seen
 
@@ -92,3 +92,25 @@ def test_every_line_of_recorded_journals_fits_the_schema(tool: ModuleType, repo_
     assert len(kinds) > 10
     assert not validator.is_valid({**line, "kind": "dreamt"})
     assert not validator.is_valid({**line, "data": {**line["data"], "surplus": 1}})
+
+
+@pytest.mark.parametrize("campaign", ["gemm", "softmax_2"])
+def test_reports_of_recorded_campaigns_fit_their_schemas(tool: ModuleType, repo_root: Path, campaign: str) -> None:
+    """What `kb tune report`, `kb bench utilization` and a dry run print; one member more is refused."""
+    from kopt_kb.tuning.bench import BenchOptions, bench_plan, utilization
+    from kopt_kb.tuning.policy import policy_named
+    from kopt_kb.tuning.report import report_of
+    from kopt_kb.wiki.registry import Registry
+    from kopt_kb.workspace.workspace import Workspace
+
+    workspace = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / campaign)
+    documents = {
+        "tune_report": report_of(workspace.state(), policy_named("gpu-wiki")).to_json(),
+        "bench_workspace": utilization(workspace, Registry.open()).to_json(),
+        "bench_plan": bench_plan(workspace, BenchOptions(record=False)).to_json(),
+    }
+    for name, document in documents.items():
+        schema = tool.document_schema(name)
+        jsonschema.validate(document, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**document, "surplus": 1}, schema)

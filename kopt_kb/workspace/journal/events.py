@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from kopt_kb.errors import BadInput
-from kopt_kb.wire import JsonMap, WireError, plain, read
+from kopt_kb.wire import JsonMap, Wire, WireError, plain, read
 from kopt_kb.workspace.journal import campaign_events, round_events, setup_events
 from kopt_kb.workspace.journal.setup_events import EventData
 
@@ -60,7 +60,7 @@ class ForeignData(EventData):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(Wire):
     """One acknowledged line of the journal.
 
     Attributes:
@@ -72,6 +72,7 @@ class Event:
         zh: Hash that chains this line to all before it.
     """
 
+    WIRE: ClassVar = ("v", "seq", "t", "kind", "data=_data", "zh")
     v: int
     seq: int
     t: str
@@ -84,17 +85,9 @@ class Event:
         """The time of the append, aware, UTC."""
         return datetime.fromisoformat(self.t)
 
-    def to_json(self) -> dict[str, Any]:
-        """The members of the journal line."""
-        data = self.data.raw if isinstance(self.data, ForeignData) else self.data
-        return {
-            "v": self.v,
-            "seq": self.seq,
-            "t": self.t,
-            "kind": self.kind,
-            "data": plain(data),
-            "zh": self.zh,
-        }
+    @property
+    def _data(self) -> JsonMap:
+        return self.data.raw if isinstance(self.data, ForeignData) else self.data.to_json()
 
 
 def format_time(moment: datetime) -> str:

@@ -154,6 +154,7 @@ class Target(Wire):
         shape: The shape the condition is for; null for the aggregate.
     """
 
+    WIRE: ClassVar = ("shape", "quantity", "op", "value", "unit", "basis", "factor", "grades")
     quantity: Text
     op: Literal[">=", "<="]
     value: Number

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, standing
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import AboveCeilingError, Evaluation, StopConditions, above_roof
+from kopt_kb.workspace.targets.conditions import (
+    AboveCeilingError,
+    Aggregate,
+    Evaluation,
+    Judged,
+    StopConditions,
+    above_roof,
+)
 from kopt_kb.workspace.targets.uses import RoofUse, roof_uses
 
 __all__ = [
     "BenchReport",
+    "MachineUsed",
     "RecordSource",
     "Scope",
     "ShapeUse",
@@ -33,7 +42,7 @@ Verdict = Literal["met", "unmet", "not evaluable", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class RecordSource:
+class RecordSource(Wire):
     """Records of one kernel, all of one round or one bench.
 
     Attributes:
@@ -45,6 +54,7 @@ class RecordSource:
         machine: Where it was timed; None without records.
     """
 
+    WIRE: ClassVar = ("kind", "name", "version", "kernel=_kernel")
     kind: Literal["round", "bench"]
     name: str
     version: int | None
@@ -57,9 +67,9 @@ class RecordSource:
         """Whether the times were computed."""
         return self.machine is not None and self.machine.device == SIMULATOR
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what the records are of."""
-        return {"kind": self.kind, "name": self.name, "version": self.version, "kernel": self.kernel or None}
+    @property
+    def _kernel(self) -> str | None:
+        return self.kernel or None
 
 
 def records_of(
@@ -131,7 +141,7 @@ def _bench(one: Bench, version: int | None = None) -> RecordSource:
 
 
 @dataclass(frozen=True, slots=True)
-class ShapeUse:
+class ShapeUse(Wire):
     """One shape's record under the roofs; no roofs when the conditions can't be judged.
 
     Attributes:
@@ -142,23 +152,35 @@ class ShapeUse:
         roofs: Use of each.
     """
 
+    WIRE: ClassVar = (
+        "shape", "record=_record", "n=record.n", "median_s=record.median_s", "spread=record.spread", "bound",
+        "limiter", "roofs",
+    )  # fmt: skip
     shape: str
     record: Measured
     bound: str
     limiter: str
     roofs: tuple[RoofUse, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "shape": self.shape, "record": self.record.id or None, "n": self.record.n,
-            "median_s": self.record.median_s, "spread": dict(self.record.spread), "bound": self.bound,
-            "limiter": self.limiter, "roofs": [one.to_json() for one in self.roofs],
-        }  # fmt: skip
+    @property
+    def _record(self) -> str | None:
+        return self.record.id or None
 
 
 @dataclass(frozen=True, slots=True)
-class BenchReport:
+class MachineUsed(Wire):
+    """Where records were timed, with the platform id of its product; None for a name that no page has."""
+
+    WIRE: ClassVar = (
+        "device=machine.device", "product", "driver=machine.driver", "clocks=machine.clocks",
+        "versions=machine.versions", "harness=machine.harness",
+    )  # fmt: skip
+    machine: EnvironmentRecorded
+    product: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport(Wire):
     """What records come to.
 
     Attributes:
@@ -173,6 +195,10 @@ class BenchReport:
         scope: What has to be met.
     """
 
+    WIRE: ClassVar = (
+        "workspace", "platform", "source", "environment", "simulated=source.simulated", "shapes",
+        "conditions=_conditions", "aggregate=_aggregate", "unknown", "scope", "verdict", "reason=_reason",
+    )  # fmt: skip
     workspace: str
     platform: str
     source: RecordSource
@@ -194,22 +220,23 @@ class BenchReport:
             return "unmet"
         return "unknown" if self.unknown or not judged.judged else "met"
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        machine, judged = self.source.machine, self.evaluation
-        environment = None if machine is None else {
-            "device": machine.device, "product": self.product or None, "driver": machine.driver,
-            "clocks": dict(machine.clocks), "versions": dict(machine.versions), "harness": machine.harness,
-        }  # fmt: skip
-        return {
-            "workspace": self.workspace, "platform": self.platform, "source": self.source.to_json(),
-            "environment": environment, "simulated": self.source.simulated,
-            "shapes": [one.to_json() for one in self.shapes],
-            "conditions": None if judged is None else [one.to_json() for one in judged.judged],
-            "aggregate": None if judged is None else judged.to_json()["aggregate"],
-            "unknown": list(self.unknown), "scope": self.scope, "verdict": self.verdict,
-            "reason": self.why_not or None,
-        }  # fmt: skip
+    @property
+    def environment(self) -> MachineUsed | None:
+        """Where the records were timed; None without records."""
+        machine = self.source.machine
+        return None if machine is None else MachineUsed(machine, self.product or None)
+
+    @property
+    def _conditions(self) -> tuple[Judged, ...] | None:
+        return None if self.evaluation is None else self.evaluation.judged
+
+    @property
+    def _aggregate(self) -> Aggregate | None:
+        return None if self.evaluation is None else self.evaluation.total
+
+    @property
+    def _reason(self) -> str | None:
+        return self.why_not or None
 
 
 def why_not_judged(source: RecordSource, platform: str, product: str) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import FindingError
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import format_exact, unit
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.uses import roof_uses
 
-__all__ = ["AboveCeilingError", "Condition", "Evaluation", "Judged", "StopConditions", "above_roof"]
+__all__ = ["AboveCeilingError", "Aggregate", "Condition", "Evaluation", "Judged", "StopConditions", "above_roof"]
 
 
 class AboveCeilingError(FindingError):
@@ -47,13 +48,18 @@ class Condition:
     unit: str
 
     @property
+    def target_si(self) -> float:
+        """The target in base units a second."""
+        return float(self.target_per_s)
+
+    @property
     def latency_s(self) -> Fraction:
         """The longest median that meets the condition, in seconds, exact."""
         return Fraction(self.amount) / self.target_per_s
 
     def ratio(self, median_s: float) -> float:
         """Return achieved over target at a median in seconds; at least 1 meets the condition."""
-        return self.amount / median_s / float(self.target_per_s)
+        return self.amount / median_s / self.target_si
 
     def share(self, median_s: float) -> float:
         """Return achieved over the documented roof at a median in seconds."""
@@ -61,9 +67,14 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Wire):
     """A condition with its measurement: achieved rate (base units a second), ratio to the target, whether it is met."""
 
+    WIRE: ClassVar = (
+        "shape=condition.shape", "quantity=condition.quantity", "target=condition.target",
+        "target_si=condition.target_si", "median_s", "achieved_si=achieved_per_s", "ratio", "ceiling_share", "met",
+        "record=record_id",
+    )  # fmt: skip
     condition: Condition
     median_s: float | None
     record: str
@@ -80,20 +91,25 @@ class Judged:
         """Achieved over the documented roof, at most 1; None without a measurement."""
         return None if self.achieved_per_s is None else self.achieved_per_s / float(self.condition.ceiling_per_s)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "shape": self.condition.shape, "quantity": self.condition.quantity, "target": self.condition.target,
-            "target_si": float(self.condition.target_per_s), "median_s": self.median_s,
-            "achieved_si": self.achieved_per_s, "ratio": self.ratio, "ceiling_share": self.ceiling_share,
-            "met": self.met, "record": self.record or None,
-        }  # fmt: skip
+    @property
+    def record_id(self) -> str | None:
+        """Id of the record; None where none is kept."""
+        return self.record or None
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class Aggregate(Wire):
+    """Geomean of achieved / target over measured shapes, None without one; met only when every shape is measured."""
+
+    value: float | None
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation(Wire):
     """All conditions judged; `aggregate` is the geomean of achieved / target over measured shapes."""
 
+    WIRE: ClassVar = ("conditions=judged", "aggregate=total", "all_met")
     judged: tuple[Judged, ...]
     aggregate: float | None
 
@@ -108,13 +124,10 @@ class Evaluation:
         complete = all(one.ratio is not None for one in self.judged)
         return complete and self.aggregate is not None and self.aggregate >= 1
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "conditions": [one.to_json() for one in self.judged],
-            "aggregate": {"value": self.aggregate, "met": self.aggregate_met},
-            "all_met": self.all_met,
-        }
+    @property
+    def total(self) -> Aggregate:
+        """The aggregate with whether it is met."""
+        return Aggregate(self.aggregate, self.aggregate_met)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import latest_view
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -55,7 +56,7 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class RenderReport:
+class RenderReport(Wire):
     """What rendering did.
 
     Attributes:
@@ -68,6 +69,9 @@ class RenderReport:
             files were left alone.
     """
 
+    WIRE: ClassVar = (
+        "seq=head.seq", "written", "unchanged", "kept=_kept", "masked=_masked", "waiting=_waiting",
+    )  # fmt: skip
     head: Head
     written: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
@@ -75,16 +79,17 @@ class RenderReport:
     masked: tuple[int, ...] = ()
     waiting: tuple[int, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the CLI's JSON."""
-        return {
-            "seq": self.head.seq,
-            "written": list(self.written),
-            "unchanged": list(self.unchanged),
-            "kept": dict(self.kept),
-            "masked": [f"v{number}" for number in self.masked],
-            "waiting": [f"v{number}" for number in self.waiting],
-        }
+    @property
+    def _kept(self) -> dict[str, str]:
+        return dict(self.kept)
+
+    @property
+    def _masked(self) -> tuple[str, ...]:
+        return tuple(f"v{number}" for number in self.masked)
+
+    @property
+    def _waiting(self) -> tuple[str, ...]:
+        return tuple(f"v{number}" for number in self.waiting)
 
     def lines(self) -> list[str]:
         """Return the report for people, a line each."""

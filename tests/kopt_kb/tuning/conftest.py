@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,10 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.project import ProjectAdapter
-from kopt_kb.tuning.proposals import Proposal, View
+from kopt_kb.tuning.proposals import Answer, Proposal, View
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wire import read
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.task import ProjectCapture, Task
 from kopt_kb.workspace.workspace import Workspace
@@ -113,6 +114,11 @@ def make_project(tmp_path: Path, wiki_root: Path, project_root: Path) -> Callabl
     return make
 
 
+def answered(claim: str, members: Mapping[str, object]) -> Answer:
+    """Return an answer with the words that it needs."""
+    return read(Answer, {"category": claim, "claim": claim, "expected": "less time", **members})
+
+
 class Scripted:
     """Proposes a fixed list of answers, one after another; each is (claim, answer)."""
 
@@ -126,7 +132,7 @@ class Scripted:
         for claim, answer in self.answers:
             if view.earlier(claim, claim) is None:
                 assert view.project is not None
-                source = view.project.candidate(view.incumbent, answer, self.name)
+                source = view.project.candidate(view.incumbent, answered(claim, answer), self.name)
                 return Proposal(claim, claim, "less time", self.name, source, risk=str(answer.get("risk", "")))
         return None
 

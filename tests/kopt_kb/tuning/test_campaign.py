@@ -46,7 +46,7 @@ def test_a_campaign_runs_to_its_end(workspace: Workspace, make_campaign, policy:
     with make_campaign(workspace, policy) as campaign:
         report = campaign.run()
     assert report.state == "REPORT"
-    assert report.stop is not None and report.stop[0] == "iterations"
+    assert report.stop is not None and report.stop.reason == "iterations"
     assert report.simulated and report.conditions is None
     assert report.to_json()["stop_conditions"] == "not evaluable"
     found = decisions(workspace)
@@ -172,8 +172,8 @@ def test_no_hypothesis_left_is_exhausted(workspace: Workspace) -> None:
     with fixed_campaign(workspace, []) as campaign:
         report = campaign.run()
     assert report.stop is not None
-    assert report.stop[0] == "exhausted"
-    assert workspace.events()[report.stop[1][0] - 1].kind == "decided"
+    assert report.stop.reason == "exhausted"
+    assert workspace.events()[report.stop.evidence[0] - 1].kind == "decided"
 
 
 def test_a_budget_of_rounds_stops_and_a_new_run_continues(workspace: Workspace, make_campaign) -> None:
@@ -181,7 +181,7 @@ def test_a_budget_of_rounds_stops_and_a_new_run_continues(workspace: Workspace, 
     with make_campaign(workspace) as campaign:
         report = campaign.run(Budget(rounds=1))
     assert report.stop is not None
-    assert (report.stop[0], len(report.rounds)) == ("budget", 2)
+    assert (report.stop.reason, len(report.rounds)) == ("budget", 2)
 
 
 def test_another_policy_may_not_continue_the_campaign(workspace: Workspace, make_campaign) -> None:
@@ -216,7 +216,7 @@ def test_a_spent_budget_does_not_hide_a_better_reason(workspace: Workspace, make
     with make_campaign(workspace, rounds=1) as campaign:
         report = campaign.run(Budget(rounds=1))
     assert report.stop is not None
-    assert report.stop[0] == "iterations"
+    assert report.stop.reason == "iterations"
 
 
 def test_rounds_begun_by_hand_are_left_alone(workspace: Workspace, make_campaign) -> None:

@@ -20,7 +20,7 @@ def test_no_idea_left_is_confirmed_on_all_shapes(make_project, project_campaign:
     report = finish(project_campaign(workspace, [("double the tile", kernel(128))]))
     state = state_of(workspace)
     assert [(one.level, one.accepted) for one in state.rounds] == [("", True), ("quick", True), ("full", True)]
-    assert report.stop[0] == "exhausted" and report.best == "v2"
+    assert report.stop.reason == "exhausted" and report.best == "v2"
     assert state.rounds[2].incumbent == state.rounds[0].snapshot.blob
     assert set(report.best_s) == set(report.baseline_s) and len(report.best_s) == 5
 
@@ -33,7 +33,7 @@ def test_a_gain_that_other_shapes_refute_is_taken_back(make_project, project_cam
     state = state_of(workspace)
     assert state.rounds[1].refuted_by == 2 and not state.rounds[1].accepted
     assert decisions(workspace)[2][1:] == ("rollback", "R3 regression")
-    assert report.best == "v0" and report.stop[0] == "exhausted"
+    assert report.best == "v0" and report.stop.reason == "exhausted"
     assert workspace.layout.kernel.read_text() == SOURCE
     assert audit(workspace.layout.root, Registry.open(wiki_root)).findings == ()
     assert [one.refuted for one in report.rounds] == [False, True, False]
@@ -99,7 +99,7 @@ def test_the_last_round_allowed_goes_to_full(make_project, project_campaign: Mak
     """No later round could confirm it."""
     workspace = make_project()
     report = finish(project_campaign(workspace, [("double the tile", kernel(128))], rounds=1))
-    assert state_of(workspace).rounds[1].level == "full" and report.stop[0] == "iterations"
+    assert state_of(workspace).rounds[1].level == "full" and report.stop.reason == "iterations"
 
 
 def test_without_a_quick_command_every_round_is_full(make_project, project_campaign: Make) -> None:
@@ -131,7 +131,7 @@ def test_a_confirmation_that_could_not_be_measured_is_asked_again(
     claim = "v1 holds on every shape against v0"
     assert [one.hypothesis.claim for one in rounds[2:]] == [claim, f"{claim}, again"]
     assert [one.decided.decision for one in rounds[1:]] == ["accept", "unverified", "unverified"]
-    assert rounds[1].refuted_by is None and report.best == "v1" and report.stop[0] == "exhausted"
+    assert rounds[1].refuted_by is None and report.best == "v1" and report.stop.reason == "exhausted"
     marker.unlink()
     with project_campaign(workspace, answers) as campaign:
         campaign.restart()

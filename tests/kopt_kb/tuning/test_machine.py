@@ -183,7 +183,7 @@ def test_a_budget_spent_straight_after_the_baseline_leaves_the_campaign_open(
         assert (report.state, report.stop) == ("ACCEPT", None)
         assert any("stays open" in one for one in said)
         report = campaign.run(Budget(rounds=1))
-    assert report.stop is not None and report.stop[0] == "budget"
+    assert report.stop is not None and report.stop.reason == "budget"
     assert [one.number for one in report.rounds] == [0, 1]
     walked(workspace)
 
@@ -233,6 +233,6 @@ def test_the_roofline_goes_from_target_to_report(make_workspace) -> None:
         assert campaign.step() is State.REPORT
         campaign.restart()
         report = campaign.run()
-    assert report.stop == ("user", (1, 3))
+    assert report.stop == Stopped("user", (1, 3))
     assert [e.kind for e in where.events()][-2:] == ["campaign_confirmed", "stopped"]
     assert walked(where) == [(State.DEFINE_TARGET, State.REPORT)]

@@ -11,6 +11,8 @@ from kopt_kb.errors import BadInput
 from kopt_kb.runners.project.bundle import unified_diff
 from kopt_kb.runners.project.file import ProjectFile, read_project
 from kopt_kb.tuning.patch import ForbiddenPathError, patched_files
+from kopt_kb.tuning.proposals import Answer
+from kopt_kb.wire import read
 
 FILES = {"ops/gemm.py": "one\ntwo\nthree\n", "ops/config.py": "-- a line that looks like a header\nX = 1\n"}
 
@@ -21,7 +23,9 @@ def project(project_root: Path) -> ProjectFile:
 
 
 def patched(project: ProjectFile, root: Path, **answer: object) -> dict[str, str]:
-    return patched_files(project, root, FILES, answer, "me")
+    return patched_files(
+        project, root, FILES, read(Answer, {**dict.fromkeys(("category", "claim", "expected"), "x"), **answer}), "me"
+    )
 
 
 def test_source_files_and_patch(project: ProjectFile, project_root: Path) -> None:

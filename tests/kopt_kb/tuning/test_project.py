@@ -48,7 +48,7 @@ def test_a_campaign_from_baseline_to_target(make_project, project_campaign: Make
         (6, "accept", "R3 improved"),
         (7, "accept", "R3 improved"),
     ]
-    assert report.stop[0] == "target"
+    assert report.stop.reason == "target"
     state = state_of(workspace)
     assert state.frozen.representative == ("512x512x512", "2048x2048x2048", "8192x8192x8192")
     assert state.frozen.header[:5] == ("label", "M", "N", "K", "Check")
@@ -119,7 +119,7 @@ def test_a_new_protected_file_blocks(make_project, project_campaign: Make, proje
     blocked = [e.data.needs for e in workspace.events() if isinstance(e.data, Blocked)]
     assert blocked == [(f"{new} is new since the baseline",)]
     new.unlink()
-    assert finish(project_campaign(workspace)).stop[0] == "exhausted"
+    assert finish(project_campaign(workspace)).stop.reason == "exhausted"
 
 
 def test_a_changed_project_file_blocks(make_project, project_campaign: Make, project_root: Path) -> None:
@@ -180,7 +180,7 @@ def test_commands_that_do_not_use_the_copy_are_found_at_the_baseline(
     (project_root / "tests" / "check_gemm.py").write_text("print('fine')\n")
     workspace = make_project()
     report = finish(project_campaign(workspace))
-    assert report.stop[0] == "aborted"
+    assert report.stop.reason == "aborted"
     assert "the test passes although ops/gemm.py is broken" in reason(workspace, 0)
 
 
@@ -192,8 +192,8 @@ def test_forward_and_backward_together(make_project, project_campaign: Make, wik
     rate = 40.0 * 64 / 256 * 1.1 * (512**3) / (512**3 + 2**27)
     combined = 6 / (2 / rate + 4 / (rate / 2))
     assert report.baseline_s["512x512x512"] == pytest.approx(6 * 512**3 / (combined * 1e12), rel=1e-6)
-    first = report.conditions["conditions"][0]
-    assert first["achieved_si"] == pytest.approx(combined * 1e12, rel=1e-6)
+    first = report.conditions.judged[0]
+    assert first.achieved_per_s == pytest.approx(combined * 1e12, rel=1e-6)
     assert audit(workspace.layout.root, Registry.open(wiki_root)).findings == ()
 
 
@@ -258,7 +258,7 @@ def test_killed_in_a_benchmark_it_leaves_no_process_and_resumes(
         time.sleep(0.05)
     assert not Path(f"/proc/{pid}").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text()
     report = finish(project_campaign(workspace))
-    assert report.stop[0] == "exhausted"
+    assert report.stop.reason == "exhausted"
     runs = [e.data for e in workspace.events() if isinstance(e.data, RunStarted) and e.data.gate == "timing"]
     assert [one.attempt for one in runs] == [1, 2]
     assert files_of(ObjectStore(workspace.layout.objects).get(state_of(workspace).rounds[0].incumbent))

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from kopt_kb.tuning.policy import policy_named
-from kopt_kb.tuning.report import conditions_text, report_of
+from kopt_kb.tuning.report import report_of, stated_targets
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -37,7 +37,7 @@ def test_report_before_anything(workspace: Workspace, make_campaign) -> None:
 
 def test_targets_are_told_as_text(workspace: Workspace) -> None:
     """One a shape and the aggregate."""
-    found = dict(conditions_text(workspace.state()))
+    found = {one.shape: one.condition for one in stated_targets(workspace.state())}
     assert found == {
         "8192x4096": "bandwidth >= 1.8 TB/s", "1024x512": "bandwidth >= 1.8 TB/s", "all": "aggregate >= 1",
     }  # fmt: skip
@@ -67,11 +67,11 @@ def test_report_of_the_recorded_campaigns(repo_root, op, stop, decisions, met, g
     kept = Workspace.open(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / op)
     state = kept.state()
     report = report_of(state, policy_named("gpu-wiki"))
-    assert report.stop is not None and report.stop[0] == stop
+    assert report.stop is not None and report.stop.reason == stop
     assert report.conditions is not None
     assert [one.decision for one in report.rounds] == decisions
-    assert report.conditions["all_met"] is all(met)
-    assert [one["met"] for one in report.conditions["conditions"]] == met
-    ratios = [one["ratio"] for one in report.conditions["conditions"]]
+    assert report.conditions.all_met is all(met)
+    assert [one.met for one in report.conditions.judged] == met
+    ratios = [one.ratio for one in report.conditions.judged]
     assert math.prod(ratios) ** (1 / len(ratios)) == pytest.approx(geomean, abs=5e-4)
     assert report.simulated is False

@@ -23,6 +23,7 @@ from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsPr
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.campaign_events import Stopped
 from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, RoundStarted, SnapshotTaken
 from kopt_kb.workspace.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
@@ -180,7 +181,7 @@ def test_before_there_is_a_baseline_nothing_claims_one(pytorch: Workspace, logic
     """After a failed attempt: no baseline report, no current best, and what was tried can be masked."""
     with campaign_of(pytorch, (Listed([logic.read_bytes() + LAZY]),)) as campaign:
         report = campaign.run()
-    assert (report.stop or ("",))[0] == "exhausted"
+    assert report.stop and report.stop.reason == "exhausted"
     assert (report.baseline, report.gain_pct, report.best) == ("", None, "")
     root = pytorch.layout.root
     assert not (root / "baseline_report.md").exists()
@@ -195,7 +196,7 @@ def test_an_existing_kernel_that_fails_still_aborts(workspace: Workspace) -> Non
     broken.write_bytes(broken.read_bytes() + b"# WRONG\n")
     with campaign_of(workspace, (Listed([]),)) as campaign:
         report = campaign.run()
-    assert report.stop is not None and report.stop[0] == "aborted"
+    assert report.stop is not None and report.stop.reason == "aborted"
     assert decided(workspace) == [(0, "rollback", "gate correctness")]
 
 
@@ -208,7 +209,7 @@ def test_stage_one_is_given_up_after_the_policys_escalation(
     with campaign_of(pytorch, (Listed(sources),), policy) as campaign:
         report = campaign.run()
         assert report.stop is not None
-        assert (report.stop[0], len(report.stop[1]), len(report.rounds)) == ("aborted", limit, limit)
+        assert (report.stop.reason, len(report.stop.evidence), len(report.rounds)) == ("aborted", limit, limit)
         campaign.restart()
         assert len(campaign.run(Budget(rounds=1)).rounds) == limit + 1
 
@@ -221,7 +222,7 @@ def test_without_a_proposer_it_says_what_to_give(pytorch: Workspace) -> None:
         pytorch, policy, (), Judging(), settings=settings, options=CampaignOptions(say=said.append)
     ) as campaign:
         report = campaign.run()
-    assert (report.stop, report.rounds) == (("exhausted", ()), ())
+    assert (report.stop, report.rounds) == (Stopped("exhausted", ()), ())
     assert any("--proposer" in one for one in said)
     with campaign_of(pytorch, (PackagedProposer(),)) as campaign:
         campaign.restart()
@@ -233,7 +234,7 @@ def test_a_budget_counts_failed_attempts(pytorch: Workspace, kernel: bytes) -> N
     sources = [kernel + f"# WRONG {at}\n".encode() for at in range(5)]
     with campaign_of(pytorch, (Listed(sources),)) as campaign:
         report = campaign.run(Budget(rounds=2))
-    assert (report.stop or ("",))[0] == "budget"
+    assert report.stop and report.stop.reason == "budget"
     assert len(report.rounds) == 2
 
 
