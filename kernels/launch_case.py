@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import FORMATS, Format, format_of
+from kopt_kb.wire import Wire
 
 __all__ = ["LaunchCase", "Scalar", "TensorSpec"]
 
@@ -25,7 +26,7 @@ class _TensorLike(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TensorSpec:
+class TensorSpec(Wire):
     """A tensor argument by its layout alone.
 
     Attributes:

@@ -15,6 +15,7 @@ from kopt_kb.process import Child, Limits
 __all__ = ["Silent", "Talk"]
 
 _CHUNK = 1 << 16
+_NO_LIMITS = Limits()
 
 
 class Silent(Exception):
@@ -32,12 +33,19 @@ class Talk:
         argv: Program and arguments.
         env: Its whole environment.
         stderr: Where its errors go, as for `subprocess`; by default nowhere.
+        limits: As for `Child`.
     """
 
     def __init__(
-        self, argv: Sequence[str], *, env: Mapping[str, str], stderr: int | IO[bytes] = subprocess.DEVNULL
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        stderr: int | IO[bytes] = subprocess.DEVNULL,
+        limits: Limits = _NO_LIMITS,
     ) -> None:
-        self.child = Child(argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, limits=Limits())
+        pipe = subprocess.PIPE
+        self.child = Child(argv, env=env, stdin=pipe, stdout=pipe, stderr=stderr, limits=limits)
         asked, said = self.child.process.stdin, self.child.process.stdout
         if asked is None or said is None:
             raise OSError("a child without pipes")

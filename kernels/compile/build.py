@@ -17,13 +17,17 @@ from kopt_kb.kernels.compile.request import (
     Compilation,
     CompileFailed,
     CompileRequest,
+    Given,
     KernelCase,
     OpCase,
+    constant,
     kernel_case,
+    number,
+    worded,
 )
 from kopt_kb.kernels.compile.stub import activate, argument, gpu_target
 from kopt_kb.kernels.compile.target import CompileTarget
-from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
+from kopt_kb.kernels.launch_case import LaunchCase
 
 __all__ = ["build", "failure"]
 
@@ -123,7 +127,8 @@ def _bind(kernel: Any, case: KernelCase, where: str) -> dict[str, object]:
             count = f"{len(case.args)} arguments for {len(dynamic)} run-time parameters"
             raise BadInput(count, where=where, fix=f"parameters: {', '.join(p.name for p in dynamic)}", code="KB081")
         given = {param.name: value for param, value in zip(dynamic, case.args, strict=False)}
-    values = {name: argument(value) for name, value in given.items()} | dict(case.constexprs)
+    values: dict[str, object] = {name: argument(number(value)) for name, value in given.items()}
+    values |= {name: constant(value) for name, value in case.constexprs.items()}
     names = [param.name for param in jit.params]
     if unknown := sorted(set(values) - set(names)):
         raise BadInput(
@@ -241,7 +246,7 @@ def _result(
     )
 
 
-def _arguments(kernel: Any, case: KernelCase, source: Any) -> tuple[tuple[str, TensorSpec | Scalar], ...]:
+def _arguments(kernel: Any, case: KernelCase, source: Any) -> tuple[tuple[str, Given], ...]:
     """Return the run-time parameters with what they were given, in the order of the IR."""
     dynamic = [param.name for param in unwrap(kernel).params if not param.is_constexpr]
     given = dict(case.args) if isinstance(case.args, Mapping) else dict(zip(dynamic, case.args, strict=False))
@@ -250,7 +255,7 @@ def _arguments(kernel: Any, case: KernelCase, source: Any) -> tuple[tuple[str, T
 
 
 def _plain(value: object) -> object:
-    return value if isinstance(value, int | float | str | bool | None) else str(value)
+    return worded(value) if isinstance(value, int | float | str | bool | None) else str(value)  # type: ignore[arg-type]
 
 
 def _versions(target: CompileTarget, triton: str) -> dict[str, str]:

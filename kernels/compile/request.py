@@ -1,20 +1,32 @@
-"""What is asked of a compile worker and what comes back: plain data that can be pickled and hashed."""
+"""What is asked of a compile worker and what comes back: documents, and the bytes of code objects beside them.
+
+Numbers that JSON lacks travel as the words `inf`, `-inf` and `nan` where an argument stands, and as `{"float": word}`
+among constants, which may be any text; a constant that is one of Triton's types travels as `{"triton.dtype": name}`.
+"""
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
+from kopt_kb.wire import JsonMap, Wire
 
 if TYPE_CHECKING:
     from kopt_kb.error_codes import Code
 
-__all__ = ["Compilation", "CompileFailed", "CompileRequest", "FailureKind", "KernelCase", "OpCase", "kernel_case"]
+__all__ = [
+    "Compilation", "CompileFailed", "CompileRequest", "FailureKind", "Given", "KernelCase", "OpCase", "constant",
+    "kernel_case", "number", "worded",
+]  # fmt: skip
+
+Given = TensorSpec | Scalar | Literal["inf", "-inf", "nan"]
+"""What a run-time parameter is given."""
 
 FailureKind = Literal["compiler", "time_limit", "memory_limit", "crash", "shared_memory"]
 
@@ -45,7 +57,7 @@ class CompileFailed(FindingError):
 
 
 @dataclass(frozen=True, slots=True)
-class KernelCase:
+class KernelCase(Wire):
     """One kernel of a file with its arguments.
 
     Attributes:
@@ -58,13 +70,13 @@ class KernelCase:
 
     file: str
     kernel: str
-    args: tuple[TensorSpec | Scalar, ...] | Mapping[str, TensorSpec | Scalar] = ()
-    constexprs: Mapping[str, object] = field(default_factory=dict)
-    options: Mapping[str, object] = field(default_factory=dict)
+    args: tuple[Given, ...] | Mapping[str, Given] = ()
+    constexprs: JsonMap = field(default_factory=dict)
+    options: JsonMap = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class OpCase:
+class OpCase(Wire):
     """The launches of an op file for a shape; the worker asks the file's `static_cases`.
 
     Attributes:
@@ -77,11 +89,11 @@ class OpCase:
     file: str
     shape: tuple[int, ...]
     dtype: str
-    config: Mapping[str, object] = field(default_factory=dict)
+    config: JsonMap = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class CompileRequest:
+class CompileRequest(Wire):
     """One job of a worker.
 
     Attributes:
@@ -98,7 +110,7 @@ class CompileRequest:
 
 
 @dataclass(frozen=True)
-class Compilation:
+class Compilation(Wire):
     """One compiled kernel, raw: texts of the compiler and its metadata.
 
     Attributes:
@@ -107,7 +119,7 @@ class Compilation:
         assembly: SASS (empty unless asked for) or AMDGCN text.
         ptx: PTX text; empty on AMD.
         ttir: Triton IR after Triton's own first passes.
-        binary: cubin or hsaco.
+        binary: cubin or hsaco; beside the document, not in it.
         assembler_log: `ptxas -v` output; empty on AMD.
         metadata: shared, tensor memory columns, warps, … as Triton reports them.
         specialisation: Type and attributes of each argument that the code was made for.
@@ -124,16 +136,21 @@ class Compilation:
     assembly: str
     ptx: str
     ttir: str
-    binary: bytes
     assembler_log: str
     metadata: Mapping[str, int]
     specialisation: Mapping[str, Mapping[str, object]]
-    constexprs: Mapping[str, object]
-    options: Mapping[str, object]
+    constexprs: JsonMap
+    options: JsonMap
     versions: Mapping[str, str]
     seconds: Mapping[str, float]
     grid: tuple[int, ...] = ()
-    arguments: tuple[tuple[str, TensorSpec | Scalar], ...] = ()
+    arguments: tuple[tuple[str, Given], ...] = ()
+    binary: bytes = b""
+
+    WIRE: ClassVar = (
+        "name", "target", "assembly", "ptx", "ttir", "assembler_log", "metadata", "specialisation", "constexprs",
+        "options", "versions", "seconds", "grid", "arguments",
+    )  # fmt: skip
 
 
 def kernel_case(case: LaunchCase) -> KernelCase:
@@ -144,7 +161,44 @@ def kernel_case(case: LaunchCase) -> KernelCase:
     """
     file, name = _locate(case.kernel)
     options = {"num_warps": case.num_warps, "num_stages": case.num_stages, "num_ctas": case.num_ctas}
-    return KernelCase(file, name, case.args, dict(case.constexprs), options | dict(case.options))
+    constants = {name: _constant(value) for name, value in case.constexprs.items()}
+    args = tuple(worded(value) for value in case.args)
+    return KernelCase(file, name, args, constants, options | dict(case.options))
+
+
+def worded(value: Given) -> Given:
+    """Return a number that JSON lacks as a word, anything else as it is."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value
+
+
+def number(value: Given) -> TensorSpec | Scalar:
+    """Return what a word stands for, anything else as it is."""
+    return float(value) if isinstance(value, str) else value
+
+
+def _constant(value: object) -> object:
+    """Return a constant as a document."""
+    if isinstance(value, float):
+        word = worded(value)
+        return {"float": word} if isinstance(word, str) else value
+    if type(value).__name__ == "dtype" and type(value).__module__.startswith("triton."):
+        return {"triton.dtype": str(value)}
+    return value
+
+
+def constant(value: object) -> object:
+    """Return the constant of a document; raises `BadInput` for one of no kind that a kernel takes."""
+    if not isinstance(value, Mapping):
+        return value
+    if value.keys() == {"float"}:
+        return float(value["float"])
+    if value.keys() == {"triton.dtype"}:
+        from triton.language import dtype
+
+        return dtype(str(value["triton.dtype"]))
+    raise BadInput(f"no constant of a kernel: {dict(value)}", where="constexprs", code="KB081")
 
 
 def _locate(kernel: Any) -> tuple[str, str]:

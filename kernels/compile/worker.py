@@ -1,27 +1,25 @@
-"""The child process: reads pickled jobs on stdin, answers on the inherited stdout, keeps Triton warm."""
+"""The child process: reads requests on stdin, answers on the inherited stdout, keeps Triton warm."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.kernels.compile.frames import read_frame, write_frame
-
-if TYPE_CHECKING:
-    from kopt_kb.kernels.compile.request import CompileRequest
+from kopt_kb.kernels.compile.frames import Outcome, request_of, said
+from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest
 
 __all__ = ["answer", "main"]
 
 
-def answer(job: object) -> object:
+def answer(job: CompileRequest) -> Outcome:
     """Return the result of one job, or the error that ends it."""
     try:
         from kopt_kb.kernels.compile.build import build
 
-        return build(cast("CompileRequest", job))
+        return build(job)
     except KoptError as error:
         return error
     except MemoryError:
@@ -36,8 +34,6 @@ def answer(job: object) -> object:
 
 
 def _out_of_memory() -> KoptError:
-    from kopt_kb.kernels.compile.request import CompileFailed
-
     return CompileFailed.of("memory_limit", "the compiler ran out of its memory limit", where="compile")
 
 
@@ -63,10 +59,11 @@ def main() -> None:
     answers = _prepare()
     while True:
         try:
-            job = read_frame(sys.stdin.buffer)
+            job = request_of(sys.stdin.buffer)
         except EOFError:
             return
-        write_frame(answers, answer(job))
+        answers.write(said(answer(job)))
+        answers.flush()
 
 
 if __name__ == "__main__":

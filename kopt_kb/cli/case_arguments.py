@@ -8,7 +8,7 @@ import ast
 from kopt_kb.cli.output import conditions
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.arguments import parse_argument
-from kopt_kb.kernels.compile.request import KernelCase, OpCase
+from kopt_kb.kernels.compile.request import KernelCase, OpCase, worded
 from kopt_kb.problem.shapes import parse_shape
 
 __all__ = ["add_case", "cases_from", "grid_from", "literals"]
@@ -63,7 +63,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             fix="give --shape and --dtype, or --arg for each argument",
             code="KB102",
         )
-    given = tuple(parse_argument(text) for text in args.arg)
+    given = tuple(worded(parse_argument(text)) for text in args.arg)
     return [KernelCase(args.file, args.kernel, given, literals(args.constexpr), literals(args.option))]
 
 

@@ -11,8 +11,8 @@ from kopt_kb.analysis.ttir import IrCount, TensorArg, count_ir
 from kopt_kb.analysis.ttir.result import Amount, KernelCount
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.pool import CompilePool
-from kopt_kb.kernels.compile.request import Compilation, CompileRequest
-from kopt_kb.kernels.launch_case import Scalar, TensorSpec
+from kopt_kb.kernels.compile.request import Compilation, CompileRequest, Given, number
+from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.problem.counts import ByteCount, Count, FlopCount
 from kopt_kb.problem.dtypes import Engine
 from kopt_kb.problem.work import Work
@@ -57,7 +57,8 @@ class CountedKernels(Wire):
     kernels: tuple[CountedKernel, ...]
 
 
-def _argument(value: TensorSpec | Scalar) -> Any:
+def _argument(given: Given) -> Any:
+    value = number(given)
     if isinstance(value, TensorSpec):
         return TensorArg(value.shape, value.dtype, value.strides)
     return int(value) if isinstance(value, bool) else value

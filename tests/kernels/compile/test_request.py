@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
+import json
+import math
 from types import SimpleNamespace
 
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.compile.request import CompileFailed, kernel_case
+from kopt_kb.kernels.compile.request import CompileFailed, KernelCase, constant, kernel_case, number, worded
 from kopt_kb.kernels.launch_case import LaunchCase, TensorSpec
+from kopt_kb.wire import canonical, read
 
 
 def module_function():
@@ -23,7 +25,7 @@ def test_a_launch_becomes_plain_data():
     case = kernel_case(launch)
     assert (case.file, case.kernel) == (__file__, "module_function")
     assert case.options == {"num_warps": 8, "num_stages": 3, "num_ctas": 1, "maxnreg": 64}
-    assert pickle.loads(pickle.dumps(case)) == case
+    assert read(KernelCase, json.loads(canonical(case)), where="case") == case
 
 
 @pytest.mark.parametrize(("text", "place"), [("k.py:gemm", ("k.py", "gemm")), ("k.py", ("k.py", ""))])
@@ -45,6 +47,31 @@ def test_a_nested_kernel_is_refused():
 
 @pytest.mark.parametrize("kind", ["compiler", "time_limit", "memory_limit", "crash", "shared_memory"])
 def test_a_failure_keeps_its_kind_through_a_pipe(kind):
-    """The kind is in the error code, so it survives pickling."""
+    """The kind is in the error code, which is all that comes back of it."""
     error = CompileFailed.of(kind, "what", where="here")
-    assert pickle.loads(pickle.dumps(error)).kind == kind
+    assert CompileFailed("what", code=error.error_code).kind == kind
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, 1.5, 3, True, None])
+def test_numbers_that_json_lacks(value):
+    """Words among the arguments, marked words among the constants; the rest as it is."""
+    case = kernel_case(LaunchCase("k.py:k", (1,), (value,), {"C": value}))
+    assert number(case.args[0]) == value
+    assert constant(case.constexprs["C"]) == value
+    canonical(case)
+
+
+def test_not_a_number_and_unknown_constants():
+    """NaN equals nothing; a mapping of no known kind is refused."""
+    assert math.isnan(number(worded(math.nan)))
+    with pytest.raises(BadInput, match="no constant"):
+        constant({"torch.dtype": "float16"})
+
+
+@pytest.mark.triton
+def test_types_of_triton_are_constants():
+    """As their name, and again as the type."""
+    tl = pytest.importorskip("triton.language")
+    case = kernel_case(LaunchCase("k.py:k", (1,), (), {"D": tl.float16}))
+    assert case.constexprs["D"] == {"triton.dtype": "fp16"}
+    assert constant(case.constexprs["D"]) == tl.float16

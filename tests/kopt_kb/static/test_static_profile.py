@@ -165,7 +165,7 @@ def test_amd_spills_count_four_bytes_a_register():
     """Two spilled VGPRs are 8 bytes a lane."""
     names = ("shared", "tmem_size", "num_warps", "num_stages", "num_ctas")
     raw = Compilation(
-        "k", "gfx942", AMD_TEXT, "", "", b"", "", dict.fromkeys(names, 1), {}, {}, {}, {}, {}
+        "k", "gfx942", AMD_TEXT, "", "", "", dict.fromkeys(names, 1), {}, {}, {}, {}, {}
     )  # fmt: skip
     made = profile_of(raw)
     assert (made.spill_bytes, made.assembler.stack_bytes, made.shared_bytes) == (8, 8, 1)
