@@ -26,7 +26,7 @@ DOCUMENTS: dict[str, str] = {
     "error": "cli.documents:ErrorDocument",
     "explain": "cli.documents:Codes",
     "export": "cli.export:Exported",
-    "isa": "analysis.isa.targets:JudgedScans",
+    "isa": "analysis.isa.scan:JudgedScans",
     "list": "cli.documents:Products",
     "lookup": "wiki.lookup:Lookup",
     "lookup_group": "wiki.group:Group",

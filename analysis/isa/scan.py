@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
+from typing import ClassVar
 
 from kopt_kb.analysis.isa.amdgcn import scan_amdgcn
 from kopt_kb.analysis.isa.model import Isa, IsaScan, IsaTally
 from kopt_kb.analysis.isa.ptx import scan_ptx
 from kopt_kb.analysis.isa.sass import scan_sass
+from kopt_kb.analysis.isa.targets import Progress
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["recognise", "scan_text"]
+__all__ = ["JudgedScan", "JudgedScans", "recognise", "scan_text"]
 
 _SCANNERS: dict[Isa, Callable[[Iterator[str]], tuple[str, list[IsaTally]]]] = {
     "sass": scan_sass,
@@ -26,6 +30,22 @@ _SIGNS: tuple[tuple[Isa, re.Pattern[str]], ...] = (
 )
 _FEATURE_SUFFIX = re.compile(r"^(sm_\d+)[af]$")
 _LOOKED_AT_LINES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedScan(Wire):
+    """A kernel's instructions, and the ISA targets judged against them."""
+
+    WIRE: ClassVar = (*inside("scan", IsaScan), "targets")
+    scan: IsaScan
+    targets: tuple[Progress, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedScans(Wire):
+    """All kernels of a file."""
+
+    kernels: tuple[JudgedScan, ...]
 
 
 def recognise(lines: Iterable[str]) -> Isa | None:

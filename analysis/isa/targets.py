@@ -5,16 +5,19 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from kopt_kb.analysis.isa.model import IsaScan
-from kopt_kb.wire import Wire, inside
+from kopt_kb.wire import Wire
 
-__all__ = ["IsaTarget", "JudgedScan", "JudgedScans", "Progress", "evaluate_targets", "isa_targets"]
+if TYPE_CHECKING:
+    from kopt_kb.analysis.isa.model import IsaScan
+
+__all__ = ["IsaTarget", "Progress", "evaluate_targets", "isa_targets"]
 
 Relation = Literal["at_least", "at_most"]
 TargetStatus = Literal["met", "not_met", "not_applicable"]
-Measure = Callable[[IsaScan], "float | None"]
+Measure = Callable[..., "float | None"]
+"""Reads the value of an `IsaScan`."""
 
 _WIDE_BITS = 128
 _WARPGROUP = ("HGMMA", "QGMMA", "IGMMA", "BGMMA")
@@ -69,22 +72,6 @@ class Progress(Wire):
     value: float | None
     status: TargetStatus
     detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedScan(Wire):
-    """A kernel's instructions, and the ISA targets judged against them."""
-
-    WIRE: ClassVar = (*inside("scan", IsaScan), "targets")
-    scan: IsaScan
-    targets: tuple[Progress, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedScans(Wire):
-    """All kernels of a file."""
-
-    kernels: tuple[JudgedScan, ...]
 
 
 def _global_loads(scan: IsaScan) -> float | None:

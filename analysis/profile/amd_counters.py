@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kopt_kb.analysis.profile.formulas import Formula, load_formulas
-from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.quantity import Exactness
 
 __all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd", "counter_passes"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from kopt_kb.analysis.profile.kernel_profile import DurationStats, KernelProfile
 from kopt_kb.analysis.profile.launch import Launch, Source
 from kopt_kb.analysis.profile.vocabulary import METRICS, MetricDef, definition_of
-from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.quantity import Exactness
 
 __all__ = ["KEPT_LAUNCHES", "Collector", "duration_stats"]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from kopt_kb.analysis.profile.vocabulary import METRICS
 from kopt_kb.errors import BadInput
+from kopt_kb.quantity import Exactness
 from kopt_kb.quantity.formula import Expression, FormulaError, parse_formula
-from kopt_kb.quantity.quantity import Exactness
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.tables import NO_ROW, rows_under
 from kopt_kb.wiki.wiki import default_root

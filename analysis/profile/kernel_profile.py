@@ -11,7 +11,7 @@ from kopt_kb.analysis.profile.launch import Dim3, HotSpot, Launch, Place, Source
 from kopt_kb.analysis.profile.names import Role, function_name, role_of
 from kopt_kb.analysis.profile.sol import sol_class_of
 from kopt_kb.analysis.profile.vocabulary import definition_of
-from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.quantity import Exactness
 from kopt_kb.wire import Wire
 
 __all__ = ["DurationStats", "KernelProfile"]

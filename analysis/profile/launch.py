@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 from kopt_kb.analysis.profile.families import Vendor
-from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.quantity import Exactness
 from kopt_kb.wire import Wire
 
 __all__ = ["Dim3", "HotSpot", "Launch", "Place", "RawMetric", "RuleKind", "Source", "StoredRule"]

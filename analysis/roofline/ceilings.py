@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.quantity.quantity import Absent, Grade, Quantity, Unknown
+from kopt_kb.quantity import Grade
+from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.row import Row
 from kopt_kb.wire import Wire

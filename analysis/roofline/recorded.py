@@ -12,11 +12,24 @@ from typing import ClassVar, Literal
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.problem.work import Work
-from kopt_kb.quantity.quantity import Grade
+from kopt_kb.quantity import Grade
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.wire import Text, Wire, read
 
-__all__ = ["Bound", "RecordedCeiling", "RecordedCitation", "RecordedRoofline", "RecordedTarget", "read_rooflines"]
+__all__ = [
+    "DRAM",
+    "Bound",
+    "RecordedCeiling",
+    "RecordedCitation",
+    "RecordedRoofline",
+    "RecordedTarget",
+    "RoofUse",
+    "read_rooflines",
+    "roof_uses",
+]
+
+DRAM = "dram"
+"""Name of device memory's roof."""
 
 Bound = Literal["compute", "memory", "balanced", "unknown"]
 Basis = Literal["documented", "measured"]
@@ -136,3 +149,54 @@ def read_rooflines(documents: object, *, where: str = "rooflines") -> tuple[Reco
         WireError: A member is missing, surplus or wrong.
     """
     return read(tuple[RecordedRoofline, ...], documents, where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class RoofUse(Wire):
+    """A time under one roof.
+
+    Attributes:
+        name: Roof, such as `bf16 matrix` or `dram`.
+        unit: FLOP/s or B/s, the unit of every rate here.
+        achieved_per_s: Amount over time.
+        documented_per_s: What a data sheet promises; None when nobody says.
+        measured_per_s: What a program of this project reached; None when nobody measured it.
+    """
+
+    WIRE: ClassVar = (
+        "name", "unit", "achieved_si=achieved_per_s", "documented_si=documented_per_s", "documented_share",
+        "measured_si=measured_per_s", "measured_share",
+    )  # fmt: skip
+    name: str
+    unit: str
+    achieved_per_s: float
+    documented_per_s: float | None
+    measured_per_s: float | None
+
+    @property
+    def documented_share(self) -> float | None:
+        """Achieved over documented; None without a documented roof."""
+        return self.achieved_per_s / self.documented_per_s if self.documented_per_s else None
+
+    @property
+    def measured_share(self) -> float | None:
+        """Achieved over measured, which may be beaten; None without a measured roof."""
+        return self.achieved_per_s / self.measured_per_s if self.measured_per_s else None
+
+
+def roof_uses(roofline: RecordedRoofline, median_s: float) -> tuple[RoofUse, ...]:
+    """Return the use of every roof of a roofline by a time in seconds."""
+    return tuple(
+        RoofUse(
+            one.name,
+            one.unit_si,
+            roofline.amount_under(one.name) / median_s,
+            _float(one.per_s("documented")),
+            _float(one.per_s("measured")),
+        )
+        for one in roofline.ceilings
+    )
+
+
+def _float(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 
 from kopt_kb.analysis.isa.model import IsaScan
-from kopt_kb.analysis.isa.targets import JudgedScan, JudgedScans, Progress, evaluate_targets
+from kopt_kb.analysis.isa.scan import JudgedScan, JudgedScans
+from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.static.isa_file import scan_file

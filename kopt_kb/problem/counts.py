@@ -7,7 +7,7 @@ from typing import Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import Engine
-from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.quantity import Exactness
 from kopt_kb.wire import Wire
 
 __all__ = [

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from kopt_kb.errors import BadInput, KoptError, UnknownData
+from kopt_kb.quantity import Exactness, Grade
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.units import format_exact, si_number, si_unit, unit
 from kopt_kb.wire import Wire
@@ -23,7 +24,6 @@ __all__ = [
     "Derived",
     "DimensionError",
     "Given",
-    "Grade",
     "NotACeiling",
     "Origin",
     "Quantity",
@@ -31,9 +31,6 @@ __all__ = [
     "counted",
     "given",
 ]
-
-Grade = Literal["vendor", "device", "measured", "threshold", "secondary", "derived"]
-Exactness = Literal["exact", "lower", "upper"]
 
 
 class DimensionError(BadInput):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from kopt_kb.quantity.quantity import Grade
+from kopt_kb.quantity import Grade
 from kopt_kb.wire import Text, Wire
 
 __all__ = ["RecordedQuantity", "RecordedUnknown"]

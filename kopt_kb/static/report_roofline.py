@@ -9,7 +9,8 @@ from typing import ClassVar
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.roofline.ceilings import compute_ceiling, level_ceiling, memory_ceiling
 from kopt_kb.errors import BadInput
-from kopt_kb.quantity.quantity import Exactness, Quantity
+from kopt_kb.quantity import Exactness
+from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.static.picture import Picture, Point, Roof
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from kopt_kb.analysis.roofline.recorded import DRAM
 from kopt_kb.problem.work import Work
 from kopt_kb.runners.candidate.answers import Check, Evidence, Timing
 from kopt_kb.runners.candidate.job import JobKind
@@ -14,7 +15,6 @@ from kopt_kb.tuning.jobs import Ran
 from kopt_kb.tuning.lint import lint_source
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.uses import DRAM
 
 __all__ = ["GateContext", "cache_bytes", "floor_s", "judge"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal, cast
 
+from kopt_kb.quantity import Grade
 from kopt_kb.quantity.citation import Citation, Location
-from kopt_kb.quantity.quantity import Absent, Cited, Derived, Grade, Quantity, Unknown
+from kopt_kb.quantity.quantity import Absent, Cited, Derived, Quantity, Unknown
 from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.faults import Fault, WikiFaults
 from kopt_kb.wiki.row import Row, row_hash

@@ -14,8 +14,7 @@ from kopt_kb.workspace.gitview import TRAILER
 from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.layout import Layout
-from kopt_kb.workspace.views.files import read_file
-from kopt_kb.workspace.views.header import ViewError
+from kopt_kb.workspace.views.files import ViewError, read_file
 
 __all__ = ["Anchor", "commit_anchors", "latest_view", "refuse_cut"]
 

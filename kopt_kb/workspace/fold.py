@@ -21,12 +21,14 @@ from kopt_kb.workspace.journal import campaign_events as campaign
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.journal.events import Event, EventData
-from kopt_kb.workspace.journal.old_notes import BY, is_old_note, typed_note
 from kopt_kb.workspace.rounds import ACCEPTED, ISA_SCAN, Bench, Candidate, Entry, Round, Run
 from kopt_kb.workspace.route import route_of
 from kopt_kb.workspace.state import WorkspaceState, machine_of
 
 __all__ = ["Fold", "fold", "folded"]
+
+LOOP = "kb tune"
+"""Author of what the loop itself says; in version 1 journals a colon and the proposer follow."""
 
 
 class Fold:
@@ -56,7 +58,7 @@ class Fold:
                 self._state = _begin(event)
             state, data = self._state, event.data
             state.seq, state.head, state.times[event.seq] = event.seq, event.zh, event.t
-            if isinstance(data, setup.NoteAdded) and is_old_note(data):
+            if isinstance(data, setup.NoteAdded) and data.by.startswith(LOOP):
                 data = self._typed(state, event.seq, data)
             taken = _TAKEN.get(type(data))
             if taken is not None:
@@ -64,6 +66,8 @@ class Fold:
 
     def _typed(self, state: WorkspaceState, seq: int, note: setup.NoteAdded) -> EventData:
         """Return what a note of the loop stands for; one that can't be read stays a note, and the state says so."""
+        from kopt_kb.workspace.journal.old_notes import typed_note
+
         try:
             return typed_note(note, self._read, state.current) or note
         except BadInput as error:
@@ -149,13 +153,13 @@ def _confirmed(state: WorkspaceState, event: Event, data: campaign.CampaignConfi
     state.stopped, state.stopped_seq = None, 0
     unreal = "; every time is simulated, nothing was measured" if data.simulated else ""
     words = f"campaign under policy {data.policy.get('name')}, executor {data.executor}{unreal}"
-    _say(state, Entry(event.seq, event.t, "user", "", BY, words))
+    _say(state, Entry(event.seq, event.t, "user", "", LOOP, words))
 
 
 def _tips(state: WorkspaceState, event: Event, data: campaign.TipsRead) -> None:
     state.tips, state.tips_seq = data, event.seq
     if data.text.strip():
-        _say(state, Entry(event.seq, event.t, "tip", "", BY, data.text.strip()))
+        _say(state, Entry(event.seq, event.t, "tip", "", LOOP, data.text.strip()))
 
 
 def _protected(state: WorkspaceState, _: Event, data: campaign.ProjectProtected) -> None:

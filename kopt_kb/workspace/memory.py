@@ -14,7 +14,7 @@ from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.views.header import split_view
+from kopt_kb.workspace.views.files import split_view
 from kopt_kb.workspace.views.memory import iteration_of
 from kopt_kb.workspace.workspace import Workspace
 

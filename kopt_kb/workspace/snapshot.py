@@ -16,7 +16,7 @@ from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.reader import journal_bytes, parse_events
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
-from kopt_kb.workspace.views.header import with_header
+from kopt_kb.workspace.views.files import with_header
 from kopt_kb.workspace.views.render import Texts, texts_of
 
 __all__ = ["commit_workspace"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from kopt_kb.quantity.quantity import Exactness
+from kopt_kb.quantity import Exactness
 
 __all__ = ["Counted", "count_work"]
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+from kopt_kb.analysis.roofline.recorded import DRAM
 from kopt_kb.quantity.citation import Citation, CitationError
 from kopt_kb.quantity.units import UNITS, unit
 from kopt_kb.wiki.registry import Platform
@@ -21,9 +22,8 @@ from kopt_kb.workspace.journal.round_events import HypothesisStated, MemoryMaske
 from kopt_kb.workspace.journal.setup_events import FileAdopted, MemoryNoted, NoteAdded
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.uses import DRAM
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
-from kopt_kb.workspace.views.memory_words import BlobReader, blob_text
+from kopt_kb.workspace.views.words import BlobReader, blob_text
 
 __all__ = ["audit_prose"]
 

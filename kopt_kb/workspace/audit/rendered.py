@@ -13,10 +13,9 @@ from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
-from kopt_kb.workspace.views.files import block_difference, file_difference, read_file
-from kopt_kb.workspace.views.header import RenderedFile, ViewError
-from kopt_kb.workspace.views.memory_words import BlobReader
+from kopt_kb.workspace.views.files import RenderedFile, ViewError, block_difference, file_difference, read_file
 from kopt_kb.workspace.views.render import Texts, texts_of
+from kopt_kb.workspace.views.words import BlobReader
 
 __all__ = ["view_findings"]
 

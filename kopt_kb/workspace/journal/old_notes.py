@@ -16,10 +16,7 @@ from kopt_kb.workspace.journal.campaign_events import (
 )
 from kopt_kb.workspace.journal.setup_events import EventData, NoteAdded
 
-__all__ = ["BY", "is_old_note", "typed_note"]
-
-BY = "kb tune"
-"""Author of the notes that belonged to the loop; what follows a colon named the proposer."""
+__all__ = ["typed_note"]
 
 _KINDS: Mapping[str, type[EventData]] = {
     "campaign": CampaignConfirmed,
@@ -31,16 +28,11 @@ _KINDS: Mapping[str, type[EventData]] = {
 }
 
 
-def is_old_note(data: EventData) -> bool:
-    """Return whether an event is a note that the loop wrote for itself."""
-    return isinstance(data, NoteAdded) and data.by.startswith(BY)
-
-
 def typed_note(data: NoteAdded, blob: Callable[[str], bytes], current: int) -> EventData | None:
     """Return the typed event that a note of the loop stands for; None when its text is somebody's words.
 
     Args:
-        data: A note that `is_old_note` names.
+        data: A note whose author is the loop.
         blob: Gives the bytes of a blob.
         current: Number of the round that is open; notes did not say it.
 

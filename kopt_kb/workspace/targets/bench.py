@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.analysis.roofline.recorded import RecordedRoofline
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline, RoofUse, roof_uses
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.wire import Wire
@@ -22,7 +22,6 @@ from kopt_kb.workspace.targets.conditions import (
     StopConditions,
     above_roof,
 )
-from kopt_kb.workspace.targets.uses import RoofUse, roof_uses
 
 __all__ = [
     "BenchReport",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from kopt_kb.analysis.roofline.recorded import RecordedRoofline
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline, roof_uses
 from kopt_kb.errors import FindingError
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import format_exact, unit
@@ -15,7 +15,6 @@ from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.uses import roof_uses
 
 __all__ = ["AboveCeilingError", "Aggregate", "Condition", "Evaluation", "Judged", "StopConditions", "above_roof"]
 

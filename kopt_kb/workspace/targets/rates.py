@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kopt_kb.analysis.roofline.recorded import RecordedCeiling, RecordedRoofline
+from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import check_shape, format_shape, parse_shape
@@ -14,7 +14,6 @@ from kopt_kb.problem.work import Work
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Condition, StopConditions
-from kopt_kb.workspace.targets.uses import DRAM
 
 __all__ = ["ShapeRate", "finite", "rates_of", "short"]
 

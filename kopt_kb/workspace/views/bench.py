@@ -10,8 +10,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.bench import is_whole
 from kopt_kb.workspace.targets.conditions import above_roof
 from kopt_kb.workspace.targets.rates import ShapeRate, finite, rates_of
-from kopt_kb.workspace.views.markdown import bullets, figure
-from kopt_kb.workspace.views.memory_words import BlobReader, plain
+from kopt_kb.workspace.views.words import BlobReader, bullets, figure, plain
 
 __all__ = ["bench_log"]
 
@@ -64,9 +63,7 @@ def _section(state: WorkspaceState, one: Bench) -> list[str]:
 
 
 def bench_log(state: WorkspaceState, _: BlobReader) -> dict[str, str]:
-    """Return logs/bench.md, once there is a bench."""
-    if not state.benches:
-        return {}
+    """Return logs/bench.md of a workspace that has benches."""
     lines = ["# Benches", "", "Kernels measured by `kb bench kernel`, outside any round.", ""]
     for one in state.benches.values():
         lines += _section(state, one)

@@ -14,8 +14,8 @@ from kopt_kb.workspace.rounds import Candidate, Round, Run
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
 from kopt_kb.workspace.views.lessons import directions, last_words, pitfalls, searched
-from kopt_kb.workspace.views.memory_words import BlobReader, blob_text, free_text, plain
 from kopt_kb.workspace.views.readme import uses_matrix
+from kopt_kb.workspace.views.words import BlobReader, blob_text, free_text, plain
 
 if TYPE_CHECKING:
     from kopt_kb.workspace.views.memory_model import Iteration

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from kopt_kb.analysis.isa.targets import isa_targets
-from kopt_kb.analysis.roofline.recorded import RecordedCeiling, RecordedRoofline, RecordedTarget
+from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
@@ -15,7 +15,6 @@ from kopt_kb.workspace.journal.setup_events import AGGREGATE, CitationRef, SpecR
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
-from kopt_kb.workspace.targets.uses import DRAM
 from kopt_kb.workspace.views.blocks import render_block
 
 __all__ = ["BLOCKS", "new_readme", "render_blocks", "uses_matrix"]

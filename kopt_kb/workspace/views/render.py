@@ -22,15 +22,13 @@ from kopt_kb.workspace.journal.round_events import MemoryMasked
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.views.adopted import with_adopted
-from kopt_kb.workspace.views.bench import bench_log
 from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
 from kopt_kb.workspace.views.files import write_blocks, write_file
 from kopt_kb.workspace.views.memory import memory_files
-from kopt_kb.workspace.views.memory_words import BlobReader
 from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.views.reports import baseline_report, optimize_log, round_summaries
 from kopt_kb.workspace.views.trend import performance_trend
+from kopt_kb.workspace.views.words import BlobReader
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["VIEWS", "RenderReport", "Texts", "render_workspace", "texts_of"]
@@ -39,9 +37,9 @@ View = Callable[[WorkspaceState, BlobReader], Mapping[str, str]]
 """What the journal says and its blobs → path below the workspace → text; the same events give the same texts."""
 
 VIEWS: tuple[View, ...] = (
-    memory_files, baseline_report, round_summaries, performance_trend, optimize_log, bench_log,
+    memory_files, baseline_report, round_summaries, performance_trend, optimize_log,
 )  # fmt: skip
-"""All that is rendered as whole files; the blocks of README.md come besides."""
+"""What every workspace renders as whole files; benches, and the blocks of README.md, come besides."""
 
 _README = "README.md"
 
@@ -113,13 +111,18 @@ def texts_of(state: WorkspaceState, blob: BlobReader) -> Texts:
     files: dict[str, str] = {}
     for view in VIEWS if state.route != "roofline" else ():
         files.update(view(state, blob))
-    for path, text in files.items():
-        if path.endswith(".md"):
-            files[path] = with_adopted(text, state, path, None, blob)
-    bodies = {
-        name: with_adopted(body if body.endswith("\n") else f"{body}\n", state, _README, name, blob)
-        for name, body in render_blocks(state).items()
-    }
+    if state.benches and state.route != "roofline":
+        from kopt_kb.workspace.views.bench import bench_log
+
+        files.update(bench_log(state, blob))
+    bodies = {name: body if body.endswith("\n") else f"{body}\n" for name, body in render_blocks(state).items()}
+    if state.adopted:
+        from kopt_kb.workspace.views.adopted import with_adopted
+
+        for path, text in files.items():
+            if path.endswith(".md"):
+                files[path] = with_adopted(text, state, path, None, blob)
+        bodies = {name: with_adopted(body, state, _README, name, blob) for name, body in bodies.items()}
     return Texts(Head(state.seq, state.head), files, {_README: bodies})
 
 

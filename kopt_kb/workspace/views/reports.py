@@ -12,10 +12,9 @@ from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, finite
 from kopt_kb.workspace.views.lessons import directions
-from kopt_kb.workspace.views.markdown import bullets, figure, percent, quoted
 from kopt_kb.workspace.views.memory import iteration_of, judged_rates
-from kopt_kb.workspace.views.memory_words import BlobReader, free_text, plain, spoken
 from kopt_kb.workspace.views.trend import STATUS
+from kopt_kb.workspace.views.words import BlobReader, bullets, figure, free_text, percent, plain, quoted, spoken
 
 if TYPE_CHECKING:
     from kopt_kb.workspace.views.memory_model import Iteration

@@ -7,8 +7,7 @@ from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import finite, rates_of
-from kopt_kb.workspace.views.markdown import figure, percent
-from kopt_kb.workspace.views.memory_words import BlobReader, plain
+from kopt_kb.workspace.views.words import BlobReader, figure, percent, plain
 
 __all__ = ["COLUMNS", "STATUS", "performance_trend"]
 

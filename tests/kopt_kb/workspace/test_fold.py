@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,14 @@ def test_notes_of_old_journals_are_typed_events(repo_root: Path, op: str) -> Non
     assert all(one.proposal is not None for one in state.rounds if one.number)
     assert all(one.proposal.round == one.number for one in state.rounds if one.proposal is not None)
     assert {one.trust for one in state.measured.values()} == {"unstated"}
+
+
+def test_a_note_of_somebody_else_is_no_event_of_the_loop(repo_root: Path) -> None:
+    """The same text under another author stays a note of hers."""
+    events, store = recorded(repo_root, "softmax")
+    foreign = [replace(one, data=replace(one.data, by="ann")) if one.kind == "note_added" else one for one in events]
+    assert fold(events, store.get).campaign is not None
+    assert fold(foreign, store.get).campaign is None
 
 
 def test_a_note_of_the_loop_without_its_blob_is_said_and_stops_no_reader(repo_root: Path) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.snapshot import commit_workspace
-from kopt_kb.workspace.views.header import split_view
+from kopt_kb.workspace.views.files import split_view
 
 
 def committed(root) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.audit.prose import words_of_people
 from kopt_kb.workspace.journal.blobs import ObjectError
 from kopt_kb.workspace.views.blocks import parse_blocks, replace_blocks
-from kopt_kb.workspace.views.header import split_view, with_header
+from kopt_kb.workspace.views.files import split_view, with_header
 from kopt_kb.workspace.views.render import render_workspace
 
 

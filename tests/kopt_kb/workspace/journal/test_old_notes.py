@@ -15,8 +15,8 @@ from kopt_kb.workspace.journal.campaign_events import (
     ProposalMade,
     TipsRead,
 )
-from kopt_kb.workspace.journal.old_notes import is_old_note, typed_note
-from kopt_kb.workspace.journal.setup_events import NoteAdded, ProfileRead
+from kopt_kb.workspace.journal.old_notes import typed_note
+from kopt_kb.workspace.journal.setup_events import NoteAdded
 
 BLOB = "ab" * 32
 
@@ -53,10 +53,3 @@ def test_a_wrong_field_is_named() -> None:
     with pytest.raises(WireError) as caught:
         typed({"kind": "level", "round": 2, "level": "some", "reason": "r"})
     assert caught.value.where == "level_chosen.level"
-
-
-def test_only_the_loop_signs_so() -> None:
-    """Other authors and other events are none."""
-    assert is_old_note(NoteAdded("search", BLOB, "kb tune: knobs"))
-    assert not is_old_note(NoteAdded("search", BLOB, "ann"))
-    assert not is_old_note(ProfileRead(BLOB, "ncu", None, "MEM", ()))

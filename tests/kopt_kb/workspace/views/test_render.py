@@ -19,7 +19,7 @@ from kopt_kb.workspace.journal.events import Event, checked_data
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.views.blocks import BlockError
-from kopt_kb.workspace.views.header import ViewError, split_view, with_header
+from kopt_kb.workspace.views.files import ViewError, split_view, with_header
 from kopt_kb.workspace.views.render import render_workspace, texts_of
 from kopt_kb.workspace.workspace import Workspace
 
@@ -186,7 +186,7 @@ FULL_DISK = """
 import resource, sys
 from kopt_kb.workspace.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
-from kopt_kb.workspace.views.header import ViewError
+from kopt_kb.workspace.views.files import ViewError
 from kopt_kb.workspace.workspace import Workspace
 workspace = Workspace.open(sys.argv[1])
 mask(workspace, [2], "noise")

@@ -1,13 +1,13 @@
-"""The words of an attempt: notes and entries read from their blobs and sorted into the memory's free-text fields."""
+"""The words of views: pieces of Markdown, and what people said, read from blobs and sorted into the memory's fields."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from kopt_kb.workspace.rounds import Entry, Round
 
-__all__ = ["BlobReader", "blob_text", "free_text", "plain", "spoken"]
+__all__ = ["BlobReader", "blob_text", "bullets", "figure", "free_text", "percent", "plain", "quoted", "spoken"]
 
 BlobReader = Callable[[str], bytes]
 """sha256 → bytes; `ObjectStore.get`."""
@@ -59,3 +59,24 @@ def _noted(note: Entry, text: str) -> tuple[str, dict[str, Any]]:
         rest = {"error_message": "", "root_cause": "", "fix_applied": ""}
         return "pitfalls_and_fixes", {"error_type": kind, **rest, "lesson": words}
     return "notes", {"topic": note.kind, "text": words, "by": note.by}
+
+
+def figure(value: float | None, digits: int = 4) -> str:
+    """Return a number at a few significant digits, `-` for none."""
+    return "-" if value is None else f"{value:.{digits}g}"
+
+
+def percent(value: float | None) -> str:
+    """Return a signed percentage with three decimals, `-` for none."""
+    return "-" if value is None else f"{value:+.3f}%"
+
+
+def bullets(items: Iterable[object], none: str = "none") -> list[str]:
+    """Return one bullet an item and a blank line; `none` when there are no items."""
+    lines = [f"- {' '.join(str(item).split())}" for item in items]
+    return [*(lines or [f"- {none}"]), ""]
+
+
+def quoted(text: str) -> list[str]:
+    """Return a text of several lines as a block quote, which no heading or table of it can leave."""
+    return [f"> {line}".rstrip() for line in text.strip().split("\n")]

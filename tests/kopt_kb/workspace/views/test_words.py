@@ -1,10 +1,10 @@
-"""Notes and entries become the free-text fields."""
+"""Pieces of Markdown can't be left by what stands in them; what people said is sorted into the memory's fields."""
 
 from __future__ import annotations
 
 from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.rounds import Entry
-from kopt_kb.workspace.views.memory_words import plain, spoken
+from kopt_kb.workspace.views.words import bullets, figure, percent, plain, quoted, spoken
 
 
 def test_notes_go_to_their_fields(story):
@@ -37,3 +37,15 @@ def test_an_entry_says_its_words_or_its_blob():
 def test_text_is_made_utf8():
     """A lone surrogate becomes a question mark."""
     assert plain("a\udc80b") == "a?b"
+
+
+def test_numbers():
+    """Four significant digits, signed percent, dashes for none."""
+    assert (figure(123.456), figure(None), percent(1.5), percent(None)) == ("123.5", "-", "+1.500%", "-")
+
+
+def test_bullets_and_quotes():
+    """Each ends in a blank line or stays one quote."""
+    assert bullets([]) == ["- none", ""]
+    assert bullets(["a\nb"]) == ["- a b", ""]
+    assert quoted("# x\n\n| y |\n") == ["> # x", ">", "> | y |"]

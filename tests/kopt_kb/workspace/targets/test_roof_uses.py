@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from kopt_kb.analysis.roofline.recorded import DRAM, roof_uses
 from kopt_kb.quantity.recorded import RecordedUnknown
-from kopt_kb.workspace.targets.uses import DRAM, roof_uses
 from kopt_kb.workspace.workspace import Workspace
 
 
