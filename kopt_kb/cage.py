@@ -4,10 +4,11 @@ Plain system calls, no import beside the standard library. Whoever forks such a 
 is to have one child, then `settle` in that child. What the machine does not offer is reported, never taken for held:
 an `Isolation` goes into the record of what the child did.
 
-- user and pid namespaces: it sees no other process, and the kernel ends all of its own with its first one, whatever
-  sessions, groups or daemons they made of themselves;
+- user, mount and pid namespaces: it sees no other process, and the kernel ends all of its own with its first one,
+  whatever sessions, groups or daemons they made of themselves;
 - a net namespace without a network, an ipc namespace;
-- Landlock: it writes below its own folders only;
+- Landlock, or else read-only mounts: it writes below its own folders only;
+- no capabilities, and a filter of system calls (`seccomp.py`);
 - where no pid namespace can be had, this process adopts orphans (subreaper) and `end_all` kills what is left.
 """
 
@@ -20,23 +21,33 @@ import resource
 import signal
 import struct
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kopt_kb.mounts import own_proc, read_only
+from kopt_kb.seccomp import FILTERED, filter_calls
 from kopt_kb.wire import Wire
 
 __all__ = ["Isolation", "adopt_orphans", "below", "end_all", "enter", "resident_bytes", "settle", "unreadable"]
 
 _USER, _PID, _NET, _IPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
 """CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC of sched.h."""
-_SPACES = {"pid namespace": _PID, "net namespace": _NET, "ipc namespace": _IPC}
+_MOUNT = 0x00020000
+"""CLONE_NEWNS."""
+_NETWORK = "net namespace"
+_SPACES = {"mount namespace": _MOUNT, "pid namespace": _PID, _NETWORK: _NET, "ipc namespace": _IPC}
+_READ_CAPABILITY, _DROP_CAPABILITY, _MOST_CAPABILITIES = 23, 24, 64
+"""PR_CAPBSET_READ, PR_CAPBSET_DROP, and more than any kernel has."""
+_CAPABILITIES_3 = 0x20080522
+"""_LINUX_CAPABILITY_VERSION_3."""
 _DEATH_SIGNAL, _DUMPABLE, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 4, 36, 38
 """PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS of prctl.h."""
 _RULESET, _RULE, _RESTRICT = 444, 445, 446
 """Numbers of the three calls of Landlock, the same on every architecture that has them."""
 _WRITES = ((1 << 1) | (((1 << 13) - 1) & ~((1 << 4) - 1)), 1 << 13, 1 << 14)
 """Rights of landlock.h that change files: of ABI 1 all from removing on and writing, then renaming, then truncating."""
+_FILES, _PROC = "write-protected files", "own /proc"
 _OF_A_FILE = (1 << 1) | (1 << 14)
 _END_S = 5.0
 
@@ -71,10 +82,13 @@ def unreadable() -> None:
         _call("prctl", _DUMPABLE, 0, 0, 0, 0)
 
 
-def enter() -> Isolation:
+def enter(*, network: bool = False) -> Isolation:
     """Take this process out of what others share, as far as the machine allows; its next child is in it.
 
     That child is the first of its pid namespace. This process may have one thread only.
+
+    Args:
+        network: Whether it keeps the machine's network.
     """
     user, group, missing = os.getuid(), os.getgid(), {}
     with contextlib.suppress(OSError):
@@ -87,6 +101,9 @@ def enter() -> Isolation:
     except OSError as error:
         held, missing = [], {"user namespace": error.strerror or str(error)}
     for name, flag in _SPACES.items():
+        if network and name == _NETWORK:
+            missing[name] = "the network was asked for"
+            continue
         try:
             _call("unshare", flag)
             held.append(name)
@@ -98,16 +115,23 @@ def enter() -> Isolation:
     return Isolation(tuple(held), missing)
 
 
-def settle(folders: Sequence[Path], *, memory_bytes: int = 0, file_bytes: int = 0) -> Isolation:
+def settle(
+    folders: Sequence[Path], *, memory_bytes: int = 0, file_bytes: int = 0, own_session: bool = True,
+    sockets: bool = False,
+) -> Isolation:  # fmt: skip
     """Bind this process and all it will start to what it may use; it dies with its parent.
 
     Args:
-        folders: Where it may write, besides /dev/null.
+        folders: Where it may write, besides /dev/null; a device or other file among them may be written too.
         memory_bytes: Address space of each process, beyond what this one has; 0: no limit.
         file_bytes: Size of a file; 0: no limit.
+        own_session: Whether it leads a session of its own.
+        sockets: Whether it may open sockets other than unix ones.
     """
-    os.setsid()
-    held, missing = [], {}
+    if own_session:
+        os.setsid()
+    held: list[str] = []
+    missing: dict[str, str] = {}
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError):
         _call("prctl", _DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
@@ -118,13 +142,43 @@ def settle(folders: Sequence[Path], *, memory_bytes: int = 0, file_bytes: int = 
     ):
         if most:
             resource.setrlimit(kind, (most, most))
-    try:
-        _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-        _write_only(folders)
-        held.append("write-protected files")
-    except OSError as error:
-        missing["write-protected files"] = f"Landlock: {error.strerror or error}"
+    _guarded(_PROC, held, missing, own_proc)
+    if not _guarded(_FILES, held, missing, lambda: _landlock(folders)):
+        reason = missing.pop(_FILES)
+        if not _guarded(_FILES, held, missing, lambda: read_only(folders)):
+            missing[_FILES] = f"Landlock: {reason}; mounts: {missing[_FILES]}"
+    _guarded("no capabilities", held, missing, _drop_capabilities)
+    _guarded(FILTERED, held, missing, lambda: filter_calls(sockets=sockets))
     return Isolation(tuple(held), missing)
+
+
+def _guarded(name: str, held: list[str], missing: dict[str, str], do: Callable[[], None]) -> bool:
+    """Do one thing and write down whether it holds, or why not."""
+    try:
+        do()
+    except OSError as error:
+        missing[name] = error.strerror or str(error)
+        return False
+    held.append(name)
+    return True
+
+
+def _landlock(folders: Sequence[Path]) -> None:
+    _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    _write_only(folders)
+
+
+def _drop_capabilities() -> None:
+    """Give up all capabilities, for programs that it starts too: root without them is one user among others."""
+    for one in range(_MOST_CAPABILITIES):
+        try:
+            _call("prctl", _READ_CAPABILITY, one, 0, 0, 0)
+        except OSError:
+            break
+        with contextlib.suppress(OSError):  # whoever may not drop it does not have it
+            _call("prctl", _DROP_CAPABILITY, one, 0, 0, 0)
+    head = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITIES_3, 0), 8)
+    _call("capset", head, ctypes.create_string_buffer(24))
 
 
 def _write_only(folders: Sequence[Path]) -> None:
@@ -133,7 +187,8 @@ def _write_only(folders: Sequence[Path]) -> None:
     handled = ctypes.c_uint64(rights)
     ruleset = _call("syscall", _RULESET, ctypes.byref(handled), ctypes.c_size_t(8), 0)
     try:
-        for place, allowed in (*((one, rights) for one in folders), (Path(os.devnull), rights & _OF_A_FILE)):
+        for place in (*folders, Path(os.devnull)):
+            allowed = rights if place.is_dir() else rights & _OF_A_FILE
             opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
             try:
                 rule = ctypes.create_string_buffer(struct.pack("=Qi", allowed, opened), 12)

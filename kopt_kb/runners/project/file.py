@@ -100,6 +100,8 @@ class ProjectFile:
         protected: Globs of files that nothing may change.
         exclude: Globs of files a copy leaves out.
         python_path: Folders put first on Python's path, so that the copy is imported and not an installed package.
+        network: Whether its commands keep the machine's network.
+        environment: Names of variables that its commands get besides those of compilers, drivers and GPU libraries.
         commands: build, test, benchmark, quick, profile; the middle two of these always.
     """
 
@@ -114,6 +116,8 @@ class ProjectFile:
     protected: tuple[str, ...]
     exclude: tuple[str, ...]
     python_path: tuple[str, ...]
+    network: bool
+    environment: tuple[str, ...]
     commands: Mapping[str, Command]
     csv: CsvFormat
     scoring: Scoring
@@ -142,6 +146,8 @@ class _Project(Wire):
     options: JsonMap = field(default_factory=dict)
     exclude: tuple[Text, ...] = ()
     python_path: tuple[Text, ...] = (".",)
+    network: bool = False
+    environment: tuple[Text, ...] = ()
     root: Text = "."
 
 
@@ -194,6 +200,8 @@ def read_project(data: bytes, where: str) -> ProjectFile:
         protected=_globs(source, "protected", own.protected),
         exclude=tuple(_path(source, "exclude", one) for one in own.exclude),
         python_path=tuple(_path(source, "python_path", one) for one in own.python_path),
+        network=own.network,
+        environment=own.environment,
         commands=commands,
         csv=csv,
         scoring=scoring,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from errno import EACCES, ENOENT
 from pathlib import Path
 
 from kopt_kb import process
+from kopt_kb.cage import Isolation
+from kopt_kb.caged import caged, held_by
 from kopt_kb.process import MAX_PRINTED_BYTES, Limits, Started, read_tail
 from kopt_kb.runners.candidate.answers import Check
 from kopt_kb.runners.candidate.job import Ending, Job
@@ -16,6 +20,7 @@ from kopt_kb.runners.project.command import Command
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.results_csv import CsvProblemError, Rows, read_rows
 from kopt_kb.runners.project.scratch import Scratch, UnwritableFilesError
+from kopt_kb.runners.project.surroundings import cage_of, home_of, passed_on
 
 __all__ = ["CommandFailedError", "Commands", "Session"]
 
@@ -40,6 +45,7 @@ class Session:
     told: bool = False
     wall_s: float = 0.0
     csvs: int = 0
+    caged: bool = False
 
     def tell(self, argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
         """Pass the first child of the job on; later ones belong to the same run."""
@@ -62,9 +68,19 @@ class Session:
         return read_tail(self.log)
 
     def next_csv(self, side: str) -> Path:
-        """Return a file that no benchmark has written yet."""
+        """Return a file that no benchmark has written yet, in a folder of its own."""
         self.csvs += 1
-        return self.folder / f"{side}-{self.csvs}.csv"
+        folder = self.folder / f"{side}-{self.csvs}"
+        folder.mkdir()
+        return folder / "results.csv"
+
+    def keep_cage(self, held: Isolation) -> None:
+        """Say once what the commands of this job were held by, and what was missing."""
+        if not self.caged:
+            self.caged = True
+            self.say(f"held by: {', '.join(held.held) or 'nothing'}")
+            for name, why in held.missing.items():
+                self.say(f"not held by: {name} ({why})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +139,20 @@ class Commands:
         argv = command.argv(csv=str(report or ""), shapes=job.body.shapes)
         session.say(f"{command.name}: {command.shown()}")
         limits = Limits(command.limit_s, job.limits.resident_bytes)
+        held = session.folder / "cage.json"
+        cage = cage_of(copy.folder, held, report, network=self.copies.project.network)
         try:
+            found = _program(argv[0], copy.folder, self.variables(copy, command))
             with session.log.open("ab") as log:
                 ended = process.run(
-                    argv, env=self.variables(copy, command), limits=limits, log=log, started=session.tell,
+                    caged([found, *argv[1:]], cage), env=self.variables(copy, command), limits=limits, log=log, started=session.tell,
                     folder=copy.folder,
                 )  # fmt: skip
         except OSError as error:
             reason = f"{argv[0]} can't be run: {error.strerror or error}"
             session.say(reason)
             return f"the {command.name} did not start: {reason}"
+        session.keep_cage(held_by(held))
         session.wall_s += ended.wall_s
         if ended.passed is not None:
             much = f"printed more than {MAX_PRINTED_BYTES >> 20} MiB"
@@ -155,12 +175,28 @@ class Commands:
             own.append(str(copy.folder / Path(one).relative_to(self.copies.root)) if inside else one)
         paths = os.pathsep.join(dict.fromkeys(own))
         more = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "PWD": str(copy.folder)}
-        return {**os.environ, **more, **command.environment()}
+        known = passed_on(self.copies.project.environment)
+        return {**known, **home_of(copy.folder), **more, **command.environment()}
 
     def _check_disturbed(self, copy: Scratch, when: str) -> None:
         changed = copy.disturbed() or self.copies.meddled(copy)
         if changed:
             raise CommandFailedError(f"{changed[0]} was {copy.verb(changed[0])} {when}; the score is 0")
+
+
+def _program(name: str, folder: Path, variables: Mapping[str, str]) -> str:
+    """Return where a program is, as seen from the folder it runs in; raises `OSError` when it is nowhere."""
+    if "/" in name:
+        place = folder / name
+        if not place.exists():
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), name)
+        if place.is_dir() or not os.access(place, os.X_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES), name)
+        return name
+    path = os.pathsep.join(str(folder / one) for one in variables.get("PATH", os.defpath).split(os.pathsep))
+    if shutil.which(name, path=path) is None:
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), name)
+    return name
 
 
 def _failure(command: Command, code: int, printed: str) -> str:
