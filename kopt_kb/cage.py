@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kopt_kb.mounts import own_proc, read_only
+from kopt_kb.mounts import keep_private, own_proc, read_only
 from kopt_kb.seccomp import FILTERED, filter_calls
 from kopt_kb.wire import Wire
 
@@ -36,7 +36,7 @@ _USER, _PID, _NET, _IPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
 _MOUNT = 0x00020000
 """CLONE_NEWNS."""
 _NETWORK = "net namespace"
-_SPACES = {"mount namespace": _MOUNT, "pid namespace": _PID, _NETWORK: _NET, "ipc namespace": _IPC}
+_SPACES = {"pid namespace": _PID, _NETWORK: _NET, "ipc namespace": _IPC}
 _READ_CAPABILITY, _DROP_CAPABILITY, _MOST_CAPABILITIES = 23, 24, 64
 """PR_CAPBSET_READ, PR_CAPBSET_DROP, and more than any kernel has."""
 _CAPABILITIES_3 = 0x20080522
@@ -142,6 +142,8 @@ def settle(
     ):
         if most:
             resource.setrlimit(kind, (most, most))
+    # Of its own, not of whoever watches it: that one has to see all of /proc.
+    _guarded("mount namespace", held, missing, _unshare_mounts)
     _guarded(_PROC, held, missing, own_proc)
     if not _guarded(_FILES, held, missing, lambda: _landlock(folders)):
         reason = missing.pop(_FILES)
@@ -161,6 +163,11 @@ def _guarded(name: str, held: list[str], missing: dict[str, str], do: Callable[[
         return False
     held.append(name)
     return True
+
+
+def _unshare_mounts() -> None:
+    _call("unshare", _MOUNT)
+    keep_private()
 
 
 def _landlock(folders: Sequence[Path]) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kopt_kb.cage import Isolation, adopt_orphans, end_all, enter, settle
+from kopt_kb.errors import KoptError
 from kopt_kb.process import end_alike
 from kopt_kb.wire import Wire, canonical, parse, read
 
@@ -56,7 +57,7 @@ def held_by(report: Path) -> Isolation:
     try:
         with report.open("rb") as file:
             return read(Isolation, parse(file.read(_MOST_BYTES), where=str(report)), where=str(report))
-    except (OSError, ValueError) as error:
+    except (OSError, KoptError) as error:
         return Isolation((), {"cage": f"no report: {error}"[:200]})
 
 
@@ -92,7 +93,7 @@ def _first(argv: Sequence[str], cage: Cage, around: Isolation, report: int, endi
     if command == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
-            os.execvp(argv[0], argv)
+            os.execvp(argv[0], tuple(argv))  # noqa: S606 - a command of somebody else is what this is for
         except OSError as error:
             with suppress(OSError):
                 os.write(2, f"{argv[0]} can't be run: {error.strerror}\n".encode())

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["own_proc", "read_only"]
+__all__ = ["keep_private", "own_proc", "read_only"]
 
 _READ_ONLY, _REMOUNT, _BIND, _RECURSIVE, _PRIVATE = 1, 32, 4096, 16384, 1 << 18
 """MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE of sys/mount.h."""
@@ -21,15 +21,19 @@ _KEPT = {"nosuid": 2, "nodev": 4, "noexec": 8, "noatime": 1024, "nodiratime": 20
 _NO_FILES = frozenset({"proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", "mqueue", "securityfs", "bpf"})
 
 
+def keep_private() -> None:
+    """Keep what is mounted in this mount namespace out of all others; raises `OSError`."""
+    _mount(None, "/", None, _RECURSIVE | _PRIVATE)
+
+
 def read_only(folders: Sequence[Path]) -> None:
     """Make all file systems read-only for this process and what it starts, but these folders and devices.
 
-    The process must be in a mount namespace of its own, and may have no other thread.
+    The process must be in a mount namespace of its own that is private.
 
     Raises:
         OSError: A mount could not be made read-only; nothing may be taken for held then.
     """
-    _mount(None, "/", None, _RECURSIVE | _PRIVATE)
     for folder in folders:
         _mount(str(folder), str(folder), None, _BIND | _RECURSIVE)
     for place, kind, options in _mounts():

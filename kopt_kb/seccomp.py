@@ -1,9 +1,9 @@
 """A filter of system calls for untrusted processes: what reaches past a process, or widens the kernel it sees.
 
 Refused with EPERM: sockets other than unix ones; reading, tracing or steering other processes; new namespaces, mounts
-and modules; io_uring (which does file work that no filter sees), bpf, performance events, keys. `clone3` answers ENOSYS,
-so that libraries fall back to `clone`, whose flags a filter can read. It holds for all that a process starts, and nothing
-lifts it (seccomp(2), prctl(2), linux/filter.h, linux/seccomp.h).
+and modules; io_uring (which does file work that no filter sees), bpf, performance events, keys. `clone3` answers
+ENOSYS, so that libraries fall back to `clone`, whose flags a filter can read. It holds for all that a process starts,
+and nothing lifts it (seccomp(2), prctl(2), linux/filter.h, linux/seccomp.h).
 """
 
 from __future__ import annotations

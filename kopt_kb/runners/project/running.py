@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from errno import EACCES, ENOENT
@@ -44,7 +45,6 @@ class Session:
     started: Started
     told: bool = False
     wall_s: float = 0.0
-    csvs: int = 0
     caged: bool = False
 
     def tell(self, argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
@@ -69,18 +69,15 @@ class Session:
 
     def next_csv(self, side: str) -> Path:
         """Return a file that no benchmark has written yet, in a folder of its own."""
-        self.csvs += 1
-        folder = self.folder / f"{side}-{self.csvs}"
-        folder.mkdir()
-        return folder / "results.csv"
+        return Path(tempfile.mkdtemp(prefix=f"{side}-", dir=self.folder)) / "results.csv"
 
-    def keep_cage(self, held: Isolation) -> None:
+    def keep_cage(self, held: Isolation, command: str) -> None:
         """Say once what the commands of this job were held by, and what was missing."""
         if not self.caged:
             self.caged = True
-            self.say(f"held by: {', '.join(held.held) or 'nothing'}")
+            self.say(f"{command}: held by {', '.join(held.held) or 'nothing'}")
             for name, why in held.missing.items():
-                self.say(f"not held by: {name} ({why})")
+                self.say(f"{command}: not held by {name}: {why}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +139,18 @@ class Commands:
         held = session.folder / "cage.json"
         cage = cage_of(copy.folder, held, report, network=self.copies.project.network)
         try:
-            found = _program(argv[0], copy.folder, self.variables(copy, command))
+            variables = self.variables(copy, command)
+            found = _program(argv[0], copy.folder, variables)
             with session.log.open("ab") as log:
                 ended = process.run(
-                    caged([found, *argv[1:]], cage), env=self.variables(copy, command), limits=limits, log=log, started=session.tell,
+                    caged([found, *argv[1:]], cage), env=variables, limits=limits, log=log, started=session.tell,
                     folder=copy.folder,
                 )  # fmt: skip
         except OSError as error:
             reason = f"{argv[0]} can't be run: {error.strerror or error}"
             session.say(reason)
             return f"the {command.name} did not start: {reason}"
-        session.keep_cage(held_by(held))
+        session.keep_cage(held_by(held), command.name)
         session.wall_s += ended.wall_s
         if ended.passed is not None:
             much = f"printed more than {MAX_PRINTED_BYTES >> 20} MiB"

@@ -12,20 +12,20 @@ __all__ = ["GPU_DEVICES", "cage_of", "home_of", "passed_on"]
 
 _NAMES = frozenset({
     "CC", "CFLAGS", "CPATH", "CPLUS_INCLUDE_PATH", "CXX", "CXXFLAGS", "LANG", "LANGUAGE", "LDFLAGS", "LIBRARY_PATH",
-    "LOGNAME", "MAKEFLAGS", "MAX_JOBS", "NINJA_STATUS", "OMP_NUM_THREADS", "PATH", "PKG_CONFIG_PATH", "SHELL", "TERM", "TZ",
-    "USER", "VIRTUAL_ENV", "VISIBLE_DEVICES", "XLA_FLAGS",
+    "LOGNAME", "MAKEFLAGS", "MAX_JOBS", "NINJA_STATUS", "OMP_NUM_THREADS", "PATH", "PKG_CONFIG_PATH", "SHELL", "TERM",
+    "TZ", "USER", "VIRTUAL_ENV", "VISIBLE_DEVICES", "XLA_FLAGS",
 })  # fmt: skip
 _PREFIXES = (
-    "AMD_", "CMAKE_", "CONDA_", "CUBLAS", "CUDA", "CUDNN", "CUTE", "CUTLASS_", "GPU_", "HIP", "HSA_", "LC_", "LD_LIBRARY",
-    "MIOPEN_", "MKL_", "NCCL_", "NVCC_", "NVIDIA_", "NVTE_", "PYTHON", "PYTORCH_", "RCCL_", "ROCBLAS_", "ROCM", "ROCR_",
-    "TORCH", "TRITON_",
+    "AMD_", "CMAKE_", "CONDA_", "CUBLAS", "CUDA", "CUDNN", "CUTE", "CUTLASS_", "GPU_", "HIP", "HSA_", "LC_",
+    "LD_LIBRARY", "MIOPEN_", "MKL_", "NCCL_", "NVCC_", "NVIDIA_", "NVTE_", "PYTHON", "PYTORCH_", "RCCL_", "ROCBLAS_",
+    "ROCM", "ROCR_", "TORCH", "TRITON_",
 )  # fmt: skip
 """Variables of compilers, drivers and GPU libraries; whoever runs this may have secrets among the others."""
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "API_KEY")
 
 GPU_DEVICES = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*", "/dev/kfd", "/dev/dxg")
 """Devices that programs open for writing to use a GPU."""
-_OTHER = ("/dev/shm", "/dev/full", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty")
+_OTHER = ("/dev/shm", "/dev/full", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty")  # noqa: S108 - a device
 
 
 def passed_on(named: Sequence[str]) -> dict[str, str]:

@@ -87,8 +87,9 @@ def _writer(text: str) -> Callable[[Path], object]:
 
 def _replaced(path: Path, fill: Callable[[Path], object]) -> Path:
     """Fill a temporary file beside the path and put it in its place."""
-    if path.is_dir():
-        raise BadInput("is a folder", where=str(path), fix="name a file", code="KB111")
+    if path.exists() and not path.is_file():  # putting a file in its place would remove a device or a pipe
+        what = "is a folder" if path.is_dir() else "is no regular file"
+        raise BadInput(what, where=str(path), fix="name a file", code="KB111")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     os.close(handle)
     try:

@@ -114,7 +114,7 @@ def test_timing_in_turn(bench: Bench) -> None:
     assert [one.n for one in sides["candidate"]] == [1, 1]
     assert sides["incumbent"][0].median_s == pytest.approx(2 * sides["candidate"][0].median_s, rel=1e-6)
     assert found.result.header[0] == "label"
-    assert found.printed.count("kb: benchmark: ") == 4
+    assert found.printed.count("kb: benchmark: {python}") == 4
     copies = {sha: one.folder for sha, one in bench.executor.commands.copies.kept.items()}
     bench.run("timing", faster)
     assert {sha: one.folder for sha, one in bench.executor.commands.copies.kept.items()} == copies
@@ -257,12 +257,43 @@ def test_a_poisoned_cache_is_not_run(bench: Bench, project_root: Path) -> None:
     assert found.result is not None and not found.result.problem
 
 
-def test_copies_of_other_versions_are_out_of_reach(bench: Bench, project_root: Path) -> None:
-    """Nothing lies beside a copy; what is found all the same may not be written."""
+def test_the_cage_keeps_a_command_from_everything_but_its_copy(bench: Bench, project_root: Path) -> None:
+    """Another version's copy, the project itself and the home of the user can't be written; the log says what held."""
     bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 128"))
-    assert [list(one.folder.parent.iterdir()) for one in bench.executor.commands.copies.kept.values()] == [
-        [one.folder] for one in bench.executor.commands.copies.kept.values()
-    ]
+    other = bench.executor.commands.copies.kept[sha256(bench.baseline).hexdigest()].folder
+    for place in (other, project_root, Path.home(), Path(__file__).parent):
+        spoil = f"TILE = 64\nopen({str(place / 'slow.flag')!r}, 'w').close()"
+        found = bench.run("timing", bench.with_kernel("TILE = 64", spoil))
+        if "not held by write-protected files" in found.printed:
+            pytest.skip("neither Landlock nor mount namespaces here")
+        assert found.result is not None and "Error: " in found.result.problem
+        assert not (place / "slow.flag").exists()
+    assert "held by" in found.printed
+
+
+def test_a_command_gets_a_home_of_its_own_and_no_secrets(
+    bench: Bench, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Variables of its kind and those that the file names; HOME and TMPDIR lie beside the copy."""
+    for name in ("SECRET_THING", "CUDA_API_KEY", "CUDA_HOME", "MINE"):
+        monkeypatch.setenv(name, "x")
+    named = Bench(project_root, ("[project]\n", '[project]\nenvironment = ["MINE"]\n'))
+    copy = named.executor.commands.copies.of(named.baseline, named.protected)
+    variables = named.executor.commands.variables(copy, named.project.commands["test"])
+    named.executor.close()
+    assert {"CUDA_HOME", "MINE", "PATH"} <= variables.keys()
+    assert not {"SECRET_THING", "CUDA_API_KEY"} & variables.keys()
+    assert Path(variables["HOME"]).parent == Path(variables["TMPDIR"]).parent == copy.folder.parent
+
+
+def test_copies_of_other_versions_are_watched_without_a_cage(
+    bench: Bench, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing lies beside a copy but its own; what is found all the same may not be written."""
+    monkeypatch.setattr("kopt_kb.runners.project.running.caged", lambda argv, _: list(argv))
+    bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 128"))
+    for one in bench.executor.commands.copies.kept.values():
+        assert {place.name for place in one.folder.parent.iterdir()} == {"project", "home", "tmp"}
     incumbent = bench.executor.commands.copies.kept[sha256(bench.baseline).hexdigest()].folder
     spoil = f"TILE = 64\nopen({str(incumbent / 'slow.flag')!r}, 'w').close()"
     found = bench.run("timing", bench.with_kernel("TILE = 64", spoil))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,12 @@ def test_a_folder_is_no_file(invented: Collection, tmp_path: Path) -> None:
     """Named."""
     with pytest.raises(BadInput, match="folder"):
         write(FORMS["csv"], invented, tmp_path)
+
+
+def test_what_is_no_regular_file_stays(invented: Collection, tmp_path: Path) -> None:
+    """A pipe, as a device would be: named, and still there afterwards."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(BadInput, match="no regular file"):
+        write(FORMS["csv"], invented, pipe)
+    assert pipe.is_fifo()
