@@ -1,4 +1,4 @@
-"""Bare function names out of demangled kernel names."""
+"""Bare function names out of kernel names, mangled or not."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _RUNTIME = re.compile(r"__amd_rocclr_\w+")
 _UNNAMED = re.compile(
     r"\(anonymous namespace\)|<unnamed>|unnamed>|\{anonymous\}|\((?:anonymous|unnamed) (?:class|type)[^)]*\)"
 )
+_MANGLED = "_Z"
+_LENGTH = re.compile(r"[1-9]\d{0,3}")
 _SUFFIX = re.compile(r"\s*(?:\[clone [^\]]*\]|\(\.kd\)|\.kd)\s*$")
 
 
@@ -24,10 +26,22 @@ def function_name(demangled: str) -> str:
         demangled: Name with or without return type, namespaces, template arguments and parameters.
     """
     text = _UNNAMED.sub("", _SUFFIX.sub("", demangled.strip()))
+    if text.startswith(_MANGLED):
+        return _last_identifier(text) or text
     match = re.search(r"[(<\[]", text)
     head = text[: match.start()] if match and match.start() else text
     bare = head.strip().rsplit("::", 1)[-1].rsplit(" ", 1)[-1]
     return bare.strip("*&") or demangled.strip()
+
+
+def _last_identifier(mangled: str) -> str:
+    """Return the function of an Itanium-mangled name: the last of the identifiers with their lengths, `2at6native…`."""
+    rest = mangled.removeprefix(_MANGLED).lstrip("N").lstrip("K").removeprefix("St")
+    found = ""
+    while match := _LENGTH.match(rest):
+        stop = match.end() + int(match[0])
+        found, rest = rest[match.end() : stop], rest[stop:]
+    return found
 
 
 def role_of(function: str) -> Role:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.profile.timeline import DeviceTimeline
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import NoKernelMatches, ReportError
 from kopt_kb.analysis.readers.table import READERS
 
-__all__ = ["read_profiles", "reader_of"]
+__all__ = ["read_profiles", "read_report", "reader_of"]
 
 _LFS_MARK = b"version https://git-lfs.github.com/spec/"
 _NAMES_SHOWN = 8
@@ -31,13 +32,26 @@ def read_profiles(path: str | Path, *, kernel: str | None = None, source: bool =
         NoKernelMatches: `kernel` matches none of the names.
         MissingTool: A package the format needs is not installed.
     """
+    return read_report(path, kernel=kernel, source=source)[0]
+
+
+def read_report(
+    path: str | Path, *, kernel: str | None = None, source: bool = False
+) -> tuple[Iterator[KernelProfile], tuple[DeviceTimeline, ...] | None]:
+    """Return the kernel profiles of a report and, for a trace, what its devices did; None for a report of counters.
+
+    Args and errors are those of `read_profiles`.
+    """
     pattern = _pattern(kernel)
     report = Path(path)
     reader = reader_of(report)
+    if reader.trace is not None:
+        trace = reader.trace(report)
+        return _selected(iter(trace.profiles), pattern, report), trace.devices
     profiles = reader.read(report)
     if source and reader.source is not None:
         profiles = reader.source(report, profiles)
-    return _selected(profiles, pattern, report)
+    return _selected(profiles, pattern, report), None
 
 
 def reader_of(path: str | Path) -> Reader:

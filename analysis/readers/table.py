@@ -13,6 +13,10 @@ from kopt_kb.analysis.readers.common.base import Reader
 from kopt_kb.analysis.readers.nvidia.ncu_csv import NCU_CSV, NCU_OTHER_PAGE
 from kopt_kb.analysis.readers.nvidia.ncu_rep import NCU_REP
 from kopt_kb.analysis.readers.nvidia.ncu_text import NCU_TEXT
+from kopt_kb.analysis.readers.trace.chrome import CHROME_TRACE
+from kopt_kb.analysis.readers.trace.hatchet import HATCHET
+from kopt_kb.analysis.readers.trace.nsys import NSYS_SQLITE
+from kopt_kb.analysis.readers.trace.rpd import RPD
 
 __all__ = ["READERS"]
 
@@ -21,10 +25,14 @@ READERS: tuple[Reader, ...] = (
     NCU_CSV,
     NCU_OTHER_PAGE,
     NCU_TEXT,
+    NSYS_SQLITE,
+    RPD,
     ROCPD,
     ROCPROF_COMPUTE_DB,
     ROCPROF_V1_DB,
     ROCPROFV3_JSON,
+    HATCHET,
+    CHROME_TRACE,
     ROCPROF_COMPUTE,
     ROCPROFV3_CSV,
     ROCPROF_V1,

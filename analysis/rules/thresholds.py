@@ -25,8 +25,8 @@ __all__ = ["HEADER", "OWN_SOURCE", "Threshold", "ThresholdFault", "Thresholds", 
 HEADER = ("Code", "Metric", "Op", "Value", "Unit", "Source", "Note")
 OWN_SOURCE = "kopt-kb zoo"
 _PAGES: Mapping[Vendor, tuple[str, ...]] = {
-    "nvidia": ("counters/nvidia_thresholds.md",),
-    "amd": ("counters/nvidia_thresholds.md", "counters/amd_thresholds.md"),
+    "nvidia": ("counters/nvidia_thresholds.md", "counters/trace_thresholds.md"),
+    "amd": ("counters/nvidia_thresholds.md", "counters/trace_thresholds.md", "counters/amd_thresholds.md"),
 }
 """Pages in the order they are read: a later one replaces rows."""
 _CODE = re.compile(r"BN-[A-Z0-9-]+")

@@ -15,6 +15,7 @@ from kopt_kb.wire import Wire
 
 __all__ = ["Recommendation", "Verdict"]
 
+_ABSENT_SHOWN = 16
 _RANKS = ("High", "Medium", "Low")
 
 
@@ -83,7 +84,10 @@ class Verdict(Wire):
     @property
     def proof(self) -> str:
         """The evidence on one line, else what was not collected."""
-        return "; ".join(str(one) for one in self.evidence) or f"not collected: {', '.join(self.absent)}"
+        if self.evidence or len(self.absent) <= _ABSENT_SHOWN:
+            return "; ".join(str(one) for one in self.evidence) or f"not collected: {', '.join(self.absent)}"
+        shown = ", ".join(self.absent[:_ABSENT_SHOWN])
+        return f"not collected: {shown} and {len(self.absent) - _ABSENT_SHOWN} more"
 
     def actions(self) -> list[str]:
         """Return the ranked recommendations, one a line."""

@@ -6,18 +6,21 @@ import argparse
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from kopt_kb.analysis.profile import Source
-from kopt_kb.analysis.readers.read import read_profiles
+from kopt_kb.analysis.profile import KernelProfile, Source
+from kopt_kb.analysis.profile.join import Counterparts, with_counters
+from kopt_kb.analysis.readers.read import read_report
 from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
 from kopt_kb.cli.profile_text import Judged, by_time, render, shares_of
+from kopt_kb.cli.profile_timeline import JudgedTimeline, judged_timelines, render_timelines, timeline_documents
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import JSON
 
-__all__ = ["add_arguments", "documents", "judge", "print_judged", "run"]
+__all__ = ["JudgedReports", "add_arguments", "documents", "judge", "judge_reports", "print_judged", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,20 +39,47 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"--top {args.top} shows nothing", fix="give 1 or more", code="KB105")
     registry = open_registry(args)
     platform = None if args.platform is None else registry.platform(args.platform)
-    reports, judged = judge(args.files, args.kernel, registry, platform, source=args.source)
-    if args.top is not None:
-        judged = judged[: args.top]
+    found = judge_reports(args.files, args.kernel, registry, platform, source=args.source)
     if args.json:
-        print_json({"reports": [one.to_json() for one in reports], "kernels": documents(judged)})
+        print_json(found.document(args.top))
         return ExitCode.OK
-    print_judged(reports, judged)
+    print_judged(found, args.top)
     return ExitCode.OK
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedReports:
+    """Reports with their kernels by total time, and the devices of traces.
+
+    Attributes:
+        reports: In the order they were given.
+        kernels: Those of all reports.
+        timelines: Devices of traces.
+    """
+
+    reports: list[Source]
+    kernels: list[Judged]
+    timelines: list[JudgedTimeline]
+
+    def document(self, top: int | None = None) -> dict[str, JSON]:
+        """Return the document of the command, with the first `top` kernels."""
+        kernels: list[JSON] = list(documents(self.kernels)[:top])
+        timelines: dict[str, JSON] = {"timelines": timeline_documents(self.timelines)} if self.timelines else {}
+        return {"reports": [one.to_json() for one in self.reports], **timelines, "kernels": kernels}
 
 
 def judge(
     files: list[str], kernel: str | None, registry: Registry, platform: Platform | None = None, *, source: bool = False
 ) -> tuple[list[Source], list[Judged]]:
-    """Return the reports and each kernel with its verdict under the roofs of the product it ran on.
+    """Return the reports and each kernel with its verdict under the roofs of the product it ran on."""
+    found = judge_reports(files, kernel, registry, platform, source=source)
+    return found.reports, found.kernels
+
+
+def judge_reports(
+    files: list[str], kernel: str | None, registry: Registry, platform: Platform | None = None, *, source: bool = False
+) -> JudgedReports:
+    """Return reports, kernels with verdicts, and devices; kernels of traces take counters from the other reports.
 
     Args:
         files: Reports.
@@ -59,16 +89,31 @@ def judge(
         platform: The product that the user says it was; a report that names another raises `BadInput`.
     """
     reports: list[Source] = []
-    judged: list[Judged] = []
+    timed: list[KernelProfile] = []
+    counted: list[KernelProfile] = []
+    timelines: list[JudgedTimeline] = []
     for file in files:
         with _no_collection():
-            found = list(read_profiles(file, kernel=kernel, source=source))
+            profiles, devices = read_report(file, kernel=kernel, source=source)
+            found = list(profiles)
         if found:
             reports.append(found[0].source)
-        for one in found:
-            product = product_of(one, registry, platform)
-            judged.append(Judged(one, classify(one, product), product))
-    return reports, by_time(judged)
+        (counted if devices is None else timed).extend(found)
+        timelines += judged_timelines(file, devices or ())
+    judged: list[Judged] = []
+    for one in _joined(timed, counted):
+        product = product_of(one, registry, platform)
+        judged.append(Judged(one, classify(one, product), product))
+    return JudgedReports(reports, by_time(judged), timelines)
+
+
+def _joined(timed: list[KernelProfile], counted: list[KernelProfile]) -> list[KernelProfile]:
+    """Return kernels of traces with the counters that other reports have of them, and the other kernels."""
+    if not timed or not counted:
+        return [*timed, *counted]
+    others = Counterparts.of(counted)
+    found = [one if (other := others.find(one)) is None else with_counters(one, other) for one in timed]
+    return [*found, *(one for one in counted if id(one) not in others.used)]
 
 
 @contextmanager
@@ -83,16 +128,20 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def print_judged(reports: list[Source], judged: list[Judged]) -> None:
-    """Print the reports, the table, and the proof of each verdict."""
-    for one in reports:
+def print_judged(found: JudgedReports, top: int | None = None) -> None:
+    """Print the reports, what devices of traces did, the table of the first `top` kernels, and each verdict's proof."""
+    judged = found.kernels
+    for one in found.reports:
         version = f" {printable(one.tool_version)}" if one.tool_version else ""
         print(f"Report: {printable(one.file)} ({one.format}, {one.tool}{version})")
     products = dict.fromkeys(str(one.platform.id) for one in judged if one.platform is not None)
     if products:
         print(f"Product: {', '.join(products)}")
     print()
-    print(render(judged))
+    if found.timelines:
+        print(render_timelines(found.timelines) + "\n")
+    if judged:
+        print(render(judged, top))
 
 
 def documents(judged: list[Judged]) -> list[dict[str, JSON]]:

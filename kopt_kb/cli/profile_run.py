@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from kopt_kb.cli.output import add_common, print_json
-from kopt_kb.cli.profile_read import documents, judge, print_judged
+from kopt_kb.cli.profile_read import judge_reports, print_judged
 from kopt_kb.errors import ExitCode, MissingTool
 from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, Tool, choose_tool, execute, plan
 from kopt_kb.wiki.registry import Registry
@@ -51,11 +51,11 @@ def run(args: argparse.Namespace) -> int:
     for line in execute(made, args.output):
         print(f"kb: {line}; its counters are missing", file=sys.stderr)
     kernel = args.kernel if made.tool == "ncu" else None
-    reports, judged = judge([str(one) for one in made.reports], kernel, Registry.open())
+    found = judge_reports([str(one) for one in made.reports], kernel, Registry.open())
     if args.json:
-        print_json({"reports": [one.to_json() for one in reports], "kernels": documents(judged)})
-    elif judged:
-        print_judged(reports, judged)
+        print_json(found.document())
+    elif found.kernels:
+        print_judged(found)
     else:
         print(f"recorded under {args.output}")
     return ExitCode.OK

@@ -60,9 +60,10 @@ def by_time(judged: Sequence[Judged]) -> list[Judged]:
     return sorted(judged, key=lambda one: -total_s(one))
 
 
-def render(judged: Sequence[Judged]) -> str:
-    """Return the whole text of kernels that are already in their order."""
+def render(judged: Sequence[Judged], top: int | None = None) -> str:
+    """Return the text of kernels that are already in their order: the first `top`, with their part of all."""
     whole_s = sum(map(total_s, judged))
+    judged = judged[:top]
     user = [one for one in judged if one.profile.role != "runtime"]
     helpers = [one for one in judged if one.profile.role == "runtime"]
     parts = [_table(user, whole_s)] if user else []

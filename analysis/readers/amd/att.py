@@ -17,10 +17,10 @@ from kopt_kb.analysis.isa.producers import producer_of
 from kopt_kb.analysis.profile import HotSpot, KernelProfile, Place, Source
 from kopt_kb.analysis.readers.amd.amd_csv import csv_rows, folded, header_of, whole_in
 from kopt_kb.analysis.readers.amd.amd_names import plain_name
-from kopt_kb.analysis.readers.amd.amd_sqlite import text_of, whole_of
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.json_stream import JsonStream
+from kopt_kb.analysis.readers.common.sqlite import text_of, whole_of
 
 __all__ = ["ATT", "read_att"]
 

@@ -20,9 +20,9 @@ from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector, CounterSum
 from kopt_kb.analysis.readers.amd.amd_devices import device_of_agent
 from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
-from kopt_kb.analysis.readers.amd.amd_sqlite import open_database, text_of, whole_of
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
+from kopt_kb.analysis.readers.common.sqlite import open_database, text_of, whole_of
 
 __all__ = ["ROCPD", "read_rocpd"]
 

@@ -18,9 +18,9 @@ from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_devices import device_of_sysinfo
 from kopt_kb.analysis.readers.amd.amd_names import plain_name
-from kopt_kb.analysis.readers.amd.amd_sqlite import open_database, text_of
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
+from kopt_kb.analysis.readers.common.sqlite import open_database, text_of
 from kopt_kb.quantity import Exactness
 
 __all__ = ["ROCPROF_COMPUTE_DB", "read_rocprof_compute_db"]

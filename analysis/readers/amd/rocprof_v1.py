@@ -10,12 +10,12 @@ from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_csv import header_of
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
 from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
-from kopt_kb.analysis.readers.amd.amd_sqlite import open_database, text_of
 from kopt_kb.analysis.readers.amd.amd_stats import is_stats, read_stats
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.amd_wide import WideReader, read_wide, rows_with_text
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
+from kopt_kb.analysis.readers.common.sqlite import open_database, text_of
 
 __all__ = ["ROCPROF_V1", "ROCPROF_V1_DB", "read_rocprof_v1", "read_rocprof_v1_db"]
 

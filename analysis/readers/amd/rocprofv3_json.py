@@ -13,11 +13,11 @@ from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_devices import device_of_agent
 from kopt_kb.analysis.readers.amd.amd_dispatch import Shape
-from kopt_kb.analysis.readers.amd.amd_sqlite import text_of, whole_of
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.json_stream import JsonStream
+from kopt_kb.analysis.readers.common.sqlite import text_of, whole_of
 
 __all__ = ["ROCPROFV3_JSON", "read_rocprofv3_json"]
 

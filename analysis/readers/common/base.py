@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.profile.timeline import Trace
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["SQLITE_MAGIC", "Head", "Reader", "encoding_of"]
+__all__ = ["GZIP_MAGIC", "SQLITE_MAGIC", "Head", "Reader", "encoding_of"]
 
 SQLITE_MAGIC = b"SQLite format 3\x00"
+GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_BITS = 31  # zlib's word for a window of 32 KiB behind a gzip header
 _HEAD_BYTES = 1 << 18
 
 
@@ -39,6 +43,16 @@ class Head:
             return b""
         with self.path.open("rb") as stream:
             return stream.read(_HEAD_BYTES)
+
+    @cached_property
+    def unpacked(self) -> bytes:
+        """The same, out of a gzip file when it is one; what doesn't unpack is left out."""
+        if not self.data.startswith(GZIP_MAGIC):
+            return self.data
+        try:
+            return zlib.decompressobj(wbits=_GZIP_BITS).decompress(self.data, _HEAD_BYTES)
+        except zlib.error:
+            return b""
 
     @cached_property
     def text(self) -> str:
@@ -84,6 +98,7 @@ class Reader:
             (for content that is recognised and can't be used).
         read: Yields profiles; raises `ReportError` with file and line or offset for damaged content.
         source: Adds costs of single instructions where the format keeps them apart; None where `read` has them all.
+        trace: Returns kernels and what devices did over time, for formats that have times; None for the others.
     """
 
     id: str
@@ -91,3 +106,4 @@ class Reader:
     sniff: Callable[[Head], bool]
     read: Callable[[Path], Iterator[KernelProfile]]
     source: Callable[[Path, Iterator[KernelProfile]], Iterator[KernelProfile]] | None = None
+    trace: Callable[[Path], Trace] | None = None

@@ -1,4 +1,4 @@
-"""JSON documents of any size, walked from the outside in: only one element is held at a time."""
+"""JSON documents of any size, packed by gzip or not, walked from the outside in: only one element is held at a time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from kopt_kb.analysis.readers.common.errors import ReportError
+from kopt_kb.analysis.readers.common.unpacked import open_unpacked
 
 __all__ = ["JsonStream"]
 
@@ -30,7 +31,7 @@ class JsonStream:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._stream = path.open("rb")
+        self._stream = open_unpacked(path)
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._scan = json.JSONDecoder().raw_decode
         self._text = ""

@@ -19,7 +19,12 @@ from kopt_kb.analysis.profile.names import function_name
         ("copy_blocked[v1,abc](Array<long long, 1, C>, long long)", "copy_blocked"),
         ("vecCopy(double*, double*, int) [clone .kd]", "vecCopy"),
         ("vecCopy(double*) (.kd)", "vecCopy"),
-        ("_ZN7cutlass6KernelE.kd", "_ZN7cutlass6KernelE"),
+        ("_ZN7cutlass6KernelE.kd", "Kernel"),
+        ("_Z10add_kernelPfS_i", "add_kernel"),
+        ("_ZN2at6native12_GLOBAL__N_17fill_itILi4EEEvi", "fill_it"),
+        ("_ZNKSt3mapclEv", "map"),
+        ("_Zxx", "_Zxx"),
+        ("_Z99short", "short"),
         ("", ""),
     ],
 )

@@ -38,6 +38,12 @@ def amd():
 
 
 @pytest.fixture(scope="session")
+def traces():
+    """Invented traces, and the recorded ones."""
+    return _load("trace_samples", HERE / "trace_samples.py")
+
+
+@pytest.fixture(scope="session")
 def tables():
     """Counter tables of rocprofv3, read the general way."""
     return _load("rocprofv3_tables", HERE / "rocprofv3_tables.py")

@@ -6,9 +6,9 @@ import sqlite3
 
 import pytest
 
-from kopt_kb.analysis.readers.amd import amd_sqlite
-from kopt_kb.analysis.readers.amd.amd_sqlite import open_database, text_of, whole_of
+from kopt_kb.analysis.readers.common import sqlite
 from kopt_kb.analysis.readers.common.errors import ReportError
+from kopt_kb.analysis.readers.common.sqlite import open_database, text_of, whole_of
 
 
 def test_a_report_is_never_written(tmp_path):
@@ -49,7 +49,7 @@ def test_values_of_another_type_are_absent():
 )
 def test_a_view_that_never_ends_is_ended(tmp_path, monkeypatch, body):
     """Rows without end, one row that takes for ever, and a join of nothing: all end with the limit."""
-    monkeypatch.setattr(amd_sqlite, "_LIMIT_S", 0.2)
+    monkeypatch.setattr(sqlite, "_LIMIT_S", 0.2)
     path = tmp_path / "x.db"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE t (x)")

@@ -1,0 +1,1 @@
+"""Readers of traces: times of kernels, copies and launch calls, without counters."""

@@ -1,0 +1,122 @@
+"""Timelines of devices as text: what they were busy with, what they waited for, and the longest gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kopt_kb.analysis.profile.timeline import Copies, DeviceTimeline
+from kopt_kb.analysis.rules.trace import TraceFinding, judge_timeline
+from kopt_kb.cli.output import printable, table
+from kopt_kb.wire import JSON
+
+__all__ = ["JudgedTimeline", "judged_timelines", "render_timelines", "timeline_documents"]
+
+_NAME_CHARS = 60
+_DEVICES_SHOWN = 8
+_STREAMS_SHOWN = 6
+
+
+class JudgedTimeline(NamedTuple):
+    """A device of a trace with what limits it."""
+
+    file: str
+    timeline: DeviceTimeline
+    findings: tuple[TraceFinding, ...]
+
+
+def judged_timelines(file: str, timelines: Sequence[DeviceTimeline]) -> list[JudgedTimeline]:
+    """Return the devices of a trace with what limits each."""
+    return [JudgedTimeline(file, one, judge_timeline(one)) for one in timelines]
+
+
+def timeline_documents(judged: Sequence[JudgedTimeline]) -> list[JSON]:
+    """Return the elements of `timelines`."""
+    return [
+        {"file": one.file, **one.timeline.to_json(), "verdicts": [each.to_json() for each in one.findings]}
+        for one in judged
+    ]
+
+
+def render_timelines(judged: Sequence[JudgedTimeline]) -> str:
+    """Return one block a device, the longest span first."""
+    ranked = sorted(judged, key=lambda one: -one.timeline.span_s)
+    several = len({one.file for one in judged}) > 1
+    blocks = [_block(one, several=several) for one in ranked[:_DEVICES_SHOWN]]
+    if len(ranked) > _DEVICES_SHOWN:
+        blocks.append(f"{len(ranked) - _DEVICES_SHOWN} more devices; --json has all")
+    return "\n\n".join(blocks)
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.4g} {unit}"
+    return f"{seconds * 1e6:.4g} us"
+
+
+def _block(one: JudgedTimeline, *, several: bool) -> str:
+    timeline = one.timeline
+    who = f"rank {timeline.rank} " if timeline.rank else ""
+    name = f" ({timeline.name})" if timeline.name else ""
+    place = f" in {one.file}" if several else ""
+    span = f"{_time(timeline.span_s)} from first to last event, busy {100 - timeline.idle_pct:.1f} %"
+    title = printable(who + timeline.device + name + place)
+    lines = [f"GPU {title}: {span}, {timeline.launches} kernel launches"]
+    for finding in one.findings:
+        lines.append(f"  Limit: {finding.limiter}")
+        lines.append(f"    Evidence: {finding.proof}")
+        lines += [f"    {number}. {step}" for number, step in enumerate(finding.advice, 1)]
+    lines += [f"  {text}" for text in (_work(timeline), _idle(timeline), *map(_copies, timeline.copies)) if text]
+    streams = timeline.streams[:_STREAMS_SHOWN]
+    if len(timeline.streams) > 1:
+        more = f"; {len(timeline.streams) - len(streams)} more" if len(timeline.streams) > len(streams) else ""
+        each = "; ".join(f"{printable(at.stream)}: {at.events} events, {_time(at.busy_s)}" for at in streams)
+        lines.append(f"  streams {each}{more}")
+    return "\n".join([*lines, *_gaps(timeline)])
+
+
+def _work(timeline: DeviceTimeline) -> str:
+    parts = [f"kernels {timeline.pct(timeline.kernel_s):.1f} %"]
+    for word, time_s, alone_s in (
+        ("collectives", timeline.communication_s, timeline.communication_alone_s),
+        ("copies and fills", timeline.copy_s, timeline.copy_alone_s),
+    ):
+        if time_s:
+            parts.append(f"{word} {timeline.pct(time_s):.1f} % ({timeline.pct(alone_s):.1f} % with nothing beside)")
+    return "busy: " + ", ".join(parts)
+
+
+def _idle(timeline: DeviceTimeline) -> str:
+    if not timeline.gaps:
+        return ""
+    host_s = max(0.0, timeline.host_s - timeline.synchronisation_s)
+    parts = [
+        f"{timeline.pct(time_s):.1f} % {words}"
+        for time_s, words in (
+            (host_s, "before the host had launched"),
+            (timeline.synchronisation_s, "after the host waited for the device"),
+            (timeline.device_s, "although launched"),
+            (timeline.unknown_s, "of unknown cause (no launch call in the trace)"),
+        )
+        if time_s
+    ]
+    return f"idle {timeline.idle_pct:.1f} % in {timeline.gaps} gaps: " + ", ".join(parts)
+
+
+def _copies(copies: Copies) -> str:
+    size = "" if copies.moved_bytes is None else f", {copies.moved_bytes / 1e6:.4g} MB"
+    rate = "" if copies.rate_si is None else f", {copies.rate_si / 1e9:.3g} GB/s"
+    return f"{printable(copies.direction)}: {copies.count} x{size} in {_time(copies.time_s)}{rate}"
+
+
+def _gaps(timeline: DeviceTimeline) -> list[str]:
+    if not timeline.longest:
+        return []
+    rows = [["gap", "share %", "at", "cause", "after", "before"]]
+    rows += [
+        [_time(one.time_s), f"{timeline.pct(one.time_s):.1f}", _time(one.at_s), one.cause, one.after[:_NAME_CHARS],
+         one.before[:_NAME_CHARS]]
+        for one in timeline.longest
+    ]  # fmt: skip
+    return ["  longest gaps:", table(rows, indent=4, right=range(3))]
