@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.wiki.merge import build_sheet
-from kopt_kb.wiki.page import Page, read_page
+from kopt_kb.wiki.kin import odd_products, odd_targets
+from kopt_kb.wiki.names import Identity
+from kopt_kb.wiki.page import Page
 from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.wiki import Wiki, default_root
 
 _PIPES = re.compile(r"(?<!\\)\|")
@@ -79,6 +81,29 @@ _CHANGES: dict[str, Callable[[str, random.Random], str | None]] = {
     "a quarter less": _scaled(0.75),
     "digits transposed": _transposed,
 }
+
+
+class _Planted(Wiki):
+    """A wiki with one page replaced; all others are read once, from the wiki it is made of."""
+
+    def __init__(self, whole: Wiki, path: str, text: str) -> None:
+        self.whole, self.path, self.text = whole, path, text
+        self.root, self.use_cache = whole.root, False
+        self._bytes, self._pages, self._sheets = {path: text.encode()}, {}, {}
+        self.label = whole.label
+
+    def page(self, path: str) -> Page | None:
+        """Return the replaced page, or the whole wiki's."""
+        return super().page(path) if path == self.path else self.whole.page(path)
+
+    def read(self, path: str) -> bytes | None:
+        """Return the replaced bytes, or the whole wiki's."""
+        return super().read(path) if path == self.path else self.whole.read(path)
+
+    def sheet(self, identity: Identity) -> Sheet:
+        """Return the sheet, built again where the replaced page is part of it."""
+        mine = self.path in {identity.path, f"targets/{identity.target}.md"}
+        return super().sheet(identity) if mine else self.whole.sheet(identity)
 
 
 class Planter:
@@ -178,18 +203,13 @@ class Planter:
                 yield made
 
     def faults(self, path: str, text: str | None = None) -> Counter[tuple[str, str]]:
-        """Return the faults of the products that a page speaks about, with that page's text replaced."""
+        """Return the faults of the products that a page speaks about and of its kin, with that page's text replaced."""
+        wiki = _Planted(self.wiki, path, text or self.texts[path])
         found: Counter[tuple[str, str]] = Counter()
-        for product in self.products.get(path, [path]):
-            target = next(name for name, paths in self.products.items() if product in paths)
-            pages = {
-                name: read_page(
-                    (text if name == path and text else self.texts[name]).encode(), name, kind=name.split("/")[0]
-                )
-                for name in (product, target)
-            }
-            sheet = build_sheet(pages[product], pages[target])
-            found.update((fault.code, fault.message) for fault in sheet.faults)
+        for one in wiki.names.identities.values():
+            if path in {one.path, f"targets/{one.target}.md"}:
+                found.update((fault.code, fault.message) for fault in wiki.sheet(one).faults)
+        found.update((fault.code, fault.message) for fault in (*odd_targets(wiki), *odd_products(wiki)))
         return found
 
 

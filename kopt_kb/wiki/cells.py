@@ -108,7 +108,7 @@ def _parse_notes(text: str) -> tuple[tuple[str, str], ...]:
         if not colon or tag not in TAGS or not body.strip():
             raise CellFault("WK209", f"malformed note {part[:60]!r}", f"write `tag: text`, tags: {', '.join(TAGS)}")
         if (tag == "exception") != bool(rule):
-            raise CellFault("WK209", f"malformed note {head!r}", "write `exception RULE-ID: why`")
+            raise CellFault("WK209", f"malformed note {head!r}", "write `exception RULE-ID: VALUE, why`")
         notes.append((tag, f"{rule.strip()}: {body.strip()}" if rule else body.strip()))
     return tuple(notes)
 
@@ -150,6 +150,9 @@ def _check_grade(grade: str, kind: str, one: Metric) -> None:
             f"grade {grade} on {one.id}",
             "pass limits, and only they, are acceptance_compute rows of grade threshold",
         )
+    elif one.id.startswith("measured_") and grade == "vendor":
+        fix = "grade it measured or device, or secondary if others measured it, a vendor too"
+        raise CellFault("WK205", f"grade vendor on {one.id}: no sheet promises it", fix)
 
 
 def _check_evidence(kind: str, grade: str, sources: tuple[Source, ...], tags: set[str]) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from kopt_kb.wiki.announced import LIST, list_faults
 from kopt_kb.wiki.faults import Fault
-from kopt_kb.wiki.kin import odd_targets
+from kopt_kb.wiki.kin import odd_products, odd_targets
 from kopt_kb.wiki.knowledge import FOLDERS, page_faults, read_knowledge
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.page import Page, read_page
@@ -208,5 +208,6 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     report.faults += list_faults(wiki)
     report.faults += changed_rows(wiki)
     report.faults += odd_targets(wiki)
+    report.faults += odd_products(wiki)
     faults = tuple(dict.fromkeys(report.faults))
     return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks))

@@ -33,6 +33,7 @@ def evidence_faults(front: FrontMatter, rows: list[Row], footnotes: Mapping[str,
         yield from _vendor(front, row, footnotes)
         yield from _neighbour(row, own, names)
         yield from _identity(front, row)
+        yield from _vouched(row)
     yield from _full_as_shipped(rows)
 
 
@@ -100,6 +101,15 @@ def _identity(front: FrontMatter, row: Row) -> Iterator[Fault]:
     if row.kind == "token" and row.metric in expected and row.chosen is not False and row.value != want:
         message = f"{row.key} = {row.value} on a page of {target}"
         yield Fault("WK215", row.path, row.line, message, f"it is {want}" if want else "it belongs elsewhere", row.key)
+
+
+def _vouched(row: Row) -> Iterator[Fault]:
+    """An exception says which value it is for: a value that changes under it is excused no more."""
+    for tag, text in row.notes:
+        rule, _, why = text.partition(": ")
+        if tag == "exception" and not why.startswith(f"{row.value}, "):
+            message = f"the exception {rule} of {row.key} does not begin with its value {row.value}"
+            yield Fault("WK216", row.path, row.line, message, f"write `exception {rule}: {row.value}, why`", row.key)
 
 
 def _cell(source: Source) -> tuple[str, str]:

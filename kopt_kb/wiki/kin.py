@@ -1,21 +1,29 @@
-"""Targets of one vendor beside each other: a limit that all others agree on is not changed without a word."""
+"""Pages beside each other: what all other targets of a vendor agree on, what products of one chip family share."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 
 from kopt_kb.wiki.faults import Fault
+from kopt_kb.wiki.names import Identity
+from kopt_kb.wiki.physics.base import Facts, one
 from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.wiki import Wiki
 
-__all__ = ["odd_targets"]
+__all__ = ["odd_products", "odd_targets"]
 
 _RULE = "KIN"
 _LEAST = 5
 """So many targets of a vendor have to state a limit before one of them can be the odd one."""
-_ODD = 1
-"""At most so many may differ: where more do, the limit is one that generations differ in."""
+_GENERATIONS = ("ops_per_clock_per_sm", "peak_compute")
+"""What every generation changes: a value of its own is no sign of a slip there."""
+
+
+def _declared(row: Row) -> bool:
+    return any(tag == "exception" and text.startswith(f"{_RULE}:") for tag, text in row.notes)
 
 
 def _stated(wiki: Wiki) -> dict[tuple[str, str], list[Row]]:
@@ -23,26 +31,126 @@ def _stated(wiki: Wiki) -> dict[tuple[str, str], list[Row]]:
     for path in wiki.pages("targets"):
         page = wiki.page(path)
         for row in page.rows if page is not None else ():
-            if row.kind == "value" and row.chosen is not False and page is not None:
-                found[str(page.front.get("vendor")), f"{row.key} {row.unit}"].append(row)
+            if row.kind == "value" and row.chosen is not False and row.metric not in _GENERATIONS and page is not None:
+                found[str(page.front.get("vendor")), row.key].append(row)
     return found
 
 
 def odd_targets(wiki: Wiki) -> Iterator[Fault]:
-    """Yield a fault for each limit in which one target differs from all others of its vendor.
+    """Yield a fault for each limit of a target that no other target of its vendor has.
 
-    A difference that is real declares `exception KIN: why`.
+    Limits are copied from generation to generation: one that stands alone is new or mistyped. What is new declares
+    `exception KIN: VALUE, why`.
     """
-    for (vendor, _), rows in _stated(wiki).items():
-        usual, many = Counter(row.value for row in rows).most_common(1)[0]
-        if many < _LEAST or len(rows) - many > _ODD:
-            continue
-        for row in rows:
-            declared = any(tag == "exception" and text.startswith(f"{_RULE}:") for tag, text in row.notes)
-            if row.value != usual and not declared:
-                message = f"{row.key} = {row.value}, all other {vendor} targets say {usual}"
-                yield Fault("WK406", row.path, row.line, message, f"read it again, or declare `exception {_RULE}: why`")
-            elif row.value == usual and declared:
-                yield Fault(
-                    "WK303", row.path, row.line, f"{row.key} is that of the other targets", "remove the exception"
-                )
+    for (vendor, _), stated in _stated(wiki).items():
+        counts = Counter(row_value(row) for row in stated)
+        for row in stated:
+            alone = counts[row_value(row)] == 1 and len(stated) >= _LEAST
+            if alone and not _declared(row):
+                message = f"{row.key} = {row.value}, no other {vendor} target says so"
+                fix = f"read it again, or declare `exception {_RULE}: {row.value}, why`"
+                yield Fault("WK406", row.path, row.line, message, fix)
+            elif not alone and _declared(row):
+                message = f"{row.key} is that of other targets too"
+                yield Fault("WK303", row.path, row.line, message, "remove the exception")
+
+
+_Ratio = Callable[[Facts], tuple[Row, Fraction] | None]
+
+
+def _over(metric: str, below: str, **axes: str) -> _Ratio:
+    """Return what reads a row and its ratio to another metric of the same page."""
+
+    def ratio(facts: Facts) -> tuple[Row, Fraction] | None:
+        row, other = one(facts, metric, **axes), one(facts, below)
+        return None if row is None or other is None else (row, row_value(row) / row_value(other))
+
+    return ratio
+
+
+def _alone(metric: str, **axes: str) -> _Ratio:
+    def ratio(facts: Facts) -> tuple[Row, Fraction] | None:
+        row = one(facts, metric, **axes)
+        return None if row is None else (row, row_value(row))
+
+    return ratio
+
+
+def _pin(facts: Facts) -> tuple[Row, Fraction] | None:
+    row, clock, bus = one(facts, "memory_bandwidth"), one(facts, "memory_clock"), one(facts, "memory_bus_width")
+    if row is not None and bus is not None:
+        return row, row_value(row) * 8 / row_value(bus)
+    if clock is None:
+        return None
+    return clock, row_value(clock) * int(dict(clock.axes)["multiplier"].removeprefix("x"))
+
+
+def _of_target(one: Identity, _: Facts) -> str:
+    return one.target
+
+
+def _of_memory(_: Identity, facts: Facts) -> str:
+    return facts.memory_type.value if facts.memory_type is not None else ""
+
+
+def _of_both(one: Identity, facts: Facts) -> str:
+    memory = _of_memory(one, facts)
+    return f"{one.target} with {memory}" if memory else ""
+
+
+_CLOCK = {"class": "boost", "ops": "all"}
+_MAXIMUM = {"class": "max", "ops": "all"}
+_FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], ...] = (
+    ("matrix units of an SM", _of_target, _over("matrix_units", "sm_count"), Fraction(1)),
+    ("bits a second of a pin", _of_memory, _pin, Fraction(13, 10)),
+    ("memory bandwidth", _of_both, _alone("memory_bandwidth"), Fraction(2)),
+    ("L2 behind a bit of the bus", _of_target, _over("l2_capacity", "memory_bus_width"), Fraction(3, 2)),
+    ("L2 for each SM", _of_target, _over("l2_capacity", "sm_count"), Fraction(3, 2)),
+    ("memory behind a bit of the bus", _of_memory, _over("memory_capacity", "memory_bus_width"), Fraction(31, 30)),
+    ("watts of an SM", _of_target, _over("board_power", "sm_count", kind="tdp"), Fraction(17, 10)),
+    ("boost clock", _of_target, _alone("sm_clock", **_CLOCK), Fraction(115, 100)),
+    ("highest clock", _of_target, _alone("sm_clock", **_MAXIMUM), Fraction(12, 10)),
+)
+"""What products share: the words, who is compared, the number, and how far the nearest of kin may be."""
+
+
+def odd_products(wiki: Wiki) -> Iterator[Fault]:
+    """Yield a fault for each number that is far from that of every product of its kin.
+
+    Kin are products of one target, or with one type of memory. What is new declares `exception KIN: VALUE, why`.
+    """
+    sheets = [(one, Facts(wiki.sheet(one))) for one in wiki.names.identities.values()]
+    far: dict[Row, str] = {}
+    for words, group, ratio, factor in _FAMILY:
+        kin: dict[str, list[tuple[Row, Fraction]]] = defaultdict(list)
+        for identity, facts in sheets:
+            found, name = ratio(facts), group(identity, facts)
+            if found is not None and name:
+                kin[name].append(found)
+        for name, members in kin.items():
+            for row in _far(members, factor):
+                far.setdefault(row, f"{words} of {row.key} = {row.value} {row.unit}: far from all others of {name}")
+    yield from _judged(far, (row for _, facts in sheets for row in _product_rows(facts)))
+
+
+def _far(members: list[tuple[Row, Fraction]], factor: Fraction) -> Iterator[Row]:
+    """Yield the rows that have no other member within the factor; two members alone prove nothing."""
+    for at, (row, number) in enumerate(members):
+        others = [other for place, (_, other) in enumerate(members) if place != at]
+        if len(others) > 1 and not any(max(number, other) <= factor * min(number, other) for other in others):
+            yield row
+
+
+def _product_rows(facts: Facts) -> Iterator[Row]:
+    for found in facts.by_metric.values():
+        yield from (row for row, _ in found if row.path.startswith("hardware/"))
+
+
+def _judged(far: dict[Row, str], known: Iterable[Row]) -> Iterator[Fault]:
+    for row, message in far.items():
+        if not _declared(row) and row.path.startswith("hardware/"):
+            fix = f"read it again, or declare `exception {_RULE}: {row.value}, why`"
+            yield Fault("WK406", row.path, row.line, message, fix)
+    for row in known:
+        if _declared(row) and row not in far:
+            yield Fault("WK303", row.path, row.line, f"{row.key} is near its kin", "remove the exception")

@@ -89,7 +89,7 @@ def _apply_physics(sheet: Sheet) -> None:
     sheet.checks = list(judge(sheet))
     for check in sheet.checks:
         if check.outcome == "fail":
-            fix = f"read the document again, or declare `exception {check.rule}: why` with a reason that holds"
+            fix = f"read the document again, or declare `exception {check.rule}: VALUE, why` with a reason that holds"
             sheet.faults.append(Fault(check.rule, check.path, check.line, check.detail, fix, check.key))
     needed = {(c.rule, c.path, c.line) for c in sheet.checks if c.outcome in {"excepted", "not-checkable"}}
     for row in sheet.rows:

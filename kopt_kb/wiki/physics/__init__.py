@@ -1,7 +1,7 @@
 """Physics rules: what must hold between the rows of one sheet. One rule a function, one code each.
 
 Tolerances are fixed: 2 % for products of rounded values, 1 % for ratios, none for counts. No rule names a value
-or a product; what deviates for a reason declares `exception RULE: why` on its row.
+or a product; what deviates for a reason declares `exception RULE: VALUE, why` on its row.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-DIES": memory.die_sums,
     "PHY-LINK": memory.link_totals,
     "PHY-ACHIEVED-BW": memory.measured_below_documented,
+    "PHY-PATTERN": memory.patterns,
     "PHY-CAPACITY": capacity.usable_capacity,
     "PHY-STACKS": capacity.stacks,
     "PHY-PIN": capacity.pin_rate,
@@ -65,11 +66,13 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-POOL": orders.l1_pool,
     "PHY-CACHE": caches.l2_size,
     "PHY-LLC": caches.memory_side_slices,
+    "PHY-NEAR": caches.powers_of_two,
     "PHY-LINE": caches.lines,
     "PHY-GENERATION": links.link_generation,
     "PHY-EACH": links.both_beside_each,
     "PHY-HOST": links.host_slot,
     "PHY-WATTS": power.power_a_processor,
+    "PHY-STEP": power.round_watts,
     "PHY-CAP": power.default_cap,
     "PHY-DIAG": power.diagnostic_target,
     "PHY-TYPE": technology.pin_rate_of_type,

@@ -9,7 +9,7 @@ from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["l2_size", "lines", "memory_side_slices"]
+__all__ = ["l2_size", "lines", "memory_side_slices", "powers_of_two"]
 
 _KIB, _MIB = Fraction(1024), Fraction(1024**2)
 _SHARE_LEAST, _SHARE_MOST = 32 * _KIB, _MIB
@@ -63,3 +63,15 @@ def lines(facts: Facts) -> Iterator[Finding]:
             size = int(row_value(row))
             good = _LINE_LEAST <= size <= _LINE_MOST and size & (size - 1) == 0
             yield _verdict(row, good, f"{row.key} = {row.value} {row.unit}")
+
+
+_NEAR = ("l1_capacity", "scalar_cache_capacity", "instruction_cache_capacity")
+
+
+def powers_of_two(facts: Facts) -> Iterator[Finding]:
+    """The caches of one processor, its shared memory granule and its banks are powers of two of 4 KiB to 512 KiB."""
+    for metric in _NEAR:
+        for row in rows(facts, metric):
+            size = row_value(row)
+            whole = size.denominator == 1 and int(size) & (int(size) - 1) == 0
+            yield _verdict(row, whole and 4 * _KIB <= size <= 512 * _KIB, f"{row.key} = {row.value} {row.unit}")

@@ -43,9 +43,10 @@ def link_generation(facts: Facts) -> Iterator[Finding]:
 
 def both_beside_each(facts: Facts) -> Iterator[Finding]:
     """A link's bandwidth of one direction stands beside that of both: sheets print the total."""
-    for row, axes in facts.by_metric.get("link_bandwidth", ()):
+    found = [*facts.by_metric.get("link_bandwidth", ()), *facts.by_metric.get("host_bandwidth", ())]
+    for row, axes in found:
         if axes.get("direction") == "each":
-            total = one(facts, "link_bandwidth", **{**axes, "direction": "both"})
+            total = one(facts, row.metric, **{**axes, "direction": "both"})
             good = total is not None and within(row_value(total), 2 * row_value(row), PRODUCT_TOLERANCE)
             yield Finding(row, "pass" if good else "fail", f"{row.key} beside the same link in both directions")
 

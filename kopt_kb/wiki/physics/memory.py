@@ -9,7 +9,7 @@ from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["bandwidth", "die_sums", "link_totals", "measured_below_documented", "visible_capacity"]
+__all__ = ["bandwidth", "die_sums", "link_totals", "measured_below_documented", "patterns", "visible_capacity"]
 
 _BITS_PER_BYTE = 8
 
@@ -98,3 +98,36 @@ def measured_below_documented(facts: Facts) -> Iterator[Finding]:
             above = row_value(row) > top
             detail = f"{row.key} = {row.value} {row.unit} is {'above' if above else 'below'} memory_bandwidth"
             yield Finding(row, "fail" if above else "pass", detail)
+
+
+_PATTERNS = Fraction(135, 100)
+"""Reading, writing and copying the same bytes differ by up to 1.3 in what one author measures on one part."""
+
+
+def patterns(facts: Facts) -> Iterator[Finding]:
+    """What one document measures at one level is alike for all patterns, and a level nearer the SM is the faster."""
+    by_place: dict[tuple[str, str, str], list[Row]] = {}
+    for row, axes in facts.by_metric.get("measured_bandwidth", ()):
+        if not row.path.startswith("measured/"):
+            for source in row.sources[:1]:
+                by_place.setdefault((source.id, axes["level"], axes["bytes"]), []).append(row)
+    for found in by_place.values():
+        middle = sorted(map(row_value, found))[len(found) // 2]
+        for row in found if len(found) > 1 else ():
+            near = max(row_value(row), middle) <= _PATTERNS * min(row_value(row), middle)
+            yield Finding(row, "pass" if near else "fail", f"{row.key} beside the other patterns of its document")
+    yield from _levels(by_place)
+
+
+_NEARER = {"l1": "l2", "shared": "l2", "l2": "dram", "llc": "dram"}
+
+
+def _levels(by_place: dict[tuple[str, str, str], list[Row]]) -> Iterator[Finding]:
+    best: dict[str, Fraction] = {}
+    for (_, level, _), found in by_place.items():
+        best[level] = max([best.get(level, Fraction(0)), *map(row_value, found)])
+    for (_, level, _), found in by_place.items():
+        below = best.get(_NEARER.get(level, ""))
+        for row in found if below is not None else ():
+            good = row_value(row) >= below
+            yield Finding(row, "pass" if good else "fail", f"{row.key} against the level behind it")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, value, within
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["default_cap", "diagnostic_target", "power_a_processor"]
+__all__ = ["default_cap", "diagnostic_target", "power_a_processor", "round_watts"]
 
 _WATTS_LEAST, _WATTS_MOST = 1, 12
 """Board power for each processor of every part of 2017 to 2026: 1.2 to 9.2 W."""
@@ -26,6 +26,19 @@ def power_a_processor(facts: Facts) -> Iterator[Finding]:
                 good = _WATTS_LEAST <= each <= _WATTS_MOST
                 detail = f"{row.key} = {row.value} {row.unit} is {float(each):.1f} W for each of {count} SMs"
                 yield Finding(row, "pass" if good else "fail", detail)
+
+
+_STEP, _BELOW = 5, 1
+"""Boards are sold by multiples of 5 W; a diagnostic asks for that or for 1 W less."""
+
+
+def round_watts(facts: Facts) -> Iterator[Finding]:
+    """The power of a sheet, and of a cap that a device starts with, is a multiple of 5 W."""
+    for kind, below in (("tdp", 0), ("cap_default", 0), ("cap_max", 0), ("diag_target", _BELOW)):
+        for row, axes in facts.by_metric.get("board_power", ()):
+            if axes.get("kind") == kind and row.grade != "derived":
+                good = any((row_value(row) + less) % _STEP == 0 for less in range(below + 1))
+                yield Finding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} in steps of 5 W")
 
 
 def default_cap(facts: Facts) -> Iterator[Finding]:

@@ -13,10 +13,10 @@ __all__ = ["clock_range", "error_correction", "pin_rate_of_type", "time_to_read_
 
 _GBIT = UNITS["Gbit/s"].factor
 _PIN_RATES: dict[str, tuple[str, str]] = {
-    "HBM2": ("1.4", "2.5"),
-    "HBM2e": ("2.3", "3.6"),
-    "HBM3": ("3.8", "6.4"),
-    "HBM3e": ("5.8", "9.8"),
+    "HBM2": ("1.7", "2.5"),
+    "HBM2e": ("2.8", "3.7"),
+    "HBM3": ("3.8", "6.5"),
+    "HBM3e": ("5.8", "9.3"),
     "HBM4": ("7.0", "13"),
     "GDDR5": ("5", "9"),
     "GDDR6": ("10", "21"),

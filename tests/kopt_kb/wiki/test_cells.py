@@ -103,3 +103,24 @@ def test_zero_is_no_value() -> None:
     with pytest.raises(CellFault, match="peak_compute of 0") as caught:
         parse(value="0", source='[^s] row 1 quote="0 TFLOPS"')
     assert caught.value.code == "WK202"
+
+
+@pytest.mark.parametrize(
+    ("grade", "ok"), [("secondary", True), ("measured", True), ("device", True), ("vendor", False)]
+)
+def test_no_sheet_promises_a_measurement(grade: str, ok: bool) -> None:
+    """What a vendor measured and published is secondary to the reader, as all that others measured."""
+    row = {
+        "metric": "measured_bandwidth",
+        "value": "900",
+        "unit": "GB/s",
+        "grade": grade,
+        "source": '[^s] a quote="900"',
+    }
+    row["conditions"] = "level=dram; pattern=copy; bytes=unstated"
+    if ok:
+        assert parse(**row).grade == grade
+    else:
+        with pytest.raises(CellFault) as caught:
+            parse(**row)
+        assert caught.value.code == "WK205"

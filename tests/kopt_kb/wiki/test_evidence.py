@@ -73,3 +73,21 @@ def test_a_target_is_what_its_name_says(target: str, metric: str, value: str, ex
         '[^a]: title="T"; publisher="Maker"; url="https://example.org"; revision="1"; read="2026-11-21"\n'
     )
     assert [fault.code for fault in read_page(text.encode(), "targets/t.md", kind="targets").faults] == expected
+
+
+@pytest.mark.parametrize(
+    ("note", "expected"),
+    [
+        ("exception PHY-RATE: 100, why", []),
+        ("exception PHY-RATE: why", ["WK216"]),
+        ("exception PHY-RATE: 200, why", ["WK216"]),
+        ("exception PHY-RATE: 100", ["WK216"]),
+        ("exception PHY-RATE: 1000, why", ["WK216"]),
+        ("exception PHY-RATE: 100, why; exception KIN: why", ["WK216"]),
+        ("method: why", []),
+    ],
+)
+def test_an_exception_names_its_value(product: Path, note: str, expected: list[str]) -> None:
+    """A value that is changed under its exception is excused no more."""
+    row = '[^sheet] table 1 quote="100 SMs" |'
+    assert codes(product, row, f"{row} {note}") == expected

@@ -1,4 +1,4 @@
-"""One target that differs from all others of its vendor says why."""
+"""One target that differs from all others of its vendor, one product from all of its kin, says why."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.wiki.kin import odd_targets
+from kopt_kb.wiki.kin import odd_products, odd_targets
 from kopt_kb.wiki.wiki import Wiki
 
 
@@ -27,16 +27,55 @@ def wiki_of(root: Path, sizes: list[str], note: str = "") -> Wiki:
         (["64", "32", "32", "32", "32", "32"], ["targets/sm_00.md"]),
         (["32", "32", "32", "32", "32", "32"], []),
         (["64", "64", "32", "32", "32", "32", "32"], []),
-        (["64", "32", "32", "32", "32"], []),
+        (["64", "32", "32", "32", "32"], ["targets/sm_00.md"]),
+        (["64", "32", "32", "32"], []),
+        (["64", "16", "32", "32", "32", "32"], ["targets/sm_00.md", "targets/sm_10.md"]),
     ],
 )
 def test_the_odd_one_is_named(wiki_root: Path, sizes: list[str], odd: list[str]) -> None:
-    """One against five; two are a generation, and one against four is no majority to speak of."""
+    """One against four, two alone each; two alike are a generation, and of four targets nothing is said."""
     assert [fault.path for fault in odd_targets(wiki_of(wiki_root, sizes))] == odd
 
 
 @pytest.mark.parametrize(("first", "codes"), [("64", []), ("32", ["WK303"])])
 def test_a_real_difference_says_why_and_no_other_does(wiki_root: Path, first: str, codes: list[str]) -> None:
     """The exception is for the odd one only."""
-    wiki = wiki_of(wiki_root, [first, *["32"] * 5], "exception KIN: waves of its own")
+    wiki = wiki_of(wiki_root, [first, *["32"] * 5], f"exception KIN: {first}, waves of its own")
     assert [fault.code for fault in odd_targets(wiki)] == codes
+
+
+def family_of(root: Path, watts: list[str], note: str = "") -> Wiki:
+    """The invented product again and again, each with a power of its own; the note is of the first."""
+    page = root / "hardware/nvidia/t10.md"
+    text = page.read_text()
+    front, _, body = text.partition("\n---\n")
+    for number, power in enumerate(watts):
+        row = f'| board_power | {power} | W | kind=tdp | vendor | [^sheet] table 1 quote="{power} W" | '
+        named = front.replace("T10", f"X{number}").replace("Test 10", f"Other {number}")
+        tables = body.replace("| memory_type |", f"{row}{note if number == 0 else ''} |\n| memory_type |")
+        (page.parent / f"x{number}.md").write_text(f"{named}\n---\n{tables}")
+    page.unlink()
+    return Wiki(root, use_cache=False)
+
+
+@pytest.mark.parametrize(
+    ("watts", "odd"),
+    [
+        (["300", "300", "300"], []),
+        (["510", "300", "300"], []),
+        (["515", "300", "300"], ["hardware/nvidia/x0.md"]),
+        (["900", "300", "310"], ["hardware/nvidia/x0.md"]),
+        (["900", "300"], []),
+        (["510", "300", "180"], []),
+    ],
+)
+def test_a_product_far_from_its_kin_is_named(wiki_root: Path, watts: list[str], odd: list[str]) -> None:
+    """One near relative is enough; of two products nothing is said."""
+    assert sorted({fault.path for fault in odd_products(family_of(wiki_root, watts))}) == odd
+
+
+@pytest.mark.parametrize(("first", "codes"), [("900", []), ("300", ["WK303"])])
+def test_a_new_product_says_why(wiki_root: Path, first: str, codes: list[str]) -> None:
+    """The exception is for the odd one only, and none is kept for others."""
+    wiki = family_of(wiki_root, [first, "300", "300"], f"exception KIN: {first}, a new board")
+    assert [fault.code for fault in odd_products(wiki)] == codes

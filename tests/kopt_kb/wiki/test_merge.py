@@ -62,16 +62,16 @@ def test_formulas_need_values(wiki_root: Path, product: Path) -> None:
 
 def test_unused_exceptions_fail(wiki_root: Path, product: Path) -> None:
     """A rule that passes needs no exception."""
-    edit(product, 'quote="102.4 teraFLOPS" | |', 'quote="102.4 teraFLOPS" | exception PHY-RATE: none needed |')
+    edit(product, 'quote="102.4 teraFLOPS" | |', 'quote="102.4 teraFLOPS" | exception PHY-RATE: 102.4, none needed |')
     assert faults(wiki_root) == ["WK303"]
 
 
 def test_used_exceptions_pass(wiki_root: Path, product: Path) -> None:
     """A quarter of the rate, for a reason; the sparse row is excepted too."""
     edit(product, "| 102.4 | TFLOPS", "| 25.6 | TFLOPS")
-    edit(product, 'quote="102.4 teraFLOPS" | |', 'quote="25.6 teraFLOPS" | exception PHY-RATE: rate is cut |')
+    edit(product, 'quote="102.4 teraFLOPS" | |', 'quote="25.6 teraFLOPS" | exception PHY-RATE: 25.6, rate is cut |')
     edit(product, "| 204.8 | TFLOPS", "| 51.2 | TFLOPS")
-    edit(product, 'quote="204.8 TF*" | |', 'quote="51.2 TF*" | exception PHY-RATE: rate is cut |')
+    edit(product, 'quote="204.8 TF*" | |', 'quote="51.2 TF*" | exception PHY-RATE: 51.2, rate is cut |')
     assert faults(wiki_root) == []
 
 

@@ -21,6 +21,8 @@ from kopt_kb.wiki.physics import judge
         ("PHY-EACH", ("link_bandwidth 450 GB/s link=nvlink4;direction=each", "link_bandwidth 900 GB/s link=nvlink4;direction=both"), ["pass"]),
         ("PHY-EACH", ("link_bandwidth 900 GB/s link=nvlink4;direction=each", "link_bandwidth 900 GB/s link=nvlink4;direction=both"), ["fail"]),
         ("PHY-EACH", ("link_bandwidth 900 GB/s link=nvlink4;direction=each",), ["fail"]),
+        ("PHY-EACH", ("host_bandwidth 900 GB/s link=nvlink_c2c;direction=each",), ["fail"]),
+        ("PHY-EACH", ("host_bandwidth 450 GB/s link=nvlink_c2c;direction=each", "host_bandwidth 900 GB/s link=nvlink_c2c;direction=both"), ["pass"]),
         ("PHY-HOST", ("host_bandwidth 128 GB/s link=pcie5x16;direction=both",), ["pass"]),
         ("PHY-HOST", ("host_bandwidth 63 GB/s link=pcie4x16;direction=both",), ["pass"]),
         ("PHY-HOST", ("host_bandwidth 31.5 GB/s link=pcie4x16;direction=each",), ["pass"]),

@@ -113,3 +113,28 @@ def test_a_total_of_links_needs_the_number_of_links(sheet_of) -> None:
     assert outcomes(sheet_of(total, count), "PHY-LINK") == ["not-checkable"]
     one_way = "link_bandwidth 450 GB/s link=NVLink4;direction=each"
     assert outcomes(sheet_of(total, each, count, one_way), "PHY-LINK") == ["pass", "pass"]
+
+
+DRAM = "measured_bandwidth {} GB/s level=dram;pattern={};bytes=unstated @ {}"
+
+
+@pytest.mark.parametrize(
+    ("copy", "document", "expected"),
+    [
+        ("1000", "a", ["pass", "pass"]),
+        ("1350", "a", ["pass", "pass"]),
+        ("1351", "a", ["fail", "pass"]),
+        ("4000", "b", []),
+    ],
+)
+def test_patterns_of_one_document_are_alike(sheet_of, copy: str, document: str, expected: list[str]) -> None:
+    """A factor of 1.35 between copy and read of one author; another author is another matter."""
+    rows = (DRAM.format(copy, "copy", document), DRAM.format("1000", "read", "a"))
+    assert sorted(outcomes(sheet_of(*rows), "PHY-PATTERN")) == sorted(expected)
+
+
+@pytest.mark.parametrize(("l2", "outcome"), [("1001", "pass"), ("1000", "pass"), ("999", "fail"), ("1", "fail")])
+def test_a_nearer_level_is_the_faster(sheet_of, l2: str, outcome: str) -> None:
+    """The L2 of a part is never measured slower than its memory."""
+    rows = (DRAM.format("1000", "read", "a"), f"measured_bandwidth {l2} GB/s level=l2;pattern=read;bytes=4MiB @ b")
+    assert outcomes(sheet_of(*rows), "PHY-PATTERN") == [outcome]

@@ -147,8 +147,8 @@ PART = ("sm_count 100 count", "sm_clock 1 GHz class=max;ops=all")
              "peak_compute 25.6 TFLOPS dtype=fp32;engine=vector;sparsity=dense;acc=unstated;clock=max"),
             [],
         ),
-        ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 400 GB/s level=dram;pattern=read;bytes=1GB"), ["pass"]),
-        ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 399 GB/s level=dram;pattern=read;bytes=1GB"), ["fail"]),
+        ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 900 GB/s level=dram;pattern=read;bytes=1GB"), ["pass"]),
+        ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 899 GB/s level=dram;pattern=read;bytes=1GB"), ["fail"]),
         ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 1.7 GB/s level=dram;pattern=read;bytes=1GB"), ["fail"]),
         ("PHY-TINY", ("memory_bandwidth 2 TB/s", "measured_bandwidth 1 GB/s level=l2;pattern=read;bytes=1GB"), []),
         (
@@ -162,3 +162,17 @@ PART = ("sm_count 100 count", "sm_clock 1 GHz class=max;ops=all")
 def test_ceilings_and_floors(sheet_of, rule: str, rows: tuple[str, ...], expected: list[str]) -> None:
     """A cut product says so, its own rate decides, and nothing measured is tiny."""
     assert [check.outcome for check in judge(sheet_of(*rows)) if check.rule == rule] == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "outcome"),
+    [
+        ("measured_bandwidth 450 GB/s level=dram;pattern=read;bytes=unstated", "pass"),
+        ("measured_bandwidth 449 GB/s level=dram;pattern=read;bytes=unstated", "fail"),
+        ("measured/p.md:measured_bandwidth 200 GB/s level=dram;pattern=read;bytes=8MiB", "pass"),
+        ("measured/p.md:measured_bandwidth 199 GB/s level=dram;pattern=read;bytes=8MiB", "fail"),
+    ],
+)
+def test_what_is_published_is_no_small_part(sheet_of, row: str, outcome: str) -> None:
+    """0.45 of the memory's bandwidth for a published figure, a fifth on a curve over sizes."""
+    assert outcomes(sheet_of("memory_bandwidth 1000 GB/s", row), "PHY-TINY") == [outcome]

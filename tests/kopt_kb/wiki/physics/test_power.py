@@ -27,6 +27,13 @@ from kopt_kb.wiki.physics import judge
         ("PHY-DIAG", ("board_power 700 W kind=tdp", "board_power 715 W kind=diag_target"), ["fail"]),
         ("PHY-DIAG", ("board_power 400 W kind=tdp", "board_power 500 W kind=cap_default", "board_power 500 W kind=diag_target"), ["pass"]),
         ("PHY-DIAG", ("board_power 500 W kind=diag_target",), ["not-checkable"]),
+        ("PHY-STEP", ("board_power 275 W kind=tdp",), ["pass"]),
+        ("PHY-STEP", ("board_power 257 W kind=tdp",), ["fail"]),
+        ("PHY-STEP", ("board_power 27.5 W kind=tdp",), ["fail"]),
+        ("PHY-STEP", ("board_power 399 W kind=diag_target",), ["pass"]),
+        ("PHY-STEP", ("board_power 398 W kind=diag_target",), ["fail"]),
+        ("PHY-STEP", ("board_power 399 W kind=cap_max",), ["fail"]),
+        ("PHY-STEP", ("board_power 72 W kind=tdp ! PHY-STEP",), ["excepted"]),
     ],
 )  # fmt: skip
 def test_outcomes(sheet_of, rule: str, rows: tuple[str, ...], expected: list[str]) -> None:
