@@ -16,7 +16,7 @@ from kopt_kb.wiki.wiki import Wiki
 __all__ = ["odd_products", "odd_targets"]
 
 _RULE = "KIN"
-_LEAST = 5
+_LEAST = 4
 """So many targets of a vendor have to state a limit before one of them can be the odd one."""
 _GENERATIONS = ("ops_per_clock_per_sm", "peak_compute")
 """What every generation changes: a value of its own is no sign of a slip there."""
@@ -93,6 +93,11 @@ def _of_memory(_: Identity, facts: Facts) -> str:
     return facts.memory_type.value if facts.memory_type is not None else ""
 
 
+def _of_vendor(one: Identity, facts: Facts) -> str:
+    memory = _of_memory(one, facts)
+    return f"{one.vendor} with {memory}" if memory else ""
+
+
 def _of_both(one: Identity, facts: Facts) -> str:
     memory = _of_memory(one, facts)
     return f"{one.target} with {memory}" if memory else ""
@@ -103,6 +108,7 @@ _MAXIMUM = {"class": "max", "ops": "all"}
 _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], ...] = (
     ("matrix units of an SM", _of_target, _over("matrix_units", "sm_count"), Fraction(1)),
     ("bits a second of a pin", _of_memory, _pin, Fraction(13, 10)),
+    ("bits a second of a pin", _of_vendor, _pin, Fraction(13, 10)),
     ("memory bandwidth", _of_both, _alone("memory_bandwidth"), Fraction(2)),
     ("L2 behind a bit of the bus", _of_target, _over("l2_capacity", "memory_bus_width"), Fraction(3, 2)),
     ("L2 for each SM", _of_target, _over("l2_capacity", "sm_count"), Fraction(3, 2)),
@@ -130,7 +136,30 @@ def odd_products(wiki: Wiki) -> Iterator[Fault]:
         for name, members in kin.items():
             for row in _far(members, factor):
                 far.setdefault(row, f"{words} of {row.key} = {row.value} {row.unit}: far from all others of {name}")
+    for row, message in _out_of_order(sheets):
+        far.setdefault(row, message)
     yield from _judged(far, (row for _, facts in sheets for row in _product_rows(facts)))
+
+
+_FREE_AXES = ("acc", "clock", "bytes", "shape", "data", "subsystem", "multiplier", "pattern", "link")
+_ORDER = 2
+"""Beyond twice the largest, or under half of the smallest of all other parts, a unit was mistaken."""
+_MANY = 4
+
+
+def _out_of_order(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, str]]:
+    """Yield each row that is over twice the largest or under half of the smallest of all other products."""
+    same: dict[tuple[str, ...], dict[Row, Fraction]] = defaultdict(dict)
+    for _, facts in sheets:
+        for row in _product_rows(facts):
+            fixed = [f"{name}={text}" for name, text in row.axes if name not in _FREE_AXES]
+            same[row.metric, *fixed][row] = row_value(row)
+    for (metric, *_), found in same.items():
+        ordered = sorted(found.values())
+        for row, number in found.items() if len(found) > _MANY else ():
+            low, high = ordered[number == ordered[0]], ordered[-2 if number == ordered[-1] else -1]
+            if not low <= number * _ORDER or not number <= high * _ORDER:
+                yield row, f"{row.key} = {row.value} {row.unit}: beyond all other products' {metric}"
 
 
 def _far(members: list[tuple[Row, Fraction]], factor: Fraction) -> Iterator[Row]:

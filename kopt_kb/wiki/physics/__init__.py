@@ -65,6 +65,7 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-BANKS": orders.banks,
     "PHY-POOL": orders.l1_pool,
     "PHY-CACHE": caches.l2_size,
+    "PHY-SLICE": caches.l2_slices,
     "PHY-LLC": caches.memory_side_slices,
     "PHY-NEAR": caches.powers_of_two,
     "PHY-LINE": caches.lines,
@@ -81,6 +82,8 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-MHZ": technology.clock_range,
     "PHY-DIGITS": ratios.printed_digits,
     "PHY-TINY": peaks.measured_not_tiny,
+    "PHY-ALIKE": peaks.measured_alike,
+    "PHY-TICK": technology.clock_steps,
     "PHY-DIVISOR": orders.one_divisor,
 }
 

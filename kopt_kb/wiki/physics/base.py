@@ -51,6 +51,7 @@ class Facts:
 
     Attributes:
         by_metric: Rows with their conditions.
+        vendor: Who makes the product.
         memory: Family of the memory's interface: HBM, GDDR or empty.
         memory_type: Row that names the memory technology.
         memory_ecc: Row on its error correction.
@@ -58,6 +59,7 @@ class Facts:
 
     def __init__(self, sheet: Sheet) -> None:
         self.by_metric: dict[str, list[tuple[Row, dict[str, str]]]] = {}
+        self.vendor = str(sheet.front.get("vendor", ""))
         self.memory = ""
         self.memory_type: Row | None = None
         self.memory_ecc: Row | None = None
@@ -106,6 +108,6 @@ def within(actual: Fraction, expected: Fraction, tolerance: Fraction) -> bool:
 def compare(row: Row, expected: Fraction, tolerance: Fraction, meaning: str) -> Finding:
     """Return pass or fail of a row against an expected base-unit value."""
     actual = row_value(row)
-    deviation = float((actual - expected) / expected) * 100
-    detail = f"{row.key} = {row.value} {row.unit} deviates {deviation:+.1f} % from {meaning}"
+    apart = f"deviates {float((actual - expected) / expected) * 100:+.1f} % from" if expected else "is not 0, as"
+    detail = f"{row.key} = {row.value} {row.unit} {apart} {meaning}"
     return Finding(row, "pass" if within(actual, expected, tolerance) else "fail", detail)

@@ -9,7 +9,7 @@ from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["l2_size", "lines", "memory_side_slices", "powers_of_two"]
+__all__ = ["l2_size", "l2_slices", "lines", "memory_side_slices", "powers_of_two"]
 
 _KIB, _MIB = Fraction(1024), Fraction(1024**2)
 _SHARE_LEAST, _SHARE_MOST = 32 * _KIB, _MIB
@@ -18,6 +18,8 @@ _MEMORY_SHARE = Fraction(1, 100)
 """An L2 is at most a hundredth of the memory behind it."""
 _SLICE_BITS = 64
 """A slice of a memory-side cache belongs to 64 bits of the memory bus (one HBM3 channel, four of GDDR6)."""
+_SLICE = 256 * _KIB
+"""The L2 is built of slices of 256 KiB or a multiple: 4 MiB to 129 MiB hold whole ones."""
 _LINE_LEAST, _LINE_MOST = 32, 256
 
 
@@ -41,6 +43,14 @@ def l2_size(facts: Facts) -> Iterator[Finding]:
         yield _verdict(cache, size >= pool, f"{cache.key} = {cache.value} {cache.unit} against the L1 of one SM")
     if memory is not None:
         yield _verdict(cache, size <= memory * _MEMORY_SHARE, f"{cache.key} against a hundredth of memory_capacity")
+
+
+def l2_slices(facts: Facts) -> Iterator[Finding]:
+    """An L2 is a whole number of slices."""
+    cache = one(facts, "l2_capacity")
+    if cache is not None:
+        whole = row_value(cache) % _SLICE == 0
+        yield _verdict(cache, whole, f"{cache.key} = {cache.value} {cache.unit} in slices of 256 KiB")
 
 
 def memory_side_slices(facts: Facts) -> Iterator[Finding]:

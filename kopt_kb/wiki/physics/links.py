@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from kopt_kb.quantity.units import UNITS
-from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, within
+from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, within
 from kopt_kb.wiki.sheet import row_value
 
 __all__ = ["both_beside_each", "host_slot", "link_generation"]
@@ -39,6 +39,9 @@ def link_generation(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} is {float(links):.2f} links"
             )
+            count = one(facts, "link_count", link=dict(row.axes)["link"])
+            if count is not None:
+                yield compare(count, Fraction(round(links)), EXACT, "the total by the bandwidth of one link")
 
 
 def both_beside_each(facts: Facts) -> Iterator[Finding]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, value
+from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["bandwidth", "die_sums", "link_totals", "measured_below_documented", "patterns", "visible_capacity"]
+__all__ = ["alike", "bandwidth", "die_sums", "link_totals", "measured_below_documented", "patterns", "visible_capacity"]
 
 _BITS_PER_BYTE = 8
 
@@ -51,8 +51,12 @@ def visible_capacity(facts: Facts) -> Iterator[Finding]:
 
 
 def die_sums(facts: Facts) -> Iterator[Finding]:
-    """Caches, processors and memory of the whole GPU are the number of dies times those of one die, exactly."""
-    for metric in ("l2_capacity", "llc_capacity", "sm_count", "memory_capacity"):
+    """Caches, processors and memory of the whole GPU are the number of dies times those of one die, exactly.
+
+    Bandwidth, which sheets round, within 2 %.
+    """
+    for metric in ("l2_capacity", "llc_capacity", "sm_count", "memory_capacity", "memory_bandwidth"):
+        tolerance = PRODUCT_TOLERANCE if metric == "memory_bandwidth" else EXACT
         for die in ("xcd", "gcd", "die"):
             part, count, whole = (
                 value(facts, metric, scope=die),
@@ -64,7 +68,7 @@ def die_sums(facts: Facts) -> Iterator[Finding]:
             if count is None:
                 yield Finding(whole, "not-checkable", f"{whole.key}: die_count[die={die}] is not known")
             else:
-                yield compare(whole, part * count, Fraction(0), f"die_count * {metric}[scope={die}]")
+                yield compare(whole, part * count, tolerance, f"die_count * {metric}[scope={die}]")
 
 
 def _total(facts: Facts, row: Row, link: str) -> Iterator[Finding]:
@@ -112,11 +116,16 @@ def patterns(facts: Facts) -> Iterator[Finding]:
             for source in row.sources[:1]:
                 by_place.setdefault((source.id, axes["level"], axes["bytes"]), []).append(row)
     for found in by_place.values():
-        middle = sorted(map(row_value, found))[len(found) // 2]
-        for row in found if len(found) > 1 else ():
-            near = max(row_value(row), middle) <= _PATTERNS * min(row_value(row), middle)
-            yield Finding(row, "pass" if near else "fail", f"{row.key} beside the other patterns of its document")
+        yield from alike(found, _PATTERNS)
     yield from _levels(by_place)
+
+
+def alike(found: list[Row], factor: Fraction) -> Iterator[Finding]:
+    """Pass each of several measurements of one author that is within the factor of their middle one."""
+    middle = sorted(map(row_value, found))[len(found) // 2]
+    for row in found if len(found) > 1 else ():
+        near = max(row_value(row), middle) <= factor * min(row_value(row), middle)
+        yield Finding(row, "pass" if near else "fail", f"{row.key} beside the like of its document")
 
 
 _NEARER = {"l1": "l2", "shared": "l2", "l2": "dram", "llc": "dram"}
@@ -127,7 +136,7 @@ def _levels(by_place: dict[tuple[str, str, str], list[Row]]) -> Iterator[Finding
     for (_, level, _), found in by_place.items():
         best[level] = max([best.get(level, Fraction(0)), *map(row_value, found)])
     for (_, level, _), found in by_place.items():
-        below = best.get(_NEARER.get(level, ""))
-        for row in found if below is not None else ():
+        below = best.get(_NEARER.get(level, ""), Fraction(0))
+        for row in found if below else ():
             good = row_value(row) >= below
             yield Finding(row, "pass" if good else "fail", f"{row.key} against the level behind it")

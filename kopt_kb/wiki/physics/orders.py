@@ -47,14 +47,25 @@ def clock_order(facts: Facts) -> Iterator[Finding]:
     """Base, boost and maximum clocks of the same operations ascend."""
     for ops in ("all", "matrix", "vector"):
         yield from _ascending([one(facts, "sm_clock", **{"class": c}, ops=ops) for c in ("base", "boost", "max")])
+        boost, most = one(facts, "sm_clock", **{"class": "boost"}, ops=ops), value(facts, "sm_clock", **_MAXIMUM)
+        if boost is not None and most is not None and row_value(boost) < _IMPLIED_LEAST * most:
+            yield Finding(boost, "fail", f"{boost.key} is far under the maximum clock")
         implied, top = one(facts, "sm_clock", **{"class": "unstated"}, ops=ops), value(facts, "sm_clock", **_MAXIMUM)
         if implied is not None and top is not None:
             near = _IMPLIED_LEAST * top <= row_value(implied) <= _IMPLIED_MOST * top
             yield Finding(implied, "pass" if near else "fail", f"{implied.key} against the maximum clock")
 
 
+_CAP_LEAST = Fraction(1, 6)
+"""The lowest cap that drivers allow is 0.18 to 0.9 of the power of the sheet."""
+
+
 def power_order(facts: Facts) -> Iterator[Finding]:
-    """The lowest, the default and the highest power cap ascend."""
+    """The lowest, the default and the highest power cap ascend, and the lowest is no small part of the sheet's."""
+    low, sheet = one(facts, "board_power", kind="cap_min"), value(facts, "board_power", kind="tdp")
+    if low is not None and sheet is not None:
+        good = _CAP_LEAST * sheet <= row_value(low) <= sheet
+        yield Finding(low, "pass" if good else "fail", f"{low.key} = {low.value} {low.unit} of {sheet} W")
     yield from _ascending([one(facts, "board_power", kind=kind) for kind in ("cap_min", "cap_default", "cap_max")])
 
 
@@ -105,6 +116,10 @@ def one_divisor(facts: Facts) -> Iterator[Finding]:
             yield Finding(row, "pass" if good else "fail", detail)
 
 
+_WARP, _WARPS_A_BLOCK = 32, 3
+"""Where a warp has 32 threads, an SM has two or three warp slots for each block (compute capabilities 7.0 to 12.1)."""
+
+
 def block_limits(facts: Facts) -> Iterator[Finding]:
     """A block is whole warps and fits the SM; an SM has a warp slot for every block; static fits opt-in memory."""
     block, size = one(facts, "threads_per_block"), value(facts, "warp_size")
@@ -116,6 +131,9 @@ def block_limits(facts: Facts) -> Iterator[Finding]:
         yield _at_most(block, resident)
     if blocks is not None and warps is not None:
         yield _at_most(blocks, warps)
+        share = row_value(warps) / row_value(blocks)
+        if size == _WARP and (share.denominator != 1 or share > _WARPS_A_BLOCK):
+            yield Finding(blocks, "fail", f"{blocks.key} = {blocks.value} of {warps.value} warps")
     modes = [one(facts, "shared_memory_per_block", mode=mode) for mode in ("static", "optin")]
     yield from _ascending([*modes, one(facts, "shared_memory_per_sm")])
 

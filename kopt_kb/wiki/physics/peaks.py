@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, Finding, compare, rows, value, within
+from kopt_kb.wiki.physics.memory import alike
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["ceiling", "lanes", "measured_below_peak", "measured_not_tiny", "rate"]
+__all__ = ["ceiling", "lanes", "measured_alike", "measured_below_peak", "measured_not_tiny", "rate"]
 
 
 def _clocks(facts: Facts, stated: str, engine: str) -> list[Fraction]:
@@ -126,6 +127,29 @@ _TINY = Fraction(1, 5)
 """Nothing that is measured to find a ceiling ends under a fifth of it: a unit was mistaken."""
 _PUBLISHED_RATE, _PUBLISHED_BANDWIDTH = Fraction(3, 10), Fraction(9, 20)
 """What somebody publishes as the best of a part is more: 0.3 to 1 of the peak, 0.45 to 1 of the memory's bandwidth."""
+
+
+_ALIKE = Fraction(125, 100)
+_LIMITS = (("bf16", "fp16", 1), ("fp8", "fp16", 2), ("int8", "fp8", 1))
+_LIMIT_NEAR = Fraction(13, 10)
+"""What a vendor asks of its parts follows the peaks: bf16 as fp16, fp8 twice of it, each within 1.25."""
+
+
+def measured_alike(facts: Facts) -> Iterator[Finding]:
+    """What one document measures of one type is alike over its large shapes; pass limits follow the types' peaks."""
+    by_document: dict[tuple[str, ...], list[Row]] = {}
+    for row, axes in facts.by_metric.get("measured_compute", ()):
+        if not row.path.startswith("measured/") and row.sources:
+            kind = (row.sources[0].id, axes["dtype"], axes["engine"], axes["acc"])
+            by_document.setdefault(kind, []).append(row)
+    for found in by_document.values():
+        yield from alike(found, _ALIKE)
+    for narrow, wide, factor in _LIMITS:
+        for row in rows(facts, "acceptance_compute", dtype=narrow):
+            other = value(facts, "acceptance_compute", dtype=wide, data=dict(row.axes)["data"])
+            if other is not None:
+                near = max(row_value(row), factor * other) <= _LIMIT_NEAR * min(row_value(row), factor * other)
+                yield Finding(row, "pass" if near else "fail", f"{row.key} beside the limit of {wide}")
 
 
 def measured_not_tiny(facts: Facts) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["clock_range", "error_correction", "pin_rate_of_type", "time_to_read_all"]
+__all__ = ["clock_range", "clock_steps", "error_correction", "pin_rate_of_type", "time_to_read_all"]
 
 _GBIT = UNITS["Gbit/s"].factor
 _PIN_RATES: dict[str, tuple[str, str]] = {
@@ -91,3 +91,19 @@ def clock_range(facts: Facts) -> Iterator[Finding]:
             low, high = (Fraction(text) * UNITS["GHz"].factor for text in bounds)
             good = low <= row_value(row) <= high
             yield Finding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit}")
+
+
+_TICK = Fraction(15, 2) * UNITS["MHz"].factor
+_ROUNDED = UNITS["MHz"].factor
+"""Clocks of NVIDIA's cards are multiples of 7.5 MHz (SUPPORTED_CLOCKS of its driver), printed in whole MHz."""
+
+
+def clock_steps(facts: Facts) -> Iterator[Finding]:
+    """A clock that is printed to the MHz is a multiple of 7.5 MHz; one that is printed in hundreds was rounded."""
+    if facts.vendor != "NVIDIA":
+        return
+    for row in rows(facts, "sm_clock"):
+        if row.unit == "MHz" and row.grade != "derived" and "." not in row.value and int(row.value) % 100:
+            apart = row_value(row) % _TICK
+            good = min(apart, _TICK - apart) < _ROUNDED
+            yield Finding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} in steps of 7.5 MHz")

@@ -28,12 +28,13 @@ def wiki_of(root: Path, sizes: list[str], note: str = "") -> Wiki:
         (["32", "32", "32", "32", "32", "32"], []),
         (["64", "64", "32", "32", "32", "32", "32"], []),
         (["64", "32", "32", "32", "32"], ["targets/sm_00.md"]),
-        (["64", "32", "32", "32"], []),
+        (["64", "32", "32", "32"], ["targets/sm_00.md"]),
+        (["64", "32", "32"], []),
         (["64", "16", "32", "32", "32", "32"], ["targets/sm_00.md", "targets/sm_10.md"]),
     ],
 )
 def test_the_odd_one_is_named(wiki_root: Path, sizes: list[str], odd: list[str]) -> None:
-    """One against four, two alone each; two alike are a generation, and of four targets nothing is said."""
+    """One against three, two alone each; two alike are a generation, and of three targets nothing is said."""
     assert [fault.path for fault in odd_targets(wiki_of(wiki_root, sizes))] == odd
 
 
@@ -79,3 +80,20 @@ def test_a_new_product_says_why(wiki_root: Path, first: str, codes: list[str]) -
     """The exception is for the odd one only, and none is kept for others."""
     wiki = family_of(wiki_root, [first, "300", "300"], f"exception KIN: {first}, a new board")
     assert [fault.code for fault in odd_products(wiki)] == codes
+
+
+@pytest.mark.parametrize(
+    ("count", "odd"), [("36", []), ("37", ["hardware/nvidia/x0.md"]), ("9", []), ("8", ["hardware/nvidia/x0.md"])]
+)
+def test_no_part_is_beyond_twice_all_others(wiki_root: Path, count: str, odd: list[str]) -> None:
+    """Four products of 18 links and one that has twice, a little more, half, a little less of it."""
+    page = wiki_root / "hardware/nvidia/t10.md"
+    text = page.read_text()
+    for number in range(5):
+        links = count if number == 0 else "18"
+        row = f'| link_count | {links} | count | link=nvlink4 | vendor | [^sheet] table 1 quote="{links} links" | |'
+        named = text.replace("T10", f"X{number}").replace("Test 10", f"Other {number}")
+        (page.parent / f"x{number}.md").write_text(named.replace("| memory_type |", f"{row}\n| memory_type |"))
+    page.unlink()
+    far = [fault for fault in odd_products(Wiki(wiki_root, use_cache=False)) if "beyond" in fault.message]
+    assert sorted({fault.path for fault in far}) == odd

@@ -40,3 +40,9 @@ def test_findings_say_the_deviation(sheet_of) -> None:
 def test_rule_codes_are_physics_codes() -> None:
     """One prefix, no product or value in a name."""
     assert all(name.startswith("PHY-") and not any(c.isdigit() for c in name) for name in RULES)
+
+
+def test_a_value_against_nothing_fails_without_a_division(sheet_of) -> None:
+    """An expected 0 has no per cent: it is a failure in words."""
+    (row,) = rows(Facts(sheet_of("memory_bandwidth 2.2 TB/s")), "memory_bandwidth")
+    assert compare(row, Fraction(0), PRODUCT_TOLERANCE, "the formula").outcome == "fail"

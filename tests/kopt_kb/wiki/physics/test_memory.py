@@ -133,6 +133,13 @@ def test_patterns_of_one_document_are_alike(sheet_of, copy: str, document: str, 
     assert sorted(outcomes(sheet_of(*rows), "PHY-PATTERN")) == sorted(expected)
 
 
+@pytest.mark.parametrize(("whole", "outcome"), [("3.2", "pass"), ("3.26", "pass"), ("3.27", "fail"), ("1.6", "fail")])
+def test_bandwidth_of_all_dies(sheet_of, whole: str, outcome: str) -> None:
+    """Two dies of 1.6 TB/s, within the 2 % that sheets round."""
+    rows = ("memory_bandwidth 1.6 TB/s scope=gcd", "die_count 2 count die=gcd", f"memory_bandwidth {whole} TB/s")
+    assert outcomes(sheet_of(*rows), "PHY-DIES") == [outcome]
+
+
 @pytest.mark.parametrize(("l2", "outcome"), [("1001", "pass"), ("1000", "pass"), ("999", "fail"), ("1", "fail")])
 def test_a_nearer_level_is_the_faster(sheet_of, l2: str, outcome: str) -> None:
     """The L2 of a part is never measured slower than its memory."""

@@ -71,3 +71,28 @@ def test_a_declared_exception_is_excepted(sheet_of) -> None:
     """By the rule's own id."""
     rows = ("l1_capacity 257 KiB  ! PHY-POOL", "l1_shared_pool 256 KiB")
     assert outcomes(sheet_of(*rows), "PHY-POOL") == ["excepted"]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "outcome"), [("32", "pass"), ("24", "fail"), ("16", "fail"), ("64", "pass"), ("128", "fail")]
+)
+def test_a_block_has_one_two_or_three_warp_slots(sheet_of, blocks: str, outcome: str) -> None:
+    """64 warps of 32 threads: 32 blocks have two each, 24 no whole number, 16 four, 128 more than there are."""
+    rows = ("warp_size 32 count", "warps_per_sm 64 count", f"blocks_per_sm {blocks} count")
+    assert outcome in {check.outcome for check in judge(sheet_of(*rows)) if check.rule == "PHY-BLOCK"}
+    rows = ("warp_size 64 count", "warps_per_sm 40 count", "blocks_per_sm 32 count")
+    assert {check.outcome for check in judge(sheet_of(*rows)) if check.rule == "PHY-BLOCK"} == {"pass"}
+
+
+@pytest.mark.parametrize(("cap", "outcome"), [("100", "pass"), ("99", "fail"), ("600", "pass"), ("601", "fail")])
+def test_the_lowest_cap_is_part_of_the_sheet(sheet_of, cap: str, outcome: str) -> None:
+    """A sixth of the power of the sheet at least, and not above it."""
+    rows = ("board_power 600 W kind=tdp", f"board_power {cap} W kind=cap_min")
+    assert [check.outcome for check in judge(sheet_of(*rows)) if check.rule == "PHY-POWER"] == [outcome]
+
+
+@pytest.mark.parametrize(("boost", "outcome"), [("1500", "pass"), ("1499", "fail"), ("2000", "pass")])
+def test_boost_is_near_the_maximum(sheet_of, boost: str, outcome: str) -> None:
+    """At least three quarters of what the device may run at."""
+    rows = ("sm_clock 2000 MHz class=max;ops=all", f"sm_clock {boost} MHz class=boost;ops=all")
+    assert outcome in {check.outcome for check in judge(sheet_of(*rows)) if check.rule == "PHY-CLOCK"}

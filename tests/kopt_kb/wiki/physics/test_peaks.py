@@ -176,3 +176,26 @@ def test_ceilings_and_floors(sheet_of, rule: str, rows: tuple[str, ...], expecte
 def test_what_is_published_is_no_small_part(sheet_of, row: str, outcome: str) -> None:
     """0.45 of the memory's bandwidth for a published figure, a fifth on a curve over sizes."""
     assert outcomes(sheet_of("memory_bandwidth 1000 GB/s", row), "PHY-TINY") == [outcome]
+
+
+GEMM = "measured_compute {} TFLOPS dtype=fp16;engine=matrix;acc=fp32;shape={};data=random @ {}"
+LIMIT = "acceptance_compute {} TFLOPS dtype={};data=random"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ((GEMM.format("100", "4096x4096x4096", "a"), GEMM.format("125", "8192x8192x8192", "a")), ["pass", "pass"]),
+        ((GEMM.format("100", "4096x4096x4096", "a"), GEMM.format("126", "8192x8192x8192", "a")), ["fail", "pass"]),
+        ((GEMM.format("100", "4096x4096x4096", "a"), GEMM.format("300", "8192x8192x8192", "b")), []),
+        ((LIMIT.format("100", "fp16"), LIMIT.format("130", "bf16")), ["pass"]),
+        ((LIMIT.format("100", "fp16"), LIMIT.format("131", "bf16")), ["fail"]),
+        ((LIMIT.format("100", "fp16"), LIMIT.format("200", "fp8")), ["pass"]),
+        ((LIMIT.format("100", "fp16"), LIMIT.format("100", "fp8")), ["fail"]),
+        ((LIMIT.format("100", "fp8"), LIMIT.format("1000", "int8")), ["fail"]),
+        ((LIMIT.format("100", "int8"),), []),
+    ],
+)
+def test_measurements_and_limits_are_alike(sheet_of, rows: tuple[str, ...], expected: list[str]) -> None:
+    """One author's large products are within 1.25 of each other, pass limits follow the types within 1.3."""
+    assert sorted(outcomes(sheet_of(*rows), "PHY-ALIKE")) == expected

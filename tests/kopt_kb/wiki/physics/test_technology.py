@@ -36,3 +36,24 @@ from kopt_kb.wiki.physics import judge
 def test_outcomes(sheet_of, rule: str, rows: tuple[str, ...], expected: list[str]) -> None:
     """Each rule on a right value, on the border, past it, and with nothing to compare."""
     assert [check.outcome for check in judge(sheet_of(*rows)) if check.rule == rule] == expected
+
+
+@pytest.mark.parametrize(
+    ("vendor", "clock", "expected"),
+    [
+        ("NVIDIA", "1980 MHz", ["pass"]),
+        ("NVIDIA", "2617 MHz", ["pass"]),
+        ("NVIDIA", "2618 MHz", ["pass"]),
+        ("NVIDIA", "2619 MHz", ["fail"]),
+        ("NVIDIA", "1890 MHz", ["pass"]),
+        ("NVIDIA", "1098 MHz", ["fail"]),
+        ("NVIDIA", "2300 MHz", []),
+        ("NVIDIA", "1.98 GHz", []),
+        ("AMD", "1502 MHz", []),
+    ],
+)
+def test_clocks_tick(sheet_of, vendor: str, clock: str, expected: list[str]) -> None:
+    """NVIDIA's are multiples of 7.5 MHz, printed to the next whole one; hundreds and GHz are rounded."""
+    sheet = sheet_of(f"sm_clock {clock} class=boost;ops=all")
+    sheet.front["vendor"] = vendor
+    assert [check.outcome for check in judge(sheet) if check.rule == "PHY-TICK"] == expected
