@@ -129,7 +129,7 @@ _PUBLISHED_RATE, _PUBLISHED_BANDWIDTH = Fraction(3, 10), Fraction(9, 20)
 """What somebody publishes as the best of a part is more: 0.3 to 1 of the peak, 0.45 to 1 of the memory's bandwidth."""
 
 
-_ALIKE = Fraction(125, 100)
+_ALIKE = Fraction(5, 4)
 _LIMITS = (("bf16", "fp16", 1), ("fp8", "fp16", 2), ("int8", "fp8", 1))
 _LIMIT_NEAR = Fraction(13, 10)
 """What a vendor asks of its parts follows the peaks: bf16 as fp16, fp8 twice of it, each within 1.25."""
