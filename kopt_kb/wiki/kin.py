@@ -103,14 +103,19 @@ def _of_both(one: Identity, facts: Facts) -> str:
     return f"{one.target} with {memory}" if memory else ""
 
 
+def _of_stacks(one: Identity, facts: Facts) -> str:
+    """Group what has stacked memory: its bandwidth changes by type and speed, not by the number of chips."""
+    return _of_both(one, facts) if facts.memory == "HBM" else ""
+
+
 _CLOCK = {"class": "boost", "ops": "all"}
 _MAXIMUM = {"class": "max", "ops": "all"}
 _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], ...] = (
     ("matrix units of an SM", _of_target, _over("matrix_units", "sm_count"), Fraction(1)),
     ("bits a second of a pin", _of_memory, _pin, Fraction(13, 10)),
     ("bits a second of a pin", _of_vendor, _pin, Fraction(13, 10)),
-    ("memory bandwidth", _of_both, _alone("memory_bandwidth"), Fraction(2)),
-    ("L2 behind a bit of the bus", _of_target, _over("l2_capacity", "memory_bus_width"), Fraction(3, 2)),
+    ("memory bandwidth", _of_stacks, _alone("memory_bandwidth"), Fraction(13, 10)),
+    ("L2 behind a bit of the bus", _of_target, _over("l2_capacity", "memory_bus_width"), Fraction(103, 100)),
     ("L2 for each SM", _of_target, _over("l2_capacity", "sm_count"), Fraction(3, 2)),
     ("memory behind a bit of the bus", _of_memory, _over("memory_capacity", "memory_bus_width"), Fraction(31, 30)),
     ("watts of an SM", _of_target, _over("board_power", "sm_count", kind="tdp"), Fraction(17, 10)),
@@ -136,7 +141,7 @@ def odd_products(wiki: Wiki) -> Iterator[Fault]:
         for name, members in kin.items():
             for row in _far(members, factor):
                 far.setdefault(row, f"{words} of {row.key} = {row.value} {row.unit}: far from all others of {name}")
-    for row, message in _out_of_order(sheets):
+    for row, message in (*_out_of_order(sheets), *_parts(sheets)):
         far.setdefault(row, message)
     yield from _judged(far, (row for _, facts in sheets for row in _product_rows(facts)))
 
@@ -160,6 +165,23 @@ def _out_of_order(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, s
             low, high = ordered[number == ordered[0]], ordered[-2 if number == ordered[-1] else -1]
             if not low <= number * _ORDER or not number <= high * _ORDER:
                 yield row, f"{row.key} = {row.value} {row.unit}: beyond all other products' {metric}"
+
+
+_PARTS = ("config=full", "scope=xcd", "scope=gcd", "scope=die")
+
+
+def _parts(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, str]]:
+    """Yield each number of a full chip or of one die that no other product of the target shares."""
+    same: dict[tuple[str, str], dict[Row, Fraction]] = defaultdict(dict)
+    for identity, facts in sheets:
+        for row in _product_rows(facts):
+            if any(part in row.key for part in _PARTS):
+                same[identity.target, row.key][row] = row_value(row)
+    for (target, _), found in same.items():
+        counts = Counter(found.values())
+        for row, number in found.items() if len(found) > 1 else ():
+            if counts[number] == 1:
+                yield row, f"{row.key} = {row.value} {row.unit}: no other product of {target} says so"
 
 
 def _far(members: list[tuple[Row, Fraction]], factor: Fraction) -> Iterator[Row]:

@@ -49,6 +49,7 @@ RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
     "PHY-ACHIEVED-BW": memory.measured_below_documented,
     "PHY-PATTERN": memory.patterns,
     "PHY-CAPACITY": capacity.usable_capacity,
+    "PHY-WHOLE": capacity.whole_capacity,
     "PHY-STACKS": capacity.stacks,
     "PHY-PIN": capacity.pin_rate,
     "PHY-CLOCK": orders.clock_order,

@@ -17,12 +17,14 @@ from kopt_kb.wiki.physics.base import (
 )
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["pin_rate", "stacks", "usable_capacity"]
+__all__ = ["pin_rate", "stacks", "usable_capacity", "whole_capacity"]
 
 _STACK_BITS = 1024
 """Interface of one HBM stack, generations 2 to 3e (JEDEC JESD235, JESD238: eight or sixteen channels, 1024 bits)."""
 _CHIP_BITS = 32
 """Interface of one GDDR chip (JEDEC JESD250: two channels of 16 bits)."""
+_PAIR = 2
+"""Cards have chips in pairs: 8, 10, 12, 16, 20, 24 and more GB."""
 _STACK_STEP = 4
 """A stack's dies come in layers of four and hold whole GiB: its capacity is a multiple of 4 GiB."""
 
@@ -44,6 +46,15 @@ def usable_capacity(facts: Facts) -> Iterator[Finding]:
     nearest = max(step, round(each / step) * step)
     detail = f"{capacity.key} is {float(each):.2f} GiB on {width} bits; whole ones hold a multiple of {step} GiB"
     yield Finding(capacity, "pass" if within(each, Fraction(nearest), RATIO_TOLERANCE) else "fail", detail)
+
+
+def whole_capacity(facts: Facts) -> Iterator[Finding]:
+    """What is sold is a whole number of GB, of chips in pairs an even one."""
+    capacity = one(facts, "memory_capacity")
+    if capacity is not None and capacity.unit in {"GB", "GiB"}:
+        step = _PAIR if facts.memory == "GDDR" else 1
+        good = Fraction(capacity.value) % step == 0
+        yield Finding(capacity, "pass" if good else "fail", f"{capacity.key} = {capacity.value} in steps of {step} GB")
 
 
 def stacks(facts: Facts) -> Iterator[Finding]:

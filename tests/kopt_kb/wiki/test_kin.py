@@ -97,3 +97,25 @@ def test_no_part_is_beyond_twice_all_others(wiki_root: Path, count: str, odd: li
     page.unlink()
     far = [fault for fault in odd_products(Wiki(wiki_root, use_cache=False)) if "beyond" in fault.message]
     assert sorted({fault.path for fault in far}) == odd
+
+
+@pytest.mark.parametrize(
+    ("counts", "odd"),
+    [
+        (["144", "144", "132"], ["hardware/nvidia/x2.md"]),
+        (["144", "144", "144"], []),
+        (["144", "132"], ["hardware/nvidia/x0.md", "hardware/nvidia/x1.md"]),
+        (["144"], []),
+    ],
+)
+def test_products_of_a_chip_share_its_full_numbers(wiki_root: Path, counts: list[str], odd: list[str]) -> None:
+    """A full chip that no other product of the target has; of two that differ, either may be wrong."""
+    page = wiki_root / "hardware/nvidia/t10.md"
+    text = page.read_text()
+    for number, full in enumerate(counts):
+        row = f'| sm_count | {full} | count | config=full | vendor | [^sheet] table 2 quote="{full} SMs" | |'
+        named = text.replace("T10", f"X{number}").replace("Test 10", f"Other {number}")
+        (page.parent / f"x{number}.md").write_text(named.replace("| memory_type |", f"{row}\n| memory_type |"))
+    page.unlink()
+    far = [fault for fault in odd_products(Wiki(wiki_root, use_cache=False)) if "says so" in fault.message]
+    assert sorted({fault.path for fault in far}) == odd

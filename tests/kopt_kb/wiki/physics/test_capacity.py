@@ -75,3 +75,19 @@ def test_pin_rate(sheet_of, rate: str, outcome: str) -> None:
     """1300 MHz times 4 are 5.2 Gbit/s; 1.9 % off passes, 2.1 % fails, a multiplier of two is caught."""
     sheet = sheet_of("memory_clock 1300 MHz multiplier=x4", f"memory_data_rate {rate} Gbit/s")
     assert outcomes(sheet, "PHY-PIN") == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("kind", "capacity", "expected"),
+    [
+        ("HBM3e", "141 GB", ["pass"]),
+        ("HBM3e", "141.5 GB", ["fail"]),
+        ("GDDR7", "48 GB", ["pass"]),
+        ("GDDR7", "27 GB", ["fail"]),
+        ("GDDR7", "52.8 GB", ["fail"]),
+        ("GDDR7", "32607 MiB", []),
+    ],
+)
+def test_what_is_sold_is_whole(sheet_of, kind: str, capacity: str, expected: list[str]) -> None:
+    """Whole GB of stacks, even ones of chips; a device's MiB are no sheet."""
+    assert outcomes(with_type(sheet_of(f"memory_capacity {capacity}"), kind), "PHY-WHOLE") == expected
