@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from kopt_kb.wire import JsonMap, Wire, read
+from kopt_kb.cage import Isolation
+from kopt_kb.wire import JsonMap, Sha256, Wire, read
 
 __all__ = [
     "Answer",
+    "Basis",
     "Check",
+    "Contest",
     "Environment",
     "Evidence",
     "Launches",
@@ -19,9 +22,62 @@ __all__ = [
     "Search",
     "ShapeSearch",
     "Timing",
+    "Trust",
     "Unable",
     "read_answer",
 ]
+
+Trust = Literal["replayed", "isolated", "reported", "unstated"]
+"""How far a measurement can be trusted, the highest first: of a recorded launch that the judge replayed; of a process
+that was isolated, on the judge's inputs and clock; reported by the measured side itself; not said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis(Wire):
+    """On what an answer rests.
+
+    Attributes:
+        trust: How far it can be trusted.
+        reason: Why no further; empty at the highest level.
+        records: Side and shape, such as `candidate 8192x4096` → sha256 of the launch record.
+        seconds: What was done → seconds of wall time.
+        isolation: What the makers of the records were held by; None: no record was made.
+    """
+
+    WIRE: ClassVar = ("trust", "reason", "records", "seconds", "isolation?")
+    trust: Trust
+    reason: str = ""
+    records: Mapping[str, Sha256] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    isolation: Isolation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contest(Wire):
+    """What a sequential test between the recorded launches of candidate and incumbent says.
+
+    A gain is 100 × (incumbent time / candidate time − 1) of the geometric mean over the shapes.
+
+    Attributes:
+        verdict: `faster` by more than the threshold, `not_faster`, `undecided` after the last look, or `unavailable`
+            where too much had to be dropped.
+        threshold_pct: Gain that had to be beaten.
+        gain_pct: The estimate; None without one.
+        least_pct: Lower bound of the gain at the last look.
+        most_pct: Upper bound.
+        rounds: Quads of each shape.
+        dropped: Quads that a clock probe or a throttle reason spoiled.
+        reason: What else is to be said, such as why it is unavailable.
+    """
+
+    verdict: Literal["faster", "not_faster", "undecided", "unavailable"]
+    threshold_pct: float
+    gain_pct: float | None = None
+    least_pct: float | None = None
+    most_pct: float | None = None
+    rounds: int = 0
+    dropped: int = 0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +117,17 @@ class Check(Wire):
         rel_l2_err: Largest ‖out - ref‖₂ / ‖ref‖₂ of all cases; None where nothing could be compared.
         rel_l2_err_by_shape: Shape → the largest of its seeds; None: the record does not say it by shape.
         checks: Cases compared.
+        basis: On what it rests; None where an earlier release did not say.
     """
 
-    WIRE: ClassVar = ("build_error", "passed", "problem", "rel_l2_err", "rel_l2_err_by_shape?", "checks")
+    WIRE: ClassVar = ("build_error", "passed", "problem", "rel_l2_err", "rel_l2_err_by_shape?", "checks", "basis?")
     build_error: str = ""
     passed: bool = False
     problem: str = ""
     rel_l2_err: float | None = None
     rel_l2_err_by_shape: Mapping[str, float] | None = None
     checks: int = 0
+    basis: Basis | None = None
 
     @classmethod
     def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
@@ -111,12 +169,16 @@ class Timing(Wire):
         shapes: Shape → side → one sample a repeat.
         problem: Why there are none; empty when there are.
         header: Header of the CSV that a project's benchmark wrote.
+        contest: The verdict of a sequential test; None: none was made.
+        basis: On what the times rest; None where an earlier release did not say.
     """
 
-    WIRE: ClassVar = ("shapes", "problem?=told", "header?=columns")
+    WIRE: ClassVar = ("shapes", "problem?=told", "header?=columns", "contest?", "basis?")
     shapes: Mapping[str, Mapping[str, tuple[Sample, ...]]] = field(default_factory=dict)
     problem: str = ""
     header: tuple[str, ...] = ()
+    contest: Contest | None = None
+    basis: Basis | None = None
 
     @property
     def told(self) -> str | None:
@@ -170,7 +232,9 @@ class ShapeSearch(Wire):
 class Search(Wire):
     """Shape → what its search found."""
 
+    WIRE: ClassVar = ("shapes", "basis?")
     shapes: Mapping[str, ShapeSearch]
+    basis: Basis | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,11 @@ class Makers:
         for one in self._makers:
             one.stop()
 
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._makers)
+
     def warm(self) -> None:
         """Start all of them now; they import while this process does something else."""
         for one in self._makers:

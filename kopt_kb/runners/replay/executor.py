@@ -1,0 +1,304 @@
+"""An executor that judges recorded launches: a candidate's Python runs in makers only, its kernels in judges.
+
+It answers the same jobs with the same types as the child executor, and says on what each answer rests.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from itertools import pairwise
+from pathlib import Path
+
+from kopt_kb.cage import Isolation
+from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.kernels.record.bounds import unfit_result
+from kopt_kb.owned import owned_folder
+from kopt_kb.runners.candidate.answers import (
+    Answer,
+    Basis,
+    Check,
+    Environment,
+    Sample,
+    Search,
+    ShapeSearch,
+    Timing,
+    Trust,
+    Unable,
+)
+from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Started
+from kopt_kb.runners.replay.judging import Judging
+from kopt_kb.runners.replay.makers import Made, Makers
+from kopt_kb.runners.replay.search import SearchTools, search_shape
+from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, digest_of
+
+__all__ = ["RecordExecutor"]
+
+_PACKAGES = ("cuda-bindings", "torch", "triton")
+
+
+class _NotReplayableError(Exception):
+    """A record that no replay can stand for; the text says why."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """One job: what it made, and where its seconds went."""
+
+    job: Job
+    ends_at: float
+    seconds: dict[str, float] = field(default_factory=dict)
+    records: dict[str, str] = field(default_factory=dict)
+    isolation: Isolation | None = None
+    printed: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Count the seconds of a block."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - begin
+
+    def basis(self) -> Basis:
+        """Return on what the answer rests."""
+        spent = {name: round(value, 3) for name, value in self.seconds.items()}
+        return Basis("replayed", "", self.records, spent, self.isolation)
+
+
+class RecordExecutor:
+    """Makes launch records of candidates and has them judged; close it.
+
+    Args:
+        judging: Checks and times records.
+        target: For what records are made.
+        makers: Who makes records; None: makers of its own, one a core, that end with it.
+        fallback: Runs candidates that can't be recorded, or profiles them; None: such jobs are not done.
+        least: Least level of trust that decisions accept: below `replayed`, the fallback judges what is not replayable.
+        threshold: Log ratio that a candidate has to beat.
+    """
+
+    name = "replay"
+    simulated = False
+    trust: Trust = "replayed"
+
+    def __init__(
+        self,
+        judging: Judging,
+        target: Target,
+        *,
+        makers: Makers | None = None,
+        fallback: Executor | None = None,
+        least: Trust = "replayed",
+        threshold: float = 0.0,
+    ) -> None:
+        self._judging, self._fallback, self._least = judging, fallback, least
+        self._threshold = threshold
+        self._stack = ExitStack()
+        makers = makers or self._stack.enter_context(Makers())
+        folder = self._stack.enter_context(owned_folder("kb-replay-"))
+        self._shelf = Shelf(folder, makers, target)
+        makers.warm()
+
+    def close(self) -> None:
+        """End makers and judges."""
+        self._shelf.close()
+        self._judging.close()
+        self._stack.close()
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Return how the job ended; what the candidate's launcher or kernels do is an outcome, never an exception."""
+        begin = time.monotonic()
+        kinds: Mapping[str, Callable[[_Work], Answer]] = {
+            "environment": self._environment, "check": self._check, "timing": self._timing, "search": self._search,
+        }  # fmt: skip
+        if job.kind not in kinds:
+            return self._elsewhere(job, started, "")
+        work = _Work(job, begin + job.limits.wall_s if job.limits.wall_s else math.inf)
+        pid = self._judging.pid
+        started(("kb", "replay", job.kind), pid or os.getpid(), None)
+        try:
+            answer = kinds[job.kind](work)
+        except _NotReplayableError as error:
+            return self._instead(job, str(error))
+        except MissingTool as error:
+            answer = Unable(missing=error.what)
+        except TimeoutError as error:
+            return Outcome("hang", None, None, time.monotonic() - begin, _text(work, str(error)))
+        except KoptError as error:
+            return Outcome("crash", 1, None, time.monotonic() - begin, _text(work, str(error)))
+        return Outcome("ok", 0, None, time.monotonic() - begin, _text(work, ""), answer)
+
+    def _instead(self, job: Job, why: str) -> Outcome:
+        """Return what the fallback says of a candidate that can't be replayed, if decisions may rest on that."""
+        if self._fallback is None or self._least == "replayed":
+            return Outcome("ok", 0, None, 0.0, why, Unable(unavailable=f"not replayable: {why}"))
+        return self._elsewhere(job, lambda *_: None, f"not replayable: {why}")
+
+    def _elsewhere(self, job: Job, started: Started, why: str) -> Outcome:
+        if self._fallback is None:
+            started(("kb", "replay", job.kind), os.getpid(), None)
+            return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"no replay does {job.kind}"))
+        outcome = self._fallback.run(job, started)
+        if isinstance(outcome.result, Check | Timing | Search):
+            basis = Basis("reported", why or "the candidate's own process was the judge's too")
+            return replace(outcome, result=replace(outcome.result, basis=basis))
+        return outcome
+
+    # ---- jobs --------------------------------------------------------------------------------
+
+    def _environment(self, _: _Work) -> Environment:
+        machine = self._judging.machine()
+        return Environment(machine.name, machine.uuid, machine.driver, {}, _versions())
+
+    def _check(self, work: _Work) -> Check:
+        job = work.job
+        made = self._made(work, {"candidate": job.candidate})["candidate"]
+        for shape, one in made.items():
+            if one.error is not None:
+                return Check(build_error=f"{shape}: {one.error}", basis=work.basis())
+        worst: dict[str, float] = {}
+        count, problem = 0, ""
+        for shape, one in made.items():
+            found = unfit_result(one.stored())
+            if not found:
+                with work.part("check"):
+                    checked = self._judging.check(
+                        one.folder, self._reference(job), max(len(job.body.seeds), 1), work.ends_at
+                    )
+                count += checked.checks
+                found = checked.problem
+                if checked.rel_l2_err is not None:
+                    worst[shape] = checked.rel_l2_err
+            problem = problem or (f"{shape}: {found}" if found else "")
+        return Check("", not problem, problem, max(worst.values(), default=None), worst, count, work.basis())
+
+    def _timing(self, work: _Work) -> Timing:
+        job = work.job
+        sources = {"incumbent": job.incumbent or job.candidate, "candidate": job.candidate}
+        if job.best:
+            sources["best"] = job.best
+        made = self._made(work, sources)
+        for side, records in made.items():
+            for shape, one in records.items():
+                if one.error is not None:
+                    return Timing(problem=f"{shape}: the {side} is not recorded: {one.error}", basis=work.basis())
+        if sources["incumbent"] == sources["candidate"]:
+            return self._alone(work, made)
+        folders = {
+            shape: {side: made[side][shape].folder for side in ("incumbent", "candidate")} for shape in job.body.shapes
+        }
+        with work.part("contest"):
+            found = self._judging.contest(folders, self._reference(job), self._threshold, work.ends_at)
+        if found.problem:
+            return Timing(problem=found.problem, basis=work.basis())
+        shapes = {
+            shape: {side: _samples(times, job.body.repeats) for side, times in found.times_s[shape].items()}
+            for shape in job.body.shapes
+        }
+        if job.best:
+            more = self._taken(work, {shape: [made["best"][shape].folder] for shape in job.body.shapes})
+            if isinstance(more, str):
+                return Timing(problem=f"best: {more}", basis=work.basis())
+            shapes = {shape: {**sides, "best": more[shape][0]} for shape, sides in shapes.items()}
+        return Timing(shapes, contest=found.verdict, basis=work.basis())
+
+    def _alone(self, work: _Work, made: Mapping[str, Mapping[str, Made]]) -> Timing:
+        """Time a source against itself: what it seems to gain is noise, and no contest is to be won."""
+        folders = {shape: [made[side][shape].folder for side in made] for shape in work.job.body.shapes}
+        taken = self._taken(work, folders)
+        if isinstance(taken, str):
+            return Timing(problem=taken, basis=work.basis())
+        shapes = {shape: dict(zip(made, samples, strict=True)) for shape, samples in taken.items()}
+        return Timing(shapes, basis=work.basis())
+
+    def _taken(self, work: _Work, folders: Mapping[str, Sequence[Path]]) -> dict[str, list[tuple[Sample, ...]]] | str:
+        """Return samples of records in turn, each repeat with allocations of its own, or what was wrong."""
+        body = work.job.body
+        shapes: dict[str, list[tuple[Sample, ...]]] = {}
+        for shape, records in folders.items():
+            repeats: list[list[Sample]] = [[] for _ in records]
+            for _ in range(body.repeats):
+                with work.part("timing"):
+                    timed = self._judging.time(records, self._reference(work.job), body.samples, work.ends_at)
+                for one, samples in zip(timed, repeats, strict=True):
+                    if one.problem:
+                        return f"{shape}: {one.problem}"
+                    samples.append(_sample(one.times_s))
+            shapes[shape] = [tuple(samples) for samples in repeats]
+        return shapes
+
+    def _search(self, work: _Work) -> Search:
+        job, body = work.job, work.job.body
+        tools = SearchTools(job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append)
+        end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
+        with work.part("search"):
+            for at, (shape, one) in enumerate(sorted(body.spaces.items())):
+                now = time.monotonic()
+                share = now + (end - now) / (len(body.spaces) - at)
+                found[shape] = search_shape(shape, one, body, tools, share)
+        return Search(found, work.basis())
+
+    # ---- records -----------------------------------------------------------------------------
+
+    def _reference(self, job: Job) -> Path:
+        return self._shelf.file_of(job.reference or job.candidate, "reference.py")
+
+    def _made(self, work: _Work, sources: Mapping[str, bytes]) -> dict[str, dict[str, Made]]:
+        """Return side → shape → what became of its record.
+
+        Raises:
+            MissingTool: No compiler.
+            _NotReplayableError: A launcher computes what no record holds.
+        """
+        body = work.job.body
+        asked = {
+            (side, shape): Asked(source, shape, body.dtype) for side, source in sources.items() for shape in body.shapes
+        }
+        with work.part("record"):
+            made = dict(zip(asked, self._shelf.all(list(asked.values())), strict=True))
+        for (side, shape), one in made.items():
+            if isinstance(one.error, MissingTool):
+                raise one.error
+            if one.record is not None:
+                if one.record.not_replayable:
+                    raise _NotReplayableError(f"{shape}: {one.record.not_replayable}")
+                work.records[f"{side} {shape}"] = digest_of(one.folder)
+                work.isolation = one.isolation
+        return {side: {shape: made[side, shape] for shape in body.shapes} for side in sources}
+
+
+def _text(work: _Work, last: str) -> str:
+    return "\n".join([*work.printed, *([last] if last else [])])
+
+
+def _sample(times_s: Sequence[float]) -> Sample:
+    ordered = sorted(times_s)
+    median = statistics.median(ordered)
+    mad = statistics.median(abs(one - median) for one in ordered)
+    last = len(ordered) - 1
+    return Sample(len(ordered), median, mad, ordered[round(0.2 * last)], ordered[round(0.8 * last)])
+
+
+def _samples(times_s: Sequence[float], repeats: int) -> tuple[Sample, ...]:
+    """Return launches in the order they were taken as so many repeats; the i-th of both sides lie side by side."""
+    size, more = divmod(len(times_s), repeats)
+    ends = [size * number + min(number, more) for number in range(repeats + 1)]
+    return tuple(_sample(times_s[begin:end]) for begin, end in pairwise(ends) if end > begin)
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = ""
+    return found

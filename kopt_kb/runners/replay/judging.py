@@ -1,0 +1,90 @@
+"""What the tuning loop needs of whoever judges stored records; real judges and those of tests stand behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from kopt_kb.runners.candidate.answers import Contest
+
+__all__ = ["Checked", "Contested", "Judging", "Machine", "Timed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The device that judges: its name, identity, the driver's version."""
+
+    name: str
+    uuid: str
+    driver: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A record replayed on fresh inputs: why it is wrong (empty: it is not), its largest error, inputs tried."""
+
+    problem: str
+    rel_l2_err: float | None
+    checks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Seconds of launches whose outputs were right, each on contents of its own; or why there are none."""
+
+    times_s: tuple[float, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contested:
+    """A contest: its verdict, and the seconds of every launch that counted, by shape and side.
+
+    `problem` says which side was wrong or failed while it was timed; there is no verdict then.
+    """
+
+    verdict: Contest | None = None
+    times_s: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    problem: str = ""
+
+
+class Judging(Protocol):
+    """Checks and times stored records on one device; it imports no candidate.
+
+    Where a method is given a moment, in seconds of `time.monotonic`, it ends by then, with a `TimeoutError` when it
+    has no answer.
+    """
+
+    @property
+    def pid(self) -> int:
+        """A process of it, for the journal."""
+
+    def machine(self) -> Machine:
+        """Return the device.
+
+        Raises:
+            MissingTool: No GPU, or no cuda-bindings.
+        """
+
+    def check(self, record: Path, reference: Path, checks: int, ends_at: float) -> Checked:
+        """Replay a record on fresh inputs and compare with the float64 reference."""
+
+    def time(self, records: Sequence[Path], reference: Path, launches: int, ends_at: float) -> list[Timed]:
+        """Time records of one shape in turn, so many launches each."""
+
+    def contest(
+        self, sides: Mapping[str, Mapping[str, Path]], reference: Path, threshold: float, ends_at: float
+    ) -> Contested:
+        """Hold a candidate against an incumbent.
+
+        Args:
+            sides: Shape → `incumbent` and `candidate` → record.
+            reference: File that makes the inputs and results.
+            threshold: Log ratio that has to be beaten.
+            ends_at: When it has to be over.
+        """
+
+    def close(self) -> None:
+        """End all of its processes."""

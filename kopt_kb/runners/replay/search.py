@@ -1,0 +1,160 @@
+"""Search of a tuning space by records: configurations are compiled ahead while earlier ones are timed.
+
+Samples of the search itself never confirm: the best few are timed again in turn, and the winner on fresh samples, since
+the best of hundreds of noisy times looks faster than it is.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kopt_kb.kernels.record.bounds import unfit_result
+from kopt_kb.runners.candidate.answers import ShapeSearch
+from kopt_kb.runners.candidate.job import Request, SpaceAsked
+from kopt_kb.runners.candidate.search import searcher
+from kopt_kb.runners.replay.judging import Judging
+from kopt_kb.runners.replay.makers import Made
+from kopt_kb.runners.replay.shelf import Asked, Shelf
+from kopt_kb.wire import canonical
+
+__all__ = ["SearchTools", "search_shape"]
+
+_SAMPLES, _AGAIN_SAMPLES = 8, 24
+"""Launches of each configuration while the space is searched, and of each that is timed again."""
+_BEST = 8
+_RESERVED = 0.25
+"""Share of the seconds that is kept for timing the best again."""
+
+Told = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTools:
+    """With what a space is searched.
+
+    Attributes:
+        source: The candidate.
+        reference: Judges results.
+        shelf: Makes records.
+        judging: Times them.
+        say: Takes a line for each configuration that does not work.
+    """
+
+    source: bytes
+    reference: Path
+    shelf: Shelf
+    judging: Judging
+    say: Callable[[str], None]
+
+
+def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
+    """Return the best configuration of a shape.
+
+    Args:
+        shape: As written.
+        space: What may be chosen.
+        body: How many evaluations, dtype, seed.
+        tools: With what.
+        ends_at: When the search has to be over, in seconds of `time.monotonic`.
+    """
+    return _Search(shape, space, body, tools, ends_at).run()
+
+
+@dataclass(slots=True)
+class _Search:
+    shape: str
+    space: SpaceAsked
+    body: Request
+    tools: SearchTools
+    ends_at: float
+    configs: dict[bytes, Mapping[str, object]] = field(default_factory=dict)
+    times_s: dict[bytes, float] = field(default_factory=dict)
+    folders: dict[bytes, Path] = field(default_factory=dict)
+    waiting: dict[bytes, list[Told]] = field(default_factory=dict)
+
+    def run(self) -> ShapeSearch:
+        start = dict(self.space.start)
+        kept = start if self.space.keep is None else dict(self.space.keep)
+        strategy, asker = searcher(self.space.knobs, self.body.evaluations, self.body.seed)
+        searched_by = self.ends_at - _RESERVED * max(0.0, self.ends_at - time.monotonic())
+
+        def wanted() -> Iterator[Asked]:
+            # What the shape has competes too, so that no search makes it worse.
+            yield from filter(None, (self._wanted(one, None) for one in (kept, start)))
+            most = math.inf if strategy == "exhaustive" else len(self.configs) + self.body.evaluations
+            for config, tell in asker:
+                if len(self.configs) >= most:
+                    return
+                if (one := self._wanted(start | config, tell)) is not None:
+                    yield one
+
+        shelf = self.tools.shelf
+        for one, made in shelf.stream(wanted(), shelf.ahead, lambda: time.monotonic() >= searched_by):
+            key = canonical(one.config)
+            self.times_s[key] = self._timed(key, one, made, searched_by)
+            for tell in self.waiting.pop(key, ()):
+                tell(self.times_s[key])
+        found = self._confirmed(canonical(kept))
+        best = min(found, key=found.__getitem__, default=None)
+        return ShapeSearch(
+            config=kept if best is None else self.configs[best],
+            median_s=None if best is None else found[best],
+            space=math.prod(map(len, self.space.knobs.values())),
+            strategy=strategy,
+            evaluated=len(self.times_s),
+            failed=sum(not math.isfinite(value) for value in self.times_s.values()),
+            asked=len(self.configs),
+            pruning="by compiling ahead",
+        )
+
+    def _wanted(self, config: Mapping[str, object], tell: Told | None) -> Asked | None:
+        """Return the record of a configuration; None when it was asked for before, and its time is told then."""
+        key, known = canonical(config), canonical(config) in self.configs
+        if tell is not None and key in self.times_s:
+            tell(self.times_s[key])
+        elif tell is not None:
+            self.waiting.setdefault(key, []).append(tell)
+        self.configs[key] = config
+        return None if known else Asked(self.tools.source, self.shape, self.body.dtype, config)
+
+    def _timed(self, key: bytes, one: Asked, made: Made, searched_by: float) -> float:
+        """Return the median time of a configuration, infinite for one that does not compile, run, or is wrong."""
+        record = made.record
+        why = str(made.error) if record is None else record.not_replayable or unfit_result(record)
+        if not why:
+            self.folders[key] = made.folder
+            try:
+                ends_at = max(searched_by, time.monotonic() + 1.0)
+                (found,) = self.tools.judging.time([made.folder], self.tools.reference, _SAMPLES, ends_at)
+                if not found.problem:
+                    return statistics.median(found.times_s)
+                why = found.problem
+            except TimeoutError:
+                why = "was not timed within the seconds of the search"
+        self.tools.say(f"{one.shape} {dict(one.config)}: {why}")
+        return math.inf
+
+    def _confirmed(self, kept: bytes) -> dict[bytes, float]:
+        """Return the times of the best, taken again in turn, and of the winner on samples that chose nothing."""
+        ranked = sorted(
+            filter(lambda key: math.isfinite(self.times_s[key]), self.times_s), key=self.times_s.__getitem__
+        )
+        best = ranked[:_BEST] + [key for key in ranked[_BEST:] if key == kept]
+        again = self._again(best) if best else {}
+        if not again:
+            return {key: self.times_s[key] for key in best[:1]}
+        winner = min(again, key=again.__getitem__)
+        return self._again([winner]) or {winner: again[winner]}
+
+    def _again(self, keys: Sequence[bytes]) -> dict[bytes, float]:
+        tools, folders = self.tools, [self.folders[key] for key in keys]
+        try:
+            found = tools.judging.time(folders, tools.reference, _AGAIN_SAMPLES, self.ends_at)
+        except TimeoutError:
+            return {}
+        return {key: statistics.median(one.times_s) for key, one in zip(keys, found, strict=True) if not one.problem}

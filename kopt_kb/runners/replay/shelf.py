@@ -1,0 +1,129 @@
+"""Records of sources by shape and configuration: made once by warm makers, kept as long as the loop may need them."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import shutil
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kopt_kb.kernels.record.judge import RECORD
+from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.problem.shapes import parse_shape
+from kopt_kb.runners.replay.makers import Made, Makers
+from kopt_kb.wire import JsonMap, canonical
+
+__all__ = ["Asked", "Shelf", "Target", "digest_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """For what records are made: target of the compiler, product, sourced properties by torch's names."""
+
+    target: str
+    device: str
+    facts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One record: a source on a shape, with a configuration or the one that it chooses itself."""
+
+    source: bytes
+    shape: str
+    dtype: str
+    config: JsonMap = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What tells it from others."""
+        words = [hashlib.sha256(self.source).hexdigest(), self.shape, self.dtype, dict(self.config)]
+        return hashlib.sha256(canonical(words)).hexdigest()
+
+
+class Shelf:
+    """Makes records and finds those it made.
+
+    Args:
+        folder: Where sources and records lie.
+        makers: Who makes them.
+        target: For what.
+        most: How many records are kept; the one asked for longest ago goes first.
+    """
+
+    def __init__(self, folder: Path, makers: Makers, target: Target, most: int = 256) -> None:
+        self._folder, self._makers, self._target, self._most = folder, makers, target, most
+        self._made: OrderedDict[str, Made] = OrderedDict()
+        self._count = itertools.count()
+        self._threads = ThreadPoolExecutor(makers.count, thread_name_prefix="makers")
+
+    @property
+    def ahead(self) -> int:
+        """Records that may be begun before an earlier one is used: all makers work, and one waits for each."""
+        return 2 * self._makers.count
+
+    def close(self) -> None:
+        """Give up what is not begun yet."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def file_of(self, source: bytes, name: str) -> Path:
+        """Return a file with this content, in a folder of its own."""
+        folder = self._folder / hashlib.sha256(source).hexdigest()[:32]
+        folder.mkdir(exist_ok=True)
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != source:
+            path.write_bytes(source)
+        return path
+
+    def begin(self, asked: Asked) -> Future[Made]:
+        """Begin a record, or find it; what failed for reasons of its own is not tried again."""
+        known = self._made.get(asked.key)
+        if known is not None:
+            self._made.move_to_end(asked.key)
+            done: Future[Made] = Future()
+            done.set_result(known)
+            return done
+        what = OpRequest(
+            str(self.file_of(asked.source, "kernel.py")), parse_shape(asked.shape), asked.dtype, asked.config
+        )
+        request = Request(what, self._target.target, self._target.device, self._target.facts, "")
+        out = self._folder / f"record-{next(self._count)}"
+        return self._threads.submit(self._makers.make, request, out)
+
+    def keep(self, asked: Asked, made: Made) -> Made:
+        """Remember a record; the oldest ones go."""
+        self._made[asked.key] = made
+        self._made.move_to_end(asked.key)
+        while len(self._made) > self._most:
+            _, old = self._made.popitem(last=False)
+            shutil.rmtree(old.folder, ignore_errors=True)
+        return made
+
+    def all(self, asked: Sequence[Asked]) -> list[Made]:
+        """Return the records of all that is asked, made side by side, in order."""
+        begun = [self.begin(one) for one in asked]
+        return [self.keep(one, future.result()) for one, future in zip(asked, begun, strict=True)]
+
+    def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool]) -> Iterator[tuple[Asked, Made]]:
+        """Yield records as they are made, with so many begun ahead; no further one is begun once `ended` says so."""
+        running: dict[Future[Made], Asked] = {}
+        while True:
+            while len(running) < ahead and not ended() and (one := next(asked, None)) is not None:
+                running[self.begin(one)] = one
+            if ended():  # what no maker has begun is not wanted any more
+                running = {future: one for future, one in running.items() if not future.cancel()}
+            if not running:
+                return
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                one = running.pop(future)
+                yield one, self.keep(one, future.result())
+
+
+def digest_of(folder: Path) -> str:
+    """Return the sha256 of a stored record."""
+    return hashlib.sha256((folder / RECORD).read_bytes()).hexdigest()

@@ -1,0 +1,224 @@
+"""Claims about the executor of recorded launches: real records made without a GPU, a judge in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.errors import MissingTool
+from kopt_kb.kernels.record.model import LaunchRecord
+from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.runners.candidate.answers import Check, Environment, Search, Timing, Unable, read_answer
+from kopt_kb.runners.candidate.job import Job, JobKind, Outcome, Request, RunLimits, SpaceAsked
+from kopt_kb.runners.replay.executor import RecordExecutor
+from kopt_kb.runners.replay.makers import Makers
+from kopt_kb.runners.replay.shelf import Target
+from kopt_kb.wire import plain
+
+pytestmark = [pytest.mark.torch, pytest.mark.triton]
+Launcher = Callable[..., bytes]
+BODY = Request(
+    op="elementwise", shapes=("1024", "4096"), dtype="bf16", tolerance=Tolerance(0.1, 0.1, ""), seeds=(1, 2), repeats=3,
+    samples=9, evaluations=4, seconds=60.0,
+)  # fmt: skip
+
+
+def blocks_cost(record: LaunchRecord) -> float:
+    """A microsecond a block: larger blocks are faster."""
+    return 1e-6 * record.launches[0].grid[0]
+
+
+class Other:
+    """An executor that does whatever it is asked."""
+
+    name, simulated, trust = "other", False, "reported"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def run(self, job: Job, started: Any) -> Outcome:
+        """Return a check that passed, or no times."""
+        self.asked.append(job.kind)
+        started(("other",), 1, None)
+        answer = Check("", True, "", 0.0, {}, 1) if job.kind == "check" else Timing({})
+        return Outcome("ok", 0, None, 0.0, "", answer)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture(scope="module")
+def makers() -> Iterator[Makers]:
+    """Two makers, for all tests here."""
+    with Makers(2) as two:
+        yield two
+
+
+@pytest.fixture
+def executor(invented: Any, makers: Makers) -> Iterator[RecordExecutor]:
+    """The judge that counts blocks."""
+    made = RecordExecutor(invented(blocks_cost), Target("sm_90", "Test"), makers=makers)
+    yield made
+    made.close()
+    assert made._judging.closed
+
+
+def ran(executor: RecordExecutor, kind: JobKind, candidate: bytes = b"", **more: Any) -> Outcome:
+    """Run a job and return how it ended; it is announced once."""
+    begun: list[tuple[str, ...]] = []
+    body = replace(BODY, **{name: more.pop(name) for name in ("spaces", "shapes", "seconds") if name in more})
+    outcome = executor.run(Job(kind, candidate, body=body, **more), lambda argv, *_: begun.append(argv))
+    assert len(begun) == 1
+    if outcome.result is not None:
+        assert read_answer(kind, plain(outcome.result)) == outcome.result
+    return outcome
+
+
+def test_a_check_rests_on_records(executor: RecordExecutor, launcher: Launcher) -> None:
+    """Every shape is recorded and replayed; the answer names the records, the level, and where the seconds went."""
+    answer = ran(executor, "check", launcher()).result
+    assert isinstance(answer, Check)
+    assert (answer.build_error, answer.passed, answer.checks) == ("", True, 4)
+    assert answer.rel_l2_err_by_shape == {"1024": 1e-3, "4096": 1e-3}
+    assert answer.basis is not None
+    assert answer.basis.trust == "replayed"
+    assert set(answer.basis.records) == {"candidate 1024", "candidate 4096"}
+    assert set(answer.basis.seconds) == {"record", "check"}
+    assert answer.basis.isolation is not None
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [("raise RuntimeError('no way')", "no way"), ("import os; os._exit(0)", "no answer"), ("return x", "launches no")],
+)
+def test_what_is_not_recorded_does_not_build(
+    executor: RecordExecutor, launcher: Launcher, more: str, words: str
+) -> None:
+    """The launcher's own trouble is the reason, with its shape; it never ran here."""
+    answer = ran(executor, "check", launcher(more=more)).result
+    assert isinstance(answer, Check)
+    assert answer.build_error.startswith("1024: ")
+    assert words in answer.build_error
+
+
+def test_wrong_results_fail(executor: RecordExecutor, launcher: Launcher, invented: Any, makers: Makers) -> None:
+    """By the judge's word, or because the result lies in an input."""
+    wrong = RecordExecutor(invented(lambda _: 0.0), Target("sm_90", "Test"), makers=makers)
+    answer = ran(wrong, "check", launcher()).result
+    wrong.close()
+    assert isinstance(answer, Check)
+    assert (answer.passed, answer.problem) == (False, "1024: wrong")
+    inplace = ran(executor, "check", launcher(more="out = x")).result
+    assert isinstance(inplace, Check)
+    assert "lies in the input x" in inplace.problem
+
+
+def test_a_contest_gives_times_and_a_verdict(executor: RecordExecutor, launcher: Launcher) -> None:
+    """A sample a repeat and side, in the order they were taken; records of the incumbent are found again."""
+    outcome = ran(executor, "timing", launcher(512), incumbent=launcher(128))
+    answer = outcome.result
+    assert isinstance(answer, Timing)
+    assert answer.contest is not None
+    assert answer.contest.verdict == "faster"
+    assert answer.contest.gain_pct == pytest.approx(300.0)
+    sides = answer.shapes["4096"]
+    assert [one.n for one in sides["candidate"]] == [8, 8, 8]
+    assert sides["incumbent"][0].median_s == pytest.approx(32e-6, rel=0.01)
+    assert executor._judging.asked == [("contest", 2)]
+    again = ran(executor, "timing", launcher(512), incumbent=launcher(128)).result
+    assert isinstance(again, Timing)
+    assert again.basis is not None
+    assert again.basis.seconds["record"] < 0.2
+
+
+def test_a_source_against_itself_is_noise_and_no_contest(executor: RecordExecutor, launcher: Launcher) -> None:
+    """Both sides in turn, each repeat anew."""
+    answer = ran(executor, "timing", launcher(), incumbent=launcher()).result
+    assert isinstance(answer, Timing)
+    assert answer.contest is None
+    assert executor._judging.asked == [("time", 2)] * 6
+    assert [one.n for one in answer.shapes["1024"]["incumbent"]] == [9, 9, 9]
+
+
+def test_a_third_side_is_timed_too(executor: RecordExecutor, launcher: Launcher) -> None:
+    """The best accepted version beside the two of the contest."""
+    answer = ran(executor, "timing", launcher(256), incumbent=launcher(128), best=launcher(512)).result
+    assert isinstance(answer, Timing)
+    medians = {side: one[0].median_s for side, one in answer.shapes["4096"].items()}
+    assert medians["best"] < medians["candidate"] < medians["incumbent"]
+
+
+def test_a_search_finds_the_best_block(executor: RecordExecutor, launcher: Launcher) -> None:
+    """All of a small space; what does not compile has failed; the winner's time is of samples of its own."""
+    spaces = {"4096": SpaceAsked({"BLOCK": 128}, {"BLOCK": [128, 256, 100, 1024]}, {"BLOCK": 256})}
+    outcome = ran(executor, "search", launcher(), spaces=spaces)
+    answer = outcome.result
+    assert isinstance(answer, Search)
+    found = answer.shapes["4096"]
+    assert dict(found.config) == {"BLOCK": 1024}
+    assert (found.evaluated, found.failed, found.strategy, found.space) == (4, 1, "exhaustive", 4)
+    assert found.median_s == pytest.approx(4e-6, rel=0.01)
+    assert "'BLOCK': 100" in outcome.printed
+    assert executor._judging.asked[-2:] == [("time", 3), ("time", 1)]
+
+
+def test_not_replayable_without_a_lower_level(executor: RecordExecutor, launcher: Launcher) -> None:
+    """Where only replayed times count it is unavailable, with the reason, and no failure of the kernel."""
+    outcome = ran(executor, "check", launcher(more="x = x * 2"))
+    assert isinstance(outcome.result, Unable)
+    assert "not replayable: 1024: " in (outcome.result.unavailable or "")
+    assert "mul" in outcome.result.reason
+
+
+def test_not_replayable_with_a_lower_level(launcher: Launcher, invented: Any, makers: Makers) -> None:
+    """Where decisions may rest on less, the fallback does all of it, and the answer says so."""
+    other = Other()
+    made = RecordExecutor(
+        invented(blocks_cost), Target("sm_90", "Test"), makers=makers, fallback=other, least="reported"
+    )
+    for kind in ("check", "timing"):
+        answer = ran(made, kind, launcher(more="x = x * 2"), incumbent=launcher()).result
+        assert isinstance(answer, Check | Timing)
+        assert answer.basis is not None
+        assert answer.basis.trust == "reported"
+        assert "mul" in answer.basis.reason
+    assert other.asked == ["check", "timing"]
+    made.close()
+
+
+def test_time_that_runs_out_is_a_hang(executor: RecordExecutor, launcher: Launcher) -> None:
+    """The limit of the job holds for the judge too."""
+    executor._judging.slow_s = 0.5
+    outcome = ran(executor, "check", launcher(), limits=RunLimits(0.2))
+    assert (outcome.outcome, outcome.result) == ("hang", None)
+
+
+def test_machine_and_other_jobs(executor: RecordExecutor, invented: Any, makers: Makers) -> None:
+    """The judge says what its device is; what no replay does is unavailable; without a GPU it is missing."""
+    answer = ran(executor, "environment").result
+    assert isinstance(answer, Environment)
+    assert (answer.device, answer.uuid, answer.driver) == ("Invented", "00", "13000")
+    assert "triton" in answer.versions
+    assert isinstance(ran(executor, "evidence").result, Unable)
+
+    class NoGpu(invented):  # type: ignore[misc]
+        def machine(self) -> Any:
+            raise MissingTool("no GPU")
+
+    without = RecordExecutor(NoGpu(blocks_cost), Target("sm_90", "Test"), makers=makers)
+    found = ran(without, "environment").result
+    assert isinstance(found, Unable)
+    assert found.missing == "no GPU"
+    without.close()
+
+
+def test_sources_lie_where_nobody_else_writes(executor: RecordExecutor, launcher: Launcher, tmp_path: Path) -> None:
+    """A file of a source is put right again when somebody changed it."""
+    path = executor._shelf.file_of(launcher(), "kernel.py")
+    path.write_text("other")
+    assert executor._shelf.file_of(launcher(), "kernel.py").read_bytes() == launcher()
+    assert not path.is_relative_to(tmp_path)

@@ -1,0 +1,121 @@
+"""Claims about the search by records: what is timed, what confirms, and that it ends in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.runners.candidate.job import Request, SpaceAsked
+from kopt_kb.runners.replay.judging import Timed
+from kopt_kb.runners.replay.makers import Made, NotRecordedError
+from kopt_kb.runners.replay.search import SearchTools, search_shape
+from kopt_kb.runners.replay.shelf import Asked
+
+pytestmark = pytest.mark.core
+SPACE = SpaceAsked({"A": 1, "B": 1}, {"A": [1, 2, 3, 4], "B": [1, 2, 3]}, {"A": 4, "B": 3})
+BODY = Request(shapes=("8x8",), dtype="bf16", evaluations=20, seed=1)
+
+
+class Replayable:
+    """A record as far as a search looks at it."""
+
+    not_replayable = ""
+    buffers = outputs = ()
+
+
+class Bench:
+    """Shelf and judge in one: the folder's name is the configuration, its time a function of it."""
+
+    ahead = 4
+
+    def __init__(self, cost: Callable[[Mapping[str, Any]], float], seconds: float = 0.0) -> None:
+        self.cost, self.seconds = cost, seconds
+        self.timed: list[tuple[int, int]] = []
+        self.configs: dict[str, Mapping[str, Any]] = {}
+
+    def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool]) -> Iterator[tuple[Asked, Made]]:
+        """Yield each at once; B = 2 does not compile."""
+        assert ahead == self.ahead
+        for number, one in enumerate(asked):
+            if ended():
+                return
+            self.configs[str(number)] = one.config
+            record: Any = Replayable()
+            fails = one.config["B"] == 2
+            yield one, Made(Path(str(number)), None if fails else record, NotRecordedError("no") if fails else None)
+
+    def time(self, records: Sequence[Path], reference: Path, launches: int, ends_at: float) -> list[Timed]:
+        """Return times; the first look flatters every configuration by a different amount."""
+        assert reference.name == "reference.py"
+        self.timed.append((len(records), launches))
+        time.sleep(self.seconds)
+        if time.monotonic() > ends_at:
+            raise TimeoutError
+        luck = 0.5 if len(records) == 1 and launches < 20 else 1.0
+        found = []
+        for one in records:
+            cost = self.cost(self.configs[one.name])
+            found.append(Timed((luck * cost,) * launches, "" if cost > 0 else "wrong"))
+        return found
+
+
+def searched(bench: Bench, body: Request = BODY, seconds: float = 30.0, space: SpaceAsked = SPACE) -> Any:
+    """Search on the bench; returns the answer and what was said."""
+    said: list[str] = []
+    any_bench: Any = bench
+    tools = SearchTools(b"", Path("reference.py"), any_bench, any_bench, said.append)
+    return search_shape("8x8", space, body, tools, time.monotonic() + seconds), said
+
+
+def test_the_best_is_timed_again_and_the_winner_afresh() -> None:
+    """Eight in turn, then one; the answer's time is not the one that flattered."""
+    bench = Bench(lambda config: 1e-6 * (config["A"] + config["B"]))
+    found, said = searched(bench)
+    assert dict(found.config) == {"A": 1, "B": 1}
+    assert found.median_s == pytest.approx(2e-6)
+    assert (found.space, found.evaluated, found.failed, found.strategy) == (12, 12, 4, "exhaustive")
+    assert bench.timed[-2:] == [(8, 24), (1, 24)]
+    assert len(said) == 4
+
+
+def test_what_a_shape_has_competes() -> None:
+    """It is first, and timed again whatever its place."""
+    bench = Bench(lambda config: 1e-6 if config == SPACE.keep else 2e-6 if config["A"] > 1 else 0.0)
+    found, _ = searched(bench)
+    assert dict(bench.configs["0"]) == dict(SPACE.keep or {})
+    assert dict(found.config) == dict(SPACE.keep or {})
+    worst = Bench(lambda config: 9e-6 if config == SPACE.keep else 1e-6)
+    large = replace(SPACE, knobs={"A": list(range(1, 13)), "B": [1, 3]}, keep={"A": 12, "B": 3})
+    keep: Any = large.keep
+    worst.cost = lambda config: 9e-6 if config == keep else 1e-6
+    searched(worst, replace(BODY, evaluations=40), space=large)
+    assert worst.timed[-2:] == [(9, 24), (1, 24)]
+
+
+def test_nothing_works() -> None:
+    """The configuration in use stays, without a time."""
+    found, said = searched(Bench(lambda _: 0.0))
+    assert (dict(found.config), found.median_s, found.failed) == (dict(SPACE.keep or {}), None, 12)
+    assert any("wrong" in line for line in said)
+
+
+def test_evaluations_bound_a_large_space() -> None:
+    """Beside what the shape has and its start."""
+    large = replace(SPACE, knobs={"A": list(range(40)), "B": [1, 3, 4]})
+    found, _ = searched(Bench(lambda config: 1e-6 * (1 + config["A"])), replace(BODY, evaluations=7), space=large)
+    assert found.evaluated == 9
+    assert found.strategy in {"optuna", "random"}
+
+
+def test_it_ends_in_time() -> None:
+    """Seconds that run out while it searches leave the best so far; it takes little more than it may."""
+    begin = time.monotonic()
+    found, _ = searched(Bench(lambda config: 1e-6 * config["A"], seconds=0.1), seconds=0.8)
+    assert time.monotonic() - begin < 2.5
+    assert found.evaluated < 12
+    assert found.median_s is not None

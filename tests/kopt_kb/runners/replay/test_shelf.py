@@ -1,0 +1,94 @@
+"""Claims about the shelf of records: made once, in order, ahead of their use, and thrown away."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.kernels.record.judge import RECORD
+from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.runners.replay.makers import Made, NotRecordedError
+from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, digest_of
+
+pytestmark = pytest.mark.core
+
+
+class Quick:
+    """Makers that write a line instead of a record; configurations with `fails` end in an error."""
+
+    count = 2
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.most = 0
+        self._running = 0
+        self._lock = threading.Lock()
+
+    def make(self, request: Request, out: Path) -> Made:
+        assert isinstance(request.what, OpRequest)
+        with self._lock:
+            self._running += 1
+            self.most = max(self.most, self._running)
+        time.sleep(request.what.config.get("seconds", 0.0))
+        with self._lock:
+            self._running -= 1
+            self.made.append(request.what.file)
+        if request.what.config.get("fails"):
+            return Made(out, None, NotRecordedError("no"))
+        out.mkdir()
+        (out / RECORD).write_text(f"{request.what.shape} {dict(request.what.config)} {request.target}")
+        return Made(out)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    """A shelf for three records."""
+    makers: Any = Quick()
+    made = Shelf(tmp_path, makers, Target("sm_90", "Test"), most=3)
+    yield made
+    made.close()
+
+
+def test_records_are_made_once(shelf: Shelf) -> None:
+    """Source, shape, dtype and configuration tell them apart; a failure is remembered too."""
+    asked = [
+        Asked(b"a", "4x4", "bf16"), Asked(b"b", "4x4", "bf16", {"fails": True}), Asked(b"a", "8x8", "bf16"),
+    ]  # fmt: skip
+    first, failed, second = shelf.all(asked)
+    assert failed.error is not None
+    assert digest_of(first.folder) != digest_of(second.folder)
+    assert [one.folder for one in shelf.all(asked[::-1])] == [second.folder, failed.folder, first.folder]
+    assert len({asked[0].key, asked[1].key, asked[2].key, Asked(b"a", "4x4", "fp16").key}) == 4
+
+
+def test_the_oldest_go(shelf: Shelf) -> None:
+    """A fourth record takes the place of the one asked for longest ago; that one is made again."""
+    asked = [Asked(b"a", f"{at}x4", "bf16") for at in range(1, 4)]
+    first, *_ = shelf.all(asked)
+    shelf.all([asked[0], Asked(b"a", "9x4", "bf16")])
+    assert first.folder.is_dir()
+    assert shelf.all(asked[1:2])[0].folder != shelf.all(asked[:1])[0].folder
+
+
+def test_a_stream_works_ahead_and_ends(shelf: Shelf) -> None:
+    """As many as are allowed are begun while one is used; none once it is over, and those begun are yielded."""
+    seen: list[str] = []
+    asked = (Asked(b"a", f"{at}x4", "bf16", {"seconds": 0.05}) for at in range(1, 10))
+    for one, _ in shelf.stream(asked, shelf.ahead, lambda: len(seen) >= 2):
+        seen.append(one.shape)
+    assert 2 <= len(seen) <= 2 + 2 * shelf._makers.count
+    assert len(set(seen)) == len(seen)
+    assert shelf._makers.most == 2
+
+
+def test_a_file_is_what_its_name_says(shelf: Shelf) -> None:
+    """Other content under a name is replaced."""
+    path = shelf.file_of(b"source", "kernel.py")
+    path.write_bytes(b"changed")
+    assert shelf.file_of(b"source", "kernel.py").read_bytes() == b"source"
+    assert shelf.file_of(b"other", "kernel.py") != path
