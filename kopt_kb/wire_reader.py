@@ -49,16 +49,25 @@ def json_schema(kind: Any) -> JsonSchemaValue:
 
 
 def _tidy(node: Any) -> Any:
-    """Drop made-up titles of members, and all but the first line of a class's description."""
+    """Drop made-up titles of members; share a class's docstring out: first line to the class, attributes to members."""
     if isinstance(node, list):
         return [_tidy(item) for item in node]
     if not isinstance(node, dict):
         return node
     kept = {name: _tidy(item) for name, item in node.items() if name != "title" or "properties" in node}
     if "properties" in node:
-        kept["properties"] = {name: _tidy(item) for name, item in node["properties"].items()}
-        kept["description"] = str(node.get("description", "")).split("\n")[0]
+        text = str(node.get("description", ""))
+        told = dict(_ATTRIBUTE.findall(text.partition("\nAttributes:\n")[2]))
+        kept["properties"] = {
+            name: _tidy(item) | ({"description": " ".join(told[name].split())} if name in told else {})
+            for name, item in node["properties"].items()
+        }
+        kept["description"] = text.split("\n", maxsplit=1)[0]
     return kept
+
+
+_ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
+"""A line of a docstring's list of attributes with those that continue it."""
 
 
 @cache

@@ -42,6 +42,7 @@ DOCUMENTS: dict[str, str] = {
     "route": "wiki.route:ReadingList",
     "search": "wiki.search:SearchResult",
     "tune_report": "tuning.report:CampaignReport",
+    "v_iteration": "workspace.views.memory_model:Iteration",
     "wiki_check": "wiki.check:WikiReport",
     "wiki_conflicts": "wiki.conflicts:Conflicts",
     "wiki_diff": "wiki.differences:ForeignDifferences",

@@ -15,11 +15,11 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from kopt_kb.cli.output import add_author, add_common, print_json, table
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.wire import JSON
 from kopt_kb.workspace import memory_edit as edit
 from kopt_kb.workspace.memory import Memory, field_of, parse_version, read_memory
 from kopt_kb.workspace.views.render import render_workspace
@@ -162,8 +162,7 @@ def _read(workspace: Workspace, args: argparse.Namespace) -> int:
     memory = read_memory(workspace)
     _name_stray(memory)
     if args.version is None:
-        body = [field_of(one, args.field) if args.field else one.model_dump() for one in memory.visible]
-        print_json(body)
+        print_json([field_of(one, args.field or "") for one in memory.visible])
     else:
         _print_one(field_of(memory.get(parse_version(args.version)), args.field or ""), args)
     return ExitCode.OK
@@ -176,7 +175,7 @@ def _latest(workspace: Workspace, args: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _print_one(value: Any, args: argparse.Namespace) -> None:
+def _print_one(value: JSON, args: argparse.Namespace) -> None:
     if isinstance(value, str) and not args.json:
         print(value)
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.runners.candidate.answers import Unable, read_answer
+from kopt_kb.runners.candidate.answers import KeptRun, Unable, kept_run
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome
 from kopt_kb.tuning.jobs import NO_GPU_FIX, Ran, refuse_missing
 from kopt_kb.wire import plain
@@ -164,9 +164,8 @@ class Session:
         started, finished = run.started, run.finished
         if finished is None:
             return Ran("lost", None, started.run)
-        kept = json.loads(self.store.get(finished.output)) if finished.output else {}
-        answer = read_answer(started.gate, kept["result"]) if kept.get("result") else None
-        return Ran(finished.outcome, answer, finished.run, kept.get("printed", ""))
+        kept = kept_run(started.gate, self.store.get(finished.output)) if finished.output else KeptRun()
+        return Ran(finished.outcome, kept.answer, finished.run, kept.printed)
 
     def execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
         """Run a job under this id and keep what it printed and answered."""

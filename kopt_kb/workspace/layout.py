@@ -106,14 +106,6 @@ class Layout:
         """`memory/v<version>.json`."""
         return self.memory / f"v{version}.json"
 
-    def plan_file(self, version: int) -> Path:
-        """`plans/v<version>_plan.md`."""
-        return self.plans / f"v{version}_plan.md"
-
-    def round_summary(self, version: int) -> Path:
-        """`rounds/round-<version + 1>/summary.md`: rounds count from 1, versions from 0."""
-        return self.rounds / f"round-{version + 1}" / "summary.md"
-
 
 def folder_name(name: str) -> str:
     """The folder of a workspace called `name`.

@@ -8,34 +8,29 @@ import stat
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.wire import JSON
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.files import split_view
-from kopt_kb.workspace.views.memory import iteration_of
+from kopt_kb.workspace.views.memory import document_of, iteration_of
+from kopt_kb.workspace.views.memory_model import Iteration
 from kopt_kb.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from kopt_kb.workspace.views.memory_model import Iteration
 
 __all__ = [
     "MaskedVersionError",
     "Memory",
     "field_of",
     "hand_masked",
-    "is_version_file",
     "masked_versions",
     "parse_version",
     "read_memory",
     "stray_files",
-    "visible_claims",
 ]
 
 _VERSION = re.compile(r"v?(0|[1-9][0-9]{0,8})", re.ASCII)
-_FILE = re.compile(r"v(0|[1-9][0-9]{0,8})\.json", re.ASCII)
 
 
 class MaskedVersionError(FindingError):
@@ -91,11 +86,6 @@ def parse_version(text: str) -> int:
     if not found:
         raise BadInput(f"{text!r} is no version", where="version", fix="write it like v3", code="KB321")
     return int(found[1])
-
-
-def is_version_file(name: str) -> bool:
-    """Return whether a file name is exactly that of a version: `v2.json`, not `v2junk.json` or `v02.json`."""
-    return _FILE.fullmatch(name) is not None
 
 
 def stray_files(layout: Layout, state: WorkspaceState) -> tuple[str, ...]:
@@ -155,14 +145,6 @@ def masked_versions(workspace: Workspace, state: WorkspaceState | None = None) -
     return dict(sorted({**hand_masked(workspace.layout, state), **state.masked}.items()))
 
 
-def visible_claims(workspace: Workspace, state: WorkspaceState | None = None) -> dict[int, tuple[str, str]]:
-    """Return number → (category, claim) of every unmasked hypothesis: what a new one is compared with."""
-    state = workspace.state() if state is None else state
-    hidden = masked_versions(workspace, state)
-    stated = {one.number: one.hypothesis for one in state.attempts.values() if one.number not in hidden}
-    return {number: (one.category, one.claim) for number, one in stated.items() if one is not None}
-
-
 def read_memory(workspace: Workspace) -> Memory:
     """Return the memory of a workspace, rendered from its journal; the files are asked only for hand-set masks.
 
@@ -178,15 +160,9 @@ def read_memory(workspace: Workspace) -> Memory:
     return Memory(visible, masked, stray_files(workspace.layout, state))
 
 
-def _choices(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"one of {', '.join(value)}" if value else "it has no members"
-    return f"an index below {len(value)}" if isinstance(value, list) and value else "it has no members"
-
-
-def field_of(iteration: Iteration, dotted: str) -> Any:
+def field_of(iteration: Iteration, dotted: str) -> JSON:
     """Return one field, `performance.latency_us`, or all with an empty name; BadInput lists the names there are."""
-    value: Any = iteration.model_dump()
+    value = document_of(iteration)
     for at, name in enumerate(dotted.split(".") if dotted else [], 1):
         where = ".".join(dotted.split(".")[:at])
         if isinstance(value, dict) and name in value:

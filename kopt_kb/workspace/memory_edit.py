@@ -16,6 +16,7 @@ from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, Me
 from kopt_kb.workspace.journal.setup_events import EventData, MemoryNoted, NoteAdded
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.views.memory_model import read_entry
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
@@ -103,12 +104,10 @@ def note_data(workspace: Workspace, version: int, field: str, text: str, by: str
         FieldRefusedError: The field is not free text.
         MemoryFileError: The entry has not the field's form.
     """
-    from kopt_kb.workspace.views.memory_model import read_entry
-
     if field not in FREE_TEXT:
         raise refuse_field(field, f"memory/v{version}.json")
     entry = read_entry(field, text)
-    words = entry if isinstance(entry, str) else json.dumps(entry, sort_keys=True, ensure_ascii=False)
+    words = entry if isinstance(entry, str) else json.dumps(entry.to_json(), sort_keys=True, ensure_ascii=False)
     blob = ObjectStore(workspace.layout.objects).put(words.encode("utf-8", "replace"))
     return MemoryNoted(version, field, blob, by)  # type: ignore[arg-type]
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.workspace.journal import campaign_events as campaign
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 
-__all__ = ["ACCEPTED", "ISA_SCAN", "SIMULATOR", "Bench", "Candidate", "Entry", "Round", "Run", "standing"]
+__all__ = ["ACCEPTED", "ISA_SCAN", "SIMULATOR", "Bench", "Candidate", "Entry", "Round", "Run", "Status", "standing"]
 
 ISA_SCAN = "kb isa"
 """Tool of a `profile_read` that holds instruction counts of compiled code; it names no bottleneck."""
 
 ACCEPTED = frozenset({"accept", "accept_with_note"})
 """Decisions that make the candidate the incumbent."""
+
+Status = Literal["open", "baseline", "accept", "accept_with_note", "rollback", "unverified", "refuted"]
+"""Where a round stands: open, the measured baseline, its decision, or accepted and refuted by a later one."""
 
 SIMULATOR = "simulator"
 """Device name of environments whose times are computed."""
@@ -111,7 +115,7 @@ class Round:
         return f"v{self.number}"
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """`baseline`, a decision, `refuted` for an accepted one taken back, or `open` while there is none."""
         if self.refuted_by is not None:
             return "refuted"

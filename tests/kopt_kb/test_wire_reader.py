@@ -48,6 +48,21 @@ JSON = st.recursive(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Told(Wire):
+    """A cup.
+
+    More about it.
+
+    Attributes:
+        size: How much it holds,
+            in cubic centimetres.
+    """
+
+    size: int
+    colour: str
+
+
 class TestRead:
     def test_lists_become_tuples_and_absent_optional_fields_their_default(self):
         """The built object is immutable and complete."""
@@ -234,6 +249,13 @@ class TestSchema:
             "additionalProperties": True,
             "type": "object",
         }
+
+    def test_the_docstring_is_shared_out(self):
+        """Its first line describes the class, what it says of an attribute the member, over several lines too."""
+        found = schema(Told)
+        assert found["description"] == "A cup."
+        assert found["properties"]["size"]["description"] == "How much it holds, in cubic centimetres."
+        assert "description" not in found["properties"]["colour"]
 
 
 @settings(max_examples=60, deadline=None)

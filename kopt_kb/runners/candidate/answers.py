@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from kopt_kb.cage import Isolation
-from kopt_kb.wire import JsonMap, Sha256, Wire, read
+from kopt_kb.wire import JsonMap, Sha256, Wire, parse, plain, read
 
 __all__ = [
     "Answer",
@@ -16,6 +16,7 @@ __all__ = [
     "Contest",
     "Environment",
     "Evidence",
+    "KeptRun",
     "Launches",
     "Outputs",
     "Sample",
@@ -24,6 +25,7 @@ __all__ = [
     "Timing",
     "Trust",
     "Unable",
+    "kept_run",
     "read_answer",
 ]
 
@@ -281,3 +283,31 @@ def read_answer(kind: str, document: object) -> Answer:
         if kind not in _KINDS or document.keys() & {"missing", "unavailable", "oom"}:
             return read(Unable, document)
     return read(_KINDS.get(kind, Unable), document)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """What a run printed last and answered, as a journal's blob keeps it; no answer where it gave none."""
+
+    printed: str = ""
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept(Wire):
+    printed: str = ""
+    result: JsonMap | None = None
+
+
+def kept_run(kind: str, data: bytes) -> KeptRun:
+    """Return what the blob of a finished run says.
+
+    Args:
+        kind: Kind of its job.
+        data: The blob.
+
+    Raises:
+        WireError: It is none, or holds no answer to such a job.
+    """
+    kept = read(_Kept, parse(data), where="run")
+    return KeptRun(kept.printed, read_answer(kind, plain(kept.result)) if kept.result else None)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
 from kopt_kb.errors import MissingTool
+from kopt_kb.runners.candidate.answers import Answer, Check, KeptRun, Timing, kept_run
+from kopt_kb.wire import WireError
 from kopt_kb.workspace.anchors import commit_anchors
 from kopt_kb.workspace.audit.findings import Finding
 from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
-from kopt_kb.workspace.journal.round_events import GateJudged, Measured, RunFinished
+from kopt_kb.workspace.journal.round_events import GateJudged, Measured, RunFinished, RunStarted
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -78,50 +79,47 @@ def _accepted_since(state: WorkspaceState) -> Iterator[str]:
 
 def run_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Finding]:
     """Yield a finding for each record and each passed gate that the output of its run contradicts."""
+    kinds = {one.data.run: one.data.gate for one in events if isinstance(one.data, RunStarted)}
     runs = {one.data.run: one.data for one in events if isinstance(one.data, RunFinished)}
-    answers: dict[str, Mapping[str, object]] = {}
+    answers: dict[str, Answer | None] = {}
     for event in events:
         data = event.data
         if isinstance(data, Measured) and data.run in runs:
-            answer = answers.setdefault(data.run, _answer(runs[data.run], store))
-            yield from _measured(event.seq, data, answer)
+            yield from _measured(event.seq, data, _answer(runs[data.run], kinds, store, answers))
         elif isinstance(data, GateJudged) and data.result == "pass":
             for run in (runs[name] for name in data.runs if name in runs):
-                answer = answers.setdefault(run.run, _answer(run, store))
-                yield from _passed(event.seq, data, run, answer)
+                yield from _passed(event.seq, data, run, _answer(run, kinds, store, answers))
 
 
-def _answer(run: RunFinished, store: ObjectStore) -> Mapping[str, object]:
-    """Return what a run answered; nothing where its output is none of ours, or is gone (a finding of its own)."""
-    if run.output is None:
-        return {}
-    try:
-        found = json.loads(store.get(run.output))
-    except (ObjectError, ValueError, RecursionError):
-        return {}
-    result = found.get("result") if isinstance(found, dict) else None
-    return result if isinstance(result, dict) else {}
+def _answer(
+    run: RunFinished, kinds: Mapping[str, str], store: ObjectStore, known: dict[str, Answer | None]
+) -> Answer | None:
+    """Return what a run answered, read once; None where its output is no answer, or is gone (a finding of its own)."""
+    if run.run not in known:
+        try:
+            kept = kept_run(kinds.get(run.run, ""), store.get(run.output)) if run.output is not None else KeptRun()
+        except (ObjectError, WireError):
+            kept = KeptRun()
+        known[run.run] = kept.answer
+    return known[run.run]
 
 
-def _measured(seq: int, record: Measured, answer: Mapping[str, object]) -> Iterator[Finding]:
-    shapes = answer.get("shapes")
-    timed = shapes.get(record.shape) if isinstance(shapes, dict) else None
-    if not isinstance(timed, dict):
+def _measured(seq: int, record: Measured, answer: Answer | None) -> Iterator[Finding]:
+    timed = answer.shapes.get(record.shape) if isinstance(answer, Timing) else None
+    if timed is None:
         return
-    sides = [side for side in timed.values() if isinstance(side, list)]
-    medians = [one.get("median_s") for side in sides for one in side if isinstance(one, dict)]
-    if record.median_s not in medians:
+    if record.median_s not in [sample.median_s for side in timed.values() for sample in side]:
         text = (
             f"record {record.id} says {record.median_s} s, its run {record.run} timed no such median on {record.shape}"
         )
         yield Finding("record", _JOURNAL, seq, text, "time the kernel again; the record does not stand")
 
 
-def _passed(seq: int, gate: GateJudged, run: RunFinished, answer: Mapping[str, object]) -> Iterator[Finding]:
+def _passed(seq: int, gate: GateJudged, run: RunFinished, answer: Answer | None) -> Iterator[Finding]:
     wrong = ""
     if run.outcome != "ok":
         wrong = f"its run {run.run} ended as {run.outcome}"
-    elif gate.gate == "correctness" and answer.get("passed") is False:
+    elif gate.gate == "correctness" and isinstance(answer, Check) and not answer.passed:
         wrong = f"its run {run.run} found the kernel wrong"
     if wrong:
         text = f"the gate {gate.gate} passed {gate.candidate}, but {wrong}"

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kopt_kb.workspace.journal.round_events import GateJudged, RunFinished
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.targets.rates import ShapeRate
+from kopt_kb.workspace.views.memory_model import Direction, Pitfall, PitfallKind, SearchEntry
 
 __all__ = ["directions", "last_words", "pitfalls", "searched"]
 
-_KINDS = {"build": "compilation", "limits": "compilation", "lint": "compilation", "correctness": "accuracy"}
+_KINDS: Mapping[str, PitfallKind] = {
+    "build": "compilation",
+    "limits": "compilation",
+    "lint": "compilation",
+    "correctness": "accuracy",
+}
 """Gate → kind of pitfall; all other gates run the kernel."""
 
-_ENDS = {"hang": "timeout", "crash": "runtime", "oom": "runtime", "limit": "runtime"}
+_ENDS: Mapping[str, PitfallKind] = {"hang": "timeout", "crash": "runtime", "oom": "runtime", "limit": "runtime"}
 """How a run ended → kind of pitfall; a lost run says nothing about the kernel."""
 
 _TRIED = {
@@ -31,7 +37,7 @@ def last_words(gates: Iterable[GateJudged]) -> list[GateJudged]:
     return list({one.gate: one for one in gates}.values())
 
 
-def pitfalls(state: WorkspaceState, attempt: Round) -> list[dict[str, str]]:
+def pitfalls(state: WorkspaceState, attempt: Round) -> list[Pitfall]:
     """Return what went wrong in an attempt: runs that ended badly, gates that failed, spills, no gain.
 
     The first attempt also names every needed value that nobody publishes.
@@ -41,30 +47,24 @@ def pitfalls(state: WorkspaceState, attempt: Round) -> list[dict[str, str]]:
         for gate in last_words(candidate.gates):
             found += _gate(state, candidate.name, gate)
     found += _rolled_back(state, attempt)
-    return list({(one["error_message"], one["lesson"]): one for one in found}.values())
+    return list({(one.error_message, one.lesson): one for one in found}.values())
 
 
-def _entry(kind: str, lesson: str, message: str = "", cause: str = "", fix: str = "") -> dict[str, str]:
-    return {
-        "error_type": kind, "error_message": message, "root_cause": cause, "fix_applied": fix, "lesson": lesson,
-    }  # fmt: skip
-
-
-def _unknown(state: WorkspaceState) -> Iterator[dict[str, str]]:
+def _unknown(state: WorkspaceState) -> Iterator[Pitfall]:
     for row in state.unknown.values():
-        yield _entry("unknown_spec", f"{row.key}: UNKNOWN (gpu-wiki not found)", cause=row.reason)
+        yield Pitfall("unknown_spec", f"{row.key}: UNKNOWN (gpu-wiki not found)", root_cause=row.reason)
 
 
-def _gate(state: WorkspaceState, name: str, gate: GateJudged) -> Iterator[dict[str, str]]:
+def _gate(state: WorkspaceState, name: str, gate: GateJudged) -> Iterator[Pitfall]:
     ended = state.ended(gate.runs)
     bad = next((one for one in ended if one.outcome in _ENDS), None)
     if gate.result == "fail":
         kind = _ENDS[bad.outcome] if bad is not None else _KINDS.get(gate.gate, "runtime")
-        yield _entry(kind, f"{name} failed the gate {gate.gate}", gate.reason, _ended(bad))
+        yield Pitfall(kind, f"{name} failed the gate {gate.gate}", gate.reason, _ended(bad))
     elif gate.result == "unavailable":
-        yield _entry("runtime", f"{name}: the gate {gate.gate} could not judge", gate.reason, _ended(bad))
+        yield Pitfall("runtime", f"{name}: the gate {gate.gate} could not judge", gate.reason, _ended(bad))
     elif gate.gate == "limits" and gate.reason:
-        yield _entry("performance", f"{name} passed the gate limits, which said: {gate.reason}", gate.reason)
+        yield Pitfall("performance", f"{name} passed the gate limits, which said: {gate.reason}", gate.reason)
 
 
 def _ended(run: RunFinished | None) -> str:
@@ -74,25 +74,25 @@ def _ended(run: RunFinished | None) -> str:
     return f"run {run.run} ended as {run.outcome}, {how}"
 
 
-def _rolled_back(state: WorkspaceState, attempt: Round) -> Iterator[dict[str, str]]:
+def _rolled_back(state: WorkspaceState, attempt: Round) -> Iterator[Pitfall]:
     decided = attempt.decided
     if decided is None or attempt.is_baseline or (attempt.accepted and attempt.refuted_by is None):
         return
     claim = attempt.hypothesis.claim if attempt.hypothesis is not None else f"v{attempt.number}"
     if attempt.refuted_by is not None:
         lesson = f"{claim}: v{attempt.refuted_by} did not confirm it"
-        yield _entry("performance", lesson, fix=f"refuted by v{attempt.refuted_by}")
+        yield Pitfall("performance", lesson, fix_applied=f"refuted by v{attempt.refuted_by}")
     elif attempt.own_records or decided.decision == "rollback":
         before = next((one for one in state.attempts.values() if _is_incumbent(one, attempt)), None)
         fix = f"kernel.py is v{before.number} again" if before is not None else ""
-        yield _entry("performance", f"{claim}: {decided.decision}, {decided.rule}", fix=fix)
+        yield Pitfall("performance", f"{claim}: {decided.decision}, {decided.rule}", fix_applied=fix)
 
 
 def _is_incumbent(one: Round, attempt: Round) -> bool:
     return one.number < attempt.number and one.snapshot is not None and one.snapshot.blob == attempt.incumbent
 
 
-def searched(attempt: Round, throughput_change_pct: float | None) -> list[dict[str, str]]:
+def searched(attempt: Round, throughput_change_pct: float | None) -> list[SearchEntry]:
     """Return what an attempt tried and what came of it, as one entry of the search log."""
     stated = attempt.hypothesis
     if stated is None:
@@ -101,17 +101,11 @@ def searched(attempt: Round, throughput_change_pct: float | None) -> list[dict[s
     tried = f"; {count} candidates" if count > 1 else ""
     gain = f"; throughput {throughput_change_pct:+.3f}% against its incumbent" if throughput_change_pct else ""
     rule = f"; {attempt.decided.rule}" if attempt.decided is not None else ""
-    return [
-        {
-            "source": "campaign",
-            "query": stated.category,
-            "finding": f"{stated.claim}: {attempt.status}{rule}{gain}{tried}",
-            "actionability": _TRIED.get(attempt.status, ""),
-        }
-    ]
+    finding = f"{stated.claim}: {attempt.status}{rule}{gain}{tried}"
+    return [SearchEntry("campaign", finding, stated.category, _TRIED.get(attempt.status, ""))]
 
 
-def directions(state: WorkspaceState, attempt: Round, rates: Iterable[ShapeRate]) -> list[dict[str, str]]:
+def directions(state: WorkspaceState, attempt: Round, rates: Iterable[ShapeRate]) -> list[Direction]:
     """Return where an accepted attempt leaves time: each shape below its target, else the one furthest from its roof.
 
     Args:
@@ -129,14 +123,13 @@ def directions(state: WorkspaceState, attempt: Round, rates: Iterable[ShapeRate]
     missed = [(ratio, record) for ratio, record in sorted(known, key=lambda one: one[0]) if ratio < 1]
     if missed:
         return [
-            {"direction": f"{record.shape}: at {_percent(ratio)} of its target ({conditions[record.shape].roof})",
-             "rationale": why}
+            Direction(f"{record.shape}: at {_percent(ratio)} of its target ({conditions[record.shape].roof})", why)
             for ratio, record in missed
-        ]  # fmt: skip
+        ]
     shares = [(conditions[record.shape].share(record.median_s), conditions[record.shape]) for _, record in known]
     share, furthest = min(shares, key=lambda one: one[0])
     text = f"{furthest.shape}: at {_percent(share)} of the documented {furthest.roof} roof; every target is met"
-    return [{"direction": text, "rationale": why}]
+    return [Direction(text, why)]
 
 
 def _percent(share: float) -> str:

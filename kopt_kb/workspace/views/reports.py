@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from kopt_kb import wire
 from kopt_kb.quantity.units import format_exact
@@ -13,11 +12,19 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, finite
 from kopt_kb.workspace.views.lessons import directions
 from kopt_kb.workspace.views.memory import iteration_of, judged_rates
+from kopt_kb.workspace.views.memory_model import Direction, Iteration
 from kopt_kb.workspace.views.trend import STATUS
-from kopt_kb.workspace.views.words import BlobReader, bullets, figure, free_text, percent, plain, quoted, spoken
-
-if TYPE_CHECKING:
-    from kopt_kb.workspace.views.memory_model import Iteration
+from kopt_kb.workspace.views.words import (
+    BlobReader,
+    bullets,
+    figure,
+    free_text,
+    of_kind,
+    percent,
+    plain,
+    quoted,
+    spoken,
+)
 
 __all__ = ["baseline_report", "optimize_log", "round_summaries"]
 
@@ -278,9 +285,9 @@ def _current_best(state: WorkspaceState) -> list[str]:
 def _directions(state: WorkspaceState, blob: BlobReader) -> list[str]:
     """Return where the best version leaves time, and what people and agents want to try; masked versions left out."""
     best = state.incumbent
-    found = [one["direction"] for one in directions(state, best, judged_rates(state, best))]
+    found = [one.direction for one in directions(state, best, judged_rates(state, best))]
     shown = [one for one in state.attempts.values() if one.number not in state.masked]
-    noted = {one["direction"] for attempt in shown for one in free_text(attempt, blob)["open_directions"]}
+    noted = {one.direction for attempt in shown for one in of_kind(Direction, free_text(attempt, blob))}
     return [*found, *sorted(noted)]
 
 

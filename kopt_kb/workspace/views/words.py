@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TypeVar
 
 from kopt_kb.workspace.rounds import Entry, Round
+from kopt_kb.workspace.views.memory_model import MemoryFileError, Note, Pitfall, SearchEntry, Words, read_entry
 
-__all__ = ["BlobReader", "blob_text", "bullets", "figure", "free_text", "percent", "plain", "quoted", "spoken"]
+__all__ = [
+    "BlobReader",
+    "blob_text",
+    "bullets",
+    "figure",
+    "free_text",
+    "of_kind",
+    "percent",
+    "plain",
+    "quoted",
+    "spoken",
+]
+
+T = TypeVar("T")
 
 BlobReader = Callable[[str], bytes]
 """sha256 → bytes; `ObjectStore.get`."""
@@ -30,35 +44,30 @@ def spoken(note: Entry, blob: BlobReader) -> str:
     return note.words or blob_text(blob, note.text).strip() or "(empty)"
 
 
-def free_text(attempt: Round, blob: BlobReader) -> dict[str, list[Any]]:
-    """Return the free-text fields: entries by field, and notes sorted into them by topic."""
-    from kopt_kb.workspace.views.memory_model import MemoryFileError, read_entry
-
-    found: dict[str, list[Any]] = {
-        "search_log": [], "pitfalls_and_fixes": [], "references": [], "open_directions": [],
-        "notes": [], "risks_and_rollback": [],
-    }  # fmt: skip
-    for note in attempt.notes:
-        field, entry = _noted(note, spoken(note, blob))
-        found[field].append(entry)
+def free_text(attempt: Round, blob: BlobReader) -> tuple[Words, ...]:
+    """Return what was said about an attempt: notes sorted by topic, then entries; of another form, as a note."""
+    found = [_noted(note, spoken(note, blob)) for note in attempt.notes]
     for one in attempt.entries:
         text = blob_text(blob, one.text)
         try:
-            found[one.kind].append(read_entry(one.kind, text))
+            found.append(read_entry(one.kind, text))
         except MemoryFileError:
-            found["notes"].append({"topic": "user", "text": text, "by": one.by})
-    return found
+            found.append(Note("user", text, one.by))
+    return tuple(found)
 
 
-def _noted(note: Entry, text: str) -> tuple[str, dict[str, Any]]:
+def of_kind(kind: type[T], words: Iterable[Words]) -> tuple[T, ...]:
+    """Return what was said of one kind, in order."""
+    return tuple(one for one in words if isinstance(one, kind))
+
+
+def _noted(note: Entry, text: str) -> Words:
     words = text.strip()
     if note.kind == "search":
-        return "search_log", {"source": "note", "query": "", "finding": words, "actionability": ""}
+        return SearchEntry("note", words)
     if note.kind == "pitfall":
-        kind = "unknown_spec" if _UNKNOWN_SPEC in words else "note"
-        rest = {"error_message": "", "root_cause": "", "fix_applied": ""}
-        return "pitfalls_and_fixes", {"error_type": kind, **rest, "lesson": words}
-    return "notes", {"topic": note.kind, "text": words, "by": note.by}
+        return Pitfall("unknown_spec" if _UNKNOWN_SPEC in words else "note", words)
+    return Note("tip" if note.kind == "tip" else "user", words, note.by)
 
 
 def figure(value: float | None, digits: int = 4) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.workspace.layout import Layout, LayoutError, create_workspace, find_layout, folder_name, refuse_links
+from kopt_kb.workspace.layout import LayoutError, create_workspace, find_layout, folder_name, refuse_links
 
 
 def build(layout):
@@ -41,14 +41,6 @@ class TestNames:
         assert "/" not in folder
         assert folder.isascii()
         assert folder.isprintable()
-
-
-def test_versions_count_from_zero_and_rounds_from_one(tmp_path):
-    """One attempt number has three spellings."""
-    layout = Layout(tmp_path)
-    found = [layout.memory_file(3), layout.plan_file(3), layout.round_summary(3)]
-    names = [str(path.relative_to(tmp_path)) for path in found]
-    assert names == ["memory/v3.json", "plans/v3_plan.md", "rounds/round-4/summary.md"]
 
 
 class TestCreate:

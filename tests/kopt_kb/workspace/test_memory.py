@@ -13,11 +13,9 @@ from kopt_kb.workspace.memory import (
     MaskedVersionError,
     field_of,
     hand_masked,
-    is_version_file,
     masked_versions,
     parse_version,
     read_memory,
-    visible_claims,
 )
 from kopt_kb.workspace.views.render import render_workspace
 
@@ -38,13 +36,12 @@ def test_all_versions_are_read(played):
 
 
 def test_masked_versions_never_reach_a_reader(played):
-    """Neither by number, nor as the latest, nor in the search for repeated hypotheses."""
+    """Neither by number nor as the latest."""
     played.add("memory_masked", versions=[3], reason="busy machine", seed=None)
     memory = read_memory(played.workspace)
     assert memory.latest.number == 2
     with pytest.raises(MaskedVersionError, match="v3 is masked: busy machine"):
         memory.get(3)
-    assert visible_claims(played.workspace) == {1: ("memory", "idea 1"), 2: ("memory", "idea 2")}
 
 
 def test_a_mask_set_by_hand_is_honoured_before_it_is_recorded(played):
@@ -52,7 +49,6 @@ def test_a_mask_set_by_hand_is_honoured_before_it_is_recorded(played):
     mask_by_hand(played, 2)
     assert [one.number for one in read_memory(played.workspace).visible] == [0, 1, 3]
     assert masked_versions(played.workspace).keys() == {2}
-    assert 2 not in visible_claims(played.workspace)
 
 
 def test_a_file_as_it_was_rendered_masks_nothing(played):
@@ -125,13 +121,11 @@ def test_what_is_no_version(text):
     """Anchored, ASCII, no leading zero."""
     with pytest.raises(BadInput, match="is no version"):
         parse_version(text)
-    assert not is_version_file(f"{text}.json")
 
 
 def test_versions_with_and_without_v():
-    """`v3`, `3`; only `v3.json` is a file."""
+    """`v3` and `3`."""
     assert (parse_version("v3"), parse_version("3")) == (3, 3)
-    assert is_version_file("v3.json") and not is_version_file("3.json")
 
 
 def test_fields_are_found_by_dots(played):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Check, Sample, Search, ShapeSearch, Timing, Unable, read_answer
+from kopt_kb.runners.candidate.answers import Check, Sample, Search, ShapeSearch, Timing, Unable, kept_run, read_answer
 from kopt_kb.wire import WireError, plain
 
 FOUND = ShapeSearch({"a": 1}, 1e-6, 4, "exhaustive", 3, 1, 4, {"spills": 1}, 0, "on")
@@ -53,8 +53,16 @@ def test_every_recorded_answer_is_read(repo_root: Path) -> None:
         kinds = {one["data"]["run"]: one["data"]["gate"] for one in events if one["kind"] == "run_started"}
         for one in events:
             if one["kind"] == "run_finished" and one["data"]["output"]:
-                kept = json.loads((journal.parent / "objects" / one["data"]["output"]).read_text())
-                if kept["result"]:
-                    read_answer(kinds[one["data"]["run"]], kept["result"])
-                    count += 1
+                data = (journal.parent / "objects" / one["data"]["output"]).read_bytes()
+                count += kept_run(kinds[one["data"]["run"]], data).answer is not None
     assert count > 60
+
+
+def test_what_a_run_printed_and_answered() -> None:
+    """A run that died answered nothing; what is no such blob is refused."""
+    kept = kept_run("check", b'{"printed": "hi", "result": {"passed": true}}')
+    assert (kept.printed, kept.answer) == ("hi", Check(passed=True))
+    assert kept_run("check", b'{"printed": "", "result": null}').answer is None
+    for data in (b"", b"[]", b'{"passed": true}', b'{"result": {"passed": NaN}}', b'{"result": {"shapes": {}}}'):
+        with pytest.raises(WireError):
+            kept_run("check", data)

@@ -18,7 +18,7 @@ def test_a_failed_gate_is_a_pitfall_with_its_kind_and_reason(played):
         ("accuracy", "v2 failed the gate correctness", "correctness says fail"),
         ("performance", "idea 2: rollback, R3", ""),
     ]
-    assert memory(played, 1).pitfalls_and_fixes == []
+    assert memory(played, 1).pitfalls_and_fixes == ()
 
 
 def test_how_a_run_ended_says_the_kind(story):
@@ -55,7 +55,7 @@ def test_each_hypothesis_is_an_entry_of_the_search_log(played):
     assert (entry.source, entry.query, entry.actionability) == ("campaign", "memory", "kept")
     assert entry.finding == "idea 1: accept; R3; throughput +100.000% against its incumbent"
     assert memory(played, 3).search_log[0].actionability == "not to be repeated as it is"
-    assert memory(played, 0).search_log == []
+    assert memory(played, 0).search_log == ()
 
 
 def test_an_accepted_attempt_says_where_it_leaves_time(played):
@@ -63,7 +63,7 @@ def test_an_accepted_attempt_says_where_it_leaves_time(played):
     shown = [one.direction for one in memory(played, 1).open_directions]
     assert shown == ["1024x512: at 11.65 % of its target (dram)", "8192x4096: at 74.56 % of its target (dram)"]
     assert memory(played, 1).open_directions[0].rationale == "no profile says why yet"
-    assert memory(played, 3).open_directions == []
+    assert memory(played, 3).open_directions == ()
 
 
 def test_with_every_target_met_the_shape_furthest_from_its_roof_is_named(story):
@@ -89,4 +89,4 @@ def test_the_log_lists_directions_of_the_best_version_and_of_people(played):
 def test_simulated_times_give_no_direction(story):
     """Nothing was measured."""
     story.round(0, "accept", {"8192x4096": 2e-4}, environment=story.machine("simulator"))
-    assert memory(story, 0).open_directions == []
+    assert memory(story, 0).open_directions == ()

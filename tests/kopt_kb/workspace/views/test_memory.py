@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 
 import pytest
 
+from kopt_kb.wire import parse, read
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.memory import read_memory
+from kopt_kb.workspace.views.files import split_view
+from kopt_kb.workspace.views.memory import memory_files, memory_text
+from kopt_kb.workspace.views.memory_model import Iteration
+from kopt_kb.workspace.workspace import Workspace
 
 
 def version(story, number):
@@ -61,10 +67,13 @@ def test_outcomes_come_from_the_gates(played):
     ("outcome", "output", "status", "rel_err"),
     [
         ("hang", '{"result": {"max_rel_err": 0.5}}', "TIMEOUT_FAIL", 0.5),
-        ("ok", '{"max_rel_err": 0.25}', "FAIL", 0.25),
-        ("ok", '{"max_rel_err": NaN}', "FAIL", None),
-        ("ok", '{"max_rel_err": 1' + "0" * 400 + "}", "FAIL", None),
-        ("ok", '{"max_rel_err": true}', "FAIL", None),
+        ("ok", '{"printed": "", "result": {"rel_l2_err": 0.25}}', "FAIL", 0.25),
+        ("ok", '{"result": {"max_rel_err": NaN}}', "FAIL", None),
+        ("ok", '{"result": {"max_rel_err": 1' + "0" * 400 + "}}", "FAIL", None),
+        ("ok", '{"result": {"max_rel_err": true}}', "FAIL", None),
+        ("ok", '{"result": [1]}', "FAIL", None),
+        ("ok", '{"result": null}', "FAIL", None),
+        ("ok", "[]", "FAIL", None),
         ("crash", "Traceback", "FAIL", None),
         ("crash", None, "FAIL", None),
     ],
@@ -119,7 +128,7 @@ def test_simulated_times_are_never_judged(story):
 def test_undecodable_words_become_question_marks(story):
     """A lone surrogate in an event can't stop the file."""
     story.round(1, None, claim="odd \udc80")
-    text = json.dumps(version(story, 1).model_dump(), ensure_ascii=False)
+    text = memory_text(version(story, 1))
     assert "odd ?" in text and text.encode()
 
 
@@ -138,4 +147,19 @@ def test_a_scan_of_compiled_code_fills_isa_progress_and_names_no_bottleneck(play
     assert progress["global_load_128b_share"] == (0.5, False)
     assert progress["spills"] == (0.0, True)
     assert progress["private_memory_accesses"] == (None, None)
-    assert one.profile_evidence == [] and played.workspace.state().limiter == ""
+    assert one.profile_evidence == () and played.workspace.state().limiter == ""
+
+
+def test_recorded_memory_files_are_rendered_and_read_back_byte_for_byte(repo_root: Path):
+    """Files of five campaigns, by older programs too: text → types → the same text, and from their events as well."""
+    seen = 0
+    for journal in sorted((repo_root / "benchmarks" / "campaigns" / "h200_sxm").glob("*/journal.jsonl")):
+        workspace = Workspace.open(journal.parent)
+        for path, text in memory_files(workspace.state(), ObjectStore(workspace.layout.objects).get).items():
+            data = (journal.parent / path).read_bytes()
+            view = split_view(path, data)
+            assert view is not None and view.intact
+            assert text.encode() == view.body
+            assert memory_text(read(Iteration, parse(data), where=path)).encode() == view.body
+            seen += 1
+    assert seen == 34

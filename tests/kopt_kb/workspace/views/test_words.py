@@ -23,7 +23,7 @@ def test_an_entry_of_another_version_of_the_form_is_kept_as_a_note(story):
     """A blob that no longer validates is not lost."""
     story.say("memory_noted", '{"source": "hearsay"}', version=0, field="search_log", by="ann")
     one = read_memory(story.workspace).get(0)
-    assert one.search_log == [] and one.notes[0].text == '{"source": "hearsay"}'
+    assert one.search_log == () and one.notes[0].text == '{"source": "hearsay"}'
 
 
 def test_an_entry_says_its_words_or_its_blob():
