@@ -95,13 +95,16 @@ def make_inputs(shape, dtype, device="cuda", seed=0):
     return tuple(one.to(_DTYPES[dtype]) for one in parts)
 
 
-def reference(q, k, v, *, causal=True):
-    """Return causal (or full) attention in float64; K and V may have fewer heads than Q."""
+def reference(q, k, v, *, causal=True, first=0):
+    """Return causal (or full) attention in float64; K and V may have fewer heads, Q's first query is number `first`."""
     repeat = q.shape[1] // k.shape[1]
+    if causal:  # no query sees a key behind the last of them
+        k, v = (one[:, :, : first + q.shape[2]] for one in (k, v))
     k, v = (one.double().repeat_interleave(repeat, dim=1) for one in (k, v))
     score = q.double() @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
     if causal:
-        score = score.masked_fill(torch.ones(score.shape[-2:], device=q.device).triu(1).bool(), -math.inf)
+        later = torch.ones(score.shape[-2:], dtype=torch.bool, device=q.device).triu(1 + first)
+        score = score.masked_fill_(later, -math.inf)
     return torch.softmax(score, dim=-1) @ v
 
 

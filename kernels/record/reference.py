@@ -1,4 +1,4 @@
-"""The trusted half of a replay's check: inputs made from a seed, the float64 reference, and the comparison.
+"""The trusted half of a replay's check: inputs of a trial, the float64 reference, and the comparison.
 
 A process of its own that imports the reference file and never the recorded one. On stdin it reads one JSON line at a
 time: `prepare` writes the inputs as raw bytes, `compare` reads the replay's outputs and answers with the distances.
@@ -7,17 +7,19 @@ time: `prepare` writes the inputs as raw bytes, `compare` reads the replay's out
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import KoptError
 from kopt_kb.kernels.compile.loader import load_module
+from kopt_kb.kernels.judgement import Case, trials_of
 from kopt_kb.kernels.record.model import View
 from kopt_kb.problem.dtypes import format_of
-from kopt_kb.problem.tolerances import Tolerance, tolerance_of
+from kopt_kb.problem.tolerances import tolerance_of
+from kopt_kb.problem.trials import RANDOM
 from kopt_kb.wire import Wire, canonical, read
 
 __all__ = ["Compare", "Distance", "Prepare", "Prepared", "main"]
@@ -25,21 +27,39 @@ __all__ = ["Compare", "Distance", "Prepare", "Prepared", "main"]
 
 @dataclass(frozen=True, slots=True)
 class Prepare(Wire):
-    """Make inputs of a shape from a seed and write each as raw bytes into a folder."""
+    """Make the inputs of a trial and write each as raw bytes into a folder.
+
+    Attributes:
+        file: File with `make_inputs` and `reference`.
+        shape: Of the problem.
+        dtype: Storage type.
+        seed: Of all that is random.
+        folder: Where the inputs go.
+        trial: Name of the trial.
+        op: Operation whose trials it is one of; the file's own if it declares one.
+        part: 0, or 1 for the second run of the trial that was prepared last.
+    """
 
     file: str
     shape: tuple[int, ...]
     dtype: str
     seed: int
     folder: str
+    trial: str = RANDOM.name
+    op: str = ""
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared(Wire):
-    """Files of the inputs, in the order of `make_inputs`, or why there are none."""
+    """Files of the inputs, in the order of `make_inputs`, or why there are none.
+
+    `skipped` says why the trial does not apply to such inputs.
+    """
 
     files: tuple[str, ...] = ()
     error: str = ""
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +72,48 @@ class Compare(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Distance(Wire):
-    """How far an output is from the reference; `problem` is empty when it is within the tolerance."""
+    """How far an output is from the reference.
+
+    Attributes:
+        rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂; null without a comparable result.
+        problem: Why the output is wrong; empty when it is within the tolerance.
+        block_err: The same of the worst part of a row, less what rounding of its terms explains.
+        element_err: Largest error of an element as a share of the largest of its row, less likewise.
+        relation_err: Distance of a trial's second run from what the first demands of it.
+        skipped: Why the trial says nothing about this operation.
+        unable: Why the reference could not be computed: no fault of the output.
+    """
 
     rel_l2_err: float | None
     problem: str
+    block_err: float | None = None
+    element_err: float | None = None
+    relation_err: float | None = None
+    skipped: str = ""
+    unable: str = ""
 
 
 class _Session:
     def __init__(self) -> None:
-        self._inputs: Sequence[Any] = ()
-        self._module: Any = None
-        self._dtype = ""
+        self._case: Case | None = None
+        self._asked: Prepare | None = None
 
     def prepare(self, what: Prepare) -> Prepared:
         import torch
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        self._module, self._dtype = load_module(what.file), what.dtype
-        self._inputs = self._module.make_inputs(what.shape, what.dtype, device, what.seed)
+        if what.part and self._case is not None:
+            self._case.second()
+        else:
+            self._case = None  # memory of the trial before this one
+            module = load_module(what.file)
+            (trial,) = trials_of(str(getattr(module, "OP", "")) or what.op, [what.trial])
+            self._case = Case(module, what.shape, what.dtype, trial, what.seed, device)
+        self._asked = what
+        if self._case.skipped:
+            return Prepared(skipped=self._case.skipped)
         files = []
-        for number, one in enumerate(self._inputs):
+        for number, one in enumerate(self._case.inputs):
             path = Path(what.folder) / f"in{number}.bin"
             path.write_bytes(_bytes(one))
             files.append(str(path))
@@ -80,22 +122,33 @@ class _Session:
     def compare(self, what: Compare) -> Distance:
         import torch
 
-        from kopt_kb.kernels.verification import compare
-
-        reference = self._module.reference(*self._inputs)
-        view = what.view
+        if self._case is None or self._asked is None:
+            return Distance(None, "", unable="no inputs were prepared")
+        view, inputs = what.view, self._case.inputs
         known = format_of(view.dtype)
-        width = self._inputs[0].element_size()
+        width = next((one.element_size() for one in inputs if one.is_floating_point()), inputs[0].element_size())
         if known is None or not known.torch or view.item_bytes < width:
             return Distance(None, f"the result has elements of {view.dtype}, the problem's have {width} bytes")
-        if tuple(view.shape) != tuple(reference.shape):
-            return Distance(None, f"the result has shape {view.shape}, the reference {tuple(reference.shape)}")
         raw = torch.frombuffer(bytearray(Path(what.file).read_bytes()), dtype=torch.uint8)
-        whole = raw.view(getattr(torch, known.torch)).to(reference.device)
+        whole = raw.view(getattr(torch, known.torch)).to(inputs[0].device)
         out = whole.as_strided(view.shape, view.strides, view.offset)
-        errors = compare(out, reference)
-        limits: Tolerance = tolerance_of(self._dtype)
-        return Distance(None if errors.nonfinite else errors.rel_l2_err, errors.failure(limits))
+        try:
+            reference = self._case.reference()
+        except Exception as error:  # noqa: BLE001 - the reference is a user's file, and not the output's fault
+            return Distance(None, "", unable=_said(error))
+        found = self._case.judge(out, tolerance_of(self._asked.dtype), reference)
+        errors = found.errors
+        if errors is None or errors.nonfinite:
+            return Distance(None, found.problem, skipped=found.skipped)
+        held = (errors.rel_l2_err, errors.block_err, errors.element_err)
+        whole_err, block_err, element_err = (one if math.isfinite(one) else None for one in held)
+        return Distance(whole_err, found.problem, block_err, element_err, found.relation_err, found.skipped)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, KoptError):
+        return f"{error.what}; {error.fix}" if error.fix else error.what
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
 
 
 def _bytes(tensor: Any) -> bytes:
@@ -120,7 +173,7 @@ def main() -> None:
             else:
                 result = session.compare(read(Compare, body, where="compare"))
         except Exception as error:  # noqa: BLE001 - whatever a reference or a record does, this process answers
-            text = error.what if isinstance(error, KoptError) else f"{type(error).__name__}: {error}"[:300]
+            text = _said(error)
             result = Prepared(error=text) if "seed" in body else Distance(None, text)
         sys.stdout.write(canonical(result.to_json()).decode() + "\n")
         sys.stdout.flush()

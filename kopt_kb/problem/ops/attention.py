@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kopt_kb.problem.counts import Counts, FlopCount, SpecialCount, dram, exact
 from kopt_kb.problem.dtypes import DType, matrix_compute, vector_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionError, OptionValues
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial
 
 __all__ = ["DEFINITION"]
 
@@ -45,6 +48,47 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
     )
 
 
+_TRIALS = (
+    RANDOM,
+    Trial(
+        "values of other sizes",
+        "weights that are taken from the distribution, such as the mean of the values",
+        (Edit("powers", 2, -2, 3),),
+        dense=True,
+    ),
+    Trial("sharp scores", "weights that are nearly equal", (Edit("scale", 0, value=4.0),), dense=True),
+    Trial("equal scores", "an answer that needs the scores to differ", (Edit("scale", 1, value=0.0),)),
+    Trial("one large value a key", "a key that is skipped", (Edit("place", 2, value=64.0),)),
+    Trial(
+        "later keys",
+        "a query that sees keys behind its own",
+        then=(Edit("reverse_tail", 1, -2, key="S"), Edit("reverse_tail", 2, -2, key="S")),
+        result=(Edit("head", axis=-2, key="S"),),
+        dense=True,
+    ),
+    Trial(
+        "values twice as large",
+        "a result that is not linear in the values",
+        then=(Edit("scale", 2, value=-2.0),),
+        result=(Edit("scale", value=-2.0),),
+        dense=True,
+    ),
+    Trial(
+        "reordered heads",
+        "a head that reads another's keys",
+        then=tuple(Edit("permute", number, -3, key="H") for number in range(3)),
+        result=(Edit("permute", axis=-3, key="H"),),
+        dense=True,
+    ),
+)
+
+
+def _held(shapes: tuple[Shape, ...]) -> int:
+    """Scores of every pair three times at once (scores, mask and weights), and twice all that is read and written."""
+    query, keys = shapes[0], shapes[1]
+    return 3 * prod(query[:-1]) * keys[-2] + 2 * (prod(query) + sum(map(prod, shapes)))
+
+
 DEFINITION = OpDefinition(
     id="attention",
     form="BxHxSxD",
@@ -62,5 +106,10 @@ DEFINITION = OpDefinition(
         Option("kv_length", "int", 0, "keys a query could see; 0 means S", minimum=0),
         Option("compute", "choice", "storage", "tf32 rounds fp32 operands", choices=("storage", "tf32")),
         Option("engine", "choice", "auto", "engine that multiplies", choices=("auto", "matrix", "vector")),
+    ),
+    trials=_TRIALS,
+    split=Split(
+        (Cut(0, (0, 0, 0)), Cut(1, (1, 1, 1)), Cut(-2, (-2, None, None), first="first")),
+        _held,
     ),
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kopt_kb.problem.counts import Counts, FlopCount, SpecialCount, dram, exact
 from kopt_kb.problem.dtypes import DType, vector_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionValues
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial
 
 __all__ = ["DEFINITION"]
 
@@ -29,6 +32,34 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
     )
 
 
+_TRIALS = (
+    RANDOM,
+    Trial(
+        "rows at other heights",
+        "a sum of exponentials that is taken from the distribution: only the target's logit is read",
+        (Edit("shifts", 0, -2, 40.0),),
+        dense=True,
+    ),
+    Trial("rows of other sizes", "a sum that is the same for all rows", (Edit("powers", 0, -2, 2),), dense=True),
+    Trial("one huge logit a row", "a maximum that is not read", (Edit("place", 0, value=60.0),)),
+    Trial("equal logits", "an answer that needs the elements to differ", (Edit("equal", 0),)),
+    Trial("masked logits", "infinities that end as NaN", (Edit("mask", 0, value=0.5),)),
+    Trial(
+        "shifted logits",
+        "an exponential of the logits themselves",
+        (Edit("grid", 0),),
+        then=(Edit("shift", 0, value=8.0),),
+        dense=True,
+    ),
+    Trial(
+        "renamed classes",
+        "classes that are left out, or an index that is not read",
+        (Edit("powers", 0, -1, 1),),
+        then=(Edit("permute", 0, -1, key="V"), Edit("mapped", 1, key="V")),
+        dense=True,
+    ),
+)
+
 DEFINITION = OpDefinition(
     id="cross_entropy",
     form="MxV",
@@ -40,4 +71,6 @@ DEFINITION = OpDefinition(
     "(a single one for the mean) in the storage type; the target's logit is one of the logits already read",
     count=_count,
     options=(Option("reduction", "choice", "mean", "one loss, or one a row", choices=("mean", "none")),),
+    trials=_TRIALS,
+    split=Split((Cut(0, (0, 0)),), lambda shapes: 4 * prod(shapes[0])),
 )

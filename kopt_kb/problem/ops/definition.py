@@ -12,6 +12,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.counts import Counts
 from kopt_kb.problem.dtypes import DType, dtype_of
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import GENERIC, Split, Trial
 
 __all__ = ["OpDefinition", "Option", "OptionError", "OptionValue", "OptionValues"]
 
@@ -138,6 +139,9 @@ class OpDefinition:
         options: What else the counts depend on.
         special: Which special functions are counted, as text; empty when none.
         kinds: Storage kinds the operation accepts.
+        trials: Inputs that a kernel of it is checked with; of tensors in the order in which the packaged file takes
+            them.
+        split: How its float64 reference is computed in pieces; None: only as a whole.
     """
 
     id: str
@@ -149,6 +153,8 @@ class OpDefinition:
     options: tuple[Option, ...] = ()
     special: str = ""
     kinds: tuple[str, ...] = ("float",)
+    trials: tuple[Trial, ...] = GENERIC
+    split: Split | None = None
 
     def read_options(self, given: Mapping[str, object]) -> OptionValues:
         """Return all options with defaults; raises `OptionError` for a name the operation does not have."""

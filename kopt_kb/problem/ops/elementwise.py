@@ -8,6 +8,7 @@ from kopt_kb.problem.counts import Counts, FlopCount, SpecialCount, dram, exact
 from kopt_kb.problem.dtypes import DType, vector_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionValues
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial
 
 __all__ = ["DEFINITION"]
 
@@ -24,6 +25,28 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
     )
 
 
+_TRIALS = (
+    RANDOM,
+    Trial(
+        "columns of other sizes",
+        "a narrower type on the way",
+        (Edit("powers", 0, -1, 6), Edit("powers", 1, -1, 6)),
+        dense=True,
+    ),
+    Trial("one large element a row", "an element that is not read", (Edit("place", 0, value=500.0),)),
+    Trial("equal elements", "an answer that needs the elements to differ", (Edit("equal", 0), Edit("equal", 1))),
+    Trial("signs in turn", "an answer for one sign", (Edit("alternate", 0),)),
+    Trial("half of it zero", "zeros that are skipped or divided by", (Edit("zero", 0, -1),)),
+    Trial("least elements", "elements flushed to zero", (Edit("tiny", 0, value=0.5), Edit("tiny", 1, value=0.5))),
+    Trial(
+        "reordered columns",
+        "an answer by place",
+        then=tuple(Edit("permute", number, -1, key="N") for number in range(4)),
+        result=(Edit("permute", axis=-1, key="N"),),
+        dense=True,
+    ),
+)
+
 DEFINITION = OpDefinition(
     id="elementwise",
     form="Nx...",
@@ -39,4 +62,6 @@ DEFINITION = OpDefinition(
         Option("special_per_element", "int", 0, "special functions an element", minimum=0),
     ),
     kinds=("float", "int"),
+    trials=_TRIALS,
+    split=Split((Cut(0, (0, 0)),), lambda shapes: 2 * sum(map(prod, shapes))),
 )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.counts import Counts, FlopCount, dram, exact
 from kopt_kb.problem.dtypes import DTYPES, DType, dtype_of, matrix_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionValues
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial
 
 __all__ = ["CONTRACTION_OPTIONS", "DEFINITION", "check_blocks", "output_type"]
 
@@ -53,6 +56,51 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
     )
 
 
+_TRIALS = (
+    RANDOM,
+    Trial(
+        "rows and columns of other sizes",
+        "one scale for all of an operand, as narrow types without scales of their own need",
+        (Edit("powers", 0, -2, 3), Edit("powers", 1, -1, 3)),
+        dense=True,
+    ),
+    Trial(
+        "K of other sizes",
+        "operands rounded to int8 or fp8 by row or column: what A loses in one place of K, B makes large",
+        then=(Edit("powers", 0, -1, 4, key="K"), Edit("powers", 1, -2, 4, key="K", inverse=True)),
+        dense=True,
+    ),
+    Trial("one large product a row", "a part of K that is skipped", (Edit("place", 0, value=64.0),)),
+    Trial("equal elements", "an answer that needs the elements to differ", (Edit("equal", 0), Edit("equal", 1))),
+    Trial(
+        "half of K zero",
+        "a place of K that is left out as if it were always small",
+        (Edit("zero", 0, -1),),
+        then=(Edit("scale", 0, value=-2.0),),
+        result=(Edit("scale", value=-2.0),),
+    ),
+    Trial(
+        "reordered K",
+        "a place of K that counts twice, or that meets another place",
+        then=(Edit("permute", 0, -1, key="K"), Edit("permute", 1, -2, key="K")),
+        dense=True,
+    ),
+    Trial(
+        "reordered rows",
+        "rows that are computed in another way than the rest",
+        then=(Edit("permute", 0, -2, key="M"),),
+        result=(Edit("permute", axis=-2, key="M"),),
+        dense=True,
+    ),
+    Trial("least elements", "elements flushed to zero", (Edit("tiny", 0, value=0.5),)),
+)
+
+
+def _held(shapes: tuple[Shape, ...]) -> int:
+    """Both operands and the product, and once more what they are made of."""
+    return 2 * sum(map(prod, shapes)) + 2 * shapes[0][-2] * shapes[1][-1]
+
+
 DEFINITION = OpDefinition(
     id="gemm",
     form="MxNxK",
@@ -71,4 +119,6 @@ DEFINITION = OpDefinition(
         *CONTRACTION_OPTIONS,
     ),
     kinds=("float", "int"),
+    trials=_TRIALS,
+    split=Split((Cut(-2, (-2, None)), Cut(-1, (None, -1))), _held),
 )

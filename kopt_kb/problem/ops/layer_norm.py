@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kopt_kb.problem.counts import Counts, FlopCount, SpecialCount, dram, exact
 from kopt_kb.problem.dtypes import DType, vector_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionValues
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial
 
 __all__ = ["DEFINITION"]
 
@@ -24,6 +27,46 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
     )
 
 
+_TRIALS = (
+    RANDOM,
+    Trial(
+        "rows of other sizes and heights",
+        "a constant in place of mean or variance",
+        (Edit("powers", 0, -2, 3), Edit("shifts", 0, -2, 4.0)),
+        dense=True,
+    ),
+    Trial(
+        "large mean, small variance",
+        "a variance from the difference of two large numbers in a narrow type",
+        (Edit("shift", 0, value=32.0),),
+        dense=True,
+    ),
+    Trial("small elements", "an epsilon that is left out", (Edit("scale", 0, value=2.0**-10),), dense=True),
+    Trial("one large element a row", "squares in a narrow type", (Edit("place", 0, value=1000.0),)),
+    Trial("equal elements", "a division by zero", (Edit("equal", 0),)),
+    Trial(
+        "weights of other sizes",
+        "weights that are not read",
+        (Edit("powers", 1, -1, 3), Edit("powers", 2, -1, 3)),
+        dense=True,
+    ),
+    Trial(
+        "shifted rows",
+        "a mean that is not subtracted",
+        (Edit("grid", 0),),
+        then=(Edit("shift", 0, value=8.0),),
+        dense=True,
+    ),
+    Trial(
+        "reordered columns",
+        "a mean over a part of the row",
+        (Edit("powers", 0, -1, 3),),
+        then=tuple(Edit("permute", number, -1, key="N") for number in range(3)),
+        result=(Edit("permute", axis=-1, key="N"),),
+        dense=True,
+    ),
+)
+
 DEFINITION = OpDefinition(
     id="layer_norm",
     form="MxN",
@@ -39,4 +82,6 @@ DEFINITION = OpDefinition(
         Option("weight", "bool", True, "multiply by a weight of N elements"),
         Option("bias", "bool", True, "add a bias of N elements"),
     ),
+    trials=_TRIALS,
+    split=Split((Cut(0, (0, None, None)),), lambda shapes: 5 * prod(shapes[0])),
 )

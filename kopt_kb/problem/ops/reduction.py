@@ -8,6 +8,7 @@ from kopt_kb.problem.counts import Counts, FlopCount, dram, exact
 from kopt_kb.problem.dtypes import DType, vector_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionError, OptionValues
 from kopt_kb.problem.shapes import Shape, format_shape
+from kopt_kb.problem.trials import RANDOM, Edit, Trial
 
 __all__ = ["DEFINITION"]
 
@@ -34,6 +35,35 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
     )
 
 
+_TRIALS = (
+    RANDOM,
+    Trial(
+        "rows of other sizes and heights",
+        "a sum that is taken from the distribution, such as N/4",
+        (Edit("powers", 0, -2, 4), Edit("shifts", 0, -2, 4.0)),
+        dense=True,
+    ),
+    Trial("one large element a row", "a part of the row that is skipped", (Edit("place", 0, value=5000.0),)),
+    Trial("equal elements", "an answer that needs the elements to differ", (Edit("equal", 0),)),
+    Trial("signs in turn", "a sum that is too narrow", (Edit("alternate", 0),)),
+    Trial("half of it zero", "a mean of what was looked at", (Edit("zero", 0, -1),)),
+    Trial("least elements", "elements flushed to zero", (Edit("tiny", 0, value=0.25),)),
+    Trial(
+        "twice as large",
+        "a sum that does not follow the row",
+        then=(Edit("scale", 0, value=2.0),),
+        result=(Edit("scale", value=2.0),),
+        dense=True,
+    ),
+    Trial(
+        "reordered columns",
+        "a part of the row that stands for the rest",
+        (Edit("powers", 0, -1, 4),),
+        then=(Edit("permute", 0, -1, key="N"),),
+        dense=True,
+    ),
+)
+
 DEFINITION = OpDefinition(
     id="reduction",
     form="Nx...",
@@ -47,4 +77,5 @@ DEFINITION = OpDefinition(
         Option("kind", "choice", "sum", "combining function", choices=("sum", "max", "mean")),
     ),
     kinds=("float", "int"),
+    trials=_TRIALS,
 )

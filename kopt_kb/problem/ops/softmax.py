@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kopt_kb.problem.counts import Counts, FlopCount, SpecialCount, dram, exact
 from kopt_kb.problem.dtypes import DType, vector_compute
 from kopt_kb.problem.ops.definition import OpDefinition, OptionValues
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial
 
 __all__ = ["DEFINITION"]
 
@@ -22,6 +25,34 @@ def _count(shape: Shape, dtype: DType, _options: OptionValues) -> Counts:
     )
 
 
+_TRIALS = (
+    RANDOM,
+    Trial(
+        "rows of other sizes",
+        "a sum that is taken from the distribution, such as 1/n",
+        (Edit("powers", 0, -2, 3),),
+        dense=True,
+    ),
+    Trial("rows at other heights", "a maximum that is not subtracted", (Edit("shifts", 0, -2, 150.0),), dense=True),
+    Trial("one huge logit a row", "a maximum that is not read", (Edit("place", 0, value=60.0),)),
+    Trial("equal logits", "an answer that needs the elements to differ", (Edit("equal", 0),)),
+    Trial("masked logits", "infinities that end as NaN", (Edit("mask", 0, value=0.5),)),
+    Trial(
+        "shifted logits",
+        "an exponential of the logits themselves",
+        (Edit("grid", 0),),
+        then=(Edit("shift", 0, value=8.0),),
+        dense=True,
+    ),
+    Trial(
+        "reordered columns",
+        "an answer by place",
+        then=(Edit("permute", 0, -1, key="N"),),
+        result=(Edit("permute", axis=-1, key="N"),),
+        dense=True,
+    ),
+)
+
 DEFINITION = OpDefinition(
     id="softmax",
     form="MxN",
@@ -31,4 +62,6 @@ DEFINITION = OpDefinition(
     special="1 exp an element",
     bytes="x once read, y once written, in the storage type",
     count=_count,
+    trials=_TRIALS,
+    split=Split((Cut(0, (0,)),), lambda shapes: 5 * prod(shapes[0])),
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from kopt_kb.problem.counts import Counts, FlopCount, SpecialCount, dram, exact
 from kopt_kb.problem.dtypes import DType, vector_compute
 from kopt_kb.problem.ops.definition import OpDefinition, OptionValues
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial
 
 __all__ = ["DEFINITION"]
 
@@ -21,6 +24,34 @@ def _count(shape: Shape, dtype: DType, _options: OptionValues) -> Counts:
     )
 
 
+_TRIALS = (
+    RANDOM,
+    Trial(
+        "columns of other sizes",
+        "a narrower type on the way, or a gate that is nearly linear",
+        (Edit("powers", 0, -1, 2), Edit("powers", 1, -1, 4)),
+        dense=True,
+    ),
+    Trial("saturated gates", "an exponential that overflows, or is cut off", (Edit("scale", 0, value=32.0),)),
+    Trial("equal elements", "an answer that needs the elements to differ", (Edit("equal", 0), Edit("equal", 1))),
+    Trial("half of the gates zero", "zeros that are skipped", (Edit("zero", 0, -1),)),
+    Trial("least elements", "elements flushed to zero", (Edit("tiny", 1, value=0.5),)),
+    Trial(
+        "values twice as large",
+        "a product that is not linear in its second factor",
+        then=(Edit("scale", 1, value=-2.0),),
+        result=(Edit("scale", value=-2.0),),
+        dense=True,
+    ),
+    Trial(
+        "reordered columns",
+        "an answer by place",
+        then=(Edit("permute", 0, -1, key="N"), Edit("permute", 1, -1, key="N")),
+        result=(Edit("permute", axis=-1, key="N"),),
+        dense=True,
+    ),
+)
+
 DEFINITION = OpDefinition(
     id="swiglu",
     form="MxN",
@@ -29,4 +60,6 @@ DEFINITION = OpDefinition(
     special="1 exp an element",
     bytes="a and b once read, y once written, in the storage type",
     count=_count,
+    trials=_TRIALS,
+    split=Split((Cut(0, (0, 0)),), lambda shapes: 3 * sum(map(prod, shapes))),
 )

@@ -1,0 +1,278 @@
+"""How far a result is from its float64 reference: in norm, by block of a row, by element, and where it is infinite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kopt_kb.errors import BadInput
+from kopt_kb.problem.tolerances import Tolerance
+
+__all__ = ["BLOCK", "BLOCK_SHARE", "ROUNDINGS", "Errors", "compare", "magnitude_of"]
+
+BLOCK = 128
+"""Elements of a row whose norm is judged on its own, so that one wrong tile of a large result shows."""
+
+ROUNDINGS = 8
+"""Roundings of fp32 at the size of the terms that any order of summation may cost; more shows as an error."""
+
+BLOCK_SHARE = 1.5
+"""Limit of a block, as a multiple of the whole result's: where one element dominates, no roundings average out."""
+
+_CHUNK = 1 << 24
+"""Elements that are compared at once: bounds what a comparison holds beside result and reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Distance of a result from its reference.
+
+    Attributes:
+        rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂ over all finite elements; infinite when the reference is zero and
+            the result is not.
+        max_abs_err: Largest |out − ref|.
+        max_abs_ref: Largest |ref|.
+        snr_db: −20·log10(rel_l2_err), in decibels; infinite for an exact result. It is printed and judges nothing.
+        nonfinite: Elements that are NaN or infinite where the reference is not, or the other way round.
+        block_err: Largest ‖out − ref‖₂ / ‖ref‖₂ of a block of a row, less what rounding of its terms explains.
+        block_at: Where that block begins, as an index.
+        element_err: Largest |out − ref| as a share of the largest |ref| of its row, less likewise.
+        element_at: Where that element is.
+    """
+
+    rel_l2_err: float
+    max_abs_err: float
+    max_abs_ref: float
+    snr_db: float
+    nonfinite: int
+    block_err: float = 0.0
+    block_at: tuple[int, ...] = ()
+    element_err: float = 0.0
+    element_at: tuple[int, ...] = ()
+
+    def failure(self, tolerance: Tolerance) -> str:
+        """Return why the result is beyond the tolerance, or nothing when it is within."""
+        if self.nonfinite:
+            return f"{self.nonfinite} elements are NaN or infinite where the reference is not (or were never written)"
+        limit = float(tolerance.rel_l2_err)
+        # Where every block is right but for rounding of its terms, so is the whole.
+        if not self.rel_l2_err <= limit and not self.block_err <= limit:
+            return f"relative error {self.rel_l2_err:.3g} is above {limit:.3g}"
+        if not self.block_err <= BLOCK_SHARE * limit:
+            part = f"relative error {self.block_err:.3g} of the part at {_index(self.block_at)}"
+            return f"{part} is above {BLOCK_SHARE * limit:.3g}"
+        most = float(tolerance.max_abs_err_rel)
+        if not self.element_err <= most:
+            place = _index(self.element_at)
+            return f"error of the element at {place} is {self.element_err:.3g} of its row's largest, above {most:.3g}"
+        return ""
+
+
+def _index(place: Sequence[int]) -> str:
+    return "[" + ", ".join(map(str, place)) + "]"
+
+
+def compare(out: Any, reference: Any, magnitude: Any = None) -> Errors:  # tensors: torch stays an optional import
+    """Return how far a result is from its float64 reference of the same shape.
+
+    Not every error is a fault: a sum of large terms that cancel can't be better than a rounding of the terms, and a
+    number below a type's least normal one can't be better than its step. Both are taken from an error before it is
+    judged. Where the reference is NaN or infinite, or too large for the result's type, the result has to be likewise.
+
+    Args:
+        out: The result.
+        reference: float64.
+        magnitude: Size of the terms that each element is a sum of, float64, in a shape that broadcasts; None: nobody
+            knows it, and the largest element stands for all.
+
+    Raises:
+        BadInput: Shapes differ, or the reference is not float64.
+    """
+    if tuple(out.shape) != tuple(reference.shape):
+        raise BadInput(f"the result has shape {tuple(out.shape)}, the reference {tuple(reference.shape)}", code="KB095")
+    if str(reference.dtype) != "torch.float64":
+        raise BadInput("the reference is not a float64 tensor", code="KB075")
+    if not out.numel():
+        return Errors(0.0, 0.0, 0.0, math.inf, 0)
+    return _Comparison(out, reference, magnitude).errors()
+
+
+class _Comparison:
+    """Goes over a result in chunks of rows and keeps sums and the worst places."""
+
+    def __init__(self, out: Any, reference: Any, magnitude: Any) -> None:
+        import torch
+
+        self._shape = tuple(reference.shape)
+        known = magnitude is not None
+        # A vector of results holds one answer for each row: each is judged alone where the size of its terms is known.
+        flat = reference.ndim < 2
+        self._width = 1 if flat and known else reference.numel() if flat else self._shape[-1]
+        self._out = out.reshape(-1, self._width)
+        self._reference = reference.reshape(-1, self._width)
+        self._magnitude = magnitude.broadcast_to(self._shape).reshape(-1, self._width) if known else None
+        kind = torch.finfo(out.dtype) if out.dtype.is_floating_point else None
+        wide = out.dtype == torch.float64
+        self._roundoff = ROUNDINGS * (2.0**-53 if wide else 2.0**-24)
+        # Machines may flush what fp32 can't hold as a normal number; a step of a narrower type is larger than that.
+        least = torch.finfo(torch.float64 if wide else torch.float32).tiny
+        self._step = max(kind.smallest_normal * kind.eps, least) if kind is not None else 0.0
+        self._most = kind.max * (1 + kind.eps / 4) if kind is not None else math.inf
+        finite = reference.isfinite()
+        self._size = float(reference.abs().where(finite, reference.new_zeros(())).amax())
+        self._error_2 = self._reference_2 = self._worst = 0.0
+        self._nonfinite = 0
+        self._block, self._element = (0.0, ()), (0.0, ())
+
+    def errors(self) -> Errors:
+        rows = max(1, _CHUNK // self._width)
+        for start in range(0, self._out.shape[0], rows):
+            self._chunk(start, min(start + rows, self._out.shape[0]))
+        relative = _ratio(math.sqrt(self._error_2), math.sqrt(self._reference_2))
+        nan = math.nan if self._nonfinite else 0.0
+        return Errors(
+            rel_l2_err=relative + nan,
+            max_abs_err=self._worst + nan,
+            max_abs_ref=self._size,
+            snr_db=_decibels(relative) + nan,
+            nonfinite=self._nonfinite,
+            block_err=self._block[0],
+            block_at=self._block[1],
+            element_err=self._element[0],
+            element_at=self._element[1],
+        )
+
+    def _chunk(self, start: int, end: int) -> None:
+        out, wide = self._out[start:end].double(), self._reference[start:end]
+        usable = wide.isfinite() & (out.isfinite() | (wide.abs() < self._most))
+        self._nonfinite += int(self._unlike(out, wide).sum())
+        zero = wide.new_zeros(())
+        both = usable & out.isfinite()
+        error = (out - wide).abs_().where(both, zero)
+        size = wide.abs().where(both, zero)
+        self._error_2 += float(error.square().sum())
+        self._reference_2 += float(size.square().sum())
+        self._worst = max(self._worst, float(error.amax()))
+        floor = self._floor(start, end, size)
+        self._blocks(start, error, size, floor)
+        self._elements(start, error, size, floor)
+
+    def _unlike(self, out: Any, wide: Any) -> Any:
+        """Return where one is finite and the other is not, or where they are infinite or NaN in different ways."""
+        beyond = wide.abs() >= self._most
+        same = (out == wide) | (out.isnan() & wide.isnan()) | (beyond & out.isinf() & (out.sign() == wide.sign()))
+        return ~same & ~(out.isfinite() & wide.isfinite())
+
+    def _floor(self, start: int, end: int, size: Any) -> Any:
+        if self._magnitude is None:
+            return size.new_full((), self._roundoff * self._size + self._step)
+        terms = self._magnitude[start:end]
+        return terms.where(terms.isfinite(), terms.new_zeros(())) * self._roundoff + self._step
+
+    def _blocks(self, start: int, error: Any, size: Any, floor: Any) -> None:
+        floor = floor.expand(error.shape)
+        for first, part in _parts(self._width):
+            norms = (one[:, part].square().sum(dim=1).sqrt() for one in (error, size, floor))
+            wrong, whole, allowed = norms
+            share = _shares(wrong - allowed, whole)
+            row = int(share.argmax())
+            if float(share[row]) > self._block[0]:
+                self._block = (float(share[row]), self._place(start + row, first))
+
+    def _elements(self, start: int, error: Any, size: Any, floor: Any) -> None:
+        share = _shares(error - floor, size.amax(dim=1, keepdim=True))
+        at = int(share.argmax())
+        worst = float(share.reshape(-1)[at])
+        if worst > self._element[0]:
+            self._element = (worst, self._place(start + at // self._width, at % self._width))
+
+    def _place(self, row: int, column: int) -> tuple[int, ...]:
+        at, found = row * self._width + column, []
+        for extent in reversed(self._shape):
+            at, rest = divmod(at, extent)
+            found.append(rest)
+        return tuple(reversed(found))
+
+
+def _parts(width: int) -> Iterator[tuple[int, slice]]:
+    for first in range(0, width, BLOCK):
+        yield first, slice(first, min(first + BLOCK, width))
+
+
+def _shares(error: Any, size: Any) -> Any:
+    """Return error/size; 0 where there is no error, infinite where there is one of nothing."""
+    return (error / size).where(error > 0, error.new_zeros(()))
+
+
+def _ratio(error: float, reference: float) -> float:
+    if error == 0:
+        return 0.0
+    return error / reference if reference else math.inf
+
+
+def _decibels(relative: float) -> float:
+    if relative == 0:
+        return math.inf
+    return -math.inf if math.isinf(relative) else -20 * math.log10(relative)
+
+
+def _rows(x: Any) -> Any:
+    """Return the largest finite number of each row."""
+    wide = x.double().abs()
+    return wide.where(wide.isfinite(), wide.new_zeros(())).amax(-1)
+
+
+def _layer_norm(x: Any, weight: Any, _: Any = None) -> Any:
+    wide = x.double()
+    scale = wide.var(-1, correction=0, keepdim=True).add_(1e-5).rsqrt_()
+    return _rows(x)[:, None] * scale * weight.double().abs()
+
+
+def _softmax(x: Any) -> Any:
+    """Return what rounding of a logit below the largest moves a weight by: the weight times that distance."""
+    wide = x.double()
+    below = wide - wide.amax(-1, keepdim=True)
+    weights = below.exp()
+    return weights.div_(weights.sum(-1, keepdim=True)).mul_(below.abs_().add_(1))
+
+
+def _attention(q: Any, _: Any, v: Any) -> Any:
+    most = v.abs().amax(-2, keepdim=True).double()
+    return most.repeat_interleave(q.shape[1] // v.shape[1], dim=1)
+
+
+_MAGNITUDES: Mapping[str, Callable[..., Any]] = {
+    # Cauchy and Schwarz: no sum of products is larger than the product of the norms.
+    "gemm": lambda a, b: a.double().norm(dim=-1)[..., None] * b.double().norm(dim=-2)[..., None, :],
+    "elementwise": lambda *given: sum(one.double().abs() for one in given),
+    "reduction": lambda x: x.double().abs().sum(-1),
+    "cross_entropy": lambda x, _: _rows(x),
+    "layer_norm": _layer_norm,
+    "softmax": _softmax,
+    "rms_norm": lambda x, *_: x.new_zeros((1,) * x.ndim).double(),
+    "attention": _attention,
+    "swiglu": lambda a, b: (a.double() * b.double()).abs(),
+}
+"""Size of the terms that an element of the result is a sum of, or of what rounding can move it by."""
+
+
+def magnitude_of(op: str, inputs: Sequence[Any], shape: Sequence[int]) -> Any:
+    """Return the size of the terms of each element of an operation's result, None where nobody knows it.
+
+    Args:
+        op: Operation id.
+        inputs: In the order of the packaged file's.
+        shape: Of the result; a magnitude that does not broadcast to it belongs to another operation of that name.
+    """
+    import torch
+
+    if op not in _MAGNITUDES:
+        return None
+    try:
+        found = _MAGNITUDES[op](*inputs)
+        torch.broadcast_shapes(found.shape, tuple(shape))
+    except (TypeError, RuntimeError, IndexError, AttributeError):
+        return None
+    return found if torch.broadcast_shapes(found.shape, tuple(shape)) == torch.Size(shape) else None
