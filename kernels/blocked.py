@@ -23,7 +23,7 @@ _MOST_PIECES = 1 << 16
 class ReferenceMemoryError(FindingError):
     """A float64 reference does not fit the memory of its device, not even in pieces."""
 
-    code = "KB453"
+    code = "KB456"
 
 
 def available_bytes(device: Any) -> int:

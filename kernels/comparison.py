@@ -124,7 +124,8 @@ class _Comparison:
         self._size = float(reference.abs().where(finite, reference.new_zeros(())).amax())
         self._error_2 = self._reference_2 = self._worst = 0.0
         self._nonfinite = 0
-        self._block, self._element = (0.0, ()), (0.0, ())
+        self._block: tuple[float, tuple[int, ...]] = (0.0, ())
+        self._element: tuple[float, tuple[int, ...]] = (0.0, ())
 
     def errors(self) -> Errors:
         rows = max(1, _CHUNK // self._width)

@@ -74,11 +74,14 @@ class Case:
         trial: How the inputs are made.
         seed: Of everything that is random.
         device: Where.
+        op: Operation; empty: the one that the module declares.
     """
 
-    def __init__(self, module: Any, shape: Shape, dtype: str, trial: Trial, seed: int, device: str) -> None:
+    def __init__(
+        self, module: Any, shape: Shape, dtype: str, trial: Trial, seed: int, device: str, op: str = ""
+    ) -> None:
         self._module, self.trial = module, trial
-        self._op = str(getattr(module, "OP", ""))
+        self._op = op or str(getattr(module, "OP", ""))
         self._drawn = Drawn(trial, seed, device)
         base = tuple(module.make_inputs(shape, dtype, device, seed))
         self.skipped = "" if fits(base, trial) else "it has no floating inputs"

@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any, ClassVar
 
 from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.kernels.blocked import reference_result, result_shape
+from kopt_kb.kernels.comparison import Errors
+from kopt_kb.kernels.judgement import Case
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
+from kopt_kb.problem.trials import RANDOM, Trial
 from kopt_kb.wire import Wire, inside
 
-__all__ = ["Check", "Errors", "Verification", "compare", "judge", "output_shape", "produce", "verify"]
-
-
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """Distance of a result from its reference.
-
-    Attributes:
-        rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂ over the whole tensor; infinite when the reference is zero and
-            the result is not.
-        max_abs_err: Largest |out − ref|.
-        max_abs_ref: Largest |ref|.
-        snr_db: −20·log10(rel_l2_err), in decibels; infinite for an exact result. It is printed and judges nothing.
-        nonfinite: Elements of the result that are NaN or infinite where the reference is finite.
-    """
-
-    rel_l2_err: float
-    max_abs_err: float
-    max_abs_ref: float
-    snr_db: float
-    nonfinite: int
-
-    def failure(self, tolerance: Tolerance) -> str:
-        """Return why the result is beyond the tolerance, or nothing when it is within."""
-        if self.nonfinite:
-            return f"{self.nonfinite} elements are NaN or infinite (or were never written)"
-        if not self.rel_l2_err <= tolerance.rel_l2_err:
-            return f"relative error {self.rel_l2_err:.3g} is above {float(tolerance.rel_l2_err):.3g}"
-        limit = float(tolerance.max_abs_err_rel) * self.max_abs_ref
-        if not self.max_abs_err <= limit:
-            return f"largest error of an element {self.max_abs_err:.3g} is above {limit:.3g}"
-        return ""
+__all__ = ["Check", "Verification", "output_shape", "produce", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +33,22 @@ class FiniteErrors(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Check(Wire):
-    """One run of a kernel on one shape and seed.
+    """One run of a kernel on one shape, seed and trial.
 
     Attributes:
         shape: Dimensions of the operation.
         seed: Seed of the inputs.
+        inputs: Name of the trial.
         errors: Distances, or None when the run gave no comparable result.
         problem: Why the check failed; empty when it passed.
     """
 
-    WIRE: ClassVar = ("shape=_shape", "seed", "passed", "problem", *inside("_errors", FiniteErrors))
+    WIRE: ClassVar = ("shape=_shape", "seed", "inputs", "passed", "problem", *inside("_errors", FiniteErrors))
     shape: Shape
     seed: int
     errors: Errors | None
     problem: str
+    inputs: str = RANDOM.name
 
     @property
     def passed(self) -> bool:
@@ -88,7 +63,7 @@ class Check(Wire):
     def _errors(self) -> FiniteErrors:
         if self.errors is None:
             return FiniteErrors()
-        found = {field.name: getattr(self.errors, field.name) for field in fields(self.errors)}
+        found = {field.name: getattr(self.errors, field.name) for field in fields(FiniteErrors)}
         return FiniteErrors(**{name: value for name, value in found.items() if math.isfinite(value)})
 
 
@@ -120,42 +95,6 @@ class Verification(Wire):
         return math.nan if not found or any(map(math.isnan, found)) else max(found)
 
 
-def compare(out: Any, reference: Any) -> Errors:  # tensors: torch stays an optional import
-    """Return how far a result is from its float64 reference of the same shape.
-
-    Raises:
-        BadInput: Shapes differ, the reference is not float64, or it has non-finite elements.
-    """
-    if tuple(out.shape) != tuple(reference.shape):
-        raise BadInput(f"the result has shape {tuple(out.shape)}, the reference {tuple(reference.shape)}", code="KB095")
-    if str(reference.dtype) != "torch.float64" or not bool(reference.isfinite().all()):
-        raise BadInput("the reference is not a finite float64 tensor", code="KB075")
-    wide = out.double()
-    finite = wide.isfinite()
-    nonfinite = int((~finite).sum())
-    error = (wide - reference).where(finite, reference.new_zeros(()))
-    relative = _ratio(float(error.norm()), float(reference.norm()))
-    return Errors(
-        rel_l2_err=math.nan if nonfinite else relative,
-        max_abs_err=math.nan if nonfinite else float(error.abs().amax()),
-        max_abs_ref=float(reference.abs().amax()),
-        snr_db=math.nan if nonfinite else _decibels(relative),
-        nonfinite=nonfinite,
-    )
-
-
-def _ratio(error: float, reference: float) -> float:
-    if error == 0:
-        return 0.0
-    return error / reference if reference else math.inf
-
-
-def _decibels(relative: float) -> float:
-    if relative == 0:
-        return math.inf
-    return -math.inf if math.isinf(relative) else -20 * math.log10(relative)
-
-
 def verify(
     kernel: ModuleType,
     shapes: Sequence[Shape],
@@ -166,8 +105,9 @@ def verify(
     config: Mapping[str, object] | None = None,
     tolerance: Tolerance | None = None,
     launch: Callable[..., Any] | None = None,
+    trials: Sequence[Trial] = (RANDOM,),
 ) -> Verification:
-    """Return the checks of a kernel file on each shape with each seed.
+    """Return the checks of a kernel file on each shape with each seed and trial.
 
     The output is filled with NaN before each run, so that an element that is never written fails; inputs must be
     unchanged afterwards; the reference sees copies of the inputs made before the kernel ran.
@@ -181,6 +121,7 @@ def verify(
         config: Configuration passed to `launch`.
         tolerance: Limits; those of the storage type if None.
         launch: Runs in place of the module's own.
+        trials: How inputs are made.
 
     Raises:
         BadInput: No shape or no seed.
@@ -192,7 +133,11 @@ def verify(
     limits = tolerance or tolerance_of(dtype)
     run = launch or kernel.launch
     checks = tuple(
-        _check(kernel, run, shape, dtype, seed, device, config, limits) for shape in shapes for seed in seeds
+        check
+        for shape in shapes
+        for seed in seeds
+        for trial in trials
+        for check in _checks(Case(kernel, shape, dtype, trial, seed, device), run, (shape, seed), config, limits)
     )
     return Verification(kernel.OP, dtype, limits, checks)
 
@@ -206,23 +151,25 @@ def _need_device(device: str) -> None:
         )
 
 
-def _check(
-    kernel: ModuleType,
+def _checks(
+    case: Case,
     run: Callable[..., Any],
-    shape: Shape,
-    dtype: str,
-    seed: int,
-    device: str,
+    name: tuple[Shape, int],
     config: Mapping[str, object] | None,
     limits: Tolerance,
-) -> Check:
-    inputs = kernel.make_inputs(shape, dtype, device, seed)
-    reference = kernel.reference(*(one.clone() for one in inputs))
-    out, problem = produce(run, inputs, tuple(reference.shape), config)
-    if problem:
-        return Check(shape, seed, None, problem)
-    errors = compare(out, reference)
-    return Check(shape, seed, errors, errors.failure(limits))
+) -> Iterator[Check]:
+    """Yield the checks of a trial's runs; one that says nothing about the operation has none."""
+    for part in range(0 if case.skipped else case.trial.parts):
+        if part:
+            case.second()
+        reference = case.reference()
+        out, problem = produce(run, case.inputs, tuple(reference.shape), config)
+        if problem:
+            yield Check(*name, None, problem, case.trial.name)
+            return
+        found = case.judge(out, limits, reference)
+        if not found.skipped:
+            yield Check(*name, found.errors, found.problem, case.trial.name)
 
 
 def produce(
@@ -250,18 +197,8 @@ def produce(
     return out, ""
 
 
-def judge(kernel: ModuleType, out: Any, shape: Shape, dtype: str, seed: int, device: str, limits: Tolerance) -> Check:
-    """Return the check of an output against the reference of `kernel` on inputs made again from the seed."""
-    inputs = kernel.make_inputs(shape, dtype, device, seed)
-    reference = kernel.reference(*inputs)
-    if out.dtype != inputs[0].dtype:
-        return Check(shape, seed, None, f"the result is {out.dtype}, not {inputs[0].dtype}")
-    if tuple(out.shape) != tuple(reference.shape):
-        return Check(shape, seed, None, f"the result has shape {tuple(out.shape)}, not {tuple(reference.shape)}")
-    errors = compare(out, reference)
-    return Check(shape, seed, errors, errors.failure(limits))
-
-
 def output_shape(kernel: ModuleType, shape: Shape, dtype: str, seed: int, device: str) -> tuple[int, ...]:
     """Return the shape of the reference's result on a shape of the operation."""
-    return tuple(kernel.reference(*kernel.make_inputs(shape, dtype, device, seed)).shape)
+    inputs = kernel.make_inputs(shape, dtype, device, seed)
+    found = result_shape(kernel, inputs)
+    return found if found is not None else tuple(reference_result(kernel, inputs).shape)

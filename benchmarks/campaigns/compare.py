@@ -16,9 +16,9 @@ import sys
 import torch
 
 from kopt_kb.kernels.ceilings import environment
+from kopt_kb.kernels.comparison import compare
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.timing import measure
-from kopt_kb.kernels.verification import compare
 from kopt_kb.problem.tolerances import tolerance_of
 
 ROUNDS, FLUSH_BYTES, DTYPE = 100, 1 << 29, "bf16"

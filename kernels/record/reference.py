@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.errors import KoptError
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.judgement import Case, trials_of
+from kopt_kb.kernels.record import exchange
+from kopt_kb.kernels.record.contents import Contents, answered, said, span_of, tensor_of
 from kopt_kb.kernels.record.model import View
-from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.tolerances import tolerance_of
 from kopt_kb.problem.trials import RANDOM
 from kopt_kb.wire import Wire, canonical, read
@@ -36,7 +37,7 @@ class Prepare(Wire):
         seed: Of all that is random.
         folder: Where the inputs go.
         trial: Name of the trial.
-        op: Operation whose trials it is one of; the file's own if it declares one.
+        op: Operation whose trials it is one of; empty: the one that the file declares.
         part: 0, or 1 for the second run of the trial that was prepared last.
     """
 
@@ -93,10 +94,30 @@ class Distance(Wire):
     unable: str = ""
 
 
+_MESSAGES: Mapping[str, type[Any]] = {
+    "open": exchange.Open, "fill": exchange.Fill, "compare": exchange.Compare, "close": exchange.Close,
+}  # fmt: skip
+
+
 class _Session:
     def __init__(self) -> None:
         self._case: Case | None = None
         self._asked: Prepare | None = None
+        self._contents: Contents | None = None
+
+    def answer(self, line: str) -> Wire:
+        """Return the answer to one question: of an exchange, or of a check by files."""
+        body = json.loads(line)
+        if "message" in body:
+            self._contents = self._contents or Contents()
+            return answered(self._contents, read(_MESSAGES[str(body["message"])], body, where="exchange"))
+        try:
+            if "seed" in body:
+                return self.prepare(read(Prepare, body, where="prepare"))
+            return self.compare(read(Compare, body, where="compare"))
+        except Exception as error:  # noqa: BLE001 - whatever a reference or a record does, this process answers
+            text = said(error)
+            return Prepared(error=text) if "seed" in body else Distance(None, text)
 
     def prepare(self, what: Prepare) -> Prepared:
         import torch
@@ -107,15 +128,16 @@ class _Session:
         else:
             self._case = None  # memory of the trial before this one
             module = load_module(what.file)
-            (trial,) = trials_of(str(getattr(module, "OP", "")) or what.op, [what.trial])
-            self._case = Case(module, what.shape, what.dtype, trial, what.seed, device)
+            op = what.op or str(getattr(module, "OP", ""))
+            (trial,) = trials_of(op, [what.trial])
+            self._case = Case(module, what.shape, what.dtype, trial, what.seed, device, op)
         self._asked = what
         if self._case.skipped:
             return Prepared(skipped=self._case.skipped)
         files = []
         for number, one in enumerate(self._case.inputs):
             path = Path(what.folder) / f"in{number}.bin"
-            path.write_bytes(_bytes(one))
+            path.write_bytes(span_of(one).cpu().numpy().tobytes())
             files.append(str(path))
         return Prepared(tuple(files))
 
@@ -124,58 +146,29 @@ class _Session:
 
         if self._case is None or self._asked is None:
             return Distance(None, "", unable="no inputs were prepared")
-        view, inputs = what.view, self._case.inputs
-        known = format_of(view.dtype)
-        width = next((one.element_size() for one in inputs if one.is_floating_point()), inputs[0].element_size())
-        if known is None or not known.torch or view.item_bytes < width:
-            return Distance(None, f"the result has elements of {view.dtype}, the problem's have {width} bytes")
-        raw = torch.frombuffer(bytearray(Path(what.file).read_bytes()), dtype=torch.uint8)
-        whole = raw.view(getattr(torch, known.torch)).to(inputs[0].device)
-        out = whole.as_strided(view.shape, view.strides, view.offset)
+        held = bytearray(Path(what.file).read_bytes())
+        raw = torch.frombuffer(held, dtype=torch.uint8) if held else torch.empty(0, dtype=torch.uint8)
+        out = tensor_of(raw, what.view, self._case.inputs)
+        if isinstance(out, str):
+            return Distance(None, out)
         try:
             reference = self._case.reference()
         except Exception as error:  # noqa: BLE001 - the reference is a user's file, and not the output's fault
-            return Distance(None, "", unable=_said(error))
+            return Distance(None, "", unable=said(error))
         found = self._case.judge(out, tolerance_of(self._asked.dtype), reference)
         errors = found.errors
         if errors is None or errors.nonfinite:
             return Distance(None, found.problem, skipped=found.skipped)
-        held = (errors.rel_l2_err, errors.block_err, errors.element_err)
-        whole_err, block_err, element_err = (one if math.isfinite(one) else None for one in held)
+        norms = (errors.rel_l2_err, errors.block_err, errors.element_err)
+        whole_err, block_err, element_err = (one if math.isfinite(one) else None for one in norms)
         return Distance(whole_err, found.problem, block_err, element_err, found.relation_err, found.skipped)
-
-
-def _said(error: Exception) -> str:
-    if isinstance(error, KoptError):
-        return f"{error.what}; {error.fix}" if error.fix else error.what
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
-
-
-def _bytes(tensor: Any) -> bytes:
-    import torch
-
-    if not tensor.numel():
-        return b""
-    # As the tensor lies in memory: a record's view of a transposed or expanded input counts in its strides.
-    span = 1 + sum((extent - 1) * step for extent, step in zip(tensor.shape, tensor.stride(), strict=True))
-    flat = tensor.detach().as_strided((span,), (1,), tensor.storage_offset()).cpu()
-    return bytes(flat.view(torch.uint8).numpy().tobytes())
 
 
 def main() -> None:
     """Answer lines until stdin closes."""
     session = _Session()
     for line in sys.stdin:
-        body = json.loads(line)
-        try:
-            if "seed" in body:
-                result: Wire = session.prepare(read(Prepare, body, where="prepare"))
-            else:
-                result = session.compare(read(Compare, body, where="compare"))
-        except Exception as error:  # noqa: BLE001 - whatever a reference or a record does, this process answers
-            text = _said(error)
-            result = Prepared(error=text) if "seed" in body else Distance(None, text)
-        sys.stdout.write(canonical(result.to_json()).decode() + "\n")
+        sys.stdout.write(canonical(session.answer(line).to_json()).decode() + "\n")
         sys.stdout.flush()
 
 

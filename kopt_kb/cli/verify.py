@@ -33,20 +33,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kernel.add_argument(
         "--reference", metavar="FILE", help="whose make_inputs and reference judge; default: the package's of that OP"
     )
+    _add_inputs(kernel)
     kernel.add_argument("--device", default="cuda", help="cpu for kernels that run there (default cuda)")
     kernel.add_argument("--run-s", metavar="S", type=float, default=300.0, help="seconds the child may take")
     add_common(kernel)
     record = actions.add_parser("record", help="replay a launch record on a GPU", allow_abbrev=False)
     record.add_argument("folder", metavar="DIR", help="what kb record wrote")
-    record.add_argument("--checks", metavar="N", type=int, default=3, help="fresh inputs (default 3)")
+    record.add_argument("--checks", metavar="N", type=int, default=3, help="inputs as drawn (default 3)")
     record.add_argument(
         "--reference", metavar="FILE", help="whose make_inputs and reference judge; default: the package's of that OP"
     )
+    _add_inputs(record)
     add_common(record)
     source = actions.add_parser("source", help="is the file a kernel of its own", allow_abbrev=False)
     source.add_argument("file", metavar="FILE")
     source.add_argument("--framework", metavar="NAME", default="", help="whose kernel it has to launch (default: any)")
     add_common(source)
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--inputs",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help='further inputs by name, "random" for none; repeatable (default: all that the operation declares)',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,6 +81,7 @@ def _source(source: bytes, args: argparse.Namespace) -> int:
 
 
 def _kernel(source: bytes, args: argparse.Namespace) -> int:
+    from kopt_kb.kernels.judgement import trials_of
     from kopt_kb.runners.candidate.executor import ChildProcessExecutor
     from kopt_kb.runners.candidate.job import Job, Request, RunLimits
     from kopt_kb.workspace.task import declared_op
@@ -80,7 +93,8 @@ def _kernel(source: bytes, args: argparse.Namespace) -> int:
         )
     problem = Problem.of(op, args.shape, args.dtype)
     shapes, seeds = map(format_shape, problem.shapes), (secrets.randbelow(2**31) for _ in range(args.seeds))
-    body = Request(problem.op, tuple(shapes), problem.dtype, problem.tolerance, tuple(seeds))
+    trials = tuple(one.name for one in trials_of(problem.op, args.inputs))
+    body = Request(problem.op, tuple(shapes), problem.dtype, problem.tolerance, tuple(seeds), trials=trials)
     judge, said = _reference(args, op)
     job = Job("check", source, b"", body, RunLimits(args.run_s), judge)
     outcome = ChildProcessExecutor(args.device).run(job, lambda *_: None)
@@ -99,14 +113,17 @@ def _record(args: argparse.Namespace) -> int:
         raise BadInput("needs at least one check", where="--checks", fix="give 1 or more", code="KB102")
     folder = Path(args.folder)
     reference = Path(args.reference) if args.reference else packaged_reference(folder)
-    replayed = replay_record(folder, reference, checks=args.checks)
+    replayed = replay_record(folder, reference, checks=args.checks, inputs=args.inputs)
     if args.json:
         print_json(replayed.to_json())
     elif replayed.passed:
-        print(f"{args.folder}: {replayed.checks} replays passed, largest relative error {replayed.rel_l2_err:.3g}")
+        print(f"{args.folder}: {replayed.checks} replays passed, largest relative error {replayed.rel_l2_err or 0:.3g}")
         print(f"  of {replayed.label}, against the float64 reference of {reference.name}; trust: {replayed.trust}")
+        names = dict.fromkeys(one.inputs for one in replayed.tried if not one.skipped)
+        print(f"  inputs: {', '.join(names)}")
     else:
         print(f"{args.folder}: {replayed.problem}")
+        print(f"  inputs made from seed {replayed.tried[-1].seed}; {len(replayed.tried) - 1} replays before it passed")
     return ExitCode.OK if replayed.passed else ExitCode.FINDING
 
 
@@ -127,7 +144,14 @@ def _print(ending: str, result: Any, printed: str, args: argparse.Namespace) -> 
         )
     passed = ending == "ok" and result.get("passed") is True
     last = printed.strip().splitlines()[-1:] or [""]
-    reason = "" if passed else result.get("build_error") or result.get("problem") or f"{ending}: {last[0][:200]}"
+    reason = (
+        ""
+        if passed
+        else result.get("build_error")
+        or result.get("problem")
+        or result.get("unavailable")
+        or f"{ending}: {last[0][:200]}"
+    )
     if args.json:
         print_json({"file": args.file, "passed": passed, "outcome": ending, "reason": reason, **result})
     elif passed:

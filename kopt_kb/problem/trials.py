@@ -30,10 +30,11 @@ class Edit:
     `shrink` likewise with e within -value and 0; `shifts` adds a number within ±value for each index of the axis;
     `scale` and `shift` apply the value itself; `place` puts the value at one random place of the last axis in each
     row; `equal` repeats one of a row's elements along it; `tiny` scales to the value times the type's least normal
-    number (of fp32's range: to a little above it); `mask` sets a share `value` of each row to -inf, and never all of it; `alternate` makes signs change along
-    the axis; `grid` rounds to eighths within ±4, so that a later `shift` is exact; `zero` makes about half of the
-    axis's indices zero; `permute` reorders the axis, and `mapped` renames the indices in an index tensor accordingly;
-    `reverse_tail` reverses all behind a random place of the axis, and `head` keeps what lies before it (of results).
+    number (of fp32's range: to a little above it); `mask` sets a share `value` of each row to -inf, and never all
+    of it; `alternate` makes signs change along the axis; `grid` rounds to eighths within ±4, so that a later
+    `shift` is exact; `zero` makes about half of the axis's indices zero; `permute` reorders the axis, and `mapped`
+    renames the indices in an index tensor accordingly; `reverse_tail` reverses all behind a random place of the
+    axis, and `head` keeps what lies before it (of results).
 
     Attributes:
         kind: What is done.

@@ -11,7 +11,7 @@ import secrets
 import select
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,20 +19,49 @@ from typing import IO
 
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
 from kopt_kb.kernels.declared import packaged_file
+from kopt_kb.kernels.judgement import trials_of
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.kernels.record.judge import MAX_RECORD_BYTES, Job, Verdict, load_record
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.reference import Compare, Distance, Prepare, Prepared
 from kopt_kb.owned import owned_folder
+from kopt_kb.problem.trials import RANDOM, Trial
 from kopt_kb.process import Child, Limits, environment, run
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire, canonical, parse, read
 
-__all__ = ["Replayed", "device_facts", "packaged_reference", "replay_record"]
+__all__ = ["Replayed", "Tried", "device_facts", "packaged_reference", "replay_record"]
 
 _REPLAY_S, _REFERENCE_S = 300.0, 300.0
 """Seconds that a replay, and one answer of the reference may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried(Wire):
+    """One replay and what was found of it.
+
+    Attributes:
+        inputs: Name of the trial, with `, second run` for the one that follows from the first.
+        seed: What the inputs follow from; drawn from the system's entropy for this replay alone.
+        passed: Whether the result was right; also where the trial says nothing.
+        problem: Why not; empty when it was.
+        rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂; null without a comparable result.
+        block_err: The same of the worst part of a row, less what rounding of its terms explains.
+        element_err: Largest error of an element as a share of the largest of its row, less likewise.
+        relation_err: Distance of a second run from what the first demands of it.
+        skipped: Why the trial says nothing about this operation.
+    """
+
+    inputs: str
+    seed: int
+    passed: bool
+    problem: str = ""
+    rel_l2_err: float | None = None
+    block_err: float | None = None
+    element_err: float | None = None
+    relation_err: float | None = None
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +75,8 @@ class Replayed(Wire):
         passed: Whether every check passed.
         problem: Why not; empty when it passed.
         rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂, the largest of all checks; null without a comparable result.
-        checks: Fresh inputs that were tried.
+        checks: Replays, each on fresh inputs.
+        tried: What was found of each; after the first that failed there are no more.
     """
 
     record: str
@@ -56,6 +86,7 @@ class Replayed(Wire):
     problem: str
     rel_l2_err: float | None
     checks: int
+    tried: tuple[Tried, ...] = ()
 
 
 _FACTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -94,16 +125,18 @@ def packaged_reference(folder: Path) -> Path:
     return path
 
 
-def replay_record(folder: Path, reference: Path, *, checks: int = 3) -> Replayed:
+def replay_record(folder: Path, reference: Path, *, checks: int = 3, inputs: Sequence[str] = ()) -> Replayed:
     """Replay a record of an op file on the GPU and compare with the float64 reference on fresh inputs.
 
     Args:
         folder: The record's folder.
         reference: File whose `make_inputs` and `reference` judge.
-        checks: How many fresh inputs, each from the system's entropy.
+        checks: How many inputs as drawn, each from the system's entropy.
+        inputs: Names of the trials that come after them; none: all that the operation declares.
 
     Raises:
-        BadInput: There is no usable record, it is of no op file, or it can't be replayed at all.
+        BadInput: There is no usable record, it is of no op file, it can't be replayed at all, or a trial is unknown.
+        FindingError: The reference can't be computed, which is no fault of the record.
         MissingTool: No GPU, or cuda-bindings or torch is not installed.
     """
     record = load_record(folder)
@@ -114,15 +147,22 @@ def replay_record(folder: Path, reference: Path, *, checks: int = 3) -> Replayed
     why_not = record.not_replayable or unfit_result(record)
     if why_not:
         raise BadInput(f"not replayable: {why_not}", where=str(folder), code="KB452")
-    worst: float | None = None
-    problem = ""
+    named = [one for one in trials_of(record.op, inputs) if one is not RANDOM]
+    tried: list[Tried] = []
     with _reference() as ask, owned_folder("kb-replay-") as scratch:
-        for _ in range(checks):
-            distance = _one_check(ask, folder, record, reference, scratch)
-            problem = problem or distance.problem
-            if distance.rel_l2_err is not None:
-                worst = max(worst or 0.0, distance.rel_l2_err)
-    return Replayed(str(folder), record.label, "replayed", not problem, problem, worst, checks)
+        for trial in (*(RANDOM for _ in range(checks)), *named):
+            tried.extend(_Replays(ask, folder, record, reference, scratch).of(trial))
+            if not tried[-1].passed:
+                break
+    problem = next((f"{one.inputs}: {one.problem}" for one in tried if one.problem), "")
+    errors = [one.rel_l2_err for one in tried if one.rel_l2_err is not None]
+    worst = max(errors, default=None)
+    ran = tuple(tried)
+    return Replayed(str(folder), record.label, "replayed", not problem, problem, worst, _ran(ran), ran)
+
+
+def _ran(tried: Sequence[Tried]) -> int:
+    return sum(not one.skipped for one in tried)
 
 
 class _Asker:
@@ -161,24 +201,53 @@ def _reference() -> Iterator[_Asker]:
                     pipe.close()
 
 
-def _one_check(ask: _Asker, folder: Path, record: LaunchRecord, reference: Path, scratch: Path) -> Distance:
-    seed = secrets.randbelow(2**31)
-    what = Prepare(str(reference), record.shape, record.dtype, seed, str(scratch))
-    prepared = read(Prepared, json.loads(ask.line(what)), where="the reference")
-    if prepared.error:
-        raise BadInput(f"the reference fails: {prepared.error}", where=str(reference), code="KB453")
-    if len(prepared.files) != len(record.inputs) or len(record.outputs) != 1:
-        what_differs = f"{len(record.inputs)} inputs and {len(record.outputs)} outputs"
-        return Distance(None, f"the launcher has {what_differs}, the reference {len(prepared.files)} and 1")
-    names = [one.view.buffer for one in record.inputs]
-    verdict = _replayed(Job(str(folder), dict(zip(names, prepared.files, strict=True)), str(scratch)))
-    if verdict.missing:
-        fix = "run on a machine with a GPU and kopt-kb[gpu]"
-        raise MissingTool(verdict.missing, where="kb verify", fix=fix, code="KB122")
-    if verdict.error or verdict.touched:
-        return Distance(None, verdict.error or "; ".join(verdict.touched))
-    answer = ask.line(Compare(str(scratch / "0.bin"), record.outputs[0]))
-    return read(Distance, json.loads(answer), where="the reference")
+@dataclass(frozen=True, slots=True)
+class _Replays:
+    """The replays of one record, against one reference process."""
+
+    ask: _Asker
+    folder: Path
+    record: LaunchRecord
+    reference: Path
+    scratch: Path
+
+    def of(self, trial: Trial) -> Iterator[Tried]:
+        """Yield what was found of each run of a trial, up to the first that failed."""
+        seed = secrets.randbelow(2**31)
+        for part in range(trial.parts):
+            found = self._one(trial, part, seed)
+            name = f"{trial.name}, second run" if part else trial.name
+            yield Tried(
+                name, seed, not found.problem, found.problem, found.rel_l2_err, found.block_err, found.element_err,
+                found.relation_err, found.skipped,
+            )  # fmt: skip
+            if found.problem or found.skipped:
+                return
+
+    def _one(self, trial: Trial, part: int, seed: int) -> Distance:
+        record, where = self.record, str(self.reference)
+        what = Prepare(where, record.shape, record.dtype, seed, str(self.scratch), trial.name, record.op, part)
+        prepared = read(Prepared, json.loads(self.ask.line(what)), where="the reference")
+        if prepared.error:
+            raise BadInput(f"the reference fails: {prepared.error}", where=where, code="KB453")
+        if prepared.skipped:
+            return Distance(None, "", skipped=prepared.skipped)
+        if len(prepared.files) != len(record.inputs) or len(record.outputs) != 1:
+            what_differs = f"{len(record.inputs)} inputs and {len(record.outputs)} outputs"
+            return Distance(None, f"the launcher has {what_differs}, the reference {len(prepared.files)} and 1")
+        names = [one.view.buffer for one in record.inputs]
+        job = Job(str(self.folder), dict(zip(names, prepared.files, strict=True)), str(self.scratch))
+        verdict = _replayed(job)
+        if verdict.missing:
+            fix = "run on a machine with a GPU and kopt-kb[gpu]"
+            raise MissingTool(verdict.missing, where="kb verify", fix=fix, code="KB122")
+        if verdict.error or verdict.touched:
+            return Distance(None, verdict.error or "; ".join(verdict.touched))
+        answer = self.ask.line(Compare(str(self.scratch / "0.bin"), record.outputs[0]))
+        found = read(Distance, json.loads(answer), where="the reference")
+        if found.unable:
+            raise FindingError(f"the reference fails: {found.unable}", where=where, code="KB453")
+        return found
 
 
 def _replayed(job: Job) -> Verdict:

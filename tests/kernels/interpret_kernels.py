@@ -10,7 +10,9 @@ import warnings
 
 os.environ["TRITON_INTERPRET"] = "1"
 
-from kopt_kb.kernels.verification import compare, verify
+from kopt_kb.kernels.comparison import compare
+from kopt_kb.kernels.judgement import trials_of
+from kopt_kb.kernels.verification import verify
 from kopt_kb.problem.tolerances import tolerance_of
 
 CASES = {
@@ -64,7 +66,8 @@ def main() -> None:
     for name, cases in CASES.items():
         kernel = importlib.import_module(f"kopt_kb.kernels.{name}")
         for shape, dtype, config in cases:
-            found = verify(kernel, [shape], dtype, seeds=(11, 12), device="cpu", config=config)
+            trials = trials_of(kernel.OP)
+            found = verify(kernel, [shape], dtype, seeds=(11, 12), device="cpu", config=config, trials=trials)
             row = {"kernel": name, "shape": shape, "dtype": dtype, "config": config, "passed": found.passed}
             row["problem"] = next((check.problem for check in found.checks if check.problem), "")
             sys.stdout.write(json.dumps(row) + "\n")

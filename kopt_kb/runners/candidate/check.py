@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import MissingTool
+from kopt_kb.kernels.blocked import ReferenceMemoryError
 from kopt_kb.kernels.compile.loader import load_module
+from kopt_kb.kernels.judgement import Case, Judgement, trials_of
 from kopt_kb.problem.shapes import Shape, parse_shape
+from kopt_kb.problem.trials import RANDOM, Trial
 from kopt_kb.process import Child, Limits, environment
 from kopt_kb.runners.candidate.answers import Check, Outputs, Unable
 from kopt_kb.runners.candidate.exchange import answered, child_argv, give
@@ -58,11 +61,46 @@ def reference_of(folder: Path) -> Any:
     return load_module(str(trusted if trusted.is_file() else folder / "candidate.py"))
 
 
-def cases_of(body: Request) -> Iterator[tuple[int, str, Shape, int]]:
-    """Yield (place, shape as text, shape, seed) of every case, in order."""
-    pairs = ((text, shape, seed) for text, shape in shapes_of(body).items() for seed in body.seeds)
-    for place, (text, shape, seed) in enumerate(pairs):
-        yield place, text, shape, int(seed)
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a candidate: its place in the order of all, and what it runs on."""
+
+    place: int
+    text: str
+    shape: Shape
+    seed: int
+    trial: Trial
+    part: int
+
+    def __str__(self) -> str:
+        """Return how messages name it."""
+        kind = "" if self.trial is RANDOM else f", {self.trial.name}" + (", second run" if self.part else "")
+        return f"{self.text}, seed {self.seed}{kind}"
+
+
+def cases_of(body: Request) -> Iterator[Run]:
+    """Yield every run in order: each shape on each seed as drawn, then on its first seed with each other trial."""
+    named = trials_of(body.op, body.trials) if body.trials else ()
+    place = 0
+    for text, shape in shapes_of(body).items():
+        seeds = [(RANDOM, int(seed)) for seed in body.seeds]
+        seeds += [(trial, int(body.seeds[0])) for trial in named if trial is not RANDOM]
+        for trial, seed in seeds:
+            for part in range(trial.parts):
+                yield Run(place, text, shape, seed, trial, part)
+                place += 1
+
+
+def _cases(maker: Any, body: Request) -> Iterator[tuple[Run, Case]]:
+    """Yield every run with its inputs; the second run of a trial has the case of the first."""
+    case = None
+    for run in cases_of(body):
+        if run.part and case is not None:
+            case.second()
+        else:
+            case = None  # memory of the one before
+            case = Case(maker, run.shape, body.dtype, run.trial, run.seed, device_of(body), body.op)
+        yield run, case
 
 
 def check(body: Request, folder: Path) -> Check | Unable:
@@ -80,7 +118,7 @@ def check(body: Request, folder: Path) -> Check | Unable:
             text: output_shape(judge, shape, body.dtype, body.seeds[0], device_of(body))
             for text, shape in shapes_of(body).items()
         }
-    except MissingTool:
+    except (MissingTool, ReferenceMemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - a user's file may raise anything
         _raise_out_of_memory(error)
@@ -114,29 +152,38 @@ def _run_candidate(body: Request, folder: Path, inner: Path) -> Outputs | Unable
 
 
 def _compare(reference: Any, body: Request, inner: Path, problems: Mapping[str, str]) -> Check:
+    failures: list[str] = []
+    worst: dict[str, float] = {}
+    count = 0
+    for run, case in _cases(reference, body):
+        if case.skipped:
+            continue
+        count += 1
+        found = _judged(run, case, body, inner, problems)
+        if found.problem:
+            failures.append(f"{run}: {found.problem}")
+        if found.errors is not None and math.isfinite(found.errors.rel_l2_err):
+            worst[run.text] = max(worst.get(run.text, 0.0), found.errors.rel_l2_err)
+    problem = failures[0] if failures else ""
+    return Check("", not failures, problem, max(worst.values(), default=None), worst, count)
+
+
+def _judged(run: Run, case: Case, body: Request, inner: Path, problems: Mapping[str, str]) -> Judgement:
+    """Return what is wrong with the output that the candidate's process left for a run."""
     from kopt_kb.kernels.output_file import load_output
-    from kopt_kb.kernels.verification import judge
 
     if body.tolerance is None:
         raise ValueError("a check needs a tolerance")
-    failures: list[str] = []
-    worst: dict[str, float] = {}
-    for place, text, shape, seed in cases_of(body):
-        said, out = problems.get(str(place), ""), None
-        try:
-            out = None if said else load_output(inner / f"{place}.pt", device_of(body))
-        except Exception as error:  # noqa: BLE001 - whatever the candidate's process left there is the answer
-            said = f"left no output: {error_line(error)}"
-        if said or out is None:
-            failures.append(f"{text}, seed {seed}: {said}")
-            continue
-        found = judge(reference, out, shape, body.dtype, seed, device_of(body), body.tolerance)
-        if found.problem:
-            failures.append(f"{text}, seed {seed}: {found.problem}")
-        if found.errors is not None and math.isfinite(found.errors.rel_l2_err):
-            worst[text] = max(worst.get(text, 0.0), found.errors.rel_l2_err)
-    count, problem = sum(1 for _ in cases_of(body)), failures[0] if failures else ""
-    return Check("", not failures, problem, max(worst.values(), default=None), worst, count)
+    if said := problems.get(str(run.place), ""):
+        return Judgement(None, said)
+    try:
+        out = load_output(inner / f"{run.place}.pt", device_of(body))
+    except Exception as error:  # noqa: BLE001 - whatever the candidate's process left there is the answer
+        return Judgement(None, f"left no output: {error_line(error)}")
+    stored = next((one.dtype for one in case.inputs if one.is_floating_point()), case.inputs[0].dtype)
+    if out.dtype != stored:
+        return Judgement(None, f"the result is {out.dtype}, not {stored}")
+    return case.judge(out, body.tolerance)
 
 
 def outputs(body: Request, folder: Path) -> Outputs:
@@ -155,19 +202,18 @@ def outputs(body: Request, folder: Path) -> Outputs:
         _raise_out_of_memory(error)
         return Outputs(error_line(error))
     problems = {}
-    for place, text, shape, seed in cases_of(body):
-        inputs = maker.make_inputs(shape, body.dtype, device_of(body), seed)
+    for run, case in _cases(maker, body):
         try:
-            out, problem = produce(module.launch, inputs, tuple(body.out_shapes[text]))
+            out, problem = produce(module.launch, case.inputs, tuple(body.out_shapes[run.text]))
             if not problem:
-                save_output(out, folder / f"{place}.pt")
+                save_output(out, folder / f"{run.place}.pt")
         except MissingTool:
             raise
         except Exception as error:  # noqa: BLE001 - likewise
             _raise_out_of_memory(error)
             problem = error_line(error)
         if problem:
-            problems[str(place)] = problem
+            problems[str(run.place)] = problem
     return Outputs(problems=problems)
 
 

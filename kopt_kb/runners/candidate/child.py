@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from kopt_kb.errors import MissingTool
+from kopt_kb.kernels.blocked import ReferenceMemoryError
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.process import end_alike
@@ -57,7 +58,10 @@ def main(words: Sequence[str]) -> int:
 
 
 def answer(kind: str, body: Request, folder: Path) -> Answer:
-    """Return the answer to a job; `missing` names a tool that is absent, `oom` device memory that ran out."""
+    """Return the answer to a job; `missing` names a tool that is absent, `oom` device memory that ran out.
+
+    A reference that does not fit the memory is no fault of the candidate: the job is `unavailable`.
+    """
     answers: Mapping[str, Callable[[Request, Path], Answer]] = {
         "environment": _environment, "check": check, "outputs": outputs, "timing": _timing, "search": _search,
         "evidence": ncu_report, "launch": launch_once,
@@ -68,6 +72,8 @@ def answer(kind: str, body: Request, folder: Path) -> Answer:
         return answers[kind](body, folder)
     except MissingTool as error:
         return Unable(missing=error.what)
+    except ReferenceMemoryError as error:
+        return Unable(unavailable=f"{error.what}; {error.fix}")
     except Exception as error:
         if type(error).__name__ == "OutOfMemoryError":
             return Unable(oom=error_line(error))
@@ -90,7 +96,8 @@ def _timing(body: Request, folder: Path) -> Timing:
     Caches are cold and each repeat has inputs of another seed. Outputs are filled with NaN before each timed run, and
     what the last run of a repeat left has to be right: a kernel that stops working while it is timed has no time.
     """
-    from kopt_kb.kernels.verification import compare
+    from kopt_kb.kernels.blocked import reference_result
+    from kopt_kb.kernels.comparison import compare
 
     names = [side for side in ("incumbent", "candidate", "best") if (folder / f"{side}.py").is_file()]
     modules = {side: load_module(str(folder / f"{side}.py")) for side in names}
@@ -104,7 +111,7 @@ def _timing(body: Request, folder: Path) -> Timing:
             launches = [_launch(module, inputs) for module in modules.values()]
             for side, durations in zip(sides, _measure(launches, body.samples, body), strict=True):
                 sides[side].append(_summary(durations))
-            wide = maker.reference(*inputs)
+            wide = reference_result(maker, inputs)
             for side, one in zip(sides, launches, strict=True):
                 if wrong := compare(one.out, wide).failure(tolerance):
                     return Timing(problem=f"{text}: after timed runs the {side}'s output is wrong: {wrong}")
@@ -153,7 +160,8 @@ def _summary(durations_s: Sequence[float]) -> Sample:
 
 def _search(body: Request, folder: Path) -> Search:
     """Search each shape's space; a configuration that fails, or is wrong, takes for ever."""
-    from kopt_kb.kernels.verification import compare
+    from kopt_kb.kernels.blocked import reference_result
+    from kopt_kb.kernels.comparison import compare
 
     module, maker = load_module(str(folder / "candidate.py")), reference_of(folder)
     tolerance = _tolerance(body)
@@ -163,7 +171,7 @@ def _search(body: Request, folder: Path) -> Search:
         if text not in kept:
             kept.clear()
             inputs = maker.make_inputs(shapes_of(body)[text], body.dtype, device_of(body), body.seeds[0])
-            kept[text] = (inputs, maker.reference(*inputs))
+            kept[text] = (inputs, reference_result(maker, inputs))
         inputs, reference = kept[text]
         try:
             launch = _launch(module, inputs, config=dict(config))

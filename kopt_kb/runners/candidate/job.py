@@ -72,6 +72,8 @@ class Request(Wire):
         dtype: Storage type.
         tolerance: How far results may be off; None: the job judges none.
         seeds: Seeds of inputs.
+        trials: Names of the inputs that a check tries besides those drawn, as the operation declares them; None: no
+            others.
         repeats: Medians a timing takes of each shape.
         samples: Timed runs of each.
         flush_bytes: Bytes written before each timed run; 0: twice the device's own L2.
@@ -109,10 +111,11 @@ class Request(Wire):
     header: tuple[str, ...] = ()
     protected: Mapping[str, str] = field(default_factory=dict)
     probe: bool | None = None
+    trials: tuple[str, ...] | None = None
 
     WIRE: ClassVar = (
         "op", "shapes", "dtype", "tolerance?", "seeds", "repeats", "samples", "flush_bytes", "evaluations", "seconds",
-        "seed", "device", "spaces", "pruning?", "out_shapes",
+        "seed", "device", "spaces", "pruning?", "out_shapes", "trials?",
     )  # fmt: skip
 
     @property

@@ -49,7 +49,7 @@ def test_right_results_pass_with_their_errors_by_shape(tmp_path: Path) -> None:
     assert isinstance(errors, dict)
     assert errors.keys() == {"2x4", "3x5"}
     assert max(errors.values()) == found.rel_l2_err
-    assert [one[0] for one in cases_of(BODY)] == [0, 1, 2, 3]
+    assert [one.place for one in cases_of(BODY)] == [0, 1, 2, 3]
 
 
 @pytest.mark.torch
