@@ -26,19 +26,25 @@ def owner_prefix(kind: str) -> str:
 
 
 @contextlib.contextmanager
-def owned_folder(kind: str) -> Iterator[Path]:
-    """Make a temporary folder that names its owner, and remove it; what killed processes left goes before."""
-    remove_orphans()
-    with tempfile.TemporaryDirectory(prefix=owner_prefix(kind), ignore_cleanup_errors=True) as name:
+def owned_folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
+    """Make a temporary folder that names its owner, and remove it; what killed processes left goes before.
+
+    Args:
+        kind: The beginning of its name.
+        parent: Where; None: where temporary files go.
+    """
+    remove_orphans(parent)
+    prefix = owner_prefix(kind)
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
-def remove_orphans() -> None:
+def remove_orphans(parent: Path | None = None) -> None:
     """Remove folders of processes of this machine, since its start, that are gone; others are left alone."""
     machine = _machine()
     own = re.compile(rf"(?:{'|'.join(map(re.escape, _KINDS))}){re.escape(machine)}-(\d+)-(\d+)-\w+")
     try:
-        folders = list(Path(tempfile.gettempdir()).iterdir()) if machine else []
+        folders = list((parent or Path(tempfile.gettempdir())).iterdir()) if machine else []
     except OSError:
         return
     for folder in folders:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -31,6 +34,17 @@ def profile_corpus() -> Path:
 def repo_root() -> Path:
     """The checkout's root folder."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def fake() -> ModuleType:
+    """tests/fake_gpu.py as a module."""
+    if "fake_gpu" not in sys.modules:
+        spec = importlib.util.spec_from_file_location("fake_gpu", Path(__file__).with_name("fake_gpu.py"))
+        assert spec is not None and spec.loader is not None
+        sys.modules["fake_gpu"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["fake_gpu"])
+    return sys.modules["fake_gpu"]
 
 
 @pytest.fixture

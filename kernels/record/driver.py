@@ -1,33 +1,28 @@
-"""What a replay needs of a GPU driver, and CUDA's: memory, code objects, tensor maps, launches.
+"""What a replay and its clock need of a GPU driver: memory, code objects, launches, events, kernels of the judge's own.
 
-`Driver` is the interface; `CudaDriver` is written on cuda-bindings, NVIDIA's own (Apache-2.0), and loads neither torch
-nor triton.
+Everything that is enqueued goes to one stream, in order. `CudaDriver` (`cuda_driver.py`) is NVIDIA's.
 """
 
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kopt_kb.errors import FindingError, MissingTool
+from kopt_kb.errors import FindingError
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
+from kopt_kb.wire import Wire
 
-__all__ = ["CudaDriver", "Driver", "DriverError", "scalar_type"]
-
-_STATIC_SHARED_BYTES = 48 << 10
-"""Dynamic shared memory above this needs an attribute of the function (CUDA C++ Programming Guide)."""
-
-_CHUNK_BYTES = 1 << 24
-"""Most bytes that a fill by the host holds at once."""
-
-_TENSOR_MAP_BYTES = 128
-"""Bytes of a CUtensorMap."""
+__all__ = ["Device", "Driver", "DriverError", "Key", "scalar_type"]
 
 _TYPES: dict[str, type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]] = {
     "i1": ctypes.c_int8, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
     "u1": ctypes.c_uint8, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
     "fp32": ctypes.c_float, "f32": ctypes.c_float, "fp64": ctypes.c_double,
 }  # fmt: skip
+
+Key = tuple[int, int]
+"""Two 64-bit halves of the key of a mask."""
 
 
 class DriverError(FindingError):
@@ -36,8 +31,42 @@ class DriverError(FindingError):
     code = "KB449"
 
 
+@dataclass(frozen=True, slots=True)
+class Device(Wire):
+    """A device, and what of the clock's protocol it offers.
+
+    Attributes:
+        name: Product name as the driver says it.
+        uuid: Its UUID in hex.
+        cache_bytes: Its last level of cache.
+        memory_bytes: Its memory.
+        driver: Version of the driver's interface.
+        probe: Whether the judge's own kernels run here: clock probe and masks; without them contents travel by file.
+        hold: Whether launches can be enqueued behind a wait that the host ends.
+        ipc: Whether memory can be opened by another process.
+    """
+
+    name: str
+    uuid: str
+    cache_bytes: int
+    memory_bytes: int
+    driver: int
+    probe: bool
+    hold: bool
+    ipc: bool
+
+
 class Driver(Protocol):
-    """A device as a replay sees it; addresses are integers, sizes are in bytes."""
+    """A device as a judge sees it; addresses are integers, sizes are in bytes."""
+
+    def device(self) -> Device:
+        """Return what the device is and offers."""
+
+    def now_s(self) -> float:
+        """Return the host's clock in seconds; only differences mean something."""
+
+    def throttle(self) -> tuple[str, ...]:
+        """Return why the device is slowed down at present, as its management library says; empty without one."""
 
     def allocate(self, size: int) -> int:
         """Return the address of new memory."""
@@ -46,166 +75,70 @@ class Driver(Protocol):
         """Give memory back."""
 
     def write(self, address: int, data: bytes) -> None:
-        """Copy bytes to the device."""
+        """Copy bytes to the device, after what was enqueued; they are there on return."""
 
     def read(self, address: int, size: int) -> bytes:
-        """Copy bytes from the device."""
+        """Copy bytes from the device, after what was enqueued."""
 
     def fill(self, address: int, pattern: bytes, count: int) -> None:
-        """Write a pattern of 1, 2, 4 or 8 bytes so many times."""
+        """Enqueue writing a pattern of 1, 2, 4 or 8 bytes so many times."""
 
     def copy(self, target: int, source: int, size: int) -> None:
-        """Copy on the device."""
+        """Enqueue a copy on the device."""
 
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
         """Return the kernel of a code object, allowed so much dynamic shared memory."""
+
+    def unload(self) -> None:
+        """Unload every code object, with its globals."""
 
     def tensor_map(self, one: TensorMapArg, address: int) -> Any:
         """Return an encoded tensor map over memory at an address."""
 
     def launch(self, kernel: Any, step: Launch, values: list[Any], types: list[Any]) -> None:
-        """Launch; values as `scalar` and `tensor_map` return them, types beside them."""
+        """Enqueue a launch; values as `scalar_type` and `tensor_map` give them, types beside them."""
 
     def synchronize(self) -> None:
         """Wait until all is done; raises `DriverError` when a kernel failed."""
 
+    def event(self) -> Any:
+        """Return a new event."""
 
-class CudaDriver:
-    """The first NVIDIA GPU that this process sees, through the driver interface."""
+    def record(self, event: Any) -> None:
+        """Enqueue taking the time of an event."""
 
-    def __init__(self) -> None:
-        try:
-            from cuda.bindings import driver
-        except ImportError as error:
-            fix = "pip install 'kopt-kb[gpu]'"
-            raise MissingTool("cuda-bindings is not installed", where="replay", fix=fix, code="KB120") from error
-        self._cu: Any = driver
-        try:
-            self._call("cuInit", 0)
-            self._device = self._call("cuDeviceGet", 0)
-        except DriverError as error:
-            fix = "run on a machine with a GPU"
-            raise MissingTool(f"no GPU: {error.what}", where="replay", fix=fix, code="KB122") from error
-        self._context = self._call("cuDevicePrimaryCtxRetain", self._device)
-        self._call("cuCtxSetCurrent", self._context)
-        self._modules: dict[bytes, Any] = {}
+    def elapsed_s(self, first: Any, second: Any) -> float:
+        """Return seconds between two events that have happened."""
 
-    def _call(self, name: str, *args: Any) -> Any:
-        error, *values = getattr(self._cu, name)(*args)
-        if int(error) != 0:
-            raise DriverError(f"{name}: {error.name}", where="replay")
-        return values[0] if len(values) == 1 else tuple(values)
+    def hold(self) -> None:
+        """Enqueue a wait for `release`; nothing happens where the device offers none."""
 
-    def allocate(self, size: int) -> int:
-        """Return the address of new memory."""
-        return int(self._call("cuMemAlloc", size))
+    def release(self) -> None:
+        """End the wait that was enqueued last."""
 
-    def free(self, address: int) -> None:
-        """Give memory back."""
-        self._call("cuMemFree", address)
+    def probe(self, address: int) -> None:
+        """Enqueue a count of clock cycles: two 64-bit integers at the address, cycles and nanoseconds."""
 
-    def write(self, address: int, data: bytes) -> None:
-        """Copy bytes to the device."""
-        self._call("cuMemcpyHtoD", address, data, len(data))
+    def mask(self, target: int, source: int, size: int, key: Key) -> None:
+        """Enqueue target = source under a key's stream of words; twice is the source again."""
 
-    def read(self, address: int, size: int) -> bytes:
-        """Copy bytes from the device."""
-        held = bytearray(size)
-        if size:
-            kept = (ctypes.c_char * size).from_buffer(held)
-            self._call("cuMemcpyDtoH", ctypes.addressof(kept), address, size)
-        return bytes(held)
+    def differs(self, target: int, source: int, size: int, key: Key, flag: int) -> None:
+        """Enqueue setting a 32-bit flag to 1 where target is not the unmasked source."""
 
-    def fill(self, address: int, pattern: bytes, count: int) -> None:
-        """Write a pattern of 1, 2, 4 or 8 bytes so many times; one of 8 bytes as two of 4 where its halves differ."""
-        if len(pattern) == 8:
-            if pattern[:4] != pattern[4:]:
-                self._fill_wide(address, pattern, count)
-                return
-            pattern, count = pattern[:4], 2 * count
-        name = {1: "cuMemsetD8", 2: "cuMemsetD16", 4: "cuMemsetD32"}[len(pattern)]
-        self._call(name, address, int.from_bytes(pattern, "little"), count)
+    def idle(self) -> None:
+        """Enqueue a kernel that does nothing."""
 
-    def _fill_wide(self, address: int, pattern: bytes, count: int) -> None:
-        """Fill with what no memset has, from a chunk of host memory that is bounded whatever the count."""
-        chunk = pattern * min(count, _CHUNK_BYTES // len(pattern))
-        for start in range(0, count * len(pattern), len(chunk) or 1):
-            self.write(address + start, chunk[: count * len(pattern) - start])
+    def capture(self) -> None:
+        """Begin to collect what is enqueued into a graph instead."""
 
-    def copy(self, target: int, source: int, size: int) -> None:
-        """Copy on the device."""
-        self._call("cuMemcpyDtoD", target, source, size)
+    def captured(self) -> Any:
+        """Return the graph collected since `capture`, ready to be enqueued."""
 
-    def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
-        """Return the kernel of a code object; an object is loaded once."""
-        if code not in self._modules:
-            self._modules[code] = self._call("cuModuleLoadData", code)
-        kernel = self._call("cuModuleGetFunction", self._modules[code], entry.encode())
-        if shared_bytes > _STATIC_SHARED_BYTES:
-            name = self._cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            self._call("cuFuncSetAttribute", kernel, name, shared_bytes)
-        return kernel
+    def enqueue(self, graph: Any) -> None:
+        """Enqueue a graph."""
 
-    def tensor_map(self, one: TensorMapArg, address: int) -> Any:
-        """Return a tiled tensor map: dimensions innermost first, strides in bytes without the innermost."""
-        cu, view = self._cu, one.view
-        shape = [*view.shape[:-1], view.shape[-1] * 2] if one.fp4_padded else list(view.shape)
-        steps = [step * view.item_bytes for step in reversed(view.strides[:-1])]
-        fill = cu.CUtensorMapFloatOOBfill
-        return self._call(
-            "cuTensorMapEncodeTiled",
-            cu.CUtensorMapDataType(one.element_type),
-            len(shape),
-            address,
-            [cu.cuuint64_t(extent) for extent in reversed(shape)],
-            [cu.cuuint64_t(step) for step in steps],
-            [cu.cuuint32_t(extent) for extent in reversed(one.box)],
-            [cu.cuuint32_t(1)] * len(shape),
-            cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-            cu.CUtensorMapSwizzle(one.swizzle),
-            cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-            fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
-            if one.nan_fill
-            else fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-        )
-
-    def launch(self, kernel: Any, step: Launch, values: list[Any], types: list[Any]) -> None:
-        """Launch on the default stream."""
-        cu, config = self._cu, self._cu.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = step.grid
-        config.blockDimX, config.blockDimY, config.blockDimZ = step.block
-        config.sharedMemBytes = step.shared_bytes
-        attributes = []
-        names = cu.CUlaunchAttributeID
-        if max(step.cluster) > 1:
-            one = cu.CUlaunchAttribute()
-            one.id = names.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            one.value.clusterDim.x, one.value.clusterDim.y, one.value.clusterDim.z = step.cluster
-            attributes.append(one)
-        if step.cooperative:
-            one = cu.CUlaunchAttribute()
-            one.id, one.value.cooperative = names.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1
-            attributes.append(one)
-        self._accepts(kernel, step.entry, types)
-        config.numAttrs, config.attrs = len(attributes), attributes
-        self._call("cuLaunchKernelEx", config, kernel, (tuple(values), tuple(types)), 0)
-
-    def _accepts(self, kernel: Any, entry: str, types: list[Any]) -> None:
-        """Refuse arguments of other sizes than the kernel's parameters: the driver reads what the kernel declares."""
-        wanted: list[int] = []
-        while len(wanted) <= len(types):
-            error, *place = self._cu.cuFuncGetParamInfo(kernel, len(wanted))
-            if int(error) != 0:
-                break
-            wanted.append(int(place[1]))
-        given = [ctypes.sizeof(one) if one is not None else _TENSOR_MAP_BYTES for one in types]
-        if wanted != given:
-            what = f"{entry} takes parameters of {wanted[:64]} bytes, the record gives {given[:64]}"
-            raise DriverError(what, where="replay", fix="record it again")
-
-    def synchronize(self) -> None:
-        """Wait until all is done; raises `DriverError` when a kernel failed."""
-        self._call("cuCtxSynchronize")
+    def export(self, address: int) -> str:
+        """Return the IPC handle of an allocation in hex; empty where the device offers none."""
 
 
 def scalar_type(name: str) -> Any:

@@ -17,6 +17,7 @@ an input as the tensor lies in memory (strides included), for an output from the
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -253,7 +254,7 @@ def _mapped(handle: str) -> int:
         fix = "pip install 'kopt-kb[gpu]'"
         raise MissingTool("cuda-bindings is not installed", where="reference", fix=fix, code="KB120") from error
     named = driver.CUipcMemHandle()
-    named.reserved = raw
+    ctypes.memmove(named.getPtr(), raw, len(raw))  # its member `reserved` is not in every version of cuda-bindings
     flag = driver.CUipcMem_flags.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
     return int(_called("cuIpcOpenMemHandle", named, int(flag)))
 

@@ -1,6 +1,7 @@
 """Replays a stored record on a GPU in a process of its own; it imports no candidate, and neither torch nor triton.
 
-One JSON job on stdin: `{"record": folder, "inputs": {buffer: file}, "outputs": folder}`. One JSON answer on stdout:
+With `--serve` it stays and answers the questions of `service.py`. Without: one JSON job on stdin,
+`{"record": folder, "inputs": {buffer: file}, "outputs": folder}`; one JSON answer on stdout,
 `{"touched": [...], "error": "", "missing": ""}`; output n is the file `<n>.bin` in the outputs folder.
 """
 
@@ -8,18 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
 from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record
-from kopt_kb.kernels.record.driver import CudaDriver, Driver
+from kopt_kb.kernels.record.cuda_driver import CudaDriver
+from kopt_kb.kernels.record.driver import Driver
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.replay import Replay
+from kopt_kb.kernels.record.service import Greeting, Server, serve
 from kopt_kb.wire import Wire, canonical, parse, read
 
-__all__ = ["OBJECTS", "RECORD", "Job", "Verdict", "load_record", "main", "replayed"]
+__all__ = ["OBJECTS", "RECORD", "Job", "Verdict", "load_record", "main", "replayed", "stored"]
 
 RECORD, OBJECTS = "record.json", "objects"
 """Names inside a record's folder: the record, and the folder of its code objects by sha256."""
@@ -86,8 +91,23 @@ def replayed(job: Job, driver: Driver) -> Verdict:
     return Verdict(touched=left.touched)
 
 
-def main() -> None:
-    """Answer one job."""
+def stored(folder: Path) -> tuple[LaunchRecord, Callable[[str], bytes]]:
+    """Return the checked record of a folder, and what returns its code objects, hashed and checked too."""
+    record = load_record(folder)
+    return record, lambda digest: code_of(folder, digest, record.target)
+
+
+def main(words: Sequence[str] = ()) -> None:
+    """Answer one job, or with `--serve` questions until there are no more."""
+    if "--serve" in words:
+        os.environ["CUDA_MODULE_LOADING"] = "EAGER"  # lazily loaded kernels could wait for the device behind a hold
+        try:
+            server = Server(CudaDriver(), stored)
+        except KoptError as error:
+            sys.stdout.buffer.write(canonical(Greeting(missing=error.what).to_json()) + b"\n")
+            return
+        serve(server, sys.stdin.buffer, sys.stdout.buffer)
+        return
     try:
         verdict = replayed(read(Job, json.load(sys.stdin), where="job"), CudaDriver())
     except MissingTool as error:
@@ -98,4 +118,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

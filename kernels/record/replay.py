@@ -62,25 +62,32 @@ class Replay:
         self._record, self._driver, self._code = record, driver, code
         self._base: dict[str, int] = {}
         self._guard: dict[str, bytes] = {}
-        self._given: dict[str, bytes] = {}
-        self._kept: list[Any] = []
-        self._kernels: dict[tuple[str, str, int], Any] = {}
+        self._launches: list[tuple[Launch, Any, list[Any], list[Any]]] = []
 
     def __enter__(self) -> Replay:
         order = list(self._record.buffers)
         secrets.SystemRandom().shuffle(order)
-        for one in order:
-            self._base[one.name] = self._driver.allocate(one.size_bytes + 2 * GUARD_BYTES)
-            self._guard[one.name] = secrets.token_bytes(GUARD_BYTES)
+        try:
+            for one in order:
+                self._base[one.name] = self._driver.allocate(one.size_bytes + 2 * GUARD_BYTES)
+                self._guard[one.name] = secrets.token_bytes(GUARD_BYTES)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        for address in self._base.values():
-            self._driver.free(address)
-        self._base.clear()
+        while self._base:
+            self._driver.free(self._base.popitem()[1])
+        self._launches.clear()
 
-    def _address(self, view: View) -> int:
-        return self._base[view.buffer] + GUARD_BYTES + view.offset * view.item_bytes
+    def load(self) -> None:
+        """Load the code objects and encode the arguments."""
+        self._prepared()
+
+    def place(self, buffer: str) -> int:
+        """Return the address of a buffer's first byte."""
+        return self._base[buffer] + GUARD_BYTES
 
     def run(self, inputs: Mapping[str, bytes]) -> Left:
         """Poison everything, write the inputs, do the steps, and return what they left.
@@ -92,9 +99,43 @@ class Replay:
             BadInput: An input is missing or has another size than the record's buffer.
             DriverError: A launch was refused, or failed.
         """
+        self.guard()
+        self.poison()
+        self.write(inputs)
+        self.steps()
+        named = {one.name: one for one in self._record.buffers}
+        contents = {name: self.content(named[name]) for name in {view.buffer for view in self._record.outputs}}
+        results = tuple(contents[view.buffer] for view in self._record.outputs)
+        return Left(results, (*self.guard_faults(), *self.changed(inputs), *self.unclean()))
+
+    def guard(self) -> None:
+        """Write the guard zones."""
         for one in self._record.buffers:
-            self._prepare(one, inputs)
-        self._driver.synchronize()
+            base, guard = self._base[one.name], self._guard[one.name]
+            self._driver.write(base, guard)
+            self._driver.write(base + GUARD_BYTES + one.size_bytes, guard)
+
+    def poison(self) -> None:
+        """Enqueue what buffers but inputs hold before a launch: poison, or zeros where the record needs them."""
+        for one in self._record.buffers:
+            if one.role != "input":
+                self._driver.fill(self.place(one.name), b"\0" if one.role == "zeroed" else _POISON, one.size_bytes)
+
+    def write(self, inputs: Mapping[str, bytes]) -> None:
+        """Copy the inputs to the device; raises `BadInput` when one is missing or has another size."""
+        for one in self._record.buffers:
+            if one.role == "input":
+                content = inputs.get(one.name)
+                if content is None or len(content) != one.size_bytes:
+                    size = "no bytes" if content is None else f"{len(content)} bytes"
+                    what = f"input {one.name} has {size}, the record {one.size_bytes}"
+                    fix = "record it again for these inputs"
+                    raise BadInput(what, where=self._record.label, fix=fix, code="KB454")
+                self._driver.write(self.place(one.name), content)
+
+    def steps(self) -> None:
+        """Enqueue the record's steps."""
+        launches = iter(self._prepared())
         for step in self._record.steps:
             if isinstance(step, Fill):
                 count = max(step.view.end_bytes // step.view.item_bytes - step.view.offset, 0)
@@ -103,66 +144,53 @@ class Replay:
                 size = step.source.end_bytes - step.source.offset * step.source.item_bytes
                 self._driver.copy(self._address(step.target), self._address(step.source), size)
             else:
-                self._launch(step)
-        self._driver.synchronize()
-        named = {one.name: one for one in self._record.buffers}
-        contents = {name: self._content(named[name]) for name in {view.buffer for view in self._record.outputs}}
-        results = tuple(contents[view.buffer] for view in self._record.outputs)
-        return Left(results, tuple(fault for one in self._record.buffers for fault in self._faults(one)))
+                one, kernel, values, types = next(launches)
+                self._driver.launch(kernel, one, values, types)
 
-    def _prepare(self, one: Buffer, inputs: Mapping[str, bytes]) -> None:
-        base, driver = self._base[one.name], self._driver
-        guard = self._guard[one.name]
-        driver.write(base, guard)
-        driver.write(base + GUARD_BYTES + one.size_bytes, guard)
-        place = base + GUARD_BYTES
-        if one.role == "input":
-            content = inputs.get(one.name)
-            if content is None or len(content) != one.size_bytes:
-                size = "no bytes" if content is None else f"{len(content)} bytes"
-                what = f"input {one.name} has {size}, the record {one.size_bytes}"
-                fix = "record it again for these inputs"
-                raise BadInput(what, where=self._record.label, fix=fix, code="KB454")
-            self._given[one.name] = content
-            driver.write(place, content)
-        else:
-            driver.fill(place, b"\0" if one.role == "zeroed" else _POISON, one.size_bytes)
+    def content(self, one: Buffer) -> bytes:
+        """Return the bytes of a buffer."""
+        return self._driver.read(self.place(one.name), one.size_bytes)
 
-    def _content(self, one: Buffer) -> bytes:
-        return self._driver.read(self._base[one.name] + GUARD_BYTES, one.size_bytes)
-
-    def _faults(self, one: Buffer) -> list[str]:
-        base, guard, faults = self._base[one.name], self._guard[one.name], []
-        if self._driver.read(base, GUARD_BYTES) != guard:
-            faults.append(f"bytes before {one.name} were written")
-        if self._driver.read(base + GUARD_BYTES + one.size_bytes, GUARD_BYTES) != guard:
-            faults.append(f"bytes behind {one.name} were written")
-        if one.role == "input" and not one.changed and self._content(one) != self._given[one.name]:
-            faults.append(f"input {one.name} was changed")
-        if one.role == "zeroed" and any(self._content(one)):
-            faults.append(f"{one.name} is not zero after the launch, as its next launch needs")
+    def guard_faults(self) -> list[str]:
+        """Return which guard zones were written, and write those anew."""
+        faults = []
+        for one in self._record.buffers:
+            guard, behind = self._guard[one.name], self.place(one.name) + one.size_bytes
+            for side, address in (("before", self._base[one.name]), ("behind", behind)):
+                if self._driver.read(address, GUARD_BYTES) != guard:
+                    faults.append(f"bytes {side} {one.name} were written")
+                    self._driver.write(address, guard)
         return faults
 
-    def _launch(self, step: Launch) -> None:
-        key = (step.code, step.entry, step.shared_bytes)
-        if key not in self._kernels:
-            self._kernels[key] = self._driver.load(self._code(step.code), step.entry, step.shared_bytes)
-        values: list[Any] = []
-        types: list[Any] = []
-        for one in step.arguments:
-            value, kind = self._argument(one)
-            values.append(value)
-            types.append(kind)
-        self._driver.launch(self._kernels[key], step, values, types)
+    def changed(self, inputs: Mapping[str, bytes]) -> list[str]:
+        """Return which inputs differ from what was written, though they may not."""
+        fixed = [one for one in self._record.buffers if one.role == "input" and not one.changed]
+        return [f"input {one.name} was changed" for one in fixed if self.content(one) != inputs[one.name]]
+
+    def unclean(self) -> list[str]:
+        """Return which zeroed scratch is not zero, as the next launch needs it."""
+        zeroed = [one for one in self._record.buffers if one.role == "zeroed"]
+        words = "is not zero after the launch, as its next launch needs"
+        return [f"{one.name} {words}" for one in zeroed if any(self.content(one))]
+
+    def _address(self, view: View) -> int:
+        return self.place(view.buffer) + view.offset * view.item_bytes
+
+    def _prepared(self) -> list[tuple[Launch, Any, list[Any], list[Any]]]:
+        """Return each launch with its kernel and its arguments: loaded and encoded once."""
+        if not self._launches:
+            for step in self._record.launches:
+                kernel = self._driver.load(self._code(step.code), step.entry, step.shared_bytes)
+                pairs = [self._argument(one) for one in step.arguments]
+                self._launches.append((step, kernel, [one for one, _ in pairs], [kind for _, kind in pairs]))
+        return self._launches
 
     def _argument(self, one: TensorArg | ScalarArg | TensorMapArg | NullArg) -> tuple[Any, Any]:
         pointer = scalar_type("u64")
         if isinstance(one, TensorArg):
             return self._address(one.view), pointer
         if isinstance(one, TensorMapArg):
-            encoded = self._driver.tensor_map(one, self._address(one.view))
-            self._kept.append(encoded)
-            return encoded, None
+            return self._driver.tensor_map(one, self._address(one.view)), None
         if isinstance(one, NullArg):
             return 0, pointer
         value = float(one.value) if isinstance(one.value, str) else one.value

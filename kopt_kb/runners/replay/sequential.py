@@ -131,12 +131,12 @@ def delta_of(policy: float, floor: float) -> float:
     return max(policy, LEAST_DELTA, floor)
 
 
-def aa_floor(contests: Sequence[Sequence[float]]) -> float:
-    """Return what a kernel seems to gain or lose over itself: the largest trimmed mean of several A/A contests.
+def aa_floor(means: Sequence[float]) -> float:
+    """Return what a kernel seems to gain or lose over itself: the largest mean log ratio of several A/A contests.
 
     Each contest needs allocations and processes of its own: within one the bias of its addresses stays the same.
     """
-    return max((abs(winsorised_bound(values).mean) for values in contests), default=0.0)
+    return max(map(abs, means), default=0.0)
 
 
 class SequentialTest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -74,7 +75,11 @@ class _Library(ModuleType):
         CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1
 
     class CUipcMemHandle:
-        reserved = b""
+        def __init__(self) -> None:
+            self.held = ctypes.create_string_buffer(64)
+
+        def getPtr(self) -> int:  # noqa: N802
+            return ctypes.addressof(self.held)
 
     def __init__(self) -> None:
         super().__init__("driver")
@@ -85,7 +90,7 @@ class _Library(ModuleType):
     def cuIpcOpenMemHandle(self, handle: Any, _: int) -> Any:  # noqa: N802
         if self.refuses:
             return (_Refused(),)
-        self.mapped.append(handle.reserved)
+        self.mapped.append(handle.held.raw)
         return 0, 1000 * len(self.mapped)
 
     def cuIpcCloseMemHandle(self, address: int) -> tuple[int]:  # noqa: N802

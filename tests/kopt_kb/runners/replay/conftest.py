@@ -1,17 +1,26 @@
-"""A judge in memory: times and errors follow from what a kernel's launcher says of itself in its scalar arguments."""
+"""Judges for the rooms above: one that invents its answers, and real ones on simulated devices of one world."""
 
 from __future__ import annotations
 
+import hashlib
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
-from kopt_kb.kernels.record.judge import load_record
-from kopt_kb.kernels.record.model import LaunchRecord
+from kopt_kb.kernels.record.exchange import Close, Compare, Fill, Open
+from kopt_kb.kernels.record.judge import OBJECTS, RECORD, load_record, stored
+from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
+from kopt_kb.kernels.record.service import Greeting, HostChain, Known, Load, Server, Take, Unload
 from kopt_kb.runners.candidate.answers import Contest
+from kopt_kb.runners.replay.channel import ChildEndedError
+from kopt_kb.runners.replay.judges import Judges, Starting
 from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Timed
+from kopt_kb.wire import canonical, parse, read
 
 Cost = Callable[[LaunchRecord], float]
 """Seconds of a record's launches; zero: its results are wrong."""
@@ -119,3 +128,86 @@ def launcher() -> Callable[..., bytes]:
     pytest.importorskip("torch")
     pytest.importorskip("triton")
     return lambda block=128, more="pass": _SUM.format(block=block, more=more).encode()
+
+
+CODE = b"\x7fELF\x02\x01\x01\x00\x07" + bytes(9) + b"\xbe\x00" + bytes(28) + b"\x5a" + bytes(15)
+DIGEST = hashlib.sha256(CODE).hexdigest()
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Callable[..., Path]:
+    """Stores a record whose one launch is an entry of the fake device; returns its folder."""
+
+    def make(entry: str, size: int = 24, op: str = "elementwise", shape: tuple[int, ...] = (4,)) -> Path:
+        x, out = View("x", 0, (size,), (1,), "u8"), View("out", 0, (size,), (1,), "u8")
+        step = Launch(DIGEST, entry, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
+        made = LaunchRecord(
+            v=VERSION, label=entry, op=op, shape=shape, dtype="u8", target="sm_90",
+            buffers=(Buffer("x", "input", size, 256, False), Buffer("out", "output", size, 256, True)),
+            inputs=(Input("x", x),), outputs=(out,), steps=(step,), codes={DIGEST: len(CODE)},
+        )  # fmt: skip
+        folder = tmp_path / f"{entry}-{len(list(tmp_path.iterdir()))}"
+        (folder / OBJECTS).mkdir(parents=True)
+        (folder / OBJECTS / DIGEST).write_bytes(CODE)
+        (folder / RECORD).write_bytes(canonical(made.to_json()))
+        return folder
+
+    return make
+
+
+class Local:
+    """A child in this process, over lines all the same."""
+
+    def __init__(self, server: Any, greeting: Any = None, world: Any = None) -> None:
+        self.server, self.greeting, self.world = server, greeting, world
+        self.ended = False
+
+    def first(self, kind: Any, limit_s: float) -> Any:
+        return read(kind, parse(canonical(self.greeting.to_json())))
+
+    def ask(self, question: Any, kind: Any, limit_s: float) -> Any:
+        if self.ended:
+            raise ChildEndedError("has ended")
+        union: Any = Load | Take | Known | HostChain | Unload | Open | Fill | Compare | Close
+        if self.world is not None:
+            self.world.now += 20e-6
+        try:
+            answer = self.server.answer(read(union, parse(canonical(question.to_json()))))
+        except SystemExit as error:
+            self.ended = True
+            raise ChildEndedError(f"ended: {error}") from None
+        return read(kind, parse(canonical(answer.to_json())))
+
+    def end(self) -> None:
+        self.ended = True
+
+
+class Lab:
+    """Judges on fake devices; `started` are the devices in the order of their start."""
+
+    def __init__(self, fake: ModuleType, folder: Path) -> None:
+        self.fake, self.folder = fake, folder
+        self.world = fake.World()
+        self.reference = fake.FakeReference()
+        self.started: list[Any] = []
+        self.device: dict[str, Any] = {}
+
+    def _judge(self) -> Local:
+        driver = self.fake.FakeDriver(self.world, **self.device)
+        self.started.append(driver)
+        server = Server(driver, stored)
+        return Local(server, Greeting(server.device), self.world)
+
+    def starting(self) -> Starting:
+        return Starting(self._judge, lambda: Local(self.reference), lambda: self.world.now)
+
+    def judges(self) -> Judges:
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        return Judges(self.starting(), folder / "reference.py", folder)
+
+
+@pytest.fixture
+def lab(fake: ModuleType, tmp_path: Path) -> Lab:
+    """A world with judges to be made."""
+    (tmp_path / "contents").mkdir()
+    return Lab(fake, tmp_path / "contents")

@@ -124,7 +124,7 @@ def test_delta_is_the_largest() -> None:
     """Of policy, half a percent, and what a kernel seems to gain over itself on this machine."""
     assert delta_of(0.0, 0.0) == LEAST_DELTA
     assert delta_of(0.01, 0.003) == 0.01
-    floor = aa_floor([[0.001] * 12, [-0.007] * 12])
+    floor = aa_floor([0.001, -0.007])
     assert delta_of(0.0, floor) == pytest.approx(0.007)
     assert aa_floor([]) == 0.0
 

@@ -1,0 +1,340 @@
+"""CUDA's driver behind the interface of `driver.py`, through cuda-bindings, NVIDIA's own (Apache-2.0).
+
+It loads neither torch nor triton. Everything is enqueued on one stream of its own. The judge's own kernels are PTX that
+the driver compiles; where it can't, device facts say so and the clock does without.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from typing import Any
+
+from kopt_kb.errors import MissingTool
+from kopt_kb.kernels.record import trusted
+from kopt_kb.kernels.record.driver import Device, DriverError, Key
+from kopt_kb.kernels.record.model import Launch, TensorMapArg
+from kopt_kb.kernels.record.nvml import Throttle
+
+__all__ = ["CudaDriver"]
+
+_STATIC_SHARED_BYTES = 48 << 10
+"""Dynamic shared memory above this needs an attribute of the function (CUDA C++ Programming Guide)."""
+
+_CHUNK_BYTES = 1 << 24
+"""Most bytes that a fill by the host holds at once."""
+
+_TENSOR_MAP_BYTES = 128
+"""Bytes of a CUtensorMap."""
+
+_HANDLE_BYTES = 64
+"""Bytes of a CUipcMemHandle."""
+
+_MASK_THREADS, _MASK_BLOCKS = 256, 1024
+"""Grid of the mask, whose threads stride over all words."""
+
+
+class CudaDriver:
+    """The first NVIDIA GPU that this process sees, through the driver interface."""
+
+    def __init__(self) -> None:
+        try:
+            from cuda.bindings import driver
+        except ImportError as error:
+            fix = "pip install 'kopt-kb[gpu]'"
+            raise MissingTool("cuda-bindings is not installed", where="replay", fix=fix, code="KB120") from error
+        self._cu: Any = driver
+        try:
+            self._call("cuInit", 0)
+            self._device = self._call("cuDeviceGet", 0)
+        except (DriverError, RuntimeError) as error:  # without the driver's library cuda-bindings raise
+            fix = "run on a machine with a GPU"
+            raise MissingTool(f"no GPU: {_short(error)}", where="replay", fix=fix, code="KB122") from error
+        self._context = self._call("cuDevicePrimaryCtxRetain", self._device)
+        self._call("cuCtxSetCurrent", self._context)
+        self._stream = self._call("cuStreamCreate", int(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        self._modules: dict[bytes, Any] = {}
+        self._trusted = self._own_kernels()
+        self._gate = _Gate(self)
+        uuid = bytes(self._call("cuDeviceGetUuid", self._device).bytes)
+        self._throttle = Throttle(uuid)
+        attribute = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
+        self._facts = Device(
+            name=self._call("cuDeviceGetName", 128, self._device).split(b"\0")[0].decode(errors="replace"),
+            uuid=uuid.hex(),
+            cache_bytes=int(self._call("cuDeviceGetAttribute", attribute, self._device)),
+            memory_bytes=int(self._call("cuDeviceTotalMem", self._device)),
+            driver=int(self._call("cuDriverGetVersion")),
+            probe=bool(self._trusted),
+            hold=self._gate.opens,
+            ipc=self._exports(),
+        )
+
+    def _own_kernels(self) -> dict[str, object]:
+        """Return the judge's own kernels by entry; none where the driver can't compile PTX."""
+        try:
+            module = self._call("cuModuleLoadData", trusted.PTX.encode() + b"\0")
+            names = (trusted.PROBE, trusted.MASK, trusted.IDLE)
+            return {name: self._call("cuModuleGetFunction", module, name.encode()) for name in names}
+        except DriverError:
+            return {}
+
+    def _exports(self) -> bool:
+        address = self.allocate(1 << 21)
+        try:
+            return bool(self._handle(address))
+        except DriverError:
+            return False
+        finally:
+            self.free(address)
+
+    def device(self) -> Device:
+        """Return what the device is and offers."""
+        return self._facts
+
+    def now_s(self) -> float:
+        """Return the host's clock in seconds."""
+        return time.perf_counter()
+
+    def throttle(self) -> tuple[str, ...]:
+        """Return why NVML says that the device is slowed down."""
+        return self._throttle.reasons()
+
+    def _call(self, name: str, *args: Any) -> Any:
+        error, *values = getattr(self._cu, name)(*args)
+        if int(error) != 0:
+            raise DriverError(f"{name}: {error.name}", where="replay")
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def allocate(self, size: int) -> int:
+        """Return the address of new memory."""
+        return int(self._call("cuMemAlloc", size))
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        self._call("cuMemFree", address)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Copy bytes to the device, after what was enqueued; they are there on return."""
+        if data:
+            self._call("cuMemcpyHtoDAsync", address, data, len(data), self._stream)
+            self.synchronize()
+
+    def read(self, address: int, size: int) -> bytes:
+        """Copy bytes from the device, after what was enqueued."""
+        held = bytearray(size)
+        if size:
+            kept = (ctypes.c_char * size).from_buffer(held)
+            self._call("cuMemcpyDtoHAsync", ctypes.addressof(kept), address, size, self._stream)
+            self.synchronize()
+        return bytes(held)
+
+    def fill(self, address: int, pattern: bytes, count: int) -> None:
+        """Write a pattern of 1, 2, 4 or 8 bytes so many times; one of 8 bytes as two of 4 where its halves differ."""
+        if len(pattern) == 8:
+            if pattern[:4] != pattern[4:]:
+                self._fill_wide(address, pattern, count)
+                return
+            pattern, count = pattern[:4], 2 * count
+        if count:
+            name = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}[len(pattern)]
+            self._call(name, address, int.from_bytes(pattern, "little"), count, self._stream)
+
+    def _fill_wide(self, address: int, pattern: bytes, count: int) -> None:
+        """Fill with what no memset has, from a chunk of host memory that is bounded whatever the count."""
+        chunk = pattern * min(count, _CHUNK_BYTES // len(pattern))
+        for start in range(0, count * len(pattern), len(chunk) or 1):
+            self.write(address + start, chunk[: count * len(pattern) - start])
+
+    def copy(self, target: int, source: int, size: int) -> None:
+        """Enqueue a copy on the device."""
+        if size:
+            self._call("cuMemcpyDtoDAsync", target, source, size, self._stream)
+
+    def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
+        """Return the kernel of a code object; an object is loaded once."""
+        if code not in self._modules:
+            self._modules[code] = self._call("cuModuleLoadData", code)
+        kernel = self._call("cuModuleGetFunction", self._modules[code], entry.encode())
+        if shared_bytes > _STATIC_SHARED_BYTES:
+            name = self._cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self._call("cuFuncSetAttribute", kernel, name, shared_bytes)
+        return kernel
+
+    def unload(self) -> None:
+        """Unload every code object, with its globals."""
+        while self._modules:
+            self._call("cuModuleUnload", self._modules.popitem()[1])
+
+    def tensor_map(self, one: TensorMapArg, address: int) -> Any:
+        """Return a tiled tensor map: dimensions innermost first, strides in bytes without the innermost."""
+        cu, view = self._cu, one.view
+        shape = [*view.shape[:-1], view.shape[-1] * 2] if one.fp4_padded else list(view.shape)
+        steps = [step * view.item_bytes for step in reversed(view.strides[:-1])]
+        fill = cu.CUtensorMapFloatOOBfill
+        return self._call(
+            "cuTensorMapEncodeTiled",
+            cu.CUtensorMapDataType(one.element_type),
+            len(shape),
+            address,
+            [cu.cuuint64_t(extent) for extent in reversed(shape)],
+            [cu.cuuint64_t(step) for step in steps],
+            [cu.cuuint32_t(extent) for extent in reversed(one.box)],
+            [cu.cuuint32_t(1)] * len(shape),
+            cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+            cu.CUtensorMapSwizzle(one.swizzle),
+            cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+            fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
+            if one.nan_fill
+            else fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        )
+
+    def launch(self, kernel: Any, step: Launch, values: list[Any], types: list[Any]) -> None:
+        """Enqueue a launch."""
+        cu, config = self._cu, self._cu.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = step.grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = step.block
+        config.sharedMemBytes = step.shared_bytes
+        attributes = []
+        names = cu.CUlaunchAttributeID
+        if max(step.cluster) > 1:
+            one = cu.CUlaunchAttribute()
+            one.id = names.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            one.value.clusterDim.x, one.value.clusterDim.y, one.value.clusterDim.z = step.cluster
+            attributes.append(one)
+        if step.cooperative:
+            one = cu.CUlaunchAttribute()
+            one.id, one.value.cooperative = names.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1
+            attributes.append(one)
+        self._accepts(kernel, step.entry, types)
+        config.numAttrs, config.attrs, config.hStream = len(attributes), attributes, self._stream
+        self._call("cuLaunchKernelEx", config, kernel, (tuple(values), tuple(types)), 0)
+
+    def _accepts(self, kernel: Any, entry: str, types: list[Any]) -> None:
+        """Refuse arguments of other sizes than the kernel's parameters: the driver reads what the kernel declares."""
+        wanted: list[int] = []
+        while len(wanted) <= len(types):
+            error, *place = self._cu.cuFuncGetParamInfo(kernel, len(wanted))
+            if int(error) != 0:
+                break
+            wanted.append(int(place[1]))
+        given = [ctypes.sizeof(one) if one is not None else _TENSOR_MAP_BYTES for one in types]
+        if wanted != given:
+            what = f"{entry} takes parameters of {wanted[:64]} bytes, the record gives {given[:64]}"
+            raise DriverError(what, where="replay", fix="record it again")
+
+    def synchronize(self) -> None:
+        """Wait until all is done; raises `DriverError` when a kernel failed."""
+        self._call("cuStreamSynchronize", self._stream)
+
+    def event(self) -> Any:
+        """Return a new event."""
+        return self._call("cuEventCreate", 0)
+
+    def record(self, event: Any) -> None:
+        """Enqueue taking the time of an event."""
+        self._call("cuEventRecord", event, self._stream)
+
+    def elapsed_s(self, first: Any, second: Any) -> float:
+        """Return seconds between two events that have happened."""
+        return float(self._call("cuEventElapsedTime", first, second)) * 1e-3
+
+    def hold(self) -> None:
+        """Enqueue a wait for `release`."""
+        self._gate.close(self._stream)
+
+    def release(self) -> None:
+        """End the wait that was enqueued last."""
+        self._gate.open()
+
+    def _own(self, name: str, blocks: int, threads: int, values: tuple[int, ...], types: tuple[Any, ...]) -> None:
+        if name not in self._trusted:
+            raise DriverError("the driver compiled no kernels of the judge", where="replay", fix="offer files")
+        kernel = self._trusted[name]
+        self._call(
+            "cuLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0, self._stream, (values, types) if values else 0, 0
+        )
+
+    def probe(self, address: int) -> None:
+        """Enqueue a count of clock cycles: two 64-bit integers at the address, cycles and nanoseconds."""
+        self._own(trusted.PROBE, 1, 1, (address, trusted.PROBE_NS), (ctypes.c_uint64, ctypes.c_uint64))
+
+    def mask(self, target: int, source: int, size: int, key: Key) -> None:
+        """Enqueue target = source under a key's stream of words."""
+        self._masked(target, source, size, key, 0)
+
+    def differs(self, target: int, source: int, size: int, key: Key, flag: int) -> None:
+        """Enqueue setting a 32-bit flag to 1 where target is not the unmasked source."""
+        self._masked(target, source, size, key, flag)
+
+    def _masked(self, target: int, source: int, size: int, key: Key, flag: int) -> None:
+        wide = ctypes.c_uint64
+        types = (wide, wide, wide, ctypes.c_uint32, wide, wide, wide)
+        values = (target, source, size // 8, size % 8, *key, flag)
+        self._own(trusted.MASK, _MASK_BLOCKS, _MASK_THREADS, values, types)
+
+    def idle(self) -> None:
+        """Enqueue a kernel that does nothing."""
+        self._own(trusted.IDLE, 1, 32, (), ())
+
+    def capture(self) -> None:
+        """Begin to collect what is enqueued into a graph instead."""
+        mode = self._cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        self._call("cuStreamBeginCapture", self._stream, mode)
+
+    def captured(self) -> Any:
+        """Return the graph collected since `capture`, ready to be enqueued."""
+        graph = self._call("cuStreamEndCapture", self._stream)
+        ready = self._call("cuGraphInstantiate", graph, 0)
+        self._call("cuGraphUpload", ready, self._stream)
+        self.synchronize()
+        return ready
+
+    def enqueue(self, graph: Any) -> None:
+        """Enqueue a graph."""
+        self._call("cuGraphLaunch", graph, self._stream)
+
+    def export(self, address: int) -> str:
+        """Return the IPC handle of an allocation in hex; empty where the device offers none."""
+        return self._handle(address) if self._facts.ipc else ""
+
+    def _handle(self, address: int) -> str:
+        handle = self._call("cuIpcGetMemHandle", address)
+        return ctypes.string_at(handle.getPtr(), _HANDLE_BYTES).hex()
+
+
+class _Gate:
+    """A word of pinned memory that the stream waits for (cuStreamWaitValue32): no kernel of ours occupies the device.
+
+    The wait ends when the word has reached a number; each wait takes the next one.
+    """
+
+    def __init__(self, driver: CudaDriver) -> None:
+        self._cu, self._call = driver._cu, driver._call
+        self._number, self._host = 0, 0
+        self.opens = False
+        try:
+            self._host = int(self._call("cuMemHostAlloc", 4096, int(self._cu.CU_MEMHOSTALLOC_DEVICEMAP)))
+            self._word = ctypes.c_uint32.from_address(self._host)
+            self._word.value = 0
+            self._place = self._call("cuMemHostGetDevicePointer", self._host, 0)
+            self.close(driver._stream, tried=True)
+            self.open()
+            driver.synchronize()
+            self.opens = True
+        except DriverError:
+            self._number = 0
+
+    def close(self, stream: Any, *, tried: bool = False) -> None:
+        if self.opens or tried:
+            self._number += 1
+            until = int(self._cu.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_GEQ)
+            self._call("cuStreamWaitValue32", stream, self._place, self._number, until)
+
+    def open(self) -> None:
+        if self._host:
+            self._word.value = self._number
+
+
+def _short(error: Exception) -> str:
+    return error.what if isinstance(error, DriverError) else str(error).splitlines()[0][:200]

@@ -1,0 +1,224 @@
+"""Two loaded records that take turns: how many launches a letter has, settling, and one quad."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.errors import FindingError
+from kopt_kb.kernels.record.clock import Turn
+from kopt_kb.kernels.record.exchange import Travel
+from kopt_kb.kernels.record.judge import load_record
+from kopt_kb.kernels.record.nvml import SPOILS
+from kopt_kb.kernels.record.turns import MAX_SLOTS
+from kopt_kb.runners.replay.judges import Judges, Loading
+from kopt_kb.runners.replay.sequential import quad_value, secret_order
+
+__all__ = ["Pair", "Plan", "Quad", "WrongError", "planned"]
+
+SIDES = ("incumbent", "candidate")
+
+_MOST_LAUNCHES = 4
+"""Most timed launches of a letter."""
+
+_SHORT_S, _CHAIN_S = 10e-6, 50e-6
+"""Below the first a kernel is timed as a chain, which takes at least the second."""
+
+_MOST_CHAINED = MAX_SLOTS // 2 - 1
+_MOST_CONTENTS_BYTES = 8 << 30
+"""Most memory that the contents of one record's slots may take."""
+
+_CLOCK_TOLERANCE = 0.02
+"""Difference of the two sides' mean clocks in a quad, as a log, above which the quad is dropped."""
+
+_SETTLED, _MOST_SETTLING = 0.01, 5
+"""Change of the clock from quad to quad, as a log, below which it has settled; quads that are spent on that."""
+
+_EVENT_SLACK, _HOST_SLACK_S = 0.02, 10e-3
+"""How far events and the host's clock may be apart: a share, and what the calls of a launch may take."""
+
+
+class WrongError(FindingError):
+    """A side's result is wrong, or it touched what it may not; `where` is the side."""
+
+    code = "KB459"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a shape is timed: launches of a letter, launches of a chain (0: no chain)."""
+
+    launches: int
+    chain: int
+
+    @property
+    def half(self) -> int:
+        """Contents that a letter needs, that of the discarded launch included."""
+        return 1 + (self.chain or self.launches)
+
+
+@dataclass(frozen=True, slots=True)
+class Quad:
+    """One quad.
+
+    Attributes:
+        value: Mean log time of the candidate minus that of the incumbent.
+        times_s: Side → times of its launches.
+        clocks_hz: Clocks that the probes before timed launches counted; zeros without probes.
+        throttle: Reasons that were seen.
+        spoiled: Whether clock or throttling make it worthless.
+        disagrees: Whether events and the host's clock disagree.
+        stamps_s: Host time of each letter.
+        empty_s: Time of an empty launch of a chain.
+        rel_l2_err: Largest distance of the candidate's results from the reference.
+    """
+
+    value: float
+    times_s: dict[str, list[float]]
+    clocks_hz: tuple[float, ...]
+    throttle: tuple[str, ...]
+    spoiled: bool
+    disagrees: bool
+    stamps_s: tuple[float, ...]
+    empty_s: float
+    rel_l2_err: float | None
+
+
+class Pair:
+    """Incumbent and candidate of one shape, loaded at their judges."""
+
+    def __init__(self, judges: Judges, sides: tuple[Loading, Loading], plan: Plan) -> None:
+        self._judges, self.sides, self.plan = judges, sides, plan
+
+    @classmethod
+    @contextmanager
+    def of(cls, judges: Judges, folders: tuple[Path, Path], plan: Plan) -> Iterator[Pair]:
+        """Load both, and give them back afterwards."""
+        with ExitStack() as stack:
+            loaded = []
+            for side, folder in zip(SIDES, folders, strict=True):
+                loaded.append(judges.load(side, folder, 2 * plan.half, plan.chain))
+                stack.callback(judges.unload, loaded[-1])
+            yield cls(judges, (loaded[0], loaded[1]), plan)
+
+    @property
+    def travel(self) -> Travel:
+        """How contents travel: by file when they do so to one side."""
+        return "files" if "files" in {one.travel for one in self.sides} else "ipc"
+
+    def settle(self) -> bool:
+        """Measure quads for nobody until the clock stays; return whether it did."""
+        before = 0.0
+        for _ in range(_MOST_SETTLING):
+            quad = self.quad()
+            clocks = [math.log(one) for one in quad.clocks_hz if one]
+            if not clocks:
+                return True
+            mean = statistics.fmean(clocks)
+            if abs(mean - before) < _SETTLED:
+                return True
+            before = mean
+        return False
+
+    def quad(self, launches: int = 0) -> Quad:
+        """Measure one quad in secret order; each letter has contents of its own, the same on both sides.
+
+        Args:
+            launches: Timed launches of a letter; 0: as planned.
+
+        Raises:
+            WrongError: A result is wrong, or something was touched.
+            FaultError: A kernel faulted or hung.
+        """
+        half = 1 + launches if launches else self.plan.half
+        contents = tuple(range(2 * half))
+        incumbent, candidate = self.sides
+        self._judges.fill(incumbent, contents)
+        self._judges.fill(candidate, contents, like=incumbent)
+        order = secret_order()
+        letters: list[tuple[Loading, Turn, float]] = []
+        for letter in order:
+            side = incumbent if letter == "A" else candidate
+            first = not any(one is side for one, _, _ in letters)
+            turn, stamp_s = self._judges.take(side, contents[:half] if first else contents[half:])
+            letters.append((side, turn, stamp_s))
+        worst = self._hold_against_reference(letters, contents)
+        times = [turn.times_s[1:] for _, turn, _ in letters]
+        clocks = [turn.clocks_hz[1:] for _, turn, _ in letters]
+        throttle = tuple(dict.fromkeys(one for _, turn, _ in letters for one in turn.throttle))
+        usable = all(one > 0 for each in times for one in each)
+        return Quad(
+            quad_value(order, times) if usable else 0.0,
+            {name: [one for (side, *_), each in zip(letters, times, strict=True) if side.side == name for one in each]
+             for name in SIDES},
+            tuple(one for each in clocks for one in each), throttle,
+            bool(SPOILS & set(throttle)) or _apart(order, clocks) or not usable,
+            any(_disagree(turn, stamp_s, self.plan.chain) for _, turn, stamp_s in letters),
+            tuple(stamp_s for *_, stamp_s in letters), max(turn.empty_s for _, turn, _ in letters), worst,
+        )  # fmt: skip
+
+    def _hold_against_reference(
+        self, letters: Sequence[tuple[Loading, Turn, float]], contents: Sequence[int]
+    ) -> float | None:
+        """Compare all outputs of both sides; return the candidate's largest distance."""
+        worst: float | None = None
+        for side in self.sides:
+            touched = [fault for one, turn, _ in letters if one is side for fault in turn.touched]
+            results = self._judges.compare(side, contents)
+            problems = [*touched, *(one.problem for one in results if one.problem)]
+            if problems:
+                raise WrongError("; ".join(dict.fromkeys(problems))[:500], where=side.side, fix="verify the record")
+            if side is self.sides[1]:
+                worst = max((one.rel_l2_err for one in results if one.rel_l2_err is not None), default=None)
+        return worst
+
+
+def _apart(order: str, clocks: Sequence[Sequence[float]]) -> bool:
+    """Return whether the sides' clocks differ by more than the tolerance."""
+    if not all(one > 0 for each in clocks for one in each):
+        return False
+    return abs(quad_value("ABBA" if order == "ABBA" else "BAAB", clocks)) > _CLOCK_TOLERANCE
+
+
+def _disagree(turn: Turn, stamp_s: float, chain: int) -> bool:
+    """Return whether events claim more time than passed, or far less than the host waited for them."""
+    launches = (*turn.times_s[:1], *(one * (chain or 1) for one in turn.times_s[1:]))
+    if sum(launches) > stamp_s * (1 + _EVENT_SLACK):
+        return True
+    pairs = zip(turn.whole_s, turn.host_s, strict=True)
+    return any(
+        whole > host * (1 + _EVENT_SLACK) + _HOST_SLACK_S or host > whole * (1 + _EVENT_SLACK) + _HOST_SLACK_S
+        for whole, host in pairs
+    )
+
+
+def planned(judges: Judges, folders: tuple[Path, Path]) -> Plan:
+    """Return how a shape is best timed, from two quads: the cost of a switch, and whether a kernel is short.
+
+    A letter gets as many launches as cost about what its switch costs.
+    """
+    sizes = [_contents_bytes(folder) for folder in folders]
+    room = _MOST_CONTENTS_BYTES // max(*sizes, 1)
+    most = max(1, min(_MOST_LAUNCHES, room // 2 - 1))
+    with Pair.of(judges, folders, Plan(most, 0)) as pair:
+        pair.quad(1)
+        few, many = pair.quad(1), pair.quad(most)
+    shortest_s = min(statistics.median(one) for one in many.times_s.values())
+    if 0 < shortest_s < _SHORT_S:
+        return Plan(1, max(2, min(math.ceil(_CHAIN_S / shortest_s) + 1, _MOST_CHAINED, room // 2 - 1)))
+    if most == 1:
+        return Plan(1, 0)
+    low, high = statistics.fmean(few.stamps_s), statistics.fmean(many.stamps_s)
+    launch_s = max((high - low) / (most - 1), 1e-9)
+    return Plan(max(1, min(most, round((low - 2 * launch_s) / launch_s))), 0)
+
+
+def _contents_bytes(folder: Path) -> int:
+    """Return the bytes of one slot of a record."""
+    record = load_record(folder)
+    sizes = {one.name: one.size_bytes for one in record.buffers}
+    return sum(sizes[one.view.buffer] for one in record.inputs) + sum(sizes[view.buffer] for view in record.outputs)

@@ -1,0 +1,44 @@
+"""Chains timed on the host: they agree with honest events, and not with others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.runners.replay.host_check import host_check
+from kopt_kb.runners.replay.pairs import Pair, Plan
+
+Records = Callable[..., Path]
+
+
+@pytest.mark.parametrize(("events", "agrees"), [(-0.105, True), (-0.09, True), (-0.8, False), (0.3, False)])
+def test_the_hosts_ratio(lab: Any, record: Records, events: float, agrees: bool) -> None:
+    """100 and 90 µs: the flush between launches is subtracted."""
+    judges = lab.judges()
+    with Pair.of(judges, (record("plusone__us100"), record("plusone__us90")), Plan(1, 0)) as pair:
+        pair.quad()
+        found = host_check(judges, pair, "4", events)
+    assert found.host == pytest.approx(-0.105, abs=0.01)
+    assert found.agrees is agrees
+
+
+def test_chains_have_no_flush(lab: Any, record: Records) -> None:
+    """The graph of a chain, less the empty one."""
+    judges = lab.judges()
+    with Pair.of(judges, (record("plusone__us5"), record("plusone__us4")), Plan(1, 12)) as pair:
+        pair.quad()
+        found = host_check(judges, pair, "4", -0.22)
+    assert found.host == pytest.approx(-0.288, abs=0.02), "4 - 1 µs of 5 - 1 µs"
+    assert found.agrees
+
+
+def test_no_time_at_all(lab: Any, record: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain with the steps takes no longer than one without: nothing agrees with that."""
+    monkeypatch.setattr("kopt_kb.runners.replay.host_check._MOST_REPEATS", 16)
+    judges = lab.judges()
+    with Pair.of(judges, (record("plusone__us0"), record("plusone__us0")), Plan(1, 0)) as pair:
+        found = host_check(judges, pair, "4", -0.1)
+    assert not found.agrees

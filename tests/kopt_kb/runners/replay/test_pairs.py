@@ -1,0 +1,92 @@
+"""Pairs: plans, quads, what makes one worthless."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.kernels.record.clock import Turn
+from kopt_kb.runners.replay.pairs import Pair, Plan, WrongError, _apart, _disagree, planned
+
+Records = Callable[..., Path]
+TURN = Turn((1e-3, 1e-3), (1.7e9, 1.7e9), (2e-3, 2e-3), (2e-3, 2e-3))
+
+
+def test_a_letter_has_launches_of_its_own_contents(lab: Any, record: Records) -> None:
+    """A quad fills two letters' slots once for both sides; the first launch of a letter does not count."""
+    folders = (record("plusone__us100"), record("plusone__us50"))
+    with Pair.of(lab.judges(), folders, Plan(2, 0)) as pair:
+        quad = pair.quad()
+    assert lab.reference.filled == 6
+    assert {side: len(times) for side, times in quad.times_s.items()} == {"incumbent": 4, "candidate": 4}
+    assert quad.value == pytest.approx(-0.693, abs=0.02), "the first launch after a switch takes 8 % more"
+    assert not quad.spoiled and not quad.disagrees
+    assert len(quad.clocks_hz) == 8 and len(quad.stamps_s) == 4
+
+
+def test_a_plan_spends_on_launches_what_a_switch_costs(lab: Any, record: Records) -> None:
+    """Where messages cost as much as some launches a letter has more of them; long kernels have one."""
+    assert planned(lab.judges(), (record("plusone__us50000"),) * 2) == Plan(1, 0)
+    short = planned(lab.judges(), (record("plusone__us20"), record("plusone__us30")))
+    assert 1 <= short.launches <= 4 and short.chain == 0
+    chained = planned(lab.judges(), (record("plusone__us20"), record("plusone__us5")))
+    assert (chained.launches, chained.half) == (1, 1 + chained.chain)
+    assert chained.chain * 5e-6 >= 50e-6
+
+
+def test_large_contents_leave_room(lab: Any, record: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan keeps the slots of a record within a bound of memory."""
+    monkeypatch.setattr("kopt_kb.runners.replay.pairs._MOST_CONTENTS_BYTES", 48 * 4)
+    assert planned(lab.judges(), (record("plusone__us20"),) * 2) == Plan(1, 0)
+
+
+def test_settling_waits_for_the_clock(lab: Any, record: Records) -> None:
+    """Two quads on a steady clock; never settled on one that falls by 5 % between quads."""
+    folders = (record("plusone__us100"), record("plusone__us100"))
+    with Pair.of(lab.judges(), folders, Plan(1, 0)) as pair:
+        assert pair.settle()
+        assert lab.reference.filled == 2 * 4
+    lab.world.drift = 50.0
+    with Pair.of(lab.judges(), folders, Plan(1, 0)) as pair:
+        assert not pair.settle()
+
+
+def test_a_wrong_discarded_launch_counts(lab: Any, record: Records) -> None:
+    """Its output is compared like any other."""
+    folders = (record("plusone__us9"), record("remembers__us9"))
+    with Pair.of(lab.judges(), folders, Plan(1, 0)) as pair, pytest.raises(WrongError) as caught:
+        pair.quad()
+    assert caught.value.where == "candidate"
+
+
+@pytest.mark.parametrize(
+    ("clocks", "apart"),
+    [
+        ([[1.7], [1.7], [1.7], [1.7]], False),
+        ([[1.7], [1.6], [1.6], [1.7]], True),
+        ([[1.7], [1.6], [1.5], [1.4]], False),
+        ([[0.0], [1.6], [1.6], [1.7]], False),
+    ],
+)
+def test_clocks_of_the_two_sides(clocks: list[list[float]], apart: bool) -> None:
+    """Apart where A and B ran at other clocks; a clock that falls steadily meets both alike; no probe says nothing."""
+    assert _apart("ABBA", clocks) is apart
+
+
+@pytest.mark.parametrize(
+    ("turn", "stamp_s", "chain", "disagrees"),
+    [
+        (TURN, 5e-3, 0, False),
+        (TURN, 1.9e-3, 0, True),
+        (TURN, 5e-3, 40, True),
+        (replace(TURN, host_s=(2e-3, 20e-3)), 30e-3, 0, True),
+        (replace(TURN, whole_s=(2e-3, 20e-3)), 30e-3, 0, True),
+    ],
+)
+def test_events_against_the_hosts_clock(turn: Turn, stamp_s: float, chain: int, disagrees: bool) -> None:
+    """More device time than passed, or far less than the host waited."""
+    assert _disagree(turn, stamp_s, chain) is disagrees
