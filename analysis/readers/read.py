@@ -11,6 +11,7 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.profile.timeline import DeviceTimeline
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import NoKernelMatches, ReportError
+from kopt_kb.analysis.readers.foreign import kind_of_foreign
 from kopt_kb.analysis.readers.table import READERS
 
 __all__ = ["read_profiles", "read_report", "reader_of"]
@@ -76,10 +77,13 @@ def reader_of(path: str | Path) -> Reader:
         raise ReportError(
             "no .ncu-rep report: the magic NVR is missing", where=report, fix="record the report again", code="KB204"
         )
-    if found is None:
-        known = ", ".join(one.what for one in READERS)
-        raise ReportError("no profiler report that is known here", where=report, fix=f"known are {known}", code="KB204")
-    return found
+    if found is not None:
+        return found
+    kind = kind_of_foreign(head)
+    if kind is not None:
+        raise ReportError(kind.what, where=report, fix=kind.fix, code="KB204")
+    known = ", ".join(one.what for one in READERS)
+    raise ReportError("no profiler report that is known here", where=report, fix=f"known are {known}", code="KB204")
 
 
 def _refuse_pointer(head: Head) -> None:

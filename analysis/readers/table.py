@@ -6,6 +6,7 @@ from kopt_kb.analysis.readers.amd.att import ATT
 from kopt_kb.analysis.readers.amd.rocpd import ROCPD
 from kopt_kb.analysis.readers.amd.rocprof_compute import ROCPROF_COMPUTE
 from kopt_kb.analysis.readers.amd.rocprof_compute_db import ROCPROF_COMPUTE_DB
+from kopt_kb.analysis.readers.amd.rocprof_compute_passes import ROCPROF_COMPUTE_PASSES
 from kopt_kb.analysis.readers.amd.rocprof_v1 import ROCPROF_V1, ROCPROF_V1_DB
 from kopt_kb.analysis.readers.amd.rocprofv3_csv import ROCPROFV3_CSV
 from kopt_kb.analysis.readers.amd.rocprofv3_json import ROCPROFV3_JSON
@@ -27,6 +28,7 @@ READERS: tuple[Reader, ...] = (
     NCU_TEXT,
     NSYS_SQLITE,
     RPD,
+    ROCPROF_COMPUTE_PASSES,
     ROCPD,
     ROCPROF_COMPUTE_DB,
     ROCPROF_V1_DB,

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kopt_kb.analysis.profile import Dim3, KernelProfile, Place, Source
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
@@ -24,7 +24,7 @@ from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.sqlite import open_database, text_of, whole_of
 
-__all__ = ["ROCPD", "read_rocpd"]
+__all__ = ["ROCPD", "PassRow", "databases", "pass_counters", "pass_dispatches", "read_rocpd"]
 
 _FORMAT = "rocpd"
 _BATCH = 1 << 16
@@ -39,7 +39,21 @@ _COUNTERS = f"""SELECT counter_name, value, duration, dispatch_id, guid, kernel_
 _VIEWS = frozenset({"rocpd_kernel_dispatch", "rocpd_info_kernel_symbol", "rocpd_info_agent"})
 _RPD = frozenset({"rocpd_op", "rocpd_api"})
 
+_PASS = _DISPATCHES.replace('"end" - start', 'start, "end"')
+
 Row = tuple[Any, ...]
+
+
+class PassRow(NamedTuple):
+    """A dispatch of one pass: its process, number and configuration, with its times or with a counter."""
+
+    process: str
+    number: int
+    shape: Shape
+    start_ns: int | None = None
+    end_ns: int | None = None
+    counter: str = ""
+    value: float = 0.0
 
 
 @dataclass(slots=True)
@@ -50,6 +64,7 @@ class _Names:
     devices: dict[tuple[Any, Any], AmdDevice]
     path: Path
     only: object = None
+    device: AmdDevice | None = None
     shapes: dict[Row, Shape] = field(default_factory=dict)
 
     def shape(self, key: Row) -> Shape:
@@ -69,7 +84,8 @@ class _Names:
         block, threads = _extents(axes[:3]), _extents(axes[3:])
         sizes = (("shared_block_bytes", whole_of(lds)), ("scratch_bytes_per_thread", whole_of(scratch)))
         extra = (*registers, *((metric, float(value)) for metric, value in sizes if value is not None))
-        return Shape(name, self.devices.get((guid, agent), AmdDevice()), threads, block, extra=extra)
+        device = self.device or self.devices.get((guid, agent), AmdDevice())
+        return Shape(name, device, threads, block, extra=extra)
 
 
 @dataclass(slots=True)
@@ -100,7 +116,7 @@ def read_rocpd(path: Path) -> Iterator[KernelProfile]:
     Raises:
         ReportError: A database is damaged, is of RocmProfileData, or none holds a dispatch.
     """
-    files = _databases(path) if path.is_dir() else [path]
+    files = databases(path) if path.is_dir() else [path]
     version: str | None = None
     collector: AmdCollector | None = None
     for file in files:
@@ -118,6 +134,31 @@ def read_rocpd(path: Path) -> Iterator[KernelProfile]:
     yield from collector.profiles()
 
 
+def pass_dispatches(connection: sqlite3.Connection, path: Path, device: AmdDevice | None) -> Iterator[PassRow]:
+    """Yield the dispatches of a database with their times; `device` takes the place of the agents when given.
+
+    Raises:
+        ReportError: A dispatch has no symbol.
+    """
+    names = _Names(_kernels(connection), _devices(connection), path, device=device)
+    for start, end, number, *key in connection.execute(_PASS):
+        times = (start, end) if isinstance(start, int) and isinstance(end, int) else (None, None)
+        yield PassRow(text_of(key[0]), whole_of(number) or 0, names.shape(tuple(key)), *times)
+
+
+def pass_counters(
+    connection: sqlite3.Connection, tables: frozenset[str], path: Path, device: AmdDevice | None
+) -> Iterator[PassRow]:
+    """Yield the counters of a database, their instances added up; none where it holds none."""
+    if not {"counters_collection", "rocpd_pmc_event"} <= tables or not _any(connection, "rocpd_pmc_event"):
+        return
+    names = _Names(_kernels(connection), _devices(connection), path, device=device)
+    for name, value, _, number, *key in connection.execute(_COUNTERS):
+        if isinstance(value, (int, float)) and isinstance(name, str):
+            shape = names.shape(tuple(key))
+            yield PassRow(text_of(key[0]), whole_of(number) or 0, shape, counter=name, value=value)
+
+
 def _add_file(connection: sqlite3.Connection, tables: frozenset[str], collector: AmdCollector, path: Path) -> None:
     kernels = _kernels(connection)
     guids = {guid for guid, _ in kernels}
@@ -131,7 +172,8 @@ def _add_file(connection: sqlite3.Connection, tables: frozenset[str], collector:
         collector.keep(dispatch)
 
 
-def _databases(folder: Path) -> list[Path]:
+def databases(folder: Path) -> list[Path]:
+    """Return the rocpd databases of a folder and of the folders in it, in order of their paths."""
     found = [file for depth in range(_MAX_DEPTH) for file in folder.glob("/".join(["*"] * depth + ["*.db"]))]
     return sorted(file for file in found if file.is_file() and Head(file).tables >= _VIEWS)
 
@@ -246,7 +288,7 @@ def _add_counters(
 
 def _is_rocpd(head: Head) -> bool:
     if head.is_folder:
-        return bool(_databases(head.path))
+        return bool(databases(head.path))
     return (
         "rocpd_kernel_dispatch" in head.tables
         or head.tables >= _RPD

@@ -16,15 +16,15 @@ from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
 from kopt_kb.analysis.readers.common.base import Head, Reader
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["ROCPROF_COMPUTE", "read_rocprof_compute"]
+__all__ = ["ROCPROF_COMPUTE", "ROOFLINE", "SYSINFO", "read_rocprof_compute", "system_of"]
 
 _FORMAT = "rocprof-compute"
 _MAIN = "pmc_perf.csv"
 _PARTS = ("pmc_perf_*.csv", "results_*.csv")
-_SYSINFO = "sysinfo.csv"
+SYSINFO = "sysinfo.csv"
 _TIMES = "timestamps.csv"
 _WAVES = "SQ_LEVEL_WAVES.csv"
-_ROOFLINE = "roofline.csv"
+ROOFLINE = "roofline.csv"
 _WAVE_COUNTERS = {
     "SQ_ACCUM_PREV_HIRES": "SQ_ACCUM_PREV_HIRES__SQ_LEVEL_WAVES",
     "GRBM_GUI_ACTIVE": "GRBM_GUI_ACTIVE__SQ_LEVEL_WAVES",
@@ -40,7 +40,7 @@ def read_rocprof_compute(path: Path) -> Iterator[KernelProfile]:
         ReportError: A row is damaged, or no counter table has a row.
     """
     folder = path if path.is_dir() else path.parent
-    devices, version = _system(folder / _SYSINFO)
+    devices, version = system_of(folder / SYSINFO)
     collector = AmdCollector(Source(str(path), _FORMAT, "rocprof-compute", "amd", version))
     store = DispatchStore(collector)
     tables = _tables(folder) if path.is_dir() else [path]
@@ -49,7 +49,7 @@ def read_rocprof_compute(path: Path) -> Iterator[KernelProfile]:
             "no counter table of the workload has a row", where=path, fix="profile the workload again", code="KB205"
         )
     if path.is_dir() and len(devices.in_order) == 1:
-        collector.peaks(read_roofline(folder / _ROOFLINE, devices.in_order[0].target, version))
+        collector.peaks(read_roofline(folder / ROOFLINE, devices.in_order[0].target, version))
     _extras(folder, devices, store, timed=all(_columns(table).has("start", "end") for table in tables))
     store.flush()
     yield from collector.profiles()
@@ -82,7 +82,7 @@ def _extras(folder: Path, devices: Devices, store: DispatchStore, *, timed: bool
         read_wide(WideReader(waves, devices, store, only=_WAVE_COUNTERS, times=False))
 
 
-def _system(path: Path) -> tuple[Devices, str | None]:
+def system_of(path: Path) -> tuple[Devices, str | None]:
     """Return the device of `sysinfo.csv` and the tool's version; old logs leave commas of the command unquoted."""
     devices = Devices()
     if not path.is_file():

@@ -17,6 +17,7 @@ from pathlib import Path
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.nvidia import ncu_child
 from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks
+from kopt_kb.analysis.readers.nvidia.ncu_packed import is_packed, loadable, whole_frames
 from kopt_kb.errors import MissingTool
 from kopt_kb.process import Limits, environment, run
 
@@ -27,6 +28,7 @@ _TIMEOUT_S = 60.0
 _TIMEOUT_S_PER_BYTE = 1e-6
 _CHILD_BYTES = 2 << 30
 _CHILD_BYTES_PER_BYTE = 16
+_UNPACKED = 16  # a packed report is a tenth of its size or less
 _ALL = 1 << 31
 _MISSING_EXIT = 3
 _AGAIN = "copy or record the report again"
@@ -49,6 +51,9 @@ class Part:
 
 def result_parts(path: Path) -> list[Part]:
     """Return shares of about equal bytes; raises `ReportError` for a truncated or foreign file."""
+    if is_packed(path):
+        whole_frames(path)
+        return [Part(0, _ALL, announced=False)]
     found = blocks(path)
     if found is None:
         return [Part(0, _ALL, announced=False)]
@@ -73,8 +78,8 @@ def child_lines(path: Path, parts: Sequence[Part], program: str = ncu_child.__fi
         MissingTool: The package ncu-report is not installed.
     """
     workers = min(len(parts), len(os.sched_getaffinity(0)))
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(_run, path, part, program) for part in parts]
+    with loadable(path) as named, ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(_run, path, named, part, program) for part in parts]
         try:
             for future in futures:
                 yield future.result()
@@ -83,11 +88,13 @@ def child_lines(path: Path, parts: Sequence[Part], program: str = ncu_child.__fi
                 future.cancel()
 
 
-def _run(path: Path, part: Part, program: str) -> list[str]:
+def _run(path: Path, named: Path, part: Part, program: str) -> list[str]:
     size_bytes = path.stat().st_size
+    if named != path or is_packed(path):
+        size_bytes *= _UNPACKED
     limit_bytes = _CHILD_BYTES + _CHILD_BYTES_PER_BYTE * size_bytes
     limit_s = _TIMEOUT_S + _TIMEOUT_S_PER_BYTE * size_bytes
-    command = [sys.executable, "-P", program, str(path), str(part.start), str(part.stop)]
+    command = [sys.executable, "-P", program, str(named), str(part.start), str(part.stop)]
     limits = Limits(limit_s, address_bytes=limit_bytes, printed_bytes=0)
     done = run(command, env=environment(first=_home_of_the_library()), limits=limits)
     if done.passed:

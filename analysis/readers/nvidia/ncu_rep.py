@@ -18,6 +18,7 @@ from kopt_kb.analysis.readers.nvidia.ncu_children import child_lines, result_par
 from kopt_kb.analysis.readers.nvidia.ncu_frames import MAGIC, tool_version
 from kopt_kb.analysis.readers.nvidia.ncu_labels import sol_title
 from kopt_kb.analysis.readers.nvidia.ncu_launch import launch_of
+from kopt_kb.analysis.readers.nvidia.ncu_packed import ZSTD_MAGIC, is_packed
 from kopt_kb.analysis.readers.nvidia.ncu_source import with_hot_spots
 
 __all__ = ["NCU_REP", "read_ncu_rep"]
@@ -31,7 +32,7 @@ _AGAIN = "copy or record the report again"
 
 
 def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
-    """Yield the profiles of an `.ncu-rep` report.
+    """Yield the profiles of an `.ncu-rep` report, or of one packed as `.ncu-repz`.
 
     Raises:
         ReportError: The magic is missing, the file is truncated or damaged, it holds no action, or the child
@@ -47,17 +48,21 @@ def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
         if note and note not in notes:
             notes.append(note)
     if actions == 0:
+        packed = is_packed(path)
         raise ReportError(
-            "the report holds no kernel", where=path, fix="check the kernel filter of the recording", code="KB205"
+            "a file packed by zstd that is no .ncu-repz with a kernel" if packed else "the report holds no kernel",
+            where=path,
+            fix="unpack it with zstd -d" if packed else "check the kernel filter of the recording",
+            code="KB205",
         )
     yield from collector.profiles(*notes)
 
 
 def _is_rep(head: Head) -> bool:
-    return head.data.startswith(MAGIC)
+    return head.data.startswith((MAGIC, ZSTD_MAGIC))
 
 
-NCU_REP = Reader(_FORMAT, "ncu .ncu-rep", _is_rep, read_ncu_rep, with_hot_spots)
+NCU_REP = Reader(_FORMAT, "ncu .ncu-rep or .ncu-repz", _is_rep, read_ncu_rep, with_hot_spots)
 
 
 def _launches(path: Path) -> Iterator[tuple[Launch, str]]:
