@@ -6,18 +6,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.machine import State, StepName, exits, next_step, state_of
 from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
-from kopt_kb.tuning.policy import Policy, StopReason
+from kopt_kb.tuning.policy import Policy, StopReason, confirmed_policy
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, view_of
 from kopt_kb.tuning.report import CampaignReport, report_of
 from kopt_kb.tuning.rounds import RoundWork
 from kopt_kb.tuning.session import Session
-from kopt_kb.tuning.setup import CampaignSetup
 from kopt_kb.tuning.stops import stagnant_categories, stop_reason
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
 from kopt_kb.workspace.journal.disk import read_regular
@@ -25,6 +24,9 @@ from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarte
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from kopt_kb.tuning.setup import CampaignSetup
 
 __all__ = ["Campaign"]
 
@@ -59,7 +61,7 @@ class Campaign:
         self._options = options or CampaignOptions()
         self._say = self._options.say
         self._session: Session | None = None
-        self._machine_read = False
+        self._compared = False
         self._rendered_seq = 0
 
     def __enter__(self) -> Self:
@@ -75,7 +77,7 @@ class Campaign:
         """Give the journal's lock back; closing twice is harmless."""
         if self._session is not None:
             self._session.close()
-            self._session = None
+            self._session, self._compared = None, False
 
     def _open(self) -> Session:
         if self._session is None:
@@ -84,9 +86,14 @@ class Campaign:
             self._rendered_seq = last[0].seq if last and last[0].kind != Resumed.kind else 0
         return self._session
 
-    def _setup(self, session: Session) -> CampaignSetup:
+    def _setup(self) -> CampaignSetup:
+        from kopt_kb.tuning.setup import CampaignSetup
+
         own = (self._executor, self._policy, self._proposers, self._settings, self._options)
-        return CampaignSetup(session, str(self._workspace.layout.root), *own)
+        return CampaignSetup(self._open(), str(self._workspace.layout.root), *own)
+
+    def _rounds(self) -> RoundWork:
+        return RoundWork(self._open(), self._policy, self._settings, self._options)
 
     def state(self) -> WorkspaceState:
         """Return the state after the last event."""
@@ -102,17 +109,17 @@ class Campaign:
         """
         session = self._open()
         state = session.state()
-        if state.campaign is not None and state.route != "roofline":
-            self._setup(session).check_same(state)
-            state = self._same_machine(session, state)
-        steps: dict[StepName, Callable[[Session, WorkspaceState], None]] = {
-            "rest": lambda *_: None, "end_at_targets": self._end_at_targets, "define": self._define,
-            "prepare": self._prepare, "read_tips": lambda session, state: self._setup(session).read_tips(state),
-            "begin_baseline": self._begin_baseline, "measure_noise": self._measure_noise,
-            "keep_version": self._keep_version, "state_hypothesis": self._restate, "submit": self._submit,
-            "validate": self._validate, "next_round": self._next_round,
+        if not self._compared:
+            state = self._compare(session, state)
+        steps: dict[StepName, Callable[[WorkspaceState], None]] = {
+            "rest": lambda _: None, "end_at_targets": self._end_at_targets, "define": self._define,
+            "prepare": lambda state: self._setup().prepare(state.created.platform),
+            "read_tips": lambda state: self._setup().read_tips(state), "begin_baseline": self._begin_baseline,
+            "measure_noise": lambda state: self._rounds().noise(state), "keep_version": self._keep_version,
+            "state_hypothesis": self._restate, "submit": self._rounds().submit, "validate": self._rounds().validate,
+            "next_round": self._next_round,
         }  # fmt: skip
-        steps[next_step(state).name](session, state)
+        steps[next_step(state).name](state)
         reached = session.state()
         if reached.stopped is not None or (state.open_round is not None and reached.open_round is None):
             self._render()
@@ -156,10 +163,10 @@ class Campaign:
         state = session.state()
         last = state.rounds[-1].decided_seq if state.rounds else 0
         if state.stopped is None:
-            self._end(session, state, reason, (last,) if last else ())
+            self._end(state, reason, (last,) if last else ())
             self._render()
 
-    def _end(self, session: Session, state: WorkspaceState, reason: StopReason, evidence: tuple[int, ...]) -> None:
+    def _end(self, state: WorkspaceState, reason: StopReason, evidence: tuple[int, ...]) -> None:
         allowed = exits(state, self._policy)
         if reason not in allowed:
             raise BadInput(
@@ -168,7 +175,7 @@ class Campaign:
                 fix=f"there it ends with {', '.join(sorted(allowed))}",
                 code="KB422",
             )
-        session.append(Stopped(reason, evidence))
+        self._open().append(Stopped(reason, evidence))
         self._say(f"stopped: {reason}")
 
     def restart(self) -> None:
@@ -177,49 +184,67 @@ class Campaign:
         Raises:
             BadInput: Simulated and measured rounds would meet.
         """
-        session = self._open()
-        state = session.state()
+        state = self._open().state()
         if state.route == "roofline":
             return
-        if state.campaign is not None and state.simulated != self._executor.simulated:
-            self._setup(session).check_same(state)
-        self._setup(session).define(state)
+        if state.campaign is not None:
+            self._refuse_mixing(state)
+        self._setup().define(state)
 
     def report(self) -> CampaignReport:
         """Return the report of the state as it is."""
         return report_of(self.state(), self._policy)
 
-    def _end_at_targets(self, session: Session, state: WorkspaceState) -> None:
-        """End at once: the user chose the route that has targets and nothing to try."""
-        if state.campaign is None:
-            self._setup(session).define(state)
-            state = session.state()
-        self._end(session, state, "user", (1, *filter(None, (state.targets_seq,))))
+    def _refuse_mixing(self, state: WorkspaceState) -> None:
+        if state.simulated != self._executor.simulated:
+            raise BadInput(
+                "simulated and measured rounds never share a workspace",
+                where=str(self._workspace.layout.root),
+                fix="make another workspace with kb init",
+                code="KB421",
+            )
 
-    def _define(self, session: Session, state: WorkspaceState) -> None:
-        self._setup(session).refuse_rounds_by_hand(state)
-        self._setup(session).define(state)
+    def _compare(self, session: Session, state: WorkspaceState) -> WorkspaceState:
+        """Hold this call against the open campaign, once: whoever opened it before may have sat at another machine.
 
-    def _prepare(self, session: Session, state: WorkspaceState) -> None:
-        self._setup(session).prepare(state.created.platform)
-        self._machine_read = True
-
-    def _same_machine(self, session: Session, state: WorkspaceState) -> WorkspaceState:
-        """Look once at the machine: whoever opened the campaign before may have sat at another one."""
-        if self._machine_read or state.simulated or not state.environment_seq or state.stopped is not None:
+        Raises:
+            BadInput: It was confirmed with another policy or kind of executor, or its machine can't be gone on from.
+        """
+        self._compared = True
+        if state.campaign is None or state.route == "roofline":
             return state
-        self._setup(session).go_on(state)
-        self._machine_read = True
+        self._refuse_mixing(state)
+        confirmed = confirmed_policy(state.campaign)
+        if confirmed != self._policy:
+            raise BadInput(
+                f"the campaign runs under policy {confirmed.name} as it was confirmed",
+                where=str(self._workspace.layout.root),
+                fix="resume it as it is, or stop it and start another",
+                code="KB420",
+            )
+        if state.simulated or not state.environment_seq or state.stopped is not None:
+            return state
+        self._setup().go_on(state)
         return session.state()
 
-    def _begin_baseline(self, session: Session, state: WorkspaceState) -> None:
+    def _end_at_targets(self, state: WorkspaceState) -> None:
+        """End at once: the user chose the route that has targets and nothing to try."""
+        if state.campaign is None:
+            self._setup().define(state)
+            state = self._open().state()
+        self._end(state, "user", (1, *filter(None, (state.targets_seq,))))
+
+    def _define(self, state: WorkspaceState) -> None:
+        setup = self._setup()
+        setup.refuse_rounds_by_hand(state)
+        setup.define(state)
+
+    def _begin_baseline(self, state: WorkspaceState) -> None:
+        session = self._open()
         if self._options.project is not None:
             self._options.project.begin(session, state)
         else:
-            session.append(RoundStarted(0, self._incumbent(session, state)))
-
-    def _measure_noise(self, session: Session, state: WorkspaceState) -> None:
-        self._round_work(session).noise(state)
+            session.append(RoundStarted(0, self._incumbent(state)))
 
     def _render(self) -> None:
         """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
@@ -235,30 +260,31 @@ class Campaign:
         for line in report.lines():
             self._say(line)
 
-    def _next_round(self, session: Session, state: WorkspaceState) -> None:
+    def _next_round(self, state: WorkspaceState) -> None:
+        session = self._open()
         if state.best is not None and state.best.snapshot is not None:
             session.checkout(state.best.snapshot.blob)
         project = self._options.project
         if project is not None and project.freeze(session, state):
             return
-        stop, incumbent = stop_reason(state, self._policy), self._incumbent(session, state)
+        stop, incumbent = stop_reason(state, self._policy), self._incumbent(state)
         just_begun = state.rounds and state.rounds[-1] is state.baseline
         if stop is None and just_begun and not self._workspace.layout.baseline_report.is_file():
             self._render()  # a kill between the decision and the views left Stage 1 without its report
-        proposal = self._ask(session, state, incumbent) if stop is None else None
+        proposal = self._ask(state, incumbent) if stop is None else None
         if proposal is None and project is not None and (last := project.confirmation(session, state)) is not None:
             proposal, incumbent = last
         if proposal is None:
             if stop is None and state.baseline is None:
                 self._say("nobody proposes a kernel: give --proposer CMD or --plan FILE to kb tune run")
             evidence = tuple(round_.decided_seq for round_ in state.rounds if round_.decided_seq)
-            self._end(session, state, *(stop or ("exhausted", evidence)))
+            self._end(state, *(stop or ("exhausted", evidence)))
             return
         number = state.rounds[-1].number + 1 if state.rounds else 0
         session.append(RoundStarted(number, incumbent))
-        self._state_hypothesis(session, number, proposal)
+        self._state_hypothesis(number, proposal)
 
-    def _incumbent(self, session: Session, state: WorkspaceState) -> str:
+    def _incumbent(self, state: WorkspaceState) -> str:
         """Return the blob a round starts from: the last accepted version, else the file the workspace began with."""
         best = state.best
         if best is not None and best.snapshot is not None:
@@ -270,13 +296,13 @@ class Campaign:
             raise BadInput(
                 "there is no kernel.py", where=str(self._workspace.layout.root), fix="restore it from git", code="KB432"
             )
-        return session.store.put(given)
+        return self._open().store.put(given)
 
-    def _ask(self, session: Session, state: WorkspaceState, incumbent: str) -> Proposal | None:
+    def _ask(self, state: WorkspaceState, incumbent: str) -> Proposal | None:
         """Return the first proposal; categories that stagnated come last."""
-        avoid = stagnant_categories(state, self._policy)
+        avoid, source = stagnant_categories(state, self._policy), self._open().store.get(incumbent)
         for excluded in dict.fromkeys((avoid, frozenset[str]())):
-            view = replace(view_of(state, session.store.get(incumbent), excluded), project=self._options.project)
+            view = replace(view_of(state, source, excluded), project=self._options.project)
             for proposer in self._proposers:
                 proposal = proposer.propose(view)
                 if proposal is None or proposal.category in excluded:
@@ -291,7 +317,8 @@ class Campaign:
                 return proposal
         return None
 
-    def _state_hypothesis(self, session: Session, number: int, proposal: Proposal) -> None:
+    def _state_hypothesis(self, number: int, proposal: Proposal) -> None:
+        session = self._open()
         blob = session.store.put(proposal.source)
         seq = session.append(proposal.made(number, blob))
         session.append(
@@ -299,29 +326,16 @@ class Campaign:
         )
         self._say(f"round {number} [{proposal.category}] {proposal.claim}")
 
-    def _round_work(self, session: Session) -> RoundWork:
-        return RoundWork(session, self._policy, self._settings, self._options)
-
-    def _keep_version(self, session: Session, state: WorkspaceState) -> None:
+    def _keep_version(self, state: WorkspaceState) -> None:
         accepted = state.rounds[-1]
         subject = f"V{accepted.number}: {accepted.hypothesis.claim if accepted.hypothesis else 'baseline'}"
-        failure = session.snapshot(accepted, accepted.submitted[accepted.name].blob, subject)
+        failure = self._open().snapshot(accepted, accepted.submitted[accepted.name].blob, subject)
         if failure:
             self._say(f"no commit shows {accepted.name}: {failure}")
 
-    def _submit(self, session: Session, state: WorkspaceState) -> None:
-        self._round_work(session).submit(state, state.rounds[-1])
-
-    def _validate(self, session: Session, state: WorkspaceState) -> None:
-        if not self._round_work(session).validate(state, state.rounds[-1]):
-            return
-        last = session.state().rounds[-1]
-        decided, why = last.decided, next((gate.reason for gate in last.gates.values() if gate.result == "fail"), "")
-        text = f"{decided.decision if decided else ''} ({decided.rule if decided else ''})"
-        self._say(f"round {last.number}: {text}{f': {why}' if why else ''}")
-
-    def _restate(self, session: Session, state: WorkspaceState) -> None:
+    def _restate(self, state: WorkspaceState) -> None:
         """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""
+        session = self._open()
         current = state.rounds[-1]
         if current.proposal is not None:
             kept = current.proposal
@@ -335,11 +349,11 @@ class Campaign:
         if last is not None and current.incumbent == last[1]:
             proposal: Proposal | None = last[0]
         else:
-            proposal = self._ask(session, before, current.incumbent)
+            proposal = self._ask(before, current.incumbent)
         if proposal is None:
-            self._end(session, state, "exhausted", (current.seq,))
+            self._end(state, "exhausted", (current.seq,))
             return
-        self._state_hypothesis(session, current.number, proposal)
+        self._state_hypothesis(current.number, proposal)
 
 
 def _closed(state: WorkspaceState) -> int:

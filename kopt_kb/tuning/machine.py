@@ -62,22 +62,17 @@ class Step:
 
     Attributes:
         name: The campaign's function that does it.
-        when: Whether it is due.
+        when: Whether it is due, by the state and its open round.
         state: Where the campaign stands then, once there is a baseline; None: at the word of the last decision.
         does: What it does, for people.
         passing: Whether it is done on the way and says nothing of where the campaign stands.
     """
 
     name: StepName
-    when: Callable[[WorkspaceState], bool]
+    when: Callable[[WorkspaceState, Round | None], bool]
     state: State | None
     does: str
     passing: bool = False
-
-
-def _lacks_baseline(state: WorkspaceState) -> bool:
-    """A kernel or project as it was given is the baseline; PyTorch logic needs a proposal."""
-    return not state.rounds and (state.route == "kernel" or "project" in state.task)
 
 
 def lacks_noise(state: WorkspaceState) -> bool:
@@ -86,47 +81,53 @@ def lacks_noise(state: WorkspaceState) -> bool:
     return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
 
 
-def _open(holds: Callable[[Round], bool]) -> Callable[[WorkspaceState], bool]:
-    return lambda state: state.open_round is not None and holds(state.open_round)
-
-
 STEPS: tuple[Step, ...] = (
-    Step("rest", lambda s: s.stopped is not None, State.REPORT, "nothing: only a new start leads on"),
+    Step("rest", lambda s, _: s.stopped is not None, State.REPORT, "nothing: only a new start leads on"),
     Step(
-        "end_at_targets", lambda s: s.route == "roofline", State.DEFINE_TARGET,
+        "end_at_targets", lambda s, _: s.route == "roofline", State.DEFINE_TARGET,
         "on the route roofline: record the campaign and end it with the targets",
     ),
-    Step("define", lambda s: s.campaign is None, State.DEFINE_TARGET, "record what was asked for"),
-    Step("prepare", lambda s: not s.environment_seq, State.PREPARE_ENVIRONMENT, "record the machine"),
-    Step("read_tips", lambda s: not s.tips_seq, State.READ_HISTORICAL_TIPS, "read earlier experience"),
-    Step("begin_baseline", _lacks_baseline, State.BASELINE, "begin round 0 with the kernel or project as it was given"),
-    Step("measure_noise", lacks_noise, None, "time the best version against itself on a new machine", passing=True),
+    Step("define", lambda s, _: s.campaign is None, State.DEFINE_TARGET, "record what was asked for"),
+    Step("prepare", lambda s, _: not s.environment_seq, State.PREPARE_ENVIRONMENT, "record the machine"),
+    Step("read_tips", lambda s, _: not s.tips_seq, State.READ_HISTORICAL_TIPS, "read earlier experience"),
+    # A kernel or project as it was given is the baseline; PyTorch logic needs a proposal.
     Step(
-        "keep_version", _open(lambda r: r.decided is not None), None,
+        "begin_baseline", lambda s, _: not s.rounds and (s.route == "kernel" or "project" in s.task), State.BASELINE,
+        "begin round 0 with the kernel or project as it was given",
+    ),
+    Step(
+        "measure_noise", lambda s, _: lacks_noise(s), None,
+        "time the best version against itself on a new machine", passing=True,
+    ),
+    Step(
+        "keep_version", lambda _, r: r is not None and r.decided is not None, None,
         "commit, record and check out the version that was accepted",
     ),
     Step(
-        "state_hypothesis", _open(lambda r: r.hypothesis is None and not (r.is_baseline and r.proposal is None)),
+        "state_hypothesis",
+        lambda _, r: r is not None and r.hypothesis is None and not (r.is_baseline and r.proposal is None),
         State.ANALYZE, "state the hypothesis of a round that was cut off before it",
     ),
     Step(
-        "submit", _open(lambda r: r.name not in r.submitted), State.OPTIMIZE,
+        "submit", lambda _, r: r is not None and r.name not in r.submitted, State.OPTIMIZE,
         "run the round's search, if it has one, and submit its candidate",
     ),
-    Step("validate", _open(lambda _: True), State.VALIDATE, "judge the next gate, or decide"),
-    Step("next_round", lambda _: True, None, "stop, or ask the proposers and begin the next round"),
+    Step("validate", lambda _, r: r is not None, State.VALIDATE, "judge the next gate, or decide"),
+    Step("next_round", lambda *_: True, None, "stop, or ask the proposers and begin the next round"),
 )  # fmt: skip
 """The machine: the first step that is due is what happens next. Nothing else decides it."""
 
 
 def next_step(state: WorkspaceState) -> Step:
     """Return what happens next."""
-    return next(step for step in STEPS if step.when(state))
+    current = state.open_round
+    return next(step for step in STEPS if step.when(state, current))
 
 
 def state_of(state: WorkspaceState) -> State:
     """Return where a campaign stands: what the next step works on, or the word of the last decision."""
-    step = next(step for step in STEPS if step.when(state) and not step.passing)
+    current = state.open_round
+    step = next(step for step in STEPS if step.when(state, current) and not step.passing)
     if step.state is not None and step.state in _BEFORE_ROUNDS:
         return step.state
     if state.baseline is None:

@@ -15,7 +15,7 @@ from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
 __all__ = [
     "ALWAYS", "DEFAULT_POLICY", "GATES", "POLICIES", "Gate", "Policy", "StopReason", "confirmed_policy",
-    "policy_from_json", "policy_named",
+    "policy_named",
 ]  # fmt: skip
 
 StopReason = Literal[
@@ -205,14 +205,9 @@ def policy_named(
 
 
 def confirmed_policy(campaign: CampaignConfirmed | None) -> Policy:
-    """Return the policy a campaign was confirmed with; before that none matters, and it is the default."""
-    return policy_named(DEFAULT_POLICY) if campaign is None else policy_from_json(campaign.policy)
-
-
-def policy_from_json(data: object) -> Policy:
-    """Return the policy that `Policy.to_json` wrote, as a campaign's journal keeps it.
+    """Return the policy a campaign was confirmed with; before that none matters, and it is the default.
 
     Raises:
-        BadInput: A field is missing, surplus, or can't be meant.
+        BadInput: A field of the recorded policy is missing, surplus, or can't be meant.
     """
-    return read(Policy, data, where="policy")
+    return policy_named(DEFAULT_POLICY) if campaign is None else read(Policy, campaign.policy, where="policy")

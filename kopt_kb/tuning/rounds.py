@@ -8,15 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Check, Evidence, Sample, Search, Timing
-from kopt_kb.runners.candidate.job import Job, JobKind, PruningRules, SpaceAsked
+from kopt_kb.runners.candidate.answers import Check, Evidence, Search, Timing
+from kopt_kb.runners.candidate.job import Job, JobKind, SpaceAsked
 from kopt_kb.runners.source_config import configs_of, with_configs
 from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult, decide, judge_gates, unmet
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
 from kopt_kb.tuning.jobs import Ran, Sources, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import CampaignOptions, Settings, SourceGate
-from kopt_kb.tuning.policy import GATES, Policy
+from kopt_kb.tuning.policy import GATES, Gate, Policy
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.versions import best_rival, incumbent_name
 from kopt_kb.wire import plain
@@ -41,8 +41,9 @@ class RoundWork:
     settings: Settings
     options: CampaignOptions
 
-    def submit(self, state: WorkspaceState, current: Round) -> None:
-        """Append the round's candidate; for a search, run it first and take the best configuration of each shape."""
+    def submit(self, state: WorkspaceState) -> None:
+        """Append the open round's candidate; of a search, run first, the best configuration of each shape."""
+        current = state.rounds[-1]
         proposal = current.proposal
         if proposal is None:  # only the kernel as it was given was proposed by nobody
             self.session.append(CandidateSubmitted(current.number, current.name, current.incumbent, {}, "baseline"))
@@ -60,51 +61,57 @@ class RoundWork:
             asked = {
                 shape: SpaceAsked(space.start, space.knobs, kept.get(shape)) for shape, space in proposal.spaces.items()
             }
+            rules, prune_s = self.options.pruning, self.settings.prune_s
+            pruning = replace(rules, seconds=prune_s) if rules is not None and prune_s > 0 else None
             job = self._job("search", state, source, b"")
-            job = replace(job, body=replace(job.body, spaces=asked, pruning=self._pruning()))
+            job = replace(job, body=replace(job.body, spaces=asked, pruning=pruning))
             ran = self.session.run_once(current, template, job)
             source, params = _winner(source, ran)
         blob = self.session.store.put(source)
         self.session.append(CandidateSubmitted(current.number, current.name, blob, params, proposer))
 
-    def _pruning(self) -> PruningRules | None:
-        """Return the rules by which a search leaves out what can't launch; none without a platform or seconds."""
-        rules = self.options.pruning if self.settings.prune_s > 0 else None
-        return replace(rules, seconds=self.settings.prune_s) if rules is not None else None
-
-    def validate(self, state: WorkspaceState, current: Round) -> bool:
-        """Judge the next gate, or decide when all are judged or one failed; True once the round is decided.
+    def validate(self, state: WorkspaceState) -> None:
+        """Judge the open round's next gate, or decide when all are judged or one failed.
 
         A candidate that is the incumbent byte for byte, such as a search that kept what was there, is not timed
         against itself.
         """
+        current = state.rounds[-1]
         is_given = current.number == 0 and state.route == "kernel"
         if not is_given and current.submitted[current.name].blob == current.incumbent:
-            refuted = _refuted(current)
-            self.session.append(Decided(current.number, "rollback", self.policy.name, "unchanged", (), refuted))
-            return True
+            self._end(current, Decision("rollback", "unchanged", ""))
+            return
         for gate in GATES:
-            if gate in current.gates:
-                if current.gates[gate].result == "fail":
-                    break
-                continue
-            if gate == "build" and self._quick_validation(state, current):
-                return False
-            if gate == "roofline" and self._timed_again(state, current):
-                return False
-            context = self._context(state, current)
-            result, runs = judge(gate, context)
-            if gate == "timing" and result.result == "pass":
-                self._record(state, current, context.run("timing"))
-            self.session.append(GateJudged(current.name, gate, result.result, result.reason, runs))
-            return False
+            if gate not in current.gates:
+                self._judge(state, current, gate)
+                return
+            if current.gates[gate].result == "fail":
+                break
         decision = self._decide(state, current)
-        records = tuple(current.measured)
         rule = f"{decision.rule} (quick)" if current.level == "quick" else decision.rule
+        self._end(current, replace(decision, rule=rule), tuple(current.measured))
+
+    def _end(self, current: Round, decision: Decision, records: tuple[str, ...] = ()) -> None:
+        """Append the decision; a rollback takes back the versions that the round was to confirm."""
         # What could not be measured refutes nothing.
-        refuted = _refuted(current) if decision.decision == "rollback" else ()
-        self.session.append(Decided(current.number, decision.decision, self.policy.name, rule, records, refuted))
-        return True
+        confirms = current.proposal.confirms if current.proposal is not None else ()
+        refuted = confirms if decision.decision == "rollback" else ()
+        own = (decision.decision, self.policy.name, decision.rule, records, refuted)
+        self.session.append(Decided(current.number, *own))
+        why = next((f": {gate.reason}" for gate in current.gates.values() if gate.result == "fail" and gate.reason), "")
+        self.options.say(f"round {current.number}: {decision.decision} ({decision.rule}){why}")
+
+    def _judge(self, state: WorkspaceState, current: Round, gate: Gate) -> None:
+        """Judge one gate; before the build the round's scope is chosen, before the roof a gain may be timed again."""
+        if gate == "build" and self.options.project is not None and self._quick_validation(state, current):
+            return
+        if gate == "roofline" and self._timed_again(state, current):
+            return
+        context = self._context(state, current)
+        result, runs = judge(gate, context)
+        if gate == "timing" and result.result == "pass":
+            self._record(state, current, context.run("timing"))
+        self.session.append(GateJudged(current.name, gate, result.result, result.reason, runs))
 
     def _timed_again(self, state: WorkspaceState, current: Round) -> bool:
         """Time a gain that is too good to be believed again in a fresh run; True when this step did.
@@ -218,36 +225,30 @@ class RoundWork:
         measure_noise(self.session, state, lambda source: self._job("timing", state, source, source))
 
     def _record(self, state: WorkspaceState, current: Round, ran: Ran) -> None:
-        """Append the records of a timing run that are not there yet; for the baseline also the noise."""
+        """Append the records of a timing run that are not there yet; for the baseline also the noise.
+
+        They belong to the machine in force when the run started, which a remembered run may have outlived. How far they
+        can be trusted: a project's commands report their times, a kernel's child says nothing of itself.
+        """
         versions = {"incumbent": incumbent_name(state, current), "candidate": current.name}
         rival = best_rival(state, current)
         if rival is not None:
             versions["best"] = rival.name
-        timed = ran.result.shapes if isinstance(ran.result, Timing) else {}
-        for shape, sides in timed.items():
+        run = current.runs.get(ran.run)
+        machine = run.environment if run is not None else state.environment_seq
+        trust: Trust = "reported" if self.options.project is not None else "unstated"
+        for shape, sides in ran.result.shapes.items() if isinstance(ran.result, Timing) else ():
             if state.baseline is None:
                 versions = {"candidate": current.name}
-                known = state.noise_of(_environment(state, current, ran.run)).get(shape)
+                known = state.noise_of(machine).get(shape)
                 if known is None or known.run != ran.run:
                     self.session.append(noise_of(shape, [*sides["incumbent"], *sides["candidate"]], ran.run))
             for side, name in versions.items():
                 for at, sample in enumerate(sides.get(side, ()), start=1):
-                    self._append_record(state, current, ran.run, name, shape, at, sample)
-
-    @property
-    def _trust(self) -> Trust:
-        """How far times can be trusted: a project's commands report theirs, a kernel's child says nothing of itself."""
-        return "reported" if self.options.project is not None else "unstated"
-
-    def _append_record(
-        self, state: WorkspaceState, current: Round, run: str, name: str, shape: str, at: int, sample: Sample
-    ) -> None:
-        record = f"{run}:{name}:{shape}:{at}"
-        if record not in current.measured:
-            where = _environment(state, current, run)
-            self.session.append(
-                Measured(record, name, shape, sample.n, sample.median_s, sample.spread, run, where, self._trust)
-            )
+                    record = f"{ran.run}:{name}:{shape}:{at}"
+                    if record not in current.measured:
+                        taken = (sample.n, sample.median_s, sample.spread)
+                        self.session.append(Measured(record, name, shape, *taken, ran.run, machine, trust))
 
     def _decide(self, state: WorkspaceState, current: Round, gates: Sequence[GateResult] = ()) -> Decision:
         gates = gates or [GateResult(gate.gate, gate.result, gate.reason) for gate in current.gates.values()]
@@ -282,17 +283,6 @@ class RoundWork:
 def _timed_name(current: Round) -> str:
     """Return the name under which a round's candidate runs: on few shapes what it answers is another thing."""
     return f"{current.name}.quick" if current.level == "quick" else current.name
-
-
-def _refuted(current: Round) -> tuple[int, ...]:
-    """Return the versions that a round takes back when it is rolled back: those it was to confirm."""
-    return current.proposal.confirms if current.proposal is not None else ()
-
-
-def _environment(state: WorkspaceState, current: Round, run: str) -> int:
-    """Return the environment of a run: the one in force when it started, which a remembered run may have outlived."""
-    earlier = current.runs.get(run)
-    return earlier.environment if earlier is not None else state.environment_seq
 
 
 def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:

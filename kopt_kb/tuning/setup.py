@@ -9,7 +9,7 @@ from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.environment import read_machine
 from kopt_kb.tuning.jobs import NO_GPU_FIX
 from kopt_kb.tuning.options import CampaignOptions, Settings
-from kopt_kb.tuning.policy import Policy, policy_from_json
+from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.campaign_events import Blocked, CampaignConfirmed, TipsRead
@@ -130,26 +130,6 @@ class CampaignSetup:
                 where=self.root,
                 fix="make another workspace with kb init",
                 code="KB425",
-            )
-
-    def check_same(self, state: WorkspaceState) -> None:
-        """Raise `BadInput` when the open campaign was confirmed with something else."""
-        if state.campaign is None:
-            return
-        if state.simulated != self.executor.simulated:
-            raise BadInput(
-                "simulated and measured rounds never share a workspace",
-                where=self.root,
-                fix="make another workspace with kb init",
-                code="KB421",
-            )
-        confirmed = policy_from_json(state.campaign.policy)
-        if confirmed != self.policy:
-            raise BadInput(
-                f"the campaign runs under policy {confirmed.name} as it was confirmed",
-                where=self.root,
-                fix="resume it as it is, or stop it and start another",
-                code="KB420",
             )
 
 

@@ -307,3 +307,25 @@ def test_the_device_has_to_be_the_product(workspace: Workspace, wiki_root: Path,
         else:
             assert campaign.step() is State.READ_HISTORICAL_TIPS
             assert any("not evaluable" in line for line in said) == (device == "NVIDIA T99")
+
+
+class Elsewhere:
+    """An executor that measures, on a machine that nobody gets to."""
+
+    name, simulated = "elsewhere", False
+
+    def run(self, job: Job, _: Started) -> Outcome:
+        raise AssertionError(job.kind)
+
+
+def test_an_open_campaign_stays_what_was_confirmed(workspace: Workspace, make_campaign) -> None:
+    """Another kind of executor, or another policy, is refused before anything is written."""
+    with make_campaign(workspace) as campaign:
+        campaign.step()
+    before = workspace.layout.journal.read_bytes()
+    measured = Campaign(workspace, policy_named("gpu-wiki", max_rounds=4), (), Elsewhere())
+    with measured as other, pytest.raises(BadInput, match="never share"):
+        other.step()
+    with make_campaign(workspace, policy="primus") as other, pytest.raises(BadInput, match="under policy gpu-wiki"):
+        other.step()
+    assert workspace.layout.journal.read_bytes() == before

@@ -105,19 +105,3 @@ def test_a_simulated_campaign_reads_no_tips(workspace: Workspace, tmp_path: Path
     one.define(one.session.state())
     one.read_tips(one.session.state())
     assert one.session.journal.events[-1].data == TipsRead(None, "")
-
-
-def test_an_open_campaign_stays_what_was_confirmed(workspace: Workspace) -> None:
-    """Another executor kind, or another policy, is refused."""
-    one = setup_of(workspace, SimulatorExecutor())
-    one.define(one.session.state())
-    state = one.session.state()
-    one.check_same(state)
-    with pytest.raises(BadInput, match="never share"):
-        CampaignSetup(one.session, one.root, Machine(FOUND), one.policy, (), one.settings, one.options).check_same(
-            state
-        )
-    with pytest.raises(BadInput, match="under policy gpu-wiki"):
-        CampaignSetup(
-            one.session, one.root, one.executor, policy_named("primus"), (), one.settings, one.options
-        ).check_same(state)
