@@ -10,7 +10,7 @@ from typing import ClassVar
 from kopt_kb.wiki.announced import LIST, list_faults
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.kin import odd_products, odd_targets
-from kopt_kb.wiki.knowledge import FOLDERS, page_faults, read_knowledge
+from kopt_kb.wiki.knowledge import FOLDERS, expired, page_faults, read_knowledge
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.page import Page, read_page
 from kopt_kb.wiki.required import missing
@@ -167,9 +167,10 @@ def _unread_pages(wiki: Wiki, report: _Draft) -> None:
 def _check_knowledge(wiki: Wiki, report: _Draft) -> None:
     paths = [path for folder in FOLDERS for path in wiki.pages(folder)]
     exists = {p.relative_to(wiki.root).as_posix() for p in wiki.root.rglob("*.md")} if paths else set()
-    for path in paths:
-        page = read_knowledge(wiki.read(path) or b"", path, wiki.targets)
+    pages = [read_knowledge(wiki.read(path) or b"", path, wiki.targets) for path in paths]
+    for page in pages:
         report.faults += page_faults(page, exists)
+    report.faults += expired(pages)
     report.pages += len(paths)
 
 

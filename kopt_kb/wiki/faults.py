@@ -50,6 +50,8 @@ FAULT_CODES: dict[str, str] = {
     "WK502": "a knowledge page lacks its title, its sections or the end of a code block",
     "WK503": "a claim of a knowledge page has no source",
     "WK504": "a link of a knowledge page leads to nothing",
+    "WK505": "a claim of a knowledge page rests on one observation and does not say so",
+    "WK506": "what stands behind a claim has expired",
     "PHY": "a physics rule fails (the code names the rule)",
 }
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from kopt_kb.wiki.basis import Evidence, read_evidence
 
 __all__ = ["Footnote", "read_footnotes"]
 
@@ -21,6 +23,7 @@ class Footnote:
         url: Web address, or `owner/repo@commit:path` for a file of a repository.
         revision: Revision or date printed on it, or the commit.
         read: Day it was read, ISO date.
+        evidence: What stands behind it, on knowledge pages.
     """
 
     id: str
@@ -30,9 +33,10 @@ class Footnote:
     revision: str
     read: str
     line: int
+    evidence: Evidence | None = None
 
 
-def _parse(identifier: str, body: str, line: int) -> Footnote | str:
+def _pairs(identifier: str, body: str) -> dict[str, str] | str:
     values: dict[str, str] = {}
     at = 0
     while at < len(body):
@@ -45,24 +49,41 @@ def _parse(identifier: str, body: str, line: int) -> Footnote | str:
             at += 1
         elif at < len(body):
             return f"footnote [^{identifier}] lacks a ; at {body[at : at + 30]!r}"
+    return values
+
+
+def _parse(identifier: str, body: str, line: int, *, evidence: bool) -> Footnote | str:
+    pairs = _pairs(identifier, body)
+    if isinstance(pairs, str):
+        return pairs
+    values = dict(list(pairs.items())[: len(FIELDS)]) if evidence else pairs
     if tuple(values) != FIELDS or not all(values.values()):
         return f"footnote [^{identifier}] needs {', '.join(FIELDS)}, in this order, none empty"
     try:
         datetime.date.fromisoformat(values["read"])
     except ValueError:
         return f"footnote [^{identifier}]: read={values['read']!r} is not a date"
-    return Footnote(id=identifier, line=line, **values)
+    one = Footnote(id=identifier, line=line, **values)
+    if not evidence:
+        return one
+    behind = read_evidence(dict(list(pairs.items())[len(FIELDS) :]))
+    return f"footnote [^{identifier}]: {behind}" if isinstance(behind, str) else replace(one, evidence=behind)
 
 
-def read_footnotes(lines: list[str]) -> tuple[dict[str, Footnote], list[tuple[int, str]]]:
-    """Return the definitions by id, and (line, message) of each that is malformed or repeated."""
+def read_footnotes(lines: list[str], *, evidence: bool = False) -> tuple[dict[str, Footnote], list[tuple[int, str]]]:
+    """Return the definitions by id, and (line, message) of each that is malformed or repeated.
+
+    Args:
+        lines: The page.
+        evidence: Whether each says what stands behind it, as those of knowledge pages do.
+    """
     found: dict[str, Footnote] = {}
     bad: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
         match = _DEFINITION.match(line)
         if match is None:
             continue
-        one = _parse(match["id"], match["body"], number)
+        one = _parse(match["id"], match["body"], number, evidence=evidence)
         if isinstance(one, str):
             bad.append((number, one))
         elif one.id in found:

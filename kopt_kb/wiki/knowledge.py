@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from kopt_kb.wiki.basis import from_one, outdated, says_one
 from kopt_kb.wiki.blocks import Outline, TextBlock, is_prose, paired, read_blocks
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
@@ -14,7 +16,18 @@ from kopt_kb.wiki.names import FrontMatter
 from kopt_kb.wiki.page import read_front_matter
 from kopt_kb.wiki.sheet import MAX_BYTES
 
-__all__ = ["BACKENDS", "FOLDERS", "KINDS", "OPS", "VENDORS", "KnowledgePage", "links", "page_faults", "read_knowledge"]
+__all__ = [
+    "BACKENDS",
+    "FOLDERS",
+    "KINDS",
+    "OPS",
+    "VENDORS",
+    "KnowledgePage",
+    "expired",
+    "links",
+    "page_faults",
+    "read_knowledge",
+]
 
 FOLDERS: dict[str, str] = {
     "ops": "op",
@@ -36,6 +49,11 @@ VENDORS = ("nvidia", "amd")
 _SECTIONS = {"pitfall": ("Trap", "Symptom", "Why", "What to do")}
 _LINK = re.compile(r"(?<!\!)\[[^\]^][^\]]*\]\(([^)\s]+)\)")
 _SEE_ALSO = "See also"
+_STEPS = "What to do"
+_FOOTNOTE = (
+    'write [^id]: title="…"; publisher="…"; url="…"; revision="…"; read="…"; basis="source"; n="1"; part="…"; '
+    'toolkit="…"; expires="…"'
+)
 
 
 @dataclass(slots=True)
@@ -109,7 +127,7 @@ def _check_structure(page: KnowledgePage) -> None:
 
 def _is_step(page: KnowledgePage, block: TextBlock) -> bool:
     """Return whether a block is a step of advice: an instruction, which the claims above it bear out."""
-    return page.kind == "advice" and block.kind == "item" and block.heading == "What to do"
+    return page.kind == "advice" and block.kind == "item" and block.heading == _STEPS
 
 
 def _check_claims(page: KnowledgePage) -> None:
@@ -120,6 +138,16 @@ def _check_claims(page: KnowledgePage) -> None:
         elif is_prose(block, previous) and not block.sources and not _is_step(page, block):
             shown = " ".join(block.text.split())[:50]
             page.fault("WK503", block.line, f"a claim without a source: {shown!r}", "add [^id] or remove it")
+
+
+def _check_observations(page: KnowledgePage) -> None:
+    """A claim that was seen once says so; what to do about it is no claim."""
+    for block in page.outline.blocks:
+        notes = {name: page.footnotes[name] for name in block.sources if name in page.footnotes}
+        once = from_one(one.evidence for one in notes.values() if one.evidence is not None)
+        if once and block.heading != _STEPS and not says_one(block.text):
+            message = f"a claim from one observation does not say so: {' '.join(block.text.split())[:50]!r}"
+            page.fault("WK505", block.line, message, "write `one run`, `one recording` or `one report` into it")
 
 
 def _check_footnotes(page: KnowledgePage) -> None:
@@ -179,14 +207,29 @@ def read_knowledge(data: bytes, path: str, targets: Iterable[str]) -> KnowledgeP
     front, start = found
     _check_front(page, front, tuple(targets))
     lines = text.split("\n")
-    page.footnotes, bad = read_footnotes(lines)
+    page.footnotes, bad = read_footnotes(lines, evidence=True)
     for line, message in bad:
-        page.fault("WK109", line, message, 'write [^id]: title="…"; publisher="…"; url="…"; revision="…"; read="…"')
+        page.fault("WK109", line, message, _FOOTNOTE)
     page.outline = read_blocks(lines, start)
     _check_structure(page)
     _check_claims(page)
+    _check_observations(page)
     _check_footnotes(page)
     return page
+
+
+def expired(pages: Iterable[KnowledgePage]) -> Iterator[Fault]:
+    """Yield a fault for each footnote whose evidence is older than the newest reading of any page allows.
+
+    The wiki's own newest day is the measure, not the clock: a wiki that nobody touches is as good as it was.
+    """
+    pages = list(pages)
+    days = [datetime.date.fromisoformat(note.read) for page in pages for note in page.footnotes.values()]
+    for page in pages:
+        behind = {name: note.evidence for name, note in page.footnotes.items() if note.evidence is not None}
+        for name in outdated(behind, max(days, default=datetime.date.min)):
+            note, fix = page.footnotes[name], "read it or measure it again, and write the new day"
+            yield Fault("WK506", page.path, note.line, f"[^{name}] expired on {behind[name].expires}", fix)
 
 
 def page_faults(page: KnowledgePage, exists: Iterable[str]) -> list[Fault]:

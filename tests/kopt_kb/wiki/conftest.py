@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-NOTE = '[^doc]: title="T"; publisher="P"; url="https://example.org"; revision="undated"; read="2026-11-21"\n'
+EVIDENCE = '; basis="source"; n="1"; part="any"; toolkit="any"; expires="2027-11-21"'
+NOTE = f'[^doc]: title="T"; publisher="P"; url="https://example.org"; revision="undated"; read="2026-11-21"{EVIDENCE}\n'
 
 
 def knowledge_page(title: str, kind: str, tags: str, text: str, versions: str = "any") -> str:

@@ -32,3 +32,14 @@ def test_the_first_of_two_definitions_stays() -> None:
     found, bad = read_footnotes([GOOD, GOOD.replace('"T;', '"U;')])
     assert found["a"].title.startswith("T")
     assert [line for line, _ in bad] == [2]
+
+
+def test_evidence_stands_on_knowledge_pages_only() -> None:
+    """Where it is asked for it is needed, elsewhere it is a surplus field."""
+    behind = '; basis="report"; n="1"; part="any"; toolkit="any"; expires="2027-11-21"'
+    found, bad = read_footnotes([GOOD + behind], evidence=True)
+    assert not bad
+    assert found["a"].evidence is not None
+    assert (found["a"].evidence.basis, found["a"].read) == ("report", "2026-11-21")
+    assert read_footnotes([GOOD], evidence=True)[1]
+    assert read_footnotes([GOOD + behind])[1]

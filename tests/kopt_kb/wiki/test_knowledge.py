@@ -6,7 +6,7 @@ import pytest
 
 from kopt_kb.problem.ops import OPS as PROBLEM_OPS
 from kopt_kb.wiki.faults import FAULT_CODES
-from kopt_kb.wiki.knowledge import OPS, links, page_faults, read_knowledge
+from kopt_kb.wiki.knowledge import OPS, expired, links, page_faults, read_knowledge
 
 GOOD = """---
 title: A trap
@@ -46,7 +46,7 @@ code needs no source
 
 - [the target](../targets/sm_00.md)
 
-[^doc]: title="T"; publisher="P"; url="https://example.org"; revision="undated"; read="2026-11-21"
+[^doc]: title="T"; publisher="P"; url="https://example.org"; revision="undated"; read="2026-11-21"; basis="source"; n="1"; part="any"; toolkit="any"; expires="2027-11-21"
 """
 
 
@@ -100,7 +100,10 @@ def test_each_fault_is_named(old: str, new: str, code: str) -> None:
 
 def test_an_unused_footnote_is_a_fault() -> None:
     """Also when its id stands in code only."""
-    extra = GOOD + '[^two]: title="T"; publisher="P"; url="u"; revision="r"; read="2026-11-21"\n'
+    extra = (
+        GOOD
+        + '[^two]: title="T"; publisher="P"; url="u"; revision="r"; read="2026-11-21"; basis="source"; n="1"; part="any"; toolkit="any"; expires="2027-11-21"\n'
+    )
     assert codes(extra) == ["WK109"]
 
 
@@ -129,7 +132,7 @@ title: Tail
 1. Change the tile
 2. Split the work
 
-[^doc]: title="T"; publisher="P"; url="https://example.org"; revision="undated"; read="2026-11-21"
+[^doc]: title="T"; publisher="P"; url="https://example.org"; revision="undated"; read="2026-11-21"; basis="source"; n="1"; part="any"; toolkit="any"; expires="2027-11-21"
 """
 
 
@@ -171,3 +174,31 @@ def test_links_in_code_and_to_other_sites_lead_nowhere_here() -> None:
     assert [path for _, path in links(read_knowledge(text.encode(), "pitfalls/a.md", ("sm_00",)))] == [
         "targets/sm_00.md"
     ]
+
+
+@pytest.mark.parametrize(
+    ("basis", "n", "claim", "expected"),
+    [
+        ("measured", "1", "It is slower.", ["WK505"]),
+        ("report", "1", "It is slower.", ["WK505"]),
+        ("report", "1", "It is slower (one report).", []),
+        ("measured", "3", "It is slower.", []),
+        ("source", "1", "It is slower.", []),
+    ],
+)
+def test_a_claim_from_one_observation_says_so(basis: str, n: str, claim: str, expected: list[str]) -> None:
+    """Steps are exempt, and one document of the maker is no observation."""
+    text = GOOD.replace("A claim.", claim).replace("- seen here", "- seen here in one run")
+    text = text.replace("1. of this", "1. of this, one run").replace(
+        'basis="source"; n="1"', f'basis="{basis}"; n="{n}"'
+    )
+    assert [fault.code for fault in read_knowledge(text.encode(), "pitfalls/a_trap.md", ("sm_00",)).faults] == expected
+
+
+def test_evidence_expires_by_the_newest_day_of_the_wiki() -> None:
+    """A page is held against what was read last anywhere, so that nothing changes while nobody writes."""
+    old = read_knowledge(GOOD.encode(), "pitfalls/a_trap.md", ("sm_00",))
+    assert list(expired([old])) == []
+    new = GOOD.replace('read="2026-11-21"', 'read="2027-11-22"').replace('expires="2027', 'expires="2028')
+    later = read_knowledge(new.encode(), "pitfalls/b_trap.md", ("sm_00",))
+    assert [(fault.code, fault.path) for fault in expired([old, later])] == [("WK506", "pitfalls/a_trap.md")]
