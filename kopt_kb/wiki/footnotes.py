@@ -63,7 +63,8 @@ def _parse(identifier: str, body: str, line: int, *, evidence: bool) -> Footnote
         datetime.date.fromisoformat(values["read"])
     except ValueError:
         return f"footnote [^{identifier}]: read={values['read']!r} is not a date"
-    one = Footnote(id=identifier, line=line, **values)
+    title, publisher, url, revision, read = values.values()
+    one = Footnote(identifier, title, publisher, url, revision, read, line)
     if not evidence:
         return one
     behind = read_evidence(dict(list(pairs.items())[len(FIELDS) :]))
