@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import Wire
 
 __all__ = ["TENSOR_MEMORY_COLUMN_BYTES", "Limiter", "Limits", "Resources", "Vendor", "round_up"]
 
@@ -70,7 +71,7 @@ class Resources:
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Wire):
     """What one SM (CU) of a target offers; every number comes from a cited row, None is UNKNOWN.
 
     Field names are the wiki's metrics; on AMD the plain register fields are `file=vgpr` and the

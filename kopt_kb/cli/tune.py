@@ -143,7 +143,7 @@ def _check_opened(args: argparse.Namespace, state: WorkspaceState) -> None:
 
 def _project(workspace: Workspace, state: WorkspaceState) -> ProjectAdapter | None:
     """Return the workspace's project; what projects need is loaded where there is one."""
-    if "project" not in state.task:
+    if state.task.project is None:
         return None
     from kopt_kb.cli.tune_project import project_of
 
@@ -249,7 +249,7 @@ def _parameters(
         proposers, more = project_proposers(args), project_parameters(project, state)
     return {
         "workspace": args.workspace, "platform": created.platform, "op": problem["op"], "dtype": problem["dtype"],
-        "shapes": problem["shapes"], "framework": state.task.get("framework", ""),
+        "shapes": problem["shapes"], "framework": state.task.framework,
         "route": state.route, "targets": [f"{one.shape}: {one.condition}" for one in stated_targets(state)],
         "policy": policy.name, "stop_scope": policy.stop_scope, "stop_reasons": list(policy.stop_reasons),
         "core_shapes": list(policy.core_shapes) if policy.core_shapes is not None else "all",

@@ -92,7 +92,8 @@ STEPS: tuple[Step, ...] = (
     Step("read_tips", lambda s, _: not s.tips_seq, State.READ_HISTORICAL_TIPS, "read earlier experience"),
     # A kernel or project as it was given is the baseline; PyTorch logic needs a proposal.
     Step(
-        "begin_baseline", lambda s, _: not s.rounds and (s.route == "kernel" or "project" in s.task), State.BASELINE,
+        "begin_baseline", lambda s, _: not s.rounds and (s.route == "kernel" or s.task.project is not None),
+        State.BASELINE,
         "begin round 0 with the kernel or project as it was given",
     ),
     Step(

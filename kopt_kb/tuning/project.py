@@ -56,11 +56,11 @@ class ProjectAdapter:
     @classmethod
     def of(cls, state: WorkspaceState, read: Callable[[str], bytes]) -> ProjectAdapter | None:
         """Return the project of a workspace; None when it has none. `read` gives the bytes of a blob."""
-        kept = state.task.get("project")
+        kept = state.task.project
         if kept is None:
             return None
-        data = read(kept["blob"])
-        return cls(read_project(data, kept["file"]), data, Path(kept["root"]))
+        data = read(kept.blob)
+        return cls(read_project(data, kept.file), data, Path(kept.root))
 
     # ---- before rounds ---------------------------------------------------------------------------
 

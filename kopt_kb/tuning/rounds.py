@@ -186,7 +186,7 @@ class RoundWork:
             return word
 
         times = partial(current.times, current.name)
-        framework = str(state.task.get("framework", ""))
+        framework = state.task.framework
         options = self.options
         lint = (
             partial(options.project.lint, self.session.store.get(state.rounds[0].incumbent))

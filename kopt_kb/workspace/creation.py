@@ -6,7 +6,6 @@ import hashlib
 import platform as host
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
@@ -19,7 +18,7 @@ from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import NoteAdded, WikiState, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout, create_workspace
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
-from kopt_kb.workspace.route import Route, choose_route
+from kopt_kb.workspace.route import RecordedProject, RecordedTask, Route, choose_route
 from kopt_kb.workspace.task import Task, read_demo
 from kopt_kb.workspace.views.readme import new_readme
 
@@ -79,18 +78,18 @@ def _wiki_state(product: Platform) -> WikiState:
 def _created(
     name: str, task: Task, route: Route, product: Platform, kernel: str | None, project: str
 ) -> WorkspaceCreated:
-    words: dict[str, Any] = {
-        "framework": task.framework,
-        "arch": product.identity.arch,
-        "target": product.identity.target,
-        "vendor": product.identity.vendor,
-        "kernel_demo": task.kernel_demo.name if task.kernel_demo is not None else "",
-        "reference_project": task.reference_project,
-        "route": route,
-    }
-    if task.project is not None:
-        words["project"] = {"file": str(task.project.file), "root": str(task.project.root), "blob": project}
-    problem = {**task.problem.to_json(), "task": words}
+    own = task.project
+    recorded = RecordedTask(
+        framework=task.framework,
+        arch=product.identity.arch,
+        target=product.identity.target,
+        vendor=product.identity.vendor,
+        kernel_demo=task.kernel_demo.name if task.kernel_demo is not None else "",
+        reference_project=task.reference_project,
+        route=route,
+        project=RecordedProject(str(own.file), str(own.root), project) if own is not None else None,
+    )
+    problem = {**task.problem.to_json(), "task": recorded.to_json()}
     return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), _versions())
 
 

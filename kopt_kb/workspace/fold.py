@@ -22,7 +22,7 @@ from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.journal.events import Event, EventData
 from kopt_kb.workspace.rounds import ACCEPTED, ISA_SCAN, Bench, Candidate, Entry, Round, Run
-from kopt_kb.workspace.route import route_of
+from kopt_kb.workspace.route import recorded_task
 from kopt_kb.workspace.state import WorkspaceState, machine_of
 
 __all__ = ["Fold", "fold", "folded"]
@@ -96,10 +96,10 @@ def _begin(first: Event) -> WorkspaceState:
     created = first.data
     if not isinstance(created, setup.WorkspaceCreated):
         raise BadInput(f"the journal begins with {first.kind}, not workspace_created", code="KB310")
-    route = route_of(created.problem)
+    task = recorded_task(created.problem)
     problem = recorded_problem(created.problem)
-    zero = Round(0, first.t, is_baseline=route != "pytorch")
-    return WorkspaceState(first.seq, first.zh, created, problem, route, attempts={0: zero})
+    zero = Round(0, first.t, is_baseline=task.route != "pytorch")
+    return WorkspaceState(first.seq, first.zh, created, problem, task, attempts={0: zero})
 
 
 # ---- the workspace -------------------------------------------------------------------------------

@@ -1,15 +1,26 @@
-"""Entry routes: from PyTorch logic, from an existing kernel, or the roofline alone; inferred from what is given."""
+"""The task as a journal keeps it, and its route: from PyTorch logic, from an existing kernel, or the roofline alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import ClassVar, Literal, get_args
 
 from kopt_kb.analysis.frameworks import FRAMEWORKS, framework_named, functions_of, kernels_of
 from kopt_kb.errors import BadInput
+from kopt_kb.wire import Sha256, Wire, plain, read
 
-__all__ = ["LOGIC", "ROUTES", "Route", "choose_route", "route_of", "route_text"]
+__all__ = [
+    "LOGIC",
+    "ROUTES",
+    "RecordedProject",
+    "RecordedTask",
+    "Route",
+    "choose_route",
+    "recorded_task",
+    "route_text",
+]
 
 Route = Literal["pytorch", "kernel", "roofline"]
 ROUTES: tuple[Route, ...] = get_args(Route)
@@ -30,14 +41,53 @@ def route_text(route: Route) -> str:
     return _TEXTS[route]
 
 
-def route_of(problem: Mapping[str, Any]) -> Route:
-    """Return the route in a recorded problem; workspaces from before routes have an existing kernel."""
-    word = problem.get("task", {}).get("route", "kernel")
-    if word not in ROUTES:
-        raise BadInput(
-            f"unknown route {word!r}", where="problem.task.route", fix=f"one of {', '.join(ROUTES)}", code="KB318"
-        )
-    return cast("Route", word)
+@dataclass(frozen=True, slots=True)
+class RecordedProject(Wire):
+    """A project file as it was captured: its path, the project's folder, and the blob with its bytes."""
+
+    file: str
+    root: str
+    blob: Sha256
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTask(Wire):
+    """What was asked for besides the problem, as the first event keeps it.
+
+    Attributes:
+        framework: Language of the kernel; empty where there is none.
+        arch: Architecture of the platform.
+        target: Its compile target.
+        vendor: Its vendor.
+        kernel_demo: Name of the file the workspace starts from.
+        reference_project: Where related code is.
+        route: How the workspace entered the loop; None where the journal is from before routes: an existing kernel.
+        project: The project whose commands judge; None: the kernel file is judged by itself.
+        reference: What judges correctness, where somebody said it.
+    """
+
+    WIRE: ClassVar = (
+        "framework", "arch", "target", "vendor", "kernel_demo", "reference_project", "route?", "project?", "reference?",
+    )  # fmt: skip
+    framework: str = ""
+    arch: str = ""
+    target: str = ""
+    vendor: str = ""
+    kernel_demo: str = ""
+    reference_project: str = ""
+    route: Route | None = None
+    project: RecordedProject | None = None
+    reference: str | None = None
+
+    @property
+    def instructions(self) -> str:
+        """Instruction set of compiled code: sass, amdgcn, or nothing for a vendor without one here."""
+        return {"NVIDIA": "sass", "AMD": "amdgcn"}.get(self.vendor, "")
+
+
+def recorded_task(problem: Mapping[str, object]) -> RecordedTask:
+    """Return the task in a recorded problem; raises `WireError` where it is none."""
+    return read(RecordedTask, plain(problem.get("task", {})), where="problem.task")
 
 
 def choose_route(asked: str | None, demo: Path | None, source: bytes, framework: str) -> Route:

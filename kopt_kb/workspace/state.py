@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import BadInput
@@ -21,7 +20,7 @@ from kopt_kb.workspace.journal import campaign_events as loop
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, Run
-from kopt_kb.workspace.route import Route
+from kopt_kb.workspace.route import RecordedTask, Route
 
 __all__ = ["MachineKey", "WorkspaceState", "machine_of"]
 
@@ -41,7 +40,7 @@ class WorkspaceState:
     Attributes:
         created: The first event's data.
         problem: The operation, dtype and tolerance of the start, with the shapes of the targets in force.
-        route: How the workspace enters the tuning loop.
+        task: What was asked for besides the problem.
         specs: Registered rows by key, the latest registration of each.
         unknown: Needed values nobody publishes, by key.
         targets: The targets in force, and the sequence number of the event that set them.
@@ -72,7 +71,7 @@ class WorkspaceState:
     head: str
     created: setup.WorkspaceCreated
     problem: Problem
-    route: Route
+    task: RecordedTask
     specs: Mapping[str, setup.SpecRow] = field(default_factory=dict)
     unknown: Mapping[str, setup.UnknownRow] = field(default_factory=dict)
     targets: setup.TargetSet | None = None
@@ -106,9 +105,9 @@ class WorkspaceState:
     # ---- the workspace ---------------------------------------------------------------------------
 
     @property
-    def task(self) -> dict[str, Any]:
-        """What the user asked for besides the problem: framework, architecture, notes, reference project."""
-        return dict(self.created.problem.get("task", {}))
+    def route(self) -> Route:
+        """How the workspace entered the loop; those from before routes have an existing kernel."""
+        return self.task.route or "kernel"
 
     @property
     def kernel(self) -> str:

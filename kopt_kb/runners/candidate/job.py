@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
 
+from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.process import Started
 from kopt_kb.runners.candidate.answers import Answer
@@ -42,13 +43,13 @@ class PruningRules(Wire):
 
     Attributes:
         target: Public target name.
-        limits: Fields of `kopt_kb.analysis.occupancy.limits.Limits`.
+        limits: What an SM of it offers; None where they are not known.
         unavailable: Why nothing can be pruned; empty when it can.
         seconds: Seconds that compiling ahead may take.
     """
 
     target: str = ""
-    limits: JsonMap = field(default_factory=dict)
+    limits: Limits | None = None
     unavailable: str = ""
     seconds: float = 0.0
 

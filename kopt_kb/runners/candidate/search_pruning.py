@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.errors import KoptError
@@ -22,7 +21,6 @@ from kopt_kb.static.limits import limits_of
 from kopt_kb.static.pruning import Config, PruneOptions, Removed, judge_configs, op_cases
 from kopt_kb.static.static_profile import Case
 from kopt_kb.wiki.registry import Platform
-from kopt_kb.wire import plain
 
 __all__ = ["PRUNED", "Pruner", "SearchPruner", "pruner_of", "pruning_rules"]
 
@@ -52,7 +50,7 @@ class Pruner(Protocol):
 def pruning_rules(platform: Platform) -> PruningRules:
     """Return target and sourced limits, for whoever runs the search, or why they are not known."""
     try:
-        return PruningRules(platform.identity.target, asdict(limits_of(platform)))
+        return PruningRules(platform.identity.target, limits_of(platform))
     except KoptError as error:
         return PruningRules(unavailable=str(error)[:300])
 
@@ -138,12 +136,11 @@ def pruner_of(rules: PruningRules | None, file: Path, dtype: str, cache_folder: 
     """
     if rules is None:
         return "not asked for"
-    if rules.unavailable:
-        return rules.unavailable
+    if rules.limits is None:
+        return rules.unavailable or "no limits are known"
 
     def cases(shape: str) -> Callable[[Config], Case | None]:
         return op_cases(file, parse_shape(shape), dtype)
 
     options = PruneOptions(time_limit_s=_COMPILE_S, cache_folder=cache_folder)
-    limits = Limits(**cast("Any", plain(rules.limits)))
-    return SearchPruner(cases, rules.target, limits, rules.seconds, options)
+    return SearchPruner(cases, rules.target, rules.limits, rules.seconds, options)

@@ -56,7 +56,7 @@ def blob_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Fin
 def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
     """Yield a finding when kernel.py is not the best version; before one was accepted it may be anything."""
     best = state.best
-    if best is None or best.snapshot is None or "project" in state.task:
+    if best is None or best.snapshot is None or state.task.project is not None:
         return
     fix = f"`kb tune` and `kb bench` start from v{best.number}: keep your edit elsewhere and check that version out"
     try:

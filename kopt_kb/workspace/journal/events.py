@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import ClassVar, TypeGuard
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import JsonMap, Wire, WireError, plain, read
@@ -95,7 +95,7 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def checked_data(kind: str, data: EventData | Mapping[str, Any]) -> EventData:
+def checked_data(kind: str, data: EventData | Mapping[str, object]) -> EventData:
     """Validate data that is about to be written.
 
     Raises:
@@ -109,7 +109,7 @@ def checked_data(kind: str, data: EventData | Mapping[str, Any]) -> EventData:
     return read(KINDS[kind], plain(data), where=kind)
 
 
-def event_from_json(members: Mapping[str, Any]) -> Event:
+def event_from_json(members: Mapping[str, object]) -> Event:
     """The event of a parsed line.
 
     A newer version's event that this one can't read becomes `ForeignData`; one of this version has to
@@ -121,13 +121,17 @@ def event_from_json(members: Mapping[str, Any]) -> Event:
     for name in _ENVELOPE - members.keys():
         raise WireError("is missing", where=name)
     version, seq, kind = members["v"], members["seq"], members["kind"]
-    if type(version) is not int or version < 1 or type(seq) is not int or not isinstance(kind, str):
+    if not (_is_whole(version) and version >= 1 and _is_whole(seq) and isinstance(kind, str)):
         raise WireError("version, sequence number and kind have to be integer, integer and text", where="v")
     data = _data(version, kind, members)
     return Event(version, seq, _valid_time(members["t"]), kind, data, str(members["zh"]))
 
 
-def _data(version: int, kind: str, members: Mapping[str, Any]) -> EventData:
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _data(version: int, kind: str, members: Mapping[str, object]) -> EventData:
     known = KINDS.get(kind)
     if version > VERSION:
         return read(ForeignData, {"raw": members["data"]}, where=kind)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from kopt_kb.wire import WireError, canonical, plain
 from kopt_kb.workspace.journal.campaign_events import Resumed
@@ -193,7 +193,7 @@ class Journal:
         last = self._events[-1] if self._events else None
         return Head(last.seq, last.zh) if last else Head(0, GENESIS)
 
-    def append(self, kind: str, data: EventData | Mapping[str, Any]) -> Event:
+    def append(self, kind: str, data: EventData | Mapping[str, object]) -> Event:
         """Write one event; it is durable when this returns.
 
         Args:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from kopt_kb import wire
-from kopt_kb.analysis.isa.targets import isa_targets
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.runners.candidate.answers import Check, kept_run
 from kopt_kb.workspace.journal.round_events import GateJudged, Measured
@@ -17,7 +16,7 @@ from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
 from kopt_kb.workspace.views import memory_model as model
 from kopt_kb.workspace.views.lessons import directions, last_words, pitfalls, searched
 from kopt_kb.workspace.views.memory_model import Iteration, Pitfall, Words
-from kopt_kb.workspace.views.readme import uses_matrix
+from kopt_kb.workspace.views.readme import isa_goals
 from kopt_kb.workspace.views.words import BlobReader, free_text, of_kind, plain
 
 __all__ = ["document_of", "iteration_of", "judged_rates", "memory_files", "memory_text"]
@@ -264,10 +263,9 @@ def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int, 
 
 def _isa(state: WorkspaceState, attempt: Round) -> tuple[model.IsaProgress, ...]:
     """Return the README's ISA targets; what the compiled code was found to hold gives current and met."""
-    code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
     read = {str(item.get("metric")): item for one in (*attempt.profiles, *attempt.scans) for item in one.evidence}
     rows = []
-    for target in isa_targets(code, matrix_product=uses_matrix(state)):
+    for target in isa_goals(state):
         item = read.get(target.id, {})
         value, met = item.get("value"), item.get("met")
         current = float(value) if isinstance(value, float | int) and not isinstance(value, bool) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from kopt_kb.analysis.isa.targets import isa_targets
+from kopt_kb.analysis.isa.targets import IsaTarget, isa_targets
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
@@ -17,7 +17,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.views.blocks import render_block
 
-__all__ = ["BLOCKS", "new_readme", "render_blocks", "uses_matrix"]
+__all__ = ["BLOCKS", "isa_goals", "new_readme", "render_blocks"]
 
 TBD = "TBD"
 _EXACTNESS = {"exact": "exact", "upper_bound": "an upper bound", "lower_bound": "a lower bound"}
@@ -56,7 +56,7 @@ def _target(state: WorkspaceState) -> str:
     return _bullets(
         [
             ("platform", state.created.platform),
-            ("arch", f"{task.get('arch', '')} ({task.get('target', '')})"),
+            ("arch", f"{task.arch} ({task.target})"),
             ("framework", _framework(state)),
             ("dtype", problem.dtype),
             ("kernel type", problem.op),
@@ -65,7 +65,7 @@ def _target(state: WorkspaceState) -> str:
 
 
 def _framework(state: WorkspaceState) -> str:
-    return str(state.task.get("framework") or ("none" if state.route == "roofline" else ""))
+    return state.task.framework or ("none" if state.route == "roofline" else "")
 
 
 def _execution(_: WorkspaceState) -> str:
@@ -74,8 +74,8 @@ def _execution(_: WorkspaceState) -> str:
 
 def _reference(state: WorkspaceState) -> str:
     task = state.task
-    own = f"the test command of {task['project']['file']}" if "project" in task else _REFERENCES[state.route]
-    return str(task.get("reference") or own)
+    own = _REFERENCES[state.route] if task.project is None else f"the test command of {task.project.file}"
+    return task.reference or own
 
 
 def _inputs(state: WorkspaceState) -> str:
@@ -95,7 +95,7 @@ def _inputs(state: WorkspaceState) -> str:
 
 
 def _latency_text(state: WorkspaceState) -> str:
-    if "project" in state.task:
+    if state.task.project is not None:
         return "what the project's own benchmark prints"
     return (
         "the median of single calls, each timed by device events after the caches were overwritten, incumbent and "
@@ -106,7 +106,7 @@ def _latency_text(state: WorkspaceState) -> str:
 def _demo(state: WorkspaceState) -> str:
     if state.created.kernel is None:
         return "none"
-    return f"{state.task.get('kernel_demo')} (copied to kernel.py, sha256 {state.created.kernel})"
+    return f"{state.task.kernel_demo} (copied to kernel.py, sha256 {state.created.kernel})"
 
 
 _REFERENCES = {
@@ -117,7 +117,7 @@ _REFERENCES = {
 
 
 def _constraints(state: WorkspaceState) -> str:
-    profiler = "ncu" if state.task.get("vendor") == "NVIDIA" else "rocprofv3"
+    profiler = "ncu" if state.task.vendor == "NVIDIA" else "rocprofv3"
     return "\n".join(
         [
             f"- Bottlenecks are found by profiling with {profiler}; timing never names a bottleneck.",
@@ -126,7 +126,7 @@ def _constraints(state: WorkspaceState) -> str:
             "- Targets change only through `kb workspace set`, with a reason and an author.",
             "- One hypothesis a round; correctness before time; every accepted round is a snapshot.",
             f"- Knowledge base: {state.created.wiki.root}",
-            f"- Reference project: {state.task.get('reference_project') or 'none'}",
+            f"- Reference project: {state.task.reference_project or 'none'}",
         ]
     )
 
@@ -255,28 +255,27 @@ def _task(state: WorkspaceState) -> str:
     return _bullets(
         [
             ("platform", state.created.platform),
-            ("arch", task.get("arch")),
+            ("arch", task.arch),
             ("framework", _framework(state)),
-            *([("route", route_text(state.route))] if "route" in task else []),
+            *([("route", route_text(state.route))] if task.route is not None else []),
             ("dtype", problem.dtype),
             ("shapes", shapes),
             ("correctness_threshold", format_exact(problem.tolerance.rel_l2_err)),
             ("stop_condition", "every condition under Stop Conditions, or its aggregate, as the policy says"),
-            ("reference_project", task.get("reference_project") or "none"),
+            ("reference_project", task.reference_project or "none"),
             ("created", f"{state.times[1]}, kopt-kb {state.created.versions.get('kopt-kb', '')}"),
         ]
     )
 
 
-def uses_matrix(state: WorkspaceState) -> bool:
-    """Return whether the work has operations of the matrix engine: only then matrix instructions are a goal."""
-    return any(flop.engine == "matrix" for one in state.rooflines for flop in one.work.flops)
+def isa_goals(state: WorkspaceState) -> tuple[IsaTarget, ...]:
+    """Return the ISA targets; matrix instructions are a goal only where the work has operations of that engine."""
+    has_matrix = any(flop.engine == "matrix" for one in state.rooflines for flop in one.work.flops)
+    return tuple(isa_targets(state.task.instructions, matrix_product=has_matrix))
 
 
 def _isa(state: WorkspaceState) -> str:
-    code = {"NVIDIA": "sass", "AMD": "amdgcn"}.get(str(state.task.get("vendor")), "")
-    lines = [f"- {one.text}: {one.reason}" for one in isa_targets(code, matrix_product=uses_matrix(state))]
-    return "\n".join(lines) or TBD
+    return "\n".join(f"- {one.text}: {one.reason}" for one in isa_goals(state)) or TBD
 
 
 _RENDER = {

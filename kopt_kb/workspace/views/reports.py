@@ -123,7 +123,7 @@ def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     kernel = memory.kernel.blob or state.created.kernel
     lines += bullets(
         [
-            f"kernel: {'editable files of the project' if 'project' in state.task else 'kernel.py'}, sha256 {kernel}",
+            f"kernel: {_what(state)}, sha256 {kernel}",
             f"problem: {problem.op}, {problem.dtype}, {', '.join(memory.problem.shapes)}",
             f"platform: {state.created.platform}",
             f"tolerance: relative error <= {format_exact(problem.tolerance.rel_l2_err)} ({problem.tolerance.reason})",
@@ -147,6 +147,10 @@ def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     lines += bullets(_specs(state), "none is registered")
     lines += ["## Notes", "", *_notes(attempt, blob)]
     return {"baseline_report.md": _finish(lines)}
+
+
+def _what(state: WorkspaceState) -> str:
+    return "kernel.py" if state.task.project is None else "editable files of the project"
 
 
 def _stage_one(state: WorkspaceState, baseline: Round) -> list[str]:
@@ -253,7 +257,7 @@ def optimize_log(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     ended = f"stopped: {state.stopped.reason}" if state.stopped is not None else "running"
     lines += bullets(
         [
-            f"operator: {state.problem.op}", f"language: {state.task.get('framework') or 'unknown'}",
+            f"operator: {state.problem.op}", f"language: {state.task.framework or 'unknown'}",
             f"GPU: {state.created.platform}", f"campaign: {state.created.name}", f"start time: {state.times[1]}",
             f"status: {ended}",
         ]

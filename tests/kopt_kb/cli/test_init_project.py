@@ -36,7 +36,7 @@ def test_everything_comes_from_the_file(init, project_root: Path, wiki_root: Pat
     assert [len(one) for one in state.problem.shapes] == [3] * 5 and state.problem.dtype == "fp16"
     assert {one.value for one in state.targets.targets if one.shape} == {"30"}
     assert (root / "kernel.py").read_bytes() == (project_root / "ops" / "gemm.py").read_bytes()
-    assert state.task["project"]["root"] == str(project_root)
+    assert state.task.project.root == str(project_root)
     readme = (root / "README.md").read_text()
     assert "the performance target > 30 TFLOPS, a share of the documented roof" in readme
     assert "what the project's own benchmark prints" in readme and "do_bench" not in readme

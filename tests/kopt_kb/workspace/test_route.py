@@ -9,10 +9,11 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wire import WireError
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.memory_edit import Hypothesis, create_version
-from kopt_kb.workspace.route import ROUTES, choose_route, route_of, route_text
+from kopt_kb.workspace.route import ROUTES, RecordedTask, choose_route, recorded_task, route_text
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.views.render import render_workspace, texts_of
 from kopt_kb.workspace.workspace import Workspace
@@ -72,10 +73,10 @@ def test_the_pytorch_route_names_the_frameworks_it_knows() -> None:
 
 def test_a_workspace_from_before_routes_has_a_kernel() -> None:
     """No word means kernel; a word nobody knows is refused."""
-    assert route_of({}) == route_of({"task": {}}) == "kernel"
-    assert [route_of({"task": {"route": one}}) for one in ROUTES] == list(ROUTES)
-    with pytest.raises(BadInput, match="unknown route"):
-        route_of({"task": {"route": "x"}})
+    assert recorded_task({}) == recorded_task({"task": {}}) == RecordedTask()
+    assert [recorded_task({"task": {"route": one}}).route for one in ROUTES] == list(ROUTES)
+    with pytest.raises(WireError, match="problem.task.route: has to be one of pytorch, kernel, roofline"):
+        recorded_task({"task": {"route": "x"}})
     assert len({route_text(one) for one in ROUTES}) == 3
 
 

@@ -18,7 +18,7 @@ def test_a_fresh_workspace(workspace: Workspace) -> None:
     """Platform, problem, specs, targets, times."""
     state = workspace.state()
     assert (state.created.platform, state.problem.op, state.seq, state.targets_seq) == ("T10", "rms_norm", 3, 3)
-    assert state.task["framework"] == "Triton"
+    assert state.task.framework == "Triton"
     assert len(state.rooflines) == 2
     assert set(state.times) == {1, 2, 3}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -206,4 +205,4 @@ def test_rules_are_plain_data(wiki_root: Path) -> None:
     """They travel as JSON; the invented target has too few rows, and still some."""
     found = pruning_rules(Registry.open(wiki_root).platform("T10"))
     assert read(PruningRules, found.to_json()) == found and found.target == "sm_00"
-    assert math.isclose(found.limits["warp_size"], 32)
+    assert found.limits is not None and found.limits.warp_size == 32
