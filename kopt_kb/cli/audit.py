@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the findings; exit 1 when there are any."""
     named = args.wiki or os.environ.get("KOPT_GPU_WIKI")
-    report = audit(args.path, Registry.open(*args.wiki) if named else None)
+    report = audit(args.path, Registry.open(*args.wiki, use_cache=False) if named else None)
     if args.json:
         print_json(report.to_json())
     else:

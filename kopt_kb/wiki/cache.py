@@ -1,15 +1,23 @@
-"""The cache of compiled pages: content-keyed files in the user's cache folder, never trusted to be there."""
+"""The cache of compiled pages: content-keyed files in the user's cache folder, never trusted to be there, or whole.
+
+A file is the sha256 of what follows, a line end, and one JSON document. That finds damage; what somebody else wrote is
+found by whoever uses it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import stat
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 __all__ = ["cache_folder", "code_digest", "digest", "load", "store"]
+
+_MOST_BYTES = 64 << 20
+"""No compiled page is larger by far."""
 
 
 def cache_folder() -> Path:
@@ -40,11 +48,22 @@ def digest(*contents: bytes) -> str:
 
 
 def load(key: str) -> Any | None:
-    """Return what was stored under the key, or None if it is missing or unreadable."""
+    """Return what was stored under the key, or None if it is missing, damaged, too large or no regular file."""
     try:
-        return json.loads((cache_folder() / f"{key}.json").read_bytes())
-    except (OSError, ValueError):
+        with open(cache_folder() / f"{key}.json", "rb", opener=_regular) as file:
+            seal, _, body = file.read(_MOST_BYTES).partition(b"\n")
+        return json.loads(body) if seal.decode() == hashlib.sha256(body).hexdigest() else None
+    except (OSError, ValueError, RecursionError):
         return None
+
+
+def _regular(path: str, flags: int) -> int:
+    """Open without following a link or waiting for a pipe."""
+    opened = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise OSError("no regular file")
+    return opened
 
 
 def store(key: str, value: object) -> None:
@@ -55,8 +74,9 @@ def store(key: str, value: object) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file, ensure_ascii=False, separators=(",", ":"))
+        body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
         Path(temporary).replace(folder / f"{key}.json")
     except OSError:
         return

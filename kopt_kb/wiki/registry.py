@@ -181,7 +181,7 @@ class Registry:
         last: BadInput | None = None
         for wiki in self.wikis:
             try:
-                return Platform(wiki, wiki.names.resolve(name))
+                return Platform(wiki, wiki.resolve(name))
             except BadInput as error:
                 last = error if last is None or hasattr(error, "candidates") else last
         for wiki in self.wikis:

@@ -10,9 +10,9 @@ from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.quantity.quantity import Absent, Cited, Derived, Quantity, Unknown
 from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.faults import Fault, WikiFaults
-from kopt_kb.wiki.row import Row, row_hash
+from kopt_kb.wiki.indexed import says_what_its_line_says
+from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
-from kopt_kb.wiki.tables import split_cells
 from kopt_kb.wiki.vocabulary import METRICS
 from kopt_kb.wiki.wiki import Wiki
 
@@ -27,13 +27,11 @@ def citation_of(row: Row) -> Citation:
 
 
 def reread(wiki: Wiki, row: Row) -> None:
-    """Read the cited line again and compare its hash; raises `WikiFaults` when it is not the same row."""
+    """Read the cited line again and compare all that it says; raises `WikiFaults` when it is not the same row."""
     content = wiki.read(row.path)
     lines = content.split(b"\n") if content is not None else []
-    text = lines[row.line - 1].decode("utf-8", "replace") if row.line <= len(lines) else ""
-    cells = split_cells(text)
-    same = cells is not None and len(cells) == 7 and cells[0] == row.metric
-    if not same or cells is None or row_hash(row.key, cells[1], cells[2], cells[4], row.sources) != row.sha:
+    text = lines[row.line - 1].decode("utf-8", "replace") if 0 < row.line <= len(lines) else ""
+    if not says_what_its_line_says(row, text):
         raise WikiFaults(
             (
                 Fault(

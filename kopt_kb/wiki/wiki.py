@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki import cache
+from kopt_kb.wiki.indexed import front_stands, says_what_its_pages_say
 from kopt_kb.wiki.names import FrontMatter, Identity, NameIndex
 from kopt_kb.wiki.sheet import MAX_BYTES, Sheet
 
@@ -48,6 +49,17 @@ def installed_root() -> Path | None:
     return root.resolve() if root.parent.name == "kopt_kb" else None
 
 
+def _stored_fronts(stored: object, paths: list[str]) -> dict[str, FrontMatter]:
+    """Return path → front matter as the cache has it; empty when it is not of these pages."""
+    try:
+        fronts = dict(stored)  # type: ignore[call-overload]
+        for path, front in fronts.items():
+            Identity.from_front(front, path)
+    except (TypeError, ValueError, AttributeError):
+        return {}
+    return fronts if list(fronts) == paths else {}
+
+
 class Wiki:
     """One wiki folder, read only.
 
@@ -62,6 +74,9 @@ class Wiki:
         self._bytes: dict[str, bytes] = {}
         self._sheets: dict[str, Sheet] = {}
         self._pages: dict[str, Page] = {}
+        self._heads: dict[str, bytes] = {}
+        self._fronts: dict[str, FrontMatter] = {}
+        self._is_read = False
         self.label = "packaged with kopt-kb" if root == packaged_root() else str(root.resolve())
         if not (root / "hardware").is_dir():
             raise WikiNotFound(
@@ -103,14 +118,34 @@ class Wiki:
     def names(self) -> NameIndex:
         """The index of all platform names, from the front matter of the product pages."""
         paths = self.pages("hardware")
-        contents = [self._head(path) for path in paths]
-        key = "names-" + cache.digest("\n".join(paths).encode(), *contents)
-        stored = cache.load(key) if self.use_cache else None
-        if stored is None:
-            stored = [[path, self._front(content)] for path, content in zip(paths, contents, strict=True)]
+        self._heads = {path: self._head(path) for path in paths}
+        key = "names-" + cache.digest("\n".join(paths).encode(), *self._heads.values())
+        self._fronts = _stored_fronts(cache.load(key), paths) if self.use_cache else {}
+        if not self._fronts:
+            self._fronts = {path: self._front(content) for path, content in self._heads.items()}
+            self._is_read = True
             if self.use_cache:
-                cache.store(key, stored)
-        return NameIndex(tuple(Identity.from_front(front, path) for path, front in stored if front.get("platform")))
+                cache.store(key, list(self._fronts.items()))
+        return NameIndex(
+            tuple(Identity.from_front(front, path) for path, front in self._fronts.items() if front.get("platform"))
+        )
+
+    def resolve(self, name: str) -> Identity:
+        """Return the product of a name, as its page says it now; raises like `NameIndex.resolve`."""
+        try:
+            found = self.names.resolve(name)
+            head = self._heads[found.path].decode("utf-8", "replace")
+            if self._is_read or front_stands(self._fronts[found.path], head):
+                return found
+        except BadInput:
+            if self._is_read:
+                raise
+        self._is_read = True  # the index is not what the pages say, or does not know what they might
+        fronts = {path: self._front(content) for path, content in self._heads.items()}
+        self.names = NameIndex(
+            tuple(Identity.from_front(one, path) for path, one in fronts.items() if one.get("platform"))
+        )
+        return self.names.resolve(name)
 
     def _head(self, path: str) -> bytes:
         """Return a page's bytes as far as its front matter needs them: a name lookup reads no tables."""
@@ -135,15 +170,23 @@ class Wiki:
         key = cache.digest(
             *(content if content is not None else b"-" for content in parts.values()), identity.path.encode()
         )
-        stored = cache.load(key) if self.use_cache else None
-        if stored is not None:
-            sheet = Sheet.from_cache(stored)
-        else:
+        there = tuple(path for path, content in parts.items() if content is not None)
+        sheet = self._stored(key, there) if self.use_cache else None
+        if sheet is None:
             sheet = self._compile(identity, target_path, measured_path)
             if self.use_cache:
                 cache.store(key, sheet.to_cache())
         self._sheets[identity.path] = sheet
         return sheet
+
+    def _stored(self, key: str, paths: tuple[str, ...]) -> Sheet | None:
+        """Return the sheet that the cache has, if it says what the pages say."""
+        stored = cache.load(key)
+        try:
+            sheet = Sheet.from_cache(stored) if stored is not None else None
+            return sheet if sheet is not None and says_what_its_pages_say(sheet, paths, self.read) else None
+        except (TypeError, ValueError, KeyError, AttributeError, LookupError):
+            return None
 
     def _compile(self, identity: Identity, target_path: str, measured_path: str) -> Sheet:
         from kopt_kb.wiki.merge import build_sheet

@@ -64,11 +64,15 @@ def parse_factor(text: str) -> Fraction:
 
 
 def registry_of(state: WorkspaceState, wikis: Sequence[str] = ()) -> Registry:
-    """Return the wiki asked for, else the one the workspace was made from if it is still there."""
+    """Return the wiki asked for, else the one the workspace was made from if it is still there.
+
+    Its pages are compiled anew: whoever judges a workspace believes no cache.
+    """
     if wikis or os.environ.get("KOPT_GPU_WIKI"):
-        return Registry.open(*wikis)
+        return Registry.open(*wikis, use_cache=False)
     root = Path(state.created.wiki.root)
-    return Registry.open(root) if root.is_absolute() and (root / "hardware").is_dir() else Registry.open()
+    found = (root,) if root.is_absolute() and (root / "hardware").is_dir() else ()
+    return Registry.open(*found, use_cache=False)
 
 
 def factor_in_force(state: WorkspaceState) -> Fraction:
