@@ -348,10 +348,14 @@ def _seldom(device: FakeDriver, values: list[Any], sizes: list[int]) -> None:
     _plus(2 if next(_CALLS) % 7 == 6 else 1)(device, values, sizes)
 
 
+def _copies(device: FakeDriver, values: list[Any], sizes: list[int]) -> None:
+    device.poke(values[1], device.peek(values[0], sizes[0]))
+
+
 BEHAVIOURS: dict[str, Callable[[FakeDriver, list[Any], list[int]], None]] = {
     "plusone": _plus(1), "wrong": _plus(2), "fault": _fault, "beyond": _beyond, "changes": _changes,
     "remembers": _remembers, "seldom": _seldom, "nothing": lambda *_: None, "hang": _plus(1),
-    "dies": lambda *_: sys.exit(7),
+    "copies": _copies, "dies": lambda *_: sys.exit(7),
 }  # fmt: skip
 
 
@@ -361,7 +365,7 @@ class FakeReference:
     def __init__(self) -> None:
         self._offers: dict[str, Open] = {}
         self._wrote: dict[tuple[str, int], tuple[bytes, ...]] = {}
-        self.filled = 0
+        self.filled = self.checks_asked = 0
         self._random = random.SystemRandom()
 
     def answer(self, question: Wire) -> Wire:
@@ -379,6 +383,7 @@ class FakeReference:
         return self._offers[key].slots[number]
 
     def _fill(self, question: Fill) -> Filled:
+        self.checks_asked += question.check
         for number in question.slots:
             slot = self._slot(question.key, number)
             if question.like:

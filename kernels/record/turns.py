@@ -177,10 +177,11 @@ class Entry:
         if self.travel == "files":
             for one in slot.outputs:
                 Path(one.path).write_bytes(self._driver.read(replay.place(one.buffer), one.size_bytes))
-            return [*replay.changed(given), *replay.unclean()]
+            return [*replay.guard_faults(), *replay.changed(given), *replay.unclean()]
         raised = self._driver.read(self._bench.flag, 4 * min(max(len(slot.inputs), 1), 256))
         names = [one.buffer for place, one in enumerate(slot.inputs) if raised[4 * (place % 256)]]
-        return [*(f"input {name} was changed" for name in dict.fromkeys(names)), *replay.unclean()]
+        changed = [f"input {name} was changed" for name in dict.fromkeys(names)]
+        return [*replay.guard_faults(), *changed, *replay.unclean()]
 
     # ---- turns -------------------------------------------------------------------------------
 
@@ -193,7 +194,6 @@ class Entry:
         if self._chain:
             single.append(self._chained(numbers[1:]))
         touched = [fault for launch in single for fault in launch.touched]
-        touched += [fault for replay in self._sets for fault in replay.guard_faults()]
         return Turn(
             tuple(one.times_s[0] for one in single), tuple(one.clocks_hz[0] for one in single),
             tuple(one.whole_s[0] for one in single), tuple(one.host_s[0] for one in single),

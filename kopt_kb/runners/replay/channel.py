@@ -32,6 +32,10 @@ class ChildEndedError(FindingError):
 class Channel(Protocol):
     """A child as its asker sees it."""
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+
     def first(self, kind: type[T], limit_s: float) -> T:
         """Return what it says before it is asked anything."""
 
@@ -56,6 +60,11 @@ class ProcessChannel:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         self._talk = Talk(command, env=environment(more, ours=True), stderr=self._log)
         self._ended = False
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._talk.child.pid
 
     def first(self, kind: type[T], limit_s: float) -> T:
         """Return what it says before it is asked anything."""

@@ -24,11 +24,14 @@ from kopt_kb.runners.replay.pairs import Pair, Plan, WrongError, planned
 from kopt_kb.runners.replay.sequential import LOOKS, Bound, SequentialTest, delta_of
 from kopt_kb.wire import Wire
 
-__all__ = ["Clock", "ContestResult", "ShapeTimes", "Verdict", "contest"]
+__all__ = ["Clock", "ContestResult", "ShapeTimes", "Times", "Verdict", "contest", "held_against"]
 
 Verdict = Literal["accepted", "not_faster", "undecided", "unavailable", "wrong", "fault"]
 """Beside the test's outcomes: the candidate's result is `wrong` or it touched what it may not; its kernel is at `fault`
 (it faulted or hung). What goes wrong with the incumbent or with the clock makes a contest `unavailable`."""
+
+Times = Mapping[str, Mapping[str, Sequence[float]]]
+"""Shape → side → seconds of launches."""
 
 _MOST_REFUSED = 32
 """Quads whose events disagree with the host's clock, above which a contest ends."""
@@ -141,8 +144,16 @@ def contest(
         MissingTool: No GPU, or something is not installed.
         FindingError: The reference fails.
     """
+    return held_against(judges, incumbent, candidate, least_gain=least_gain, floor=floor)[0]
+
+
+def held_against(
+    judges: Judges, incumbent: Mapping[str, Path], candidate: Mapping[str, Path], *, least_gain: float, floor: float
+) -> tuple[ContestResult, Times]:
+    """Return what `contest` does, and the seconds of every launch that counted, by shape and side."""
     _check(incumbent, candidate)
-    return _Contest(judges, incumbent, candidate, delta_of(least_gain, floor)).result()
+    run = _Contest(judges, incumbent, candidate, delta_of(least_gain, floor))
+    return run.result(), run.times
 
 
 def _check(incumbent: Mapping[str, Path], candidate: Mapping[str, Path]) -> None:
@@ -182,6 +193,11 @@ class _Contest:
         self._refused, self._settled = 0, True
         self._device: Device | None = None
         self._began = judges.now_s()
+
+    @property
+    def times(self) -> Times:
+        """Shape → side → seconds of every launch that counted."""
+        return {shape: seen.times for shape, seen in self._seen.items()}
 
     def result(self) -> ContestResult:
         """Run until the test has an outcome, something ends the contest, or all quads are measured."""
@@ -294,9 +310,3 @@ class _Contest:
             shape, medians[0], medians[1], self._test.shape_means().get(shape), len(self._test.values(shape)),
             plan.launches, plan.chain, seen.empty_s, seen.travel, seen.worst,
         )  # fmt: skip
-
-
-def geometric_mean_s(shapes: Sequence[ShapeTimes], side: Literal["incumbent", "candidate"]) -> float:
-    """Return the geometric mean over shapes of a side's times."""
-    times = [one.incumbent_s if side == "incumbent" else one.candidate_s for one in shapes]
-    return math.exp(statistics.fmean(map(math.log, times)))

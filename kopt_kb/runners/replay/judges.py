@@ -6,6 +6,7 @@ to reproduce the time of known work, or the device counts as lost.
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -104,6 +105,7 @@ class Judges:
 
     Attributes:
         travel: How contents are asked to travel; by files once IPC failed.
+        ends_at: Moment of `time.monotonic` after which nothing more is asked.
         faults: What happened to children so far.
     """
 
@@ -113,7 +115,17 @@ class Judges:
         self._reference: Channel | None = None
         self._known_s, self._suspect, self._number = 0.0, False, 0
         self.travel: Travel = "ipc"
+        self.ends_at = math.inf
         self.faults: list[str] = []
+
+    @property
+    def pid(self) -> int:
+        """The process of a judge; 0 while there is none."""
+        return next((channel.pid for channel, _ in self._sides.values()), 0)
+
+    def judged_by(self, reference: Path) -> None:
+        """Take another reference file from now on."""
+        self._file = reference.resolve()
 
     @property
     def now_s(self) -> Callable[[], float]:
@@ -159,12 +171,21 @@ class Judges:
     def _asked(self, side: str, question: Wire, kind: type[Answer], limit_s: float) -> Answer:
         self.device(side)
         try:
-            answer = self._sides[side][0].ask(question, kind, limit_s)
+            answer = self._sides[side][0].ask(question, kind, self._left_s(limit_s))
         except KoptError as error:
-            raise self._lost(side, error.what) from None
+            lost = self._lost(side, error.what)
+            self._left_s(limit_s)
+            raise lost from None
         if answer.fatal:
             raise self._lost(side, answer.error)
         return answer
+
+    def _left_s(self, limit_s: float) -> float:
+        """Return the seconds that an answer may take; raises `TimeoutError` when none are left."""
+        left_s = self.ends_at - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError("the judges' time is over")
+        return min(limit_s, left_s)
 
     def _lost(self, side: str, what: str) -> FaultError:
         channel, _ = self._sides.pop(side)
@@ -177,9 +198,10 @@ class Judges:
         if self._reference is None:
             self._reference = self._starting.reference()
         try:
-            answer = self._reference.ask(question, kind, _REFERENCE_S)
+            answer = self._reference.ask(question, kind, self._left_s(_REFERENCE_S))
         except ChildEndedError as error:
             self._reference = None
+            self._left_s(_REFERENCE_S)
             raise self._reference_fails(error.what) from None
         if answer.error:
             raise self._reference_fails(answer.error)
@@ -236,14 +258,19 @@ class Judges:
         self._referred(Open(made.key, str(self._file), record.shape, record.dtype, record.outputs, made.slots), Opened)
 
     def unload(self, made: Loading) -> None:
-        """Give back what a loading holds; nothing when its child has ended."""
-        self._referred(Close(made.key), Opened)
-        if made.side in self._sides:
-            self._asked(made.side, Unload(made.key), Loaded, _LOAD_S)
+        """Give back what a loading holds, whatever the time; nothing where its child has ended."""
+        ends_at, self.ends_at = self.ends_at, math.inf
+        try:
+            if self._reference is not None:
+                self._referred(Close(made.key), Opened)
+            if made.side in self._sides:
+                self._asked(made.side, Unload(made.key), Loaded, _LOAD_S)
+        finally:
+            self.ends_at = ends_at
 
-    def fill(self, made: Loading, slots: Sequence[int], like: Loading | None = None) -> None:
-        """Have fresh contents put into slots, or those of another loading's slots of the same numbers."""
-        self._referred(Fill(made.key, tuple(slots), like.key if like else ""), Filled)
+    def fill(self, made: Loading, slots: Sequence[int], like: Loading | None = None, *, check: bool = False) -> None:
+        """Have contents put into slots: fresh ones, those of another loading's slots of these numbers, or a check's."""
+        self._referred(Fill(made.key, tuple(slots), like.key if like else "", check), Filled)
         made.unsealed.update(slots)
 
     def compare(self, made: Loading, slots: Sequence[int]) -> tuple[SlotResult, ...]:

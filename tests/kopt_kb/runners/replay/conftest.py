@@ -138,11 +138,13 @@ DIGEST = hashlib.sha256(CODE).hexdigest()
 def record(tmp_path: Path) -> Callable[..., Path]:
     """Stores a record whose one launch is an entry of the fake device; returns its folder."""
 
-    def make(entry: str, size: int = 24, op: str = "elementwise", shape: tuple[int, ...] = (4,)) -> Path:
-        x, out = View("x", 0, (size,), (1,), "u8"), View("out", 0, (size,), (1,), "u8")
+    def make(
+        entry: str, size: int = 24, op: str = "elementwise", shape: tuple[int, ...] = (4,), dtype: str = "u8"
+    ) -> Path:
+        x, out = (View(name, 0, (size // (4 if dtype == "fp32" else 1),), (1,), dtype) for name in ("x", "out"))
         step = Launch(DIGEST, entry, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
         made = LaunchRecord(
-            v=VERSION, label=entry, op=op, shape=shape, dtype="u8", target="sm_90",
+            v=VERSION, label=entry, op=op, shape=shape, dtype=dtype, target="sm_90",
             buffers=(Buffer("x", "input", size, 256, False), Buffer("out", "output", size, 256, True)),
             inputs=(Input("x", x),), outputs=(out,), steps=(step,), codes={DIGEST: len(CODE)},
         )  # fmt: skip
@@ -157,6 +159,8 @@ def record(tmp_path: Path) -> Callable[..., Path]:
 
 class Local:
     """A child in this process, over lines all the same."""
+
+    pid = 4712
 
     def __init__(self, server: Any, greeting: Any = None, world: Any = None) -> None:
         self.server, self.greeting, self.world = server, greeting, world

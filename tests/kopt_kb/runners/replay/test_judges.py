@@ -38,6 +38,34 @@ def test_a_contest_of_processes(record: Records, tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+_COPY = """
+import torch
+
+
+def make_inputs(shape, dtype, device="cpu", seed=0):
+    return (torch.randn(shape, generator=torch.Generator(device).manual_seed(seed), device=device),)
+
+
+def reference(x):
+    return x.double()
+"""
+
+
+def test_a_contest_with_the_real_reference(record: Records, tmp_path: Path) -> None:
+    """The program that makes inputs and judges in float64, on the CPU: a copy is right, a sum is not."""
+    pytest.importorskip("torch")
+    file = tmp_path / "reference.py"
+    file.write_text(_COPY)
+    starting = Starting(_fake_processes().judge, processes().reference)
+    with judges(file, starting) as made:
+        old = {"6": record("copies__us2000", 24, shape=(6,), dtype="fp32")}
+        result = contest(made, old, {"6": record("copies__us1000", 24, shape=(6,), dtype="fp32")})
+        assert result.ratio is not None and result.ratio < 0.8, result.reason
+        assert result.shapes[0].rel_l2_err == 0.0
+        wrong = contest(made, old, {"6": record("plusone__us1000", 24, shape=(6,), dtype="fp32")})
+    assert wrong.verdict == "wrong"
+
+
 def test_a_kernel_that_hangs(record: Records, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its child is ended after the limit; the side is named."""
     monkeypatch.setattr("kopt_kb.runners.replay.judges._TURN_S", 1.0)

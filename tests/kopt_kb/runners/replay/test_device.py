@@ -1,0 +1,124 @@
+"""The loop's judge on simulated devices: checks, times, contests, and the end of its time."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kopt_kb.errors import FindingError
+from kopt_kb.runners.replay.device import DeviceJudging
+from kopt_kb.runners.replay.judging import Machine
+
+Records = Callable[..., Path]
+REFERENCE = Path("reference.py")
+
+
+@pytest.fixture
+def judging(lab: Any) -> Iterator[DeviceJudging]:
+    """On the lab's devices."""
+    made = DeviceJudging(lab.starting())
+    yield made
+    made.close()
+    made.close()
+
+
+def test_the_machine(judging: DeviceJudging) -> None:
+    """Name, identity, driver; a process from then on."""
+    assert judging.pid == 0
+    found = judging.machine()
+    assert found == Machine("Fake GPU", found.uuid, "13.0")
+    assert judging.pid > 0
+
+
+def test_checks_cover_all_trials_of_the_operation(judging: DeviceJudging, record: Records, lab: Any) -> None:
+    """And as many fresh inputs as asked for."""
+    found = judging.check(record("plusone__us10"), REFERENCE, 3, math.inf)
+    assert (found.problem, found.rel_l2_err) == ("", 0.0)
+    assert found.checks > 3
+    assert lab.reference.filled == found.checks
+    assert lab.reference.checks_asked > 0
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("wrong__us1", "differs"), ("remembers__us1", "differs"), ("beyond__us1", "were written"),
+        ("fault__us1", "ILLEGAL_ADDRESS"), ("refused__us1", "INVALID_IMAGE"), ("dies__us1", "ended"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_record(judging: DeviceJudging, record: Records, entry: str, words: str) -> None:
+    """Is an answer, of a check as of times; the next record is judged all the same."""
+    assert words in judging.check(record(entry), REFERENCE, 3, math.inf).problem
+    good, bad = judging.time([record("plusone__us10"), record(entry)], REFERENCE, 4, math.inf)
+    assert words in bad.problem and not bad.times_s
+    assert good.problem == "" and good.times_s == pytest.approx((10e-6,) * 4, rel=0.03)
+
+
+def test_times_of_one_record_and_of_several(judging: DeviceJudging, record: Records) -> None:
+    """At least as many launches as asked for."""
+    (one,) = judging.time([record("plusone__us20")], REFERENCE, 5, math.inf)
+    assert len(one.times_s) == 5
+    several = judging.time([record(f"plusone__us{20 + number}") for number in range(3)], REFERENCE, 6, math.inf)
+    assert [len(found.times_s) for found in several] == [8, 8, 8]
+    assert sorted(several, key=lambda found: found.times_s[0]) == several
+
+
+def test_contests(judging: DeviceJudging, record: Records) -> None:
+    """In the words of the loop; a side that is wrong or failed is a problem."""
+
+    def held(old: str, new: str, threshold: float = 0.0) -> Any:
+        sides = {"4": {"incumbent": record(old), "candidate": record(new)}}
+        return judging.contest(sides, REFERENCE, threshold, math.inf)
+
+    found = held("plusone__us100", "plusone__us90")
+    assert found.problem == "" and found.verdict.verdict == "faster"
+    assert found.verdict.gain_pct == pytest.approx(11.1, abs=1)
+    assert found.verdict.least_pct < found.verdict.gain_pct < found.verdict.most_pct
+    assert found.verdict.threshold_pct == pytest.approx(0.501, abs=1e-3)
+    assert len(found.times_s["4"]["candidate"]) >= 24
+    assert held("plusone__us100", "plusone__us90", 0.2).verdict.verdict == "not_faster"
+    for old, new, side in (("plusone__us9", "wrong__us9", "candidate"), ("fault__us9", "plusone__us9", "incumbent")):
+        failed = held(old, new)
+        assert failed.verdict is None and failed.problem.startswith(f"{side}: ")
+
+
+def test_a_spoiled_contest_is_unavailable(judging: DeviceJudging, record: Records, lab: Any) -> None:
+    """No look, no gain."""
+    lab.world.throttle = ("power brake",)
+    sides = {"4": {"incumbent": record("plusone__us100"), "candidate": record("plusone__us90")}}
+    found = judging.contest(sides, REFERENCE, 0.0, math.inf)
+    assert (found.verdict.verdict, found.verdict.gain_pct, found.verdict.rounds) == ("unavailable", None, 0)
+    assert "spoiled" in found.verdict.reason
+
+
+def test_a_reference_that_fails_is_raised(judging: DeviceJudging, record: Records) -> None:
+    """It is nobody's fault among the records."""
+    for ask in (lambda: judging.check(record("plusone__us1"), Path("failing.py"), 1, math.inf),
+                lambda: judging.time([record("plusone__us1")], Path("failing.py"), 1, math.inf)):  # fmt: skip
+        with pytest.raises(FindingError, match="the reference file fails"):
+            ask()
+
+
+def test_time_that_is_over(judging: DeviceJudging, record: Records, lab: Any) -> None:
+    """No answer; the next question has time again, and nothing stays loaded."""
+    judging.machine()
+    with pytest.raises(TimeoutError):
+        judging.check(record("plusone__us1"), REFERENCE, 1, time.monotonic() - 1)
+    answer = lab.reference.answer
+
+    def slow(question: Any) -> Any:
+        time.sleep(0.3 if question.message == "fill" else 0)
+        return answer(question)
+
+    lab.reference.answer = slow
+    sides = {"4": {"incumbent": record("plusone__us100"), "candidate": record("plusone__us90")}}
+    with pytest.raises(TimeoutError):
+        judging.contest(sides, REFERENCE, 0.0, time.monotonic() + 0.5)
+    lab.reference.answer = answer
+    assert judging.contest(sides, REFERENCE, 0.0, math.inf).verdict is not None
+    assert all(len(device.memory) == 2 for device in lab.started)
