@@ -16,7 +16,8 @@ A class writes its fields in order. Where a document differs from the fields, th
 (renames, flattens); a field that is not listed is not written; `name?` is left out when it is None; `inside` flattens
 a whole document.
 
-Reading is strict and imports pydantic when it is first used. `read(Kind, document)` refuses unknown, missing and
+Reading is strict. What is plainly right is read without pydantic (`kopt_kb.wire_direct`); every other document is
+pydantic's to judge, which is imported then. `read(Kind, document)` refuses unknown, missing and
 wrong members with one `WireError` that names the member's path; nothing is converted ("1" is no 1, 1.0 is no 1, true
 is no 1). Lists become tuples, objects read-only mappings. Computed members (properties) are dropped, since the object
 computes them again. Where a member is another form of a field, the classmethod `from_wire(cls, document) -> fields`
@@ -38,6 +39,7 @@ from fractions import Fraction
 from functools import cache
 from operator import attrgetter
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar, cast, overload
 
 from kopt_kb.errors import BadInput
@@ -70,6 +72,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+LARGEST_INTEGER = 2**63 - 1
+DEPTH_LIMIT = 32
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 """A JSON value."""
 
@@ -242,6 +246,13 @@ def read(kind: object, document: object, *, where: str = "") -> Any:
         BadInput: The class refuses the values itself.
         TypeError: The type has no JSON form (a mistake in the program).
     """
+    from kopt_kb.wire_direct import UNSURE, direct
+
+    if isinstance(document, MappingProxyType | tuple):  # an object of any content, as a record holds it
+        document = plain(document)
+    value = direct(kind, document)
+    if value is not UNSURE:
+        return value
     from kopt_kb.wire_reader import validated
 
     return validated(kind, document, where)
@@ -294,17 +305,17 @@ class AtLeast:
         return integer_schema(self.least)
 
 
-class _ExactText:
+class ExactText:
     """Annotation: a Fraction that is written as exact text."""
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Tell pydantic the text and what becomes of it."""
         from kopt_kb.wire_reader import exact_schema
 
-        return exact_schema(_NUMBER)
+        return exact_schema(NUMBER)
 
 
-class _AnyObject:
+class AnyObject:
     """Annotation: a JSON object of any content, frozen to read-only mappings and tuples."""
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -314,7 +325,7 @@ class _AnyObject:
         return any_object_schema()
 
 
-_NUMBER = Matches(
+NUMBER = Matches(
     r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$|^-?[0-9]+/[1-9][0-9]*$", "an exact number such as 0.9 or 37/8"
 )
 
@@ -322,13 +333,13 @@ Text = Annotated[str, Matches(r"\S", "text that is not blank")]
 """A text with at least one visible character."""
 Sha256 = Annotated[str, Matches(r"^[0-9a-f]{64}$", "a sha256 in 64 lower-case hex digits")]
 """The name of a blob or the hash of a page."""
-Number = Annotated[str, _NUMBER]
+Number = Annotated[str, NUMBER]
 """A number kept as text, so that no digit is lost: an integer, a decimal or a fraction."""
 Count = Annotated[int, AtLeast(0)]
 """An integer that is zero or more."""
 Seq = Annotated[int, AtLeast(1)]
 """The sequence number of an event; equal to its line in the journal."""
-Exact = Annotated[Fraction, _ExactText()]
+Exact = Annotated[Fraction, ExactText()]
 """An exact number, written as text: "9/10"."""
-JsonMap = Annotated[Mapping[str, Any], _AnyObject()]
+JsonMap = Annotated[Mapping[str, Any], AnyObject()]
 """A JSON object whose inner shape belongs to somebody else."""

@@ -14,7 +14,7 @@ from pydantic import GetCoreSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError, SchemaValidator, ValidationError, core_schema
 
-from kopt_kb.wire import Matches, Member, Wire, WireError, members, plain
+from kopt_kb.wire import DEPTH_LIMIT, LARGEST_INTEGER, Matches, Member, Wire, WireError, members
 
 __all__ = [
     "any_object_schema",
@@ -26,16 +26,11 @@ __all__ = [
     "validated",
 ]
 
-LARGEST_INTEGER = 2**63 - 1
-DEPTH_LIMIT = 32
-
 _Node = dict[str, Any]
 
 
 def validated(kind: Any, document: object, where: str) -> Any:
     """Build a value of a type from a document; see `kopt_kb.wire.read`."""
-    if isinstance(document, MappingProxyType | tuple):  # an object of any content, as a record holds it
-        document = plain(document)
     try:
         return _validator(kind)(document)
     except ValidationError as error:

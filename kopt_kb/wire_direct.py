@@ -1,0 +1,231 @@
+"""Builds values from documents that are right, without pydantic; of every other document it says nothing.
+
+`direct` takes what is plainly of the types that a class declares. Whatever else a document holds, a fault or a form
+that only pydantic knows, is `UNSURE`: then `kopt_kb.wire_reader` judges the document, and it alone words refusals.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cache
+from types import MappingProxyType, NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+from kopt_kb.errors import KoptError
+from kopt_kb.wire import DEPTH_LIMIT, LARGEST_INTEGER, NUMBER, AnyObject, AtLeast, ExactText, Matches, Wire, members
+
+__all__ = ["UNSURE", "direct"]
+
+Reader = Callable[[Any], Any]
+UNSURE = object()
+"""What `direct` gives for a document that pydantic has to judge."""
+
+
+_LARGEST_WHOLE_FLOAT = 2**53
+
+
+class _UnsureError(Exception):
+    """The document is not plainly of the type."""
+
+
+def direct(kind: Any, document: object) -> object:
+    """Return the value of a type that a document holds, or `UNSURE`."""
+    try:
+        return _reader(kind)(document)
+    except (_UnsureError, KoptError, ValueError, TypeError, RecursionError):
+        return UNSURE
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """Return what reads a type; it raises for every document that is not plainly of it."""
+    origin, words = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _annotated(words[0], words[1:])
+    if origin is Literal:
+        return _one_of(words)
+    if origin in {Union, UnionType}:
+        return _union([_scalar(word) if word is float else _reader(word) for word in words])
+    if origin is tuple:
+        return _tuple(words)
+    if origin in {dict, Mapping}:
+        return _mapping(_reader(words[0]), _reader(words[1]))
+    if dataclasses.is_dataclass(kind) and issubclass(cast("type", kind), Wire):
+        return _record(kind)
+    return _number if kind is float else _scalar(kind)
+
+
+def _number(value: Any) -> float:
+    """Return a finite number; an integer stands for one where no integer is asked for besides."""
+    if type(value) is int and abs(value) <= _LARGEST_WHOLE_FLOAT:
+        return float(value)
+    if type(value) is not float or not math.isfinite(value):
+        raise _UnsureError
+    return value
+
+
+def _scalar(kind: Any) -> Reader:
+    if kind not in {str, int, float, bool, NoneType}:
+        raise _UnsureError
+
+    def read(value: Any) -> Any:
+        if type(value) is not kind or (kind is int and abs(value) > LARGEST_INTEGER):
+            raise _UnsureError
+        if kind is float and not math.isfinite(value):
+            raise _UnsureError
+        return value
+
+    return read
+
+
+def _one_of(words: tuple[object, ...]) -> Reader:
+    if not all(type(word) is str for word in words):
+        raise _UnsureError
+    known = frozenset(words)
+
+    def read(value: Any) -> Any:
+        if type(value) is not str or value not in known:
+            raise _UnsureError
+        return value
+
+    return read
+
+
+def _annotated(kind: Any, marks: tuple[object, ...]) -> Reader:
+    (mark,) = marks
+    if isinstance(mark, AnyObject):
+        return _any_object
+    if isinstance(mark, ExactText):
+        number = _held(NUMBER)
+        return lambda value: Fraction(number(value))
+    if isinstance(mark, Matches):
+        return _held(mark)
+    if not isinstance(mark, AtLeast):
+        raise _UnsureError
+    integer, least = _reader(kind), mark.least
+    return lambda value: value if integer(value) >= least else _refuse()
+
+
+def _held(mark: Matches) -> Reader:
+    pattern = re.compile(mark.pattern)
+
+    def read(value: Any) -> Any:
+        if type(value) is not str or pattern.search(value) is None:
+            raise _UnsureError
+        return value
+
+    return read
+
+
+def _union(readers: list[Reader]) -> Reader:
+    def read(value: Any) -> Any:
+        taken = []
+        for reader in readers:
+            try:
+                taken.append(reader(value))
+            except (_UnsureError, KoptError, ValueError, TypeError):
+                continue
+        if len(taken) != 1:
+            raise _UnsureError
+        return taken[0]
+
+    return read
+
+
+def _tuple(words: tuple[Any, ...]) -> Reader:
+    if len(words) == 2 and words[1] is Ellipsis:
+        item = _reader(words[0])
+        return lambda value: tuple([item(one) for one in _listed(value)])
+    items = [_reader(word) for word in words]
+    return lambda value: tuple([item(one) for item, one in zip(items, _listed(value), strict=True)])
+
+
+def _listed(value: Any) -> Any:
+    if type(value) not in {list, tuple}:
+        raise _UnsureError
+    return value
+
+
+def _mapping(key: Reader, item: Reader) -> Reader:
+    def read(value: Any) -> Any:
+        if type(value) is not dict:
+            raise _UnsureError
+        return MappingProxyType({key(name): item(held) for name, held in value.items()})
+
+    return read
+
+
+def _record(kind: Any) -> Reader:
+    """Return what reads a class: members by the names of its document, computed ones passed over."""
+    convert = getattr(kind, "from_wire", None)
+    fields, needed, computed = _members_of(kind, converts=convert is not None)
+
+    def read(value: Any) -> Any:
+        if type(value) is not dict:
+            raise _UnsureError
+        if computed:
+            value = {name: held for name, held in value.items() if name not in computed}
+        if convert is not None:
+            value = convert(value)
+        if not needed <= value.keys():
+            raise _UnsureError
+        given = {}
+        for name, held in value.items():
+            field, reader = fields.get(name, _UNKNOWN)
+            given[field] = reader(held)
+        return kind(**given)
+
+    return read
+
+
+def _members_of(kind: Any, *, converts: bool) -> tuple[dict[str, tuple[str, Reader]], set[str], set[str]]:
+    """Return member → field and its reader, the members that have to be there, and those that are computed."""
+    listed = {member.path: member.name for member in members(kind)}
+    try:
+        hints = get_type_hints(kind, include_extras=True)
+    except NameError as error:  # a type that its module imports for type checkers alone
+        raise _UnsureError from error
+    fields, needed = {}, set()
+    for field in dataclasses.fields(kind):
+        name = listed.pop(field.name, field.name if converts else "")
+        has_default = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+        if not name and not has_default:
+            raise _UnsureError  # a class that is written only
+        if name:
+            fields[name] = (field.name, _reader(hints[field.name]))
+            needed |= set() if has_default else {name}
+    return fields, needed, set(listed.values()) - fields.keys() if converts else set(listed.values())
+
+
+def _refuse(*_: object) -> Any:
+    raise _UnsureError
+
+
+_UNKNOWN = ("", _refuse)
+
+
+def _any_object(value: Any) -> Any:
+    if type(value) is not dict:
+        raise _UnsureError
+    return _frozen(value, 0)
+
+
+def _frozen(value: Any, depth: int) -> Any:
+    kind = type(value)
+    if depth > DEPTH_LIMIT:
+        raise _UnsureError
+    if kind is str or kind is bool or kind is NoneType:
+        return value
+    if kind is dict:
+        if not all(type(name) is str for name in value):
+            raise _UnsureError
+        return MappingProxyType({name: _frozen(held, depth + 1) for name, held in value.items()})
+    if kind is list:
+        return tuple([_frozen(held, depth + 1) for held in value])
+    if (kind is int and abs(value) <= LARGEST_INTEGER) or (kind is float and math.isfinite(value)):
+        return value
+    raise _UnsureError
