@@ -74,6 +74,7 @@ class Entry:
         self._chain, self._count, self._folder = chain, slots, folder
         self._arena = 0
         self._keys: dict[int, Key] = {}
+        self._launched_once = False
         self._graphs: tuple[Any, Any] | None = None
         self.slots: tuple[Slot, ...] = ()
 
@@ -233,8 +234,12 @@ class Entry:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Enqueue behind a hold, unless there is more to enqueue than a stream takes."""
-        held = len(self.record.steps) <= _MOST_HELD_STEPS
+        """Enqueue behind a hold, unless there is more to enqueue than a stream takes.
+
+        Nor at the first launch: the driver may have to wait for the device then, to give a kernel local memory.
+        """
+        held = self._launched_once and len(self.record.steps) <= _MOST_HELD_STEPS
+        self._launched_once = True
         if held:
             self._driver.hold()
         try:

@@ -1,0 +1,348 @@
+"""What the replay clock is worth on one GPU: A/A contests, slower variants, switches, travel, chains, flush, faults.
+
+    python3 benchmarks/replay_clock.py --out DIR [--budget-s 140]
+
+Every part writes its result to DIR/replay_clock.json as soon as it has one; what failed is printed last. It needs a
+CUDA GPU, torch, triton, cuda-bindings, and changes no setting of the device.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from kopt_kb.kernels.declared import packaged_file  # noqa: E402
+from kopt_kb.kernels.record import trusted  # noqa: E402
+from kopt_kb.kernels.record.clock import Bench  # noqa: E402
+from kopt_kb.kernels.record.cuda_driver import CudaDriver  # noqa: E402
+from kopt_kb.kernels.record.judge import RECORD, load_record, stored  # noqa: E402
+from kopt_kb.kernels.record.model import Buffer, Fill, Launch, NullArg, View  # noqa: E402
+from kopt_kb.kernels.record.request import OpRequest, Request  # noqa: E402
+from kopt_kb.kernels.record.turns import Entry  # noqa: E402
+from kopt_kb.runners.records import device_facts  # noqa: E402
+from kopt_kb.runners.replay.contest import contest  # noqa: E402
+from kopt_kb.runners.replay.judges import Judges, judges  # noqa: E402
+from kopt_kb.runners.replay.makers import make_records  # noqa: E402
+from kopt_kb.runners.replay.pairs import Pair, Plan, planned  # noqa: E402
+from kopt_kb.wiki.registry import Registry  # noqa: E402
+from kopt_kb.wire import canonical, plain  # noqa: E402
+
+CASES = {
+    "norm": ("rms_norm", (8192, 4096), "bf16"),
+    "product": ("gemm", (4096, 4096, 4096), "bf16"),
+    "short": ("softmax", (256, 1024), "bf16"),
+}
+
+
+class Run:
+    """Results so far, and the time that is left."""
+
+    def __init__(self, out: Path, budget_s: float) -> None:
+        self.path, self.began, self.budget_s = out / "replay_clock.json", time.monotonic(), budget_s
+        self.results: dict[str, Any] = {}
+        self.failed: list[str] = []
+        self.folder = Path(tempfile.mkdtemp(prefix="replay-clock-"))
+        self.records: dict[str, Path] = {}
+
+    def left_s(self) -> float:
+        return self.budget_s - (time.monotonic() - self.began)
+
+    def part(self, name: str, do: Callable[[], Any], needs_s: float = 5.0) -> None:
+        """Do one part, keep its result, and never let it end the others."""
+        if self.left_s() < needs_s:
+            self.failed.append(f"{name}: no time left")
+            return
+        begin = time.monotonic()
+        try:
+            result = do()
+        except Exception as error:  # noqa: BLE001 - whatever fails, the other parts run
+            traceback.print_exc()
+            result = {"error": f"{type(error).__name__}: {error}"}
+            self.failed.append(f"{name}: {error}")
+        self.results[name] = {"seconds": round(time.monotonic() - begin, 3), "result": plain(result)}
+        self.write()
+        print(f"{name:18s} {time.monotonic() - begin:6.1f} s  {_short(result)}", flush=True)
+
+    def write(self) -> None:
+        """Keep what there is, whole at any moment."""
+        partial = self.path.with_suffix(".part")
+        partial.write_text(json.dumps(self.results, indent=1))
+        partial.replace(self.path)
+
+    def expect(self, holds: bool, what: str) -> None:
+        if not holds:
+            self.failed.append(what)
+
+
+def _short(result: Any) -> str:
+    return json.dumps(plain(result))[:300]
+
+
+# ---- records -------------------------------------------------------------------------------------
+
+
+def make(run: Run, platform: str) -> dict[str, Any]:
+    """Record the cases, a slower variant of each, and one that faults."""
+    found = Registry.open().platform(platform)
+    target, facts = found.identity.target, device_facts(found)
+    asked = []
+    for name, (op, shape, dtype) in CASES.items():
+        request = Request(OpRequest(str(packaged_file(op)), shape, dtype), target, platform, facts, "")
+        asked.append((request, run.folder / name))
+    made = make_records(asked)
+    for name, (_, folder), one in zip(CASES, asked, made, strict=True):
+        run.expect(one.record is not None, f"record of {name}: {one}")
+        run.records[name] = folder
+    return {name: load_record(folder).label for name, folder in run.records.items()}
+
+
+def variant(run: Run, name: str, word: str, change: Callable[[Any], Any]) -> Path:
+    """Store a record whose steps are changed; code objects stay."""
+    folder = run.folder / f"{name}-{word}"
+    folder.mkdir()
+    (folder / "objects").symlink_to(run.records[name] / "objects")
+    (folder / RECORD).write_bytes(canonical(change(load_record(run.records[name])).to_json()))
+    return folder
+
+
+def filled(size: int) -> Callable[[Any], Any]:
+    """Return the change that adds a fill of so many bytes of scratch before the steps."""
+
+    def change(record: Any) -> Any:
+        more = Buffer("more", "scratch", size, 256, True)
+        fill = Fill(View("more", 0, (size,), (1,), "u8"), "00")
+        return replace(record, buffers=(*record.buffers, more), steps=(fill, *record.steps))
+
+    return change
+
+
+def faulty(record: Any) -> Any:
+    """Return a record whose kernels get no first tensor."""
+    steps = [
+        replace(one, arguments=(NullArg(), *one.arguments[1:])) if isinstance(one, Launch) else one
+        for one in record.steps
+    ]
+    return replace(record, steps=tuple(steps))
+
+
+def reference(name: str) -> Path:
+    path = packaged_file(CASES[name][0])
+    assert path is not None
+    return path
+
+
+# ---- the device alone ----------------------------------------------------------------------------
+
+
+def device(driver: CudaDriver, run: Run) -> dict[str, Any]:
+    """Facts, and whether the judge's own kernels do what their twins do."""
+    facts = driver.device()
+    run.expect(facts.probe, "the driver compiles no PTX: no clock probe, contents by file")
+    run.expect(facts.hold, "no stream waits for the host")
+    run.expect(facts.ipc, "memory can't be exported")
+    told: dict[str, Any] = {"facts": facts, "throttle": driver.throttle()}
+    if facts.probe:
+        data = bytes(range(256)) * 17 + b"tail!"
+        first, second, flag = driver.allocate(8192), driver.allocate(8192), driver.allocate(256)
+        driver.write(first, data)
+        driver.mask(second, first, len(data), (123, 456))
+        told["mask"] = driver.read(second, len(data)) == trusted.masked(data, (123, 456))
+        flags = []
+        for place in (None, 0, len(data) - 1):
+            driver.write(flag, bytes(4))
+            if place is not None:
+                driver.write(first + place, bytes([data[place] ^ 1]))
+            driver.differs(first, second, len(data), (123, 456), flag)
+            flags.append(driver.read(flag, 1)[0])
+            driver.write(first, data)
+        told["differs"] = flags
+        run.expect(told["mask"] and flags == [0, 1, 1], f"mask {told['mask']}, differs {flags}")
+        for address in (first, second, flag):
+            driver.free(address)
+    return told
+
+
+def clock(bench: Bench) -> dict[str, Any]:
+    """Known work and probes: medians, spread."""
+    turn = bench.known(64)
+    clocks = sorted(turn.clocks_hz)
+    return {
+        "flush_us": statistics.median(turn.times_s) * 1e6,
+        "clock_mhz": [one / 1e6 for one in (clocks[0], clocks[32], clocks[-1])],
+        "distinct_clocks": len(set(clocks)), "throttle": turn.throttle,
+    }  # fmt: skip
+
+
+def turns(run: Run, bench: Bench, name: str) -> dict[str, Any]:
+    """Single launches in this process: flushed, not flushed, held or not, and what events and host say."""
+    record, code = stored(run.records[name])
+    told: dict[str, Any] = {}
+    with Entry(record, code, bench, slots=5, travel="files", folder=run.folder) as entry:
+        for slot in entry.slots:
+            for one in slot.inputs:
+                Path(one.path).write_bytes(b"\x3c\x3d\x3e\x3c" * (one.size_bytes // 4))
+        flush, hold = bench.flush, bench.driver.hold
+        for word, stubs in (("plain", {}), ("warm", {"flush": 1}), ("unheld", {"hold": 1})):
+            bench.flush = (lambda: None) if "flush" in stubs else flush  # type: ignore[method-assign]
+            bench.driver.hold = (lambda: None) if "hold" in stubs else hold  # type: ignore[method-assign]
+            turn = entry.turn(range(5))
+            gaps = [host - whole for host, whole in zip(turn.host_s, turn.whole_s, strict=True)]
+            told[word] = {
+                "us": [round(one * 1e6, 2) for one in turn.times_s],
+                "host_less_events_us": round(statistics.median(gaps) * 1e6, 1),
+            }
+        bench.flush, bench.driver.hold = flush, hold  # type: ignore[method-assign]
+        short, few = entry.host_chain(16, empty=False)
+        without, _ = entry.host_chain(16, empty=True)
+        told["host_chain_us"] = round((short - without) / few * 1e6, 2)
+    return told
+
+
+# ---- contests ------------------------------------------------------------------------------------
+
+
+def one_contest(made: Judges, old: Path, new: Path) -> dict[str, Any]:
+    """Run a contest and say the numbers that matter."""
+    result = contest(made, {"s": old}, {"s": new})
+    (shape,) = result.shapes
+    last = result.looks[-1] if result.looks else None
+    return {
+        "verdict": result.verdict, "reason": result.reason, "seconds": round(result.seconds, 3), "quads": result.quads,
+        "dropped": result.dropped, "refused": result.refused, "travel": shape.travel, "launches": shape.launches,
+        "chain": shape.chain, "empty_us": shape.empty_s * 1e6, "us": [shape.incumbent_s * 1e6, shape.candidate_s * 1e6],
+        "mean_pct": 100 * last.mean if last else None, "error_pct": 100 * (last.high - last.mean) / 3 if last else None,
+        "host": [[100 * one.host, 100 * one.events, one.agrees] for one in result.host], "clock": result.clock,
+        "rel_l2_err": shape.rel_l2_err,
+    }  # fmt: skip
+
+
+def aa(run: Run, made: Judges, name: str, count: int) -> dict[str, Any]:
+    """Contests of a record with itself, each in fresh judges: none may be accepted."""
+    told = []
+    for _ in range(count):
+        if run.left_s() > 8 or not told:
+            made.refresh()
+            told.append(one_contest(made, run.records[name], run.records[name]))
+    run.expect(all(one["verdict"] == "not_faster" for one in told), f"A/A {name}: {[one['reason'] for one in told]}")
+    return {"contests": told, "floor_pct": max(abs(one["mean_pct"] or 0.0) for one in told)}
+
+
+def slower(run: Run, made: Judges, name: str, share: float) -> dict[str, Any]:
+    """The record against itself with a fill that takes about a share of its time; and the other way round."""
+    with Pair.of(made, (run.records[name],) * 2, Plan(1, 0)) as pair:
+        base_s = statistics.median(pair.quad().times_s["incumbent"])
+    size = max(1 << 20, int(share * base_s * 2.0e12) // 4096 * 4096)
+    slow = variant(run, name, f"slow{int(1000 * share)}", filled(size))
+    gain, loss = one_contest(made, slow, run.records[name]), one_contest(made, run.records[name], slow)
+    run.expect(gain["verdict"] == "accepted", f"{name} against a slower self: {gain['verdict']}: {gain['reason']}")
+    run.expect(loss["verdict"] == "not_faster", f"{name} slowed: {loss['verdict']}: {loss['reason']}")
+    return {"fill_bytes": size, "gain": gain, "loss": loss}
+
+
+def switches(made: Judges, run: Run, name: str) -> dict[str, Any]:
+    """First launch of a turn against the later ones; cost of a turn and of a launch in it; the plan."""
+    folders = (run.records[name],) * 2
+    with Pair.of(made, folders, Plan(4, 0)) as pair:
+        pair.settle()
+        firsts, later, stamps = [], [], []
+        for _ in range(6):
+            for side in pair.sides:
+                made.fill(side, range(5))
+                turn, stamp_s = made.take(side, range(5))
+                firsts.append(turn.times_s[0])
+                later += turn.times_s[1:]
+                stamps.append(stamp_s)
+        begin = time.perf_counter()
+        made.fill(pair.sides[0], range(5))
+        fill_s = time.perf_counter() - begin
+        made.take(pair.sides[0], range(5))
+        begin = time.perf_counter()
+        made.compare(pair.sides[0], range(5))
+        compare_s = time.perf_counter() - begin
+        travel = pair.travel
+    begin = time.perf_counter()
+    plan = planned(made, folders)
+    return {
+        "first_over_later_pct": 100 * (statistics.median(firsts) / statistics.median(later) - 1),
+        "turn_of_5_ms": statistics.median(stamps) * 1e3,
+        "fill_of_5_ms": fill_s * 1e3,
+        "compare_of_5_ms": compare_s * 1e3,
+        "plan": plain(plan), "planning_s": time.perf_counter() - begin, "travel": travel,
+    }  # fmt: skip
+
+
+def by_files(run: Run, made: Judges, name: str) -> dict[str, Any]:
+    """One contest whose contents travel by file."""
+    before, made.travel = made.travel, "files"
+    try:
+        return one_contest(made, run.records[name], run.records[name])
+    finally:
+        made.travel = before
+
+
+def fault(run: Run, made: Judges, name: str) -> dict[str, Any]:
+    """A kernel that reads address 0: an outcome, a checked device, and a contest that works afterwards."""
+    broken = variant(run, name, "faulty", faulty)
+    first = one_contest(made, run.records[name], broken)
+    second = one_contest(made, run.records[name], run.records[name])
+    run.expect(first["verdict"] == "fault", f"faulty kernel: {first['verdict']}: {first['reason']}")
+    run.expect(second["verdict"] == "not_faster", f"after a fault: {second['verdict']}: {second['reason']}")
+    return {"fault": first["reason"], "after": second["verdict"], "faults": made.faults}
+
+
+def start(made: Judges) -> dict[str, Any]:
+    """Times of the children's starts."""
+    times = {}
+    for side in ("incumbent", "candidate"):
+        begin = time.perf_counter()
+        made.device(side)
+        times[side] = round(time.perf_counter() - begin, 3)
+    return times
+
+
+def main() -> int:
+    """Do all parts, print what failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--budget-s", type=float, default=140.0)
+    parser.add_argument("--platform", default="")
+    args = parser.parse_args()
+    Path(args.out).mkdir(parents=True, exist_ok=True)
+    run = Run(Path(args.out), args.budget_s)
+    driver = CudaDriver()
+    platform = args.platform or ("H200_SXM" if "H200" in driver.device().name else "H100_SXM")
+    run.part("device", lambda: device(driver, run))
+    run.part("records", lambda: make(run, platform))
+    bench = Bench(driver)
+    run.part("clock", lambda: clock(bench))
+    for name in CASES:
+        run.part(f"turns {name}", lambda name=name: turns(run, bench, name))
+    for name in CASES:
+        with judges(reference(name)) as made:
+            run.part(f"start {name}", lambda: start(made))
+            run.part(f"switches {name}", lambda name=name: switches(made, run, name))
+            run.part(f"A/A {name}", lambda name=name: aa(run, made, name, 4), 12)
+            run.part(f"slower {name}", lambda name=name: slower(run, made, name, 0.04), 12)
+            if name == "norm":
+                run.part(f"files {name}", lambda name=name: by_files(run, made, name), 12)
+                run.part(f"fault {name}", lambda name=name: fault(run, made, name), 12)
+    run.results["failed"] = run.failed
+    run.write()
+    print(f"{time.monotonic() - run.began:.0f} s; {len(run.failed)} failed", *run.failed, sep="\n  ")
+    return 1 if run.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
