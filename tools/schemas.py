@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "schema"
 
 DOCUMENTS: dict[str, str] = {
+    "audit": "workspace.audit.audit:AuditReport",
     "bench_ceilings": "kernels.ceilings:CeilingsRun",
     "bench_plan": "tuning.bench:BenchPlan",
     "bench_workspace": "workspace.targets.bench:BenchReport",
@@ -26,6 +27,7 @@ DOCUMENTS: dict[str, str] = {
     "error": "cli.documents:ErrorDocument",
     "explain": "cli.documents:Codes",
     "export": "cli.export:Exported",
+    "init": "cli.init:Created",
     "isa": "analysis.isa.scan:JudgedScans",
     "list": "cli.documents:Products",
     "lookup": "wiki.lookup:Lookup",

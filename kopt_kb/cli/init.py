@@ -8,19 +8,21 @@ kb init gemm --platform MI300X --framework Triton --project path/project.toml
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
-from kopt_kb.workspace.route import ROUTES, route_text
+from kopt_kb.wire import Wire
+from kopt_kb.workspace.route import ROUTES, Route, route_text
 from kopt_kb.workspace.task import Task, declared_op, read_demo
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["Created", "add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +66,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_wiki(parser)
 
 
+@dataclass(frozen=True, slots=True)
+class Created(Wire):
+    """A workspace that was made.
+
+    Attributes:
+        path: Its folder.
+        unknown: Keys of needed values that nobody publishes.
+        rooflines: One a shape, with the targets.
+    """
+
+    path: str
+    platform: str
+    route: Route
+    unknown: tuple[str, ...]
+    rooflines: tuple[RecordedRoofline, ...]
+
+
 def run(args: argparse.Namespace) -> int:
     """Create the workspace; exit 4 when a target could not be computed."""
     task = _task(args)
@@ -71,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
     state = workspace.state()
     incomplete = len(state.targets.targets if state.targets else ()) <= len(task.problem.shapes)
     if args.json:
-        body = {"path": str(workspace.layout.root), "platform": state.created.platform, "route": state.route}
-        print_json({**body, "unknown": list(state.unknown), "rooflines": [one.to_json() for one in state.rooflines]})
+        root = str(workspace.layout.root)
+        print_json(Created(root, state.created.platform, state.route, tuple(state.unknown), state.rooflines))
     else:
         print(f"created {workspace.layout.root}, route {route_text(state.route)}")
         for row in state.unknown.values():

@@ -21,7 +21,6 @@ from kopt_kb.tuning.session import Session
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import Wire
-from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.journal.disk import read_regular
@@ -101,9 +100,9 @@ def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:
     Raises:
         BadInput: No such snapshot, kernel.py can't be read, or records would join simulated rounds.
     """
-    root, events = str(workspace.layout.root), workspace.events()
+    root = str(workspace.layout.root)
     store = ObjectStore(workspace.layout.objects)
-    state = fold(events, store.get)
+    state = workspace.state()
     if state.simulated and options.record:
         fix = "add --no-record, or make another workspace with kb init"
         raise BadInput("simulated and measured records never share a workspace", where=root, fix=fix, code="KB421")

@@ -188,7 +188,7 @@ class Session:
         """
         event = self.journal.event(accepted.decided_seq)
         try:
-            commit, failure = commit_workspace(self.layout, event, subject, self._files(sha)), ""
+            commit, failure = commit_workspace(self.layout, event, subject, self._files(sha), self.fold.state()), ""
         except (GitError, MissingTool) as error:
             commit, failure = None, str(error) if (self.layout.root / ".git").exists() else ""
         self.append(SnapshotTaken(accepted.number, sha, commit))

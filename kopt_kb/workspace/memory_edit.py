@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput, FindingError
-from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.journal import Journal
@@ -89,12 +88,9 @@ def _append(workspace: Workspace, make: Callable[[WorkspaceState], Sequence[Even
     Masks that people set in memory files are recorded first, so that the events say all that is masked.
     """
     with Journal.open(workspace.layout.journal) as journal:
-        growing = Fold(ObjectStore(workspace.layout.objects).get)
-        growing.take(journal.events)
-        if hand_masked(workspace.layout, growing.state()):
+        if hand_masked(workspace.layout, workspace.state(journal.events)):
             render_workspace(workspace, journal=journal)
-            growing.take(journal.events_after(growing.seq))
-        return tuple(journal.append(data.kind, data) for data in make(growing.state()))
+        return tuple(journal.append(data.kind, data) for data in make(workspace.state(journal.events)))
 
 
 def note_data(workspace: Workspace, version: int, field: str, text: str, by: str) -> MemoryNoted:

@@ -15,8 +15,6 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import Wire
-from kopt_kb.workspace.fold import fold
-from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, TargetSet
@@ -121,7 +119,7 @@ def set_targets(
             "targets need a reason and an author", where="kb workspace set", fix="give --reason and --by", code="KB102"
         )
     with Journal.open(workspace.layout.journal) as journal:
-        state = fold(journal.events, ObjectStore(workspace.layout.objects).get)
+        state = workspace.state(journal.events)
         problem = _problem(state, shapes)
         product = registry.platform(state.created.platform)
         share, words = _aims(state, factor, aim)

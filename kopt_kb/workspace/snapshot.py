@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.reader import journal_bytes, parse_events
 from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
 from kopt_kb.workspace.views.files import with_header
 from kopt_kb.workspace.views.render import Texts, texts_of
@@ -24,7 +24,9 @@ __all__ = ["commit_workspace"]
 _SHA = re.compile(r'"([0-9a-f]{64})"')
 
 
-def commit_workspace(layout: Layout, event: Event, subject: str, kernel: Mapping[str, bytes]) -> str:
+def commit_workspace(
+    layout: Layout, event: Event, subject: str, kernel: Mapping[str, bytes], state: WorkspaceState | None = None
+) -> str:
     """Commit a workspace as the view of an event.
 
     Journal, blobs and views are those of the events up to this one, so that repeating it after a kill gives the same;
@@ -36,6 +38,7 @@ def commit_workspace(layout: Layout, event: Event, subject: str, kernel: Mapping
         event: The event to show, such as the decision that accepted a round.
         subject: First line of the message.
         kernel: File → bytes of the accepted kernel.
+        state: The state at the event, where the caller has it; one of another event is folded anew.
 
     Returns:
         The commit id; of the commit that shows the event already, where there is one.
@@ -47,14 +50,15 @@ def commit_workspace(layout: Layout, event: Event, subject: str, kernel: Mapping
     made = commit_showing(layout.root, event)
     if made:
         return made
-    lines = journal_bytes(layout.journal).splitlines(keepends=True)[: event.seq]
-    events = parse_events(b"".join(lines), layout.journal)
+    lines = b"".join(journal_bytes(layout.journal).splitlines(keepends=True)[: event.seq])
     store = ObjectStore(layout.objects)
+    if state is None or state.head != event.zh:
+        state = fold(parse_events(lines, layout.journal), store.get)
     files: dict[str, bytes | None] = dict(_authored(layout))
-    files |= dict(_blobs(layout, events, store))
-    files |= _rendered(layout, texts_of(fold(events, store.get), store.get))
+    files |= dict(_blobs(layout, lines, store))
+    files |= _rendered(layout, texts_of(state, store.get))
     files |= kernel
-    files[layout.journal.name] = b"".join(lines)
+    files[layout.journal.name] = lines
     return commit_event(layout.root, event, subject, files)
 
 
@@ -68,11 +72,10 @@ def _authored(layout: Layout) -> Iterator[tuple[str, bytes]]:
             yield path.relative_to(layout.root).as_posix(), data
 
 
-def _blobs(layout: Layout, events: tuple[Event, ...], store: ObjectStore) -> Iterator[tuple[str, bytes]]:
-    """Yield the blobs that events name and HEAD does not hold."""
+def _blobs(layout: Layout, lines: bytes, store: ObjectStore) -> Iterator[tuple[str, bytes]]:
+    """Yield the blobs that lines of the journal name and HEAD does not hold."""
     held = set(Git(layout.root).text("ls-tree", "--name-only", "HEAD", "objects/", missing="").split())
-    text = "\n".join(json.dumps(one.to_json()) for one in events)
-    for sha in dict.fromkeys(_SHA.findall(text)):
+    for sha in dict.fromkeys(_SHA.findall(lines.decode("ascii", "replace"))):
         name = f"objects/{sha}"
         if name in held or not store.has(sha):
             continue

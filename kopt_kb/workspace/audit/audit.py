@@ -105,7 +105,6 @@ def _findings(
     yield from set_by(state, readme)
     yield from open_fields(state, readme)
     for one in audit_prose(workspace.layout, state, platform):
-        number = one.message.partition(" is ")[0]
         # A number of a rendered file is judged only where a person's words brought it in.
-        if texts is None or one.file not in texts.files or one.code in {"citation", "moved"} or number in people:
+        if texts is None or one.file not in texts.files or not one.number or one.number in people:
             yield one

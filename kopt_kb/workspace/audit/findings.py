@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kopt_kb.wire import Wire
 
@@ -36,13 +37,24 @@ AUDIT_CODES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding(Wire):
-    """One finding or note: code, file relative to the workspace, line, what is wrong, what to do."""
+    """One finding or note.
 
+    Attributes:
+        code: One of `AUDIT_CODES`.
+        file: File relative to the workspace.
+        line: Line in it; 0 where the file as a whole is meant.
+        message: What is wrong.
+        fix: What to do.
+        number: The number in a text that it is about, as it stands there; empty where it is about something else.
+    """
+
+    WIRE: ClassVar = ("code", "file", "line", "message", "fix")
     code: str
     file: str
     line: int
     message: str
     fix: str
+    number: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.message}; {self.fix} [{self.code}]"

@@ -138,9 +138,9 @@ def _judge(
         if not strict:
             return None
         text = f"{number.text} is a value of this platform that is not registered"
-        return Finding("unregistered", name, number.line, text, _REGISTER)
+        return Finding("unregistered", name, number.line, text, _REGISTER, number.text)
     text = f"{number.text} is no row, target or measurement of this workspace"
-    return Finding("unsourced", name, number.line, text, f"remove it or {_REGISTER}")
+    return Finding("unsourced", name, number.line, text, f"remove it or {_REGISTER}", number.text)
 
 
 def words_of_people(events: tuple[Event, ...], blob: BlobReader) -> str:
@@ -181,7 +181,7 @@ def audit_prose(layout: Layout, state: WorkspaceState, platform: Platform) -> It
         for number in find_numbers(text):
             if number.hedge:
                 said = f"{number.text} is a guess: {number.hedge!r} stands beside it"
-                yield Finding("hedged", name, number.line, said, _SOURCED)
+                yield Finding("hedged", name, number.line, said, _SOURCED, number.text)
             if number.line not in cited[name]:
                 finding = _judge(name, number, allowed, known, strict=name != "README.md")
                 if finding is not None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import ClassVar, TypeGuard
 
 from kopt_kb.errors import BadInput
-from kopt_kb.wire import JsonMap, Wire, WireError, plain, read
+from kopt_kb.wire import JSON, JsonMap, Wire, WireError, plain, read
 from kopt_kb.workspace.journal import campaign_events, round_events, setup_events
 from kopt_kb.workspace.journal.setup_events import EventData
 
@@ -96,7 +96,7 @@ def format_time(moment: datetime) -> str:
 
 
 def checked_data(kind: str, data: EventData | Mapping[str, object]) -> EventData:
-    """Validate data that is about to be written.
+    """Validate data that is about to be written; its objects get the order in which the journal's line has them.
 
     Raises:
         BadInput: The kind is none this version can write, or is not the kind of `data`.
@@ -106,7 +106,14 @@ def checked_data(kind: str, data: EventData | Mapping[str, object]) -> EventData
         raise BadInput(f"unknown event kind {kind!r}", where="kind", fix=f"one of {', '.join(KINDS)}", code="KB301")
     if isinstance(data, EventData) and not isinstance(data, KINDS[kind]):
         raise BadInput(f"{type(data).__name__} is not the data of {kind}", where="data", code="KB301")
-    return read(KINDS[kind], plain(data), where=kind)
+    return read(KINDS[kind], _ordered(plain(data)), where=kind)
+
+
+def _ordered(value: JSON) -> JSON:
+    """Return a value with the members of its objects sorted: what was appended is what will be read."""
+    if isinstance(value, dict):
+        return {name: _ordered(value[name]) for name in sorted(value)}
+    return [_ordered(item) for item in value] if isinstance(value, list) else value
 
 
 def event_from_json(members: Mapping[str, object]) -> Event:

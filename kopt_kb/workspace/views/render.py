@@ -13,7 +13,6 @@ from typing import ClassVar
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import latest_view
-from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.disk import read_regular, sweep
@@ -142,8 +141,8 @@ def render_workspace(workspace: Workspace, *, journal: Journal | None = None) ->
     with _only_renderer(workspace.layout.root):
         _sweep(workspace.layout)
         masked, waiting = _record_masks(workspace, journal)
-        # As written: events read back have the members of their mappings sorted, those just appended need not.
-        return _render(workspace.layout, workspace.state(), masked, waiting)
+        state = workspace.state(journal.events if journal is not None else None)
+        return _render(workspace.layout, state, masked, waiting)
 
 
 @contextmanager
@@ -170,19 +169,19 @@ def _record_masks(workspace: Workspace, journal: Journal | None) -> tuple[tuple[
     """Return the versions whose hand-set mask became an event, and those that have to wait for the journal."""
     layout = workspace.layout
     if journal is not None:
-        return _mask(journal, layout), ()
+        return _mask(journal, workspace), ()
     found = tuple(hand_masked(layout, workspace.state()))
     if not found:
         return (), ()
     try:
         with Journal.open(layout.journal) as opened:
-            return _mask(opened, layout), ()
+            return _mask(opened, workspace), ()
     except JournalBusyError:
         return (), found
 
 
-def _mask(journal: Journal, layout: Layout) -> tuple[int, ...]:
-    found = tuple(hand_masked(layout, fold(journal.events, ObjectStore(layout.objects).get)))
+def _mask(journal: Journal, workspace: Workspace) -> tuple[int, ...]:
+    found = tuple(hand_masked(workspace.layout, workspace.state(journal.events)))
     if found:
         names = ", ".join(f"memory/v{number}.json" for number in found)
         journal.append(MemoryMasked.kind, MemoryMasked(found, f"set by hand in {names}", None))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 
+from kopt_kb.workspace import snapshot
 from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.snapshot import commit_workspace
 from kopt_kb.workspace.views.files import split_view
@@ -83,3 +85,16 @@ def test_links_are_not_followed_and_a_missing_blob_stops_nothing(played):
     played.store.path(lost).unlink()
     commit_workspace(layout, played.workspace.events()[-1], "X", {})
     assert not {"plans/v9_plan.md", f"objects/{lost}"} & set(committed(layout.root))
+
+
+def test_a_state_that_the_caller_has_is_not_folded_again(played, tmp_path, monkeypatch):
+    """At its own event it gives the commit that the journal gives; a later one is not used."""
+    layout, event = played.workspace.layout, decision(played, 1)
+    copies = [Layout(tmp_path / name) for name in ("a", "b", "c")]
+    for copy in copies:
+        shutil.copytree(layout.root, copy.root)
+    told = fold(played.workspace.events()[: event.seq], played.store.get)
+    expected = commit_workspace(copies[0], event, "V1", {})
+    assert commit_workspace(copies[1], event, "V1", {}, played.workspace.state()) == expected
+    monkeypatch.setattr(snapshot, "parse_events", None)
+    assert commit_workspace(copies[2], event, "V1", {}, told) == expected

@@ -18,3 +18,9 @@ def test_a_finding_is_one_line_and_the_contract_s_object():
 def test_the_line_of_a_text():
     """The first that holds it; 1 where none does."""
     assert (line_of("a\nbc\nb", "b"), line_of("a", "x")) == (2, 1)
+
+
+def test_the_number_it_is_about_is_not_printed() -> None:
+    """It says which findings a person's words brought in; the document has its five members."""
+    one = Finding("unsourced", "README.md", 7, "4.8 TB/s is no row", "remove it", "4.8 TB/s")
+    assert one.number == "4.8 TB/s" and list(one.to_json()) == ["code", "file", "line", "message", "fix"]
