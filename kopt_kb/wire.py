@@ -279,11 +279,12 @@ def pairs(value: object) -> object:
 # ---- annotations ---------------------------------------------------------------------------------
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class Matches:
     """Annotation: the pattern has to be found in the text; `meaning` completes "has to be …"."""
 
-    def __init__(self, pattern: str, meaning: str) -> None:
-        self.pattern, self.meaning = pattern, meaning
+    pattern: str
+    meaning: str
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Tell pydantic the pattern and how a refusal is worded."""
@@ -292,11 +293,11 @@ class Matches:
         return text_schema(self.pattern, self.meaning)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class AtLeast:
     """Annotation: the integer may not be below `least`."""
 
-    def __init__(self, least: int) -> None:
-        self.least = least
+    least: int
 
     def __get_pydantic_core_schema__(self, _source: object, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Tell pydantic the limits."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
+from itertools import repeat
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
@@ -25,9 +26,6 @@ UNSURE = object()
 """What `direct` gives for a document that pydantic has to judge."""
 
 
-_LARGEST_WHOLE_FLOAT = 2**53
-
-
 class _UnsureError(Exception):
     """The document is not plainly of the type."""
 
@@ -36,7 +34,7 @@ def direct(kind: Any, document: object) -> object:
     """Return the value of a type that a document holds, or `UNSURE`."""
     try:
         return _reader(kind)(document)
-    except (_UnsureError, KoptError, ValueError, TypeError, RecursionError):
+    except (_UnsureError, KoptError, KeyError, ValueError, TypeError, RecursionError):
         return UNSURE
 
 
@@ -46,79 +44,57 @@ def _reader(kind: Any) -> Reader:
     origin, words = get_origin(kind), get_args(kind)
     if origin is Annotated:
         return _annotated(words[0], words[1:])
-    if origin is Literal:
-        return _one_of(words)
+    if origin is Literal and all(type(word) is str for word in words):
+        return _scalar(str, frozenset(words).__contains__)
     if origin in {Union, UnionType}:
-        return _union([_scalar(word) if word is float else _reader(word) for word in words])
+        # Where an integer has a form of its own, it stands for no float.
+        return _union([_scalar(float, math.isfinite) if word is float else _reader(word) for word in words])
     if origin is tuple:
         return _tuple(words)
     if origin in {dict, Mapping}:
         return _mapping(_reader(words[0]), _reader(words[1]))
     if dataclasses.is_dataclass(kind) and issubclass(cast("type", kind), Wire):
         return _record(kind)
-    return _number if kind is float else _scalar(kind)
+    return _number if kind is float else _scalar(kind, _HOLDS[kind])
 
 
 def _number(value: Any) -> float:
-    """Return a finite number; an integer stands for one where no integer is asked for besides."""
-    if type(value) is int and abs(value) <= _LARGEST_WHOLE_FLOAT:
+    """Return a finite number; an integer that a float holds exactly stands for one."""
+    if type(value) is int and value in _WHOLE_FLOATS:
         return float(value)
     if type(value) is not float or not math.isfinite(value):
         raise _UnsureError
     return value
 
 
-def _scalar(kind: Any) -> Reader:
-    if kind not in {str, int, float, bool, NoneType}:
-        raise _UnsureError
-
+def _scalar(kind: type, holds: Callable[[Any], object] | None) -> Reader:
     def read(value: Any) -> Any:
-        if type(value) is not kind or (kind is int and abs(value) > LARGEST_INTEGER):
-            raise _UnsureError
-        if kind is float and not math.isfinite(value):
+        if type(value) is not kind or (holds is not None and not holds(value)):
             raise _UnsureError
         return value
 
     return read
 
 
-def _one_of(words: tuple[object, ...]) -> Reader:
-    if not all(type(word) is str for word in words):
-        raise _UnsureError
-    known = frozenset(words)
-
-    def read(value: Any) -> Any:
-        if type(value) is not str or value not in known:
-            raise _UnsureError
-        return value
-
-    return read
+_WHOLE_FLOATS = range(-(2**53), 2**53 + 1)
+_HOLDS: Mapping[Any, Callable[[Any], object] | None] = {
+    str: None, bool: None, NoneType: None, int: range(-LARGEST_INTEGER, LARGEST_INTEGER + 1).__contains__,
+}  # fmt: skip
+"""Type → what its values have to hold besides."""
 
 
 def _annotated(kind: Any, marks: tuple[object, ...]) -> Reader:
     (mark,) = marks
     if isinstance(mark, AnyObject):
         return _any_object
-    if isinstance(mark, ExactText):
-        number = _held(NUMBER)
-        return lambda value: Fraction(number(value))
     if isinstance(mark, Matches):
-        return _held(mark)
-    if not isinstance(mark, AtLeast):
+        return _scalar(str, re.compile(mark.pattern).search)
+    if isinstance(mark, AtLeast):
+        return _scalar(kind, range(mark.least, LARGEST_INTEGER + 1).__contains__)
+    if not isinstance(mark, ExactText):
         raise _UnsureError
-    integer, least = _reader(kind), mark.least
-    return lambda value: value if integer(value) >= least else _refuse()
-
-
-def _held(mark: Matches) -> Reader:
-    pattern = re.compile(mark.pattern)
-
-    def read(value: Any) -> Any:
-        if type(value) is not str or pattern.search(value) is None:
-            raise _UnsureError
-        return value
-
-    return read
+    exact = _scalar(str, re.compile(NUMBER.pattern).search)
+    return lambda value: Fraction(exact(value))
 
 
 def _union(readers: list[Reader]) -> Reader:
@@ -137,17 +113,16 @@ def _union(readers: list[Reader]) -> Reader:
 
 
 def _tuple(words: tuple[Any, ...]) -> Reader:
-    if len(words) == 2 and words[1] is Ellipsis:
-        item = _reader(words[0])
-        return lambda value: tuple([item(one) for one in _listed(value)])
-    items = [_reader(word) for word in words]
-    return lambda value: tuple([item(one) for item, one in zip(items, _listed(value), strict=True)])
+    is_long = len(words) == 2 and words[1] is Ellipsis
+    items = [_reader(word) for word in (words[:1] if is_long else words)]
 
+    def read(value: Any) -> Any:
+        if type(value) not in {list, tuple}:
+            raise _UnsureError
+        readers = repeat(items[0], len(value)) if is_long else items
+        return tuple([item(one) for item, one in zip(readers, value, strict=True)])
 
-def _listed(value: Any) -> Any:
-    if type(value) not in {list, tuple}:
-        raise _UnsureError
-    return value
+    return read
 
 
 def _mapping(key: Reader, item: Reader) -> Reader:

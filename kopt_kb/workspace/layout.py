@@ -31,71 +31,47 @@ class LayoutError(BadInput):
     code = "KB308"
 
 
+class _Below:
+    """A place below a workspace's root, by its name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, layout: Layout, _: type[Layout] | None = None) -> Path:
+        """Return the place in this workspace."""
+        return layout.root / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Where everything of a workspace stands; nothing is opened or made."""
 
     root: Path
 
-    @property
-    def kernel(self) -> Path:
-        """The checked-out kernel."""
-        return self.root / "kernel.py"
-
-    @property
-    def readme(self) -> Path:
-        """The page people read, with rendered blocks."""
-        return self.root / "README.md"
-
-    @property
-    def gitignore(self) -> Path:
-        """What git leaves out."""
-        return self.root / ".gitignore"
-
-    @property
-    def journal(self) -> Path:
-        """The truth: all events."""
-        return self.root / "journal.jsonl"
-
-    @property
-    def objects(self) -> Path:
-        """Blobs by hash."""
-        return self.root / "objects"
-
-    @property
-    def memory(self) -> Path:
-        """Rendered: one file a version."""
-        return self.root / "memory"
-
-    @property
-    def plans(self) -> Path:
-        """Authored: one plan a version."""
-        return self.root / "plans"
-
-    @property
-    def notes(self) -> Path:
-        """Authored: whatever people and agents want to remember."""
-        return self.root / "notes"
-
-    @property
-    def profiles(self) -> Path:
-        """Profiler reports."""
-        return self.root / "profiles"
-
-    @property
-    def rounds(self) -> Path:
-        """Rendered: one folder a round."""
-        return self.root / "rounds"
-
-    @property
-    def logs(self) -> Path:
-        """Rendered: trends and the log of the campaign."""
-        return self.root / "logs"
-
-    @property
-    def baseline_report(self) -> Path:
-        """Rendered: the report of the baseline."""
-        return self.root / "baseline_report.md"
+    kernel = _Below("kernel.py")
+    """The checked-out kernel."""
+    readme = _Below("README.md")
+    """The page people read, with rendered blocks."""
+    gitignore = _Below(".gitignore")
+    """What git leaves out."""
+    journal = _Below("journal.jsonl")
+    """The truth: all events."""
+    objects = _Below("objects")
+    """Blobs by hash."""
+    memory = _Below("memory")
+    """Rendered: one file a version."""
+    plans = _Below("plans")
+    """Authored: one plan a version."""
+    notes = _Below("notes")
+    """Authored: whatever people and agents want to remember."""
+    profiles = _Below("profiles")
+    """Profiler reports."""
+    rounds = _Below("rounds")
+    """Rendered: one folder a round."""
+    logs = _Below("logs")
+    """Rendered: trends and the log of the campaign."""
+    baseline_report = _Below("baseline_report.md")
+    """Rendered: the report of the baseline."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
