@@ -150,17 +150,12 @@ class Round:
         return {one.gate: one for one in own.gates} if own is not None else {}
 
     @property
-    def records(self) -> tuple[events.Measured, ...]:
-        """All records taken during the round, in order."""
-        return tuple(self.measured.values())
-
-    @property
     def chosen(self) -> Candidate | None:
         """The candidate the decision rests on; without one the last measured, else the last submitted."""
         own = list(self.submitted) or list(self.candidates)
         named = self.decided.measured if self.decided is not None else ()
         for ids in (frozenset(named), None):
-            for record in reversed(self.records):
+            for record in reversed(list(self.measured.values())):
                 if record.candidate in own and (ids is None or record.id in ids):
                     return self.candidates[record.candidate]
         return self.candidates[own[-1]] if own else None

@@ -129,11 +129,6 @@ class WorkspaceState:
         return [one for one in self.attempts.values() if one.seq]
 
     @property
-    def accepted(self) -> list[Round]:
-        """Accepted rounds that nothing refuted and whose version was kept, in order."""
-        return [one for one in self.attempts.values() if one.accepted and one.snapshot is not None]
-
-    @property
     def open_round(self) -> Round | None:
         """The round that is not closed."""
         last = self.attempts[max(self.attempts)]
@@ -158,7 +153,8 @@ class WorkspaceState:
     @property
     def best(self) -> Round | None:
         """The last accepted round: work always continues from it; None before a version was kept."""
-        return next(iter(self.accepted[-1:]), None)
+        rounds = reversed(list(self.attempts.values()))
+        return next((one for one in rounds if one.accepted and one.snapshot is not None), None)
 
     @property
     def incumbent(self) -> Round:

@@ -255,7 +255,7 @@ def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int, 
         name=one.name,
         hypothesis=claim,
         change=json.dumps(params, sort_keys=True),
-        evidence=tuple(record.id for record in attempt.records if record.candidate == one.name),
+        evidence=tuple(record.id for record in attempt.measured.values() if record.candidate == one.name),
         result=_quality(state, one).result,
         decision=decision,
     )

@@ -79,7 +79,7 @@ def _code(text: str) -> str:
 
 
 def _environment(state: WorkspaceState, attempt: Round) -> list[str]:
-    seqs = {record.environment for record in attempt.records}
+    seqs = {record.environment for record in attempt.measured.values()}
     lines = []
     for seq in sorted(seqs & state.environments.keys()):
         one = state.environments[seq]
@@ -137,7 +137,8 @@ def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     lines += ["## Performance", "", *_results(state, attempt)]
     lines += ["## Gates", "", *_gates(memory)]
     lines += _errors(memory)
-    own = {record.run for record in attempt.records}  # noise of another machine was measured later, by its own run
+    # Noise of another machine was measured later, by its own run.
+    own = {record.run for record in attempt.measured.values()}
     told = [one for one in state.noise_records if one.run in own] or state.noise_records
     latest = {one.shape: one for one in told}
     noise = [(one.shape, one.n, figure(one.median_s * 1e6), figure(one.floor_pct)) for one in latest.values()]
