@@ -21,15 +21,14 @@ import resource
 import signal
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from kopt_kb.isolation import Isolation
 from kopt_kb.mounts import keep_private, own_proc, read_only
 from kopt_kb.seccomp import FILTERED, filter_calls
-from kopt_kb.wire import Wire
 
-__all__ = ["Isolation", "adopt_orphans", "below", "end_all", "enter", "resident_bytes", "settle", "unreadable"]
+__all__ = ["adopt_orphans", "below", "end_all", "enter", "resident_bytes", "settle", "unreadable"]
 
 _USER, _PID, _NET, _IPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
 """CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC of sched.h."""
@@ -50,14 +49,6 @@ _WRITES = ((1 << 1) | (((1 << 13) - 1) & ~((1 << 4) - 1)), 1 << 13, 1 << 14)
 _FILES, _PROC = "write-protected files", "own /proc"
 _OF_A_FILE = (1 << 1) | (1 << 14)
 _END_S = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Isolation(Wire):
-    """What a child was held by, and what could not be had → why."""
-
-    held: tuple[str, ...] = ()
-    missing: Mapping[str, str] = field(default_factory=dict)
 
 
 def _call(name: str, *words: object) -> int:

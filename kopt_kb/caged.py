@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from kopt_kb.cage import Isolation, adopt_orphans, end_all, enter, settle
+from kopt_kb.cage import adopt_orphans, end_all, enter, settle
 from kopt_kb.errors import KoptError
+from kopt_kb.isolation import Isolation
 from kopt_kb.process import end_alike
 from kopt_kb.wire import Wire, canonical, parse, read
 

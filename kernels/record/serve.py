@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from kopt_kb.cage import Isolation, adopt_orphans, below, end_all, enter, resident_bytes, settle, unreadable
+from kopt_kb.cage import adopt_orphans, below, end_all, enter, resident_bytes, settle, unreadable
+from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.record.request import Request
 from kopt_kb.wire import Wire, canonical, parse, read
 

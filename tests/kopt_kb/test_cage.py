@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.cage import Isolation, below, resident_bytes
+from kopt_kb.cage import below, resident_bytes
+from kopt_kb.isolation import Isolation
 from kopt_kb.process import environment
 from kopt_kb.wire import plain, read
 

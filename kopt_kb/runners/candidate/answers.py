@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from kopt_kb.cage import Isolation
+from kopt_kb.isolation import Isolation
 from kopt_kb.wire import JsonMap, Sha256, Wire, parse, plain, read
 
 __all__ = [

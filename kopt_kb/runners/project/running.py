@@ -12,8 +12,8 @@ from errno import EACCES, ENOENT
 from pathlib import Path
 
 from kopt_kb import process
-from kopt_kb.cage import Isolation
 from kopt_kb.caged import caged, held_by
+from kopt_kb.isolation import Isolation
 from kopt_kb.process import MAX_PRINTED_BYTES, Limits, Started, read_tail
 from kopt_kb.runners.candidate.answers import Check
 from kopt_kb.runners.candidate.job import Ending, Job

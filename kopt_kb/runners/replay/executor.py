@@ -16,8 +16,8 @@ from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 
-from kopt_kb.cage import Isolation
 from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.owned import owned_folder
 from kopt_kb.runners.candidate.answers import (

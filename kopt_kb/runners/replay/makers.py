@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 
-from kopt_kb.cage import Isolation
 from kopt_kb.error_codes import Code, cause_of
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
+from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.model import LaunchRecord

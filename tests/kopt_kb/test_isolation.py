@@ -1,0 +1,27 @@
+"""What held a child is written and read back as it is, and reading it loads nothing that holds children."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from kopt_kb.isolation import Isolation
+from kopt_kb.wire import WireError, canonical, parse, read
+
+
+def test_it_is_read_as_it_was_written() -> None:
+    """What held, and why something did not; a word that is no member is refused."""
+    known = Isolation(("pid namespace",), {"net namespace": "not permitted"})
+    assert read(Isolation, parse(canonical(known))) == known
+    assert read(Isolation, {}) == Isolation()
+    with pytest.raises(WireError, match="no member"):
+        read(Isolation, {"kept": []})
+
+
+def test_a_record_needs_no_system_calls() -> None:
+    """Answers of candidates name it in every command that reads them."""
+    code = "import sys, kopt_kb.runners.candidate.answers; print('kopt_kb.cage' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
