@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from math import prod
 
-from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Sample, Search, Timing, Unable
+from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Sample, Search, Timing, Trust, Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.candidate.search import run_search
 from kopt_kb.runners.source_config import configs_of, structure_of
@@ -25,6 +25,7 @@ class SimulatorExecutor:
 
     name = "simulator"
     simulated = True
+    trust: Trust = "unstated"
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Return the computed outcome at once."""

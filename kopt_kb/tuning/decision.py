@@ -10,10 +10,23 @@ from typing import Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
+from kopt_kb.runners.candidate.answers import Contest, Trust
 from kopt_kb.tuning.policy import GATES, Policy
 from kopt_kb.wire import Wire
 
-__all__ = ["SUSPICIOUS", "Decision", "GateResult", "Times", "Verdict", "decide", "judge_gates", "score_pct", "unmet"]
+__all__ = [
+    "LEVELS",
+    "SUSPICIOUS",
+    "Decision",
+    "GateResult",
+    "Times",
+    "Verdict",
+    "decide",
+    "judge_gates",
+    "score_pct",
+    "unmet",
+    "untrusted",
+]
 
 Verdict = Literal["accept", "accept_with_note", "rollback", "unverified"]
 Times = Mapping[str, Sequence[float]]
@@ -78,8 +91,13 @@ def decide(
     *,
     noise_pct: float = 0.0,
     best: Times | None = None,
+    contest: Contest | None = None,
 ) -> Decision:
-    """Return the decision on a candidate; the order is gates, noise, regression (R3), chain (R9).
+    """Return the decision on a candidate; the order is gates, contest or noise, regression (R3), chain (R9).
+
+    How far the times can be trusted is the question of `untrusted`. A contest takes the place of the noise rules: it
+    has tested the gain against a threshold that holds the policy's least gain and the noise, by samples enough for its
+    bounds; a gain that it does not call faster is none.
 
     Args:
         policy: Thresholds.
@@ -88,6 +106,7 @@ def decide(
         gates: All gates judged.
         noise_pct: Gain the incumbent seems to have over itself.
         best: Times of the best accepted version, measured alike; None: the incumbent is the best.
+        contest: The verdict of a sequential test; None: none was made.
 
     Raises:
         BadInput: Times that are no positive numbers, or repeats that do not pair up.
@@ -99,8 +118,13 @@ def decide(
     medians = {shape: (statistics.median(incumbent[shape]), statistics.median(candidate[shape])) for shape in incumbent}
     changes = {shape: round(speedup_pct(old, new), _DIGITS) for shape, (old, new) in medians.items()}
     gain = score_pct([old for old, _ in medians.values()], [new for _, new in medians.values()])
+    if contest is None:
+        doubt = _noise(policy, _repeat_gains(incumbent, candidate), gain, noise_pct)
+    else:
+        gain = gain if contest.gain_pct is None else round(contest.gain_pct, _DIGITS)
+        doubt = _contest(contest)
     verdict = (
-        _noise(policy, _repeat_gains(incumbent, candidate), gain, noise_pct)
+        doubt
         or _regression(policy, changes)
         or _chain(policy, best, candidate)
         or _accept(policy, changes, gain, noise_pct)
@@ -109,6 +133,30 @@ def decide(
 
 
 _Ruling = tuple[Verdict, str, str]
+LEVELS: tuple[Trust, ...] = ("unstated", "reported", "isolated", "replayed")
+"""Levels of trust, the lowest first."""
+
+
+def untrusted(policy: Policy, trust: Trust | None) -> Decision | None:
+    """Return the decision on what rests on less than the policy accepts; None where it rests on enough."""
+    if trust is None or LEVELS.index(trust) >= LEVELS.index(policy.least_trust):
+        return None
+    return Decision("unverified", "trust", f"the times are {trust}, policy {policy.name} accepts {policy.least_trust}")
+
+
+def _contest(contest: Contest) -> _Ruling | None:
+    """Return what a contest forbids; None where it called the candidate faster."""
+    numbers = [f"threshold {contest.threshold_pct:.3f} %", f"{contest.rounds} quads a shape"]
+    if contest.gain_pct is not None:
+        bounds = "" if contest.least_pct is None else f" ({contest.least_pct:+.3f} to {contest.most_pct or 0.0:+.3f})"
+        numbers.insert(0, f"{contest.gain_pct:+.3f} %{bounds}")
+    text = ", ".join([*numbers, *([contest.reason] if contest.reason else [])])
+    if contest.verdict == "faster":
+        return None
+    words = {"not_faster": "contest not faster", "undecided": "contest undecided"}
+    if contest.verdict in words:
+        return "rollback", words[contest.verdict], text
+    return "unverified", "contest unavailable", text
 
 
 def judge_gates(policy: Policy, gates: Sequence[GateResult]) -> Decision | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.answers import Trust
 from kopt_kb.wire import Wire, read
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
@@ -60,6 +61,7 @@ class Policy(Wire):
         stagnation_rollbacks: Rollbacks in a row after which the next hypothesis is of another category.
         escalation_rollbacks: Rollbacks in a row that hand the campaign to a person; used by reason escalated.
         hardware_limit_pct: Share of the measured ceiling, on every shape and repeat, that is the limit.
+        least_trust: Least level of trust that a decision may rest on.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Policy(Wire):
     stagnation_rollbacks: int
     escalation_rollbacks: int
     hardware_limit_pct: float
+    least_trust: Trust = "unstated"
 
     def __post_init__(self) -> None:
         """Refuse values that can't be meant; raises `BadInput`."""
@@ -129,6 +132,7 @@ _GPU_WIKI = Policy(
     stagnation_rollbacks=2,
     escalation_rollbacks=15,
     hardware_limit_pct=95.0,
+    least_trust="replayed",
 )  # fmt: skip
 
 _PRIMUS = Policy(
@@ -154,6 +158,7 @@ _PRIMUS = Policy(
     stagnation_rollbacks=2,
     escalation_rollbacks=4,
     hardware_limit_pct=95.0,
+    least_trust="replayed",
 )
 
 POLICIES = {policy.name: policy for policy in (_GPU_WIKI, _PRIMUS)}

@@ -147,7 +147,11 @@ class ProjectAdapter:
         }
 
     def policy(self, policy: Policy) -> Policy:
-        """Return the policy with the project's core shapes, and without a required lint where it knows no language."""
+        """Return the policy with the project's core shapes, and without a required lint where it knows no language.
+
+        What a project's own benchmark says is reported, and no policy can ask for more of it.
+        """
+        policy = replace(policy, least_trust="reported")
         core = self.project.scoring.core_shapes
         if core and policy.core_shapes is None:
             policy = replace(policy, core_shapes=core)

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Check, Evidence, Search, Timing
+from kopt_kb.runners.candidate.answers import Check, Contest, Evidence, Search, Timing, Trust
 from kopt_kb.runners.candidate.job import Job, JobKind, SpaceAsked
 from kopt_kb.runners.source_config import configs_of, with_configs
-from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult, decide, judge_gates, unmet
+from kopt_kb.tuning.decision import (
+    LEVELS,
+    SUSPICIOUS,
+    Decision,
+    GateResult,
+    decide,
+    judge_gates,
+    unmet,
+    untrusted,
+)
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
 from kopt_kb.tuning.jobs import Ran, Sources, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
@@ -21,13 +30,10 @@ from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.versions import best_rival, incumbent_name
 from kopt_kb.wire import plain
 from kopt_kb.workspace.journal.campaign_events import LevelChosen
-from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured, Trust
+from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["RoundWork"]
 
@@ -96,7 +102,7 @@ class RoundWork:
         # What could not be measured refutes nothing.
         confirms = current.proposal.confirms if current.proposal is not None else ()
         refuted = confirms if decision.decision == "rollback" else ()
-        own = (decision.decision, self.policy.name, decision.rule, records, refuted)
+        own = (decision.decision, self.policy.name, decision.rule, records, refuted, self._trust_of(current))
         self.session.append(Decided(current.number, *own))
         why = next((f": {gate.reason}" for gate in current.gates.values() if gate.result == "fail" and gate.reason), "")
         self.options.say(f"round {current.number}: {decision.decision} ({decision.rule}){why}")
@@ -137,6 +143,9 @@ class RoundWork:
         source = self.session.store.get(current.submitted[current.name].blob)
         incumbent = self.session.store.get(current.incumbent) if state.baseline is not None else source
         job = self._job(kind, state, source, incumbent, "quick" if current.level == "quick" else "full")
+        if kind == "timing" and state.baseline is not None:
+            noise = noise_floor_pct(state.noise_of(state.environment_seq), ())
+            job = replace(job, body=replace(job.body, threshold_pct=max(self.policy.least_mean_gain_pct, noise)))
         rival = best_rival(state, current) if kind == "timing" and current.level != "quick" else None
         if rival is None or rival.snapshot is None:
             return job
@@ -227,8 +236,7 @@ class RoundWork:
     def _record(self, state: WorkspaceState, current: Round, ran: Ran) -> None:
         """Append the records of a timing run that are not there yet; for the baseline also the noise.
 
-        They belong to the machine in force when the run started, which a remembered run may have outlived. How far they
-        can be trusted: a project's commands report their times, a kernel's child says nothing of itself.
+        They belong to the machine in force when the run started, which a remembered run may have outlived.
         """
         versions = {"incumbent": incumbent_name(state, current), "candidate": current.name}
         rival = best_rival(state, current)
@@ -236,7 +244,8 @@ class RoundWork:
             versions["best"] = rival.name
         run = current.runs.get(ran.run)
         machine = run.environment if run is not None else state.environment_seq
-        trust: Trust = "reported" if self.options.project is not None else "unstated"
+        basis = ran.result.basis if isinstance(ran.result, Timing) else None
+        trust = self.session.executor.trust if basis is None else basis.trust
         for shape, sides in ran.result.shapes.items() if isinstance(ran.result, Timing) else ():
             if state.baseline is None:
                 versions = {"candidate": current.name}
@@ -257,13 +266,34 @@ class RoundWork:
             state.noise_of(timed), (record.spread.get("step_pct") for record in current.measured.values())
         )
         new = current.times(current.name)
+        trust = None if state.simulated else self._trust_of(current)
+        lacking = judge_gates(self.policy, gates) or untrusted(self.policy, trust)
+        if lacking is not None:
+            return lacking
         if state.baseline is None:
-            return judge_gates(self.policy, gates) or self._first(state, current)
+            return self._first(state, current)
         shapes = [format_shape(shape) for shape in state.problem.shapes]
         old = current.times(incumbent_name(state, current)) or {shape: [] for shape in shapes}
         rival = best_rival(state, current)
         best = current.times(rival.name) if rival is not None else {}
-        return decide(self.policy, old, new, gates, noise_pct=noise, best=best if best.keys() >= set(shapes) else None)
+        known = best if best.keys() >= set(shapes) else None
+        return decide(self.policy, old, new, gates, noise_pct=noise, best=known, contest=self._contest(current))
+
+    def _trust_of(self, current: Round) -> Trust:
+        """Return the lowest level of what a round measured; of one that measured nothing, what its checks rest on."""
+        levels = [record.trust for record in current.measured.values()]
+        if not levels:
+            answers = [self.session.recall(run).result for run in current.runs.values() if run.finished is not None]
+            levels = [one.basis.trust for one in answers if isinstance(one, Check) and one.basis is not None]
+        return min(levels, key=LEVELS.index, default=self.session.executor.trust)
+
+    def _contest(self, current: Round) -> Contest | None:
+        """Return the verdict of the round's last timing, if it made a contest."""
+        names = {_timed_name(current), f"{_timed_name(current)}.again"}
+        runs = [run for run in current.runs.values() if run.started.gate == "timing" and run.started.candidate in names]
+        answers = [self.session.recall(run).result for run in runs if run.finished is not None]
+        timed = [one.contest for one in answers if isinstance(one, Timing) and not one.problem]
+        return timed[-1] if timed else None
 
     def _first(self, state: WorkspaceState, current: Round) -> Decision:
         """Return the decision on a kernel whose gates passed and that nothing was accepted before."""

@@ -10,7 +10,7 @@ from typing import IO
 from kopt_kb.errors import BadInput
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import MAX_PRINTED_BYTES, Finished, Limits, environment, read_tail, run
-from kopt_kb.runners.candidate.answers import Unable
+from kopt_kb.runners.candidate.answers import Trust, Unable
 from kopt_kb.runners.candidate.exchange import answered, child_argv, give
 from kopt_kb.runners.candidate.job import Ending, Job, JobKind, Outcome, Started
 
@@ -25,12 +25,14 @@ class ChildProcessExecutor:
         device: Device of the candidates; "cpu" for kernels that run there.
         wrapper: Words before the child's command line, such as a cluster's launcher; empty: here.
         env: Environment variables laid over this process's.
+        trust: The process that runs a candidate takes its times too.
     """
 
     device: str = "cuda"
     wrapper: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     simulated: bool = False
+    trust: Trust = "reported"
 
     @property
     def name(self) -> str:

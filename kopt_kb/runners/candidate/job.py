@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Protocol
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.process import Started
-from kopt_kb.runners.candidate.answers import Answer
+from kopt_kb.runners.candidate.answers import Answer, Trust
 from kopt_kb.wire import JsonMap, Wire
 
 __all__ = [
@@ -89,6 +89,7 @@ class Request(Wire):
         amounts: Shape → pass → work, to turn a project's rates into times.
         header: Header that a project's CSV has to have; empty: any.
         protected: File of a project → its hash.
+        threshold_pct: Gain in percent that a contest has to show.
         probe: Whether it is to be shown that a project's commands use the copy.
     """
 
@@ -113,6 +114,7 @@ class Request(Wire):
     protected: Mapping[str, str] = field(default_factory=dict)
     probe: bool | None = None
     trials: tuple[str, ...] | None = None
+    threshold_pct: float = 0.0
 
     WIRE: ClassVar = (
         "op", "shapes", "dtype", "tolerance?", "seeds", "repeats", "samples", "flush_bytes", "evaluations", "seconds",
@@ -179,6 +181,10 @@ class Executor(Protocol):
     @property
     def simulated(self) -> bool:
         """Whether its times are computed and not measured."""
+
+    @property
+    def trust(self) -> Trust:
+        """How far its answers can be trusted that do not say it themselves."""
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Return how the job ended, after `started` was called once."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.owned import owned_folder
-from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Evidence, Sample, Timing, Unable
+from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Evidence, Sample, Timing, Trust, Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, Request, Started
 from kopt_kb.runners.project.bounded_read import read_bounded
 from kopt_kb.runners.project.copies import Copies
@@ -34,6 +34,7 @@ class ProjectExecutor:
     root: Path
     name: str = "project commands"
     simulated: bool = False
+    trust: Trust = "reported"
     commands: Commands = field(init=False)
 
     def __post_init__(self) -> None:

@@ -82,7 +82,6 @@ class RecordExecutor:
         makers: Who makes records; None: makers of its own, one a core, that end with it.
         fallback: Runs candidates that can't be recorded, or profiles them; None: such jobs are not done.
         least: Least level of trust that decisions accept: below `replayed`, the fallback judges what is not replayable.
-        threshold: Log ratio that a candidate has to beat.
     """
 
     name = "replay"
@@ -97,10 +96,8 @@ class RecordExecutor:
         makers: Makers | None = None,
         fallback: Executor | None = None,
         least: Trust = "replayed",
-        threshold: float = 0.0,
     ) -> None:
         self._judging, self._fallback, self._least = judging, fallback, least
-        self._threshold = threshold
         self._stack = ExitStack()
         makers = makers or self._stack.enter_context(Makers())
         folder = self._stack.enter_context(owned_folder("kb-replay-"))
@@ -195,8 +192,9 @@ class RecordExecutor:
         folders = {
             shape: {side: made[side][shape].folder for side in ("incumbent", "candidate")} for shape in job.body.shapes
         }
+        threshold = math.log1p(job.body.threshold_pct / 100)
         with work.part("contest"):
-            found = self._judging.contest(folders, self._reference(job), self._threshold, work.ends_at)
+            found = self._judging.contest(folders, self._reference(job), threshold, work.ends_at)
         if found.problem:
             return Timing(problem=found.problem, basis=work.basis())
         shapes = {

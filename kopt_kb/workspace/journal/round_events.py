@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from kopt_kb.runners.candidate.answers import Trust
 from kopt_kb.wire import Count, JsonMap, Seq, Sha256, Text
 from kopt_kb.workspace.journal.setup_events import EventData
 
@@ -23,9 +24,6 @@ __all__ = [
     "SnapshotTaken",
     "Trust",
 ]
-
-Trust = Literal["replayed", "isolated", "reported", "unstated"]
-"""Levels of trust in a measurement, the highest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +152,7 @@ class Decided(EventData):
         rule: By which rule.
         measured: Ids of the records it rests on.
         refutes: Accepted versions that this round was to confirm and did not: they are accepted no more.
+        trust: The lowest level of what it rests on.
     """
 
     kind: ClassVar[str] = "decided"
@@ -163,6 +162,7 @@ class Decided(EventData):
     rule: Text
     measured: tuple[Text, ...]
     refutes: tuple[Count, ...] = ()
+    trust: Trust = "unstated"
 
 
 @dataclass(frozen=True, slots=True)
