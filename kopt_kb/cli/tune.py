@@ -11,7 +11,6 @@ kb tune patch kernel_opt_norm                       what the best version change
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
-from kopt_kb.cli.tune_confirmed import DEVICE, as_confirmed, launch_of, settings_of
+from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of, settings_of
+from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, judge_of, judged_policy
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
@@ -83,6 +83,7 @@ def _add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument("--proposer", metavar="CMD", action="append", default=[], help="ask this command first")
     action.add_argument("--plan", metavar="FILE", help="hypothesis to try, as JSON")
     action.add_argument("--tips", metavar="FILE", help="earlier experience")
+    action.add_argument("--judge", choices=JUDGES, help="who judges a kernel (default replay where it can be)")
     action.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
     action.add_argument("--device", help="device of the candidates (default cuda)")
     action.add_argument("--simulate", action="store_true", help="compute times from a made-up model, as records say")
@@ -109,7 +110,8 @@ def run(args: argparse.Namespace) -> int:
     args = as_confirmed(args, _opened(state))
     project = _project(workspace, state)
     opened = _opened(state)
-    policy = confirmed_policy(opened) if opened is not None else _asked_policy(args, project)
+    judge, why = _judge(args, state, project)
+    policy = confirmed_policy(opened) if opened is not None else judged_policy(_asked_policy(args, project), judge)
     parameters = _parameters(args, state, policy, project)
     if args.dry_run:
         _show(parameters, args.json)
@@ -117,13 +119,31 @@ def run(args: argparse.Namespace) -> int:
     fresh = state.campaign is None or state.stopped is not None
     if fresh and state.route != "roofline":  # targets alone cost nothing and change nothing
         _confirm(args, parameters)
-    with _campaign(args, workspace, state, policy, project) as campaign:
+    if why:
+        _say(why)
+    with _campaign(args, workspace, state, policy, project, judge) as campaign:
         if state.stopped is not None and args.action == "run":
             campaign.restart()
         if args.action == "step":
             campaign.step()
             return _print(campaign.report(), args, state)
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
+
+
+def _judge(args: argparse.Namespace, state: WorkspaceState, project: ProjectAdapter | None) -> tuple[Judge, str]:
+    """Return who judges a kernel, and why no replay does; of what is not measured or a project, nothing is said.
+
+    Raises:
+        BadInput: `--judge` where no kernel is judged.
+    """
+    simulated = args.simulate or (args.action == "resume" and state.simulated)
+    if project is None and not simulated and state.route != "roofline":
+        return judge_of(args, _opened(state))
+    if args.judge is not None:
+        kind = "a project's own commands" if project is not None else "the simulator" if simulated else "nothing"
+        what = f"--judge, and {kind} would be judged"
+        raise BadInput(what, where=args.workspace, fix="leave it out", code="KB103")
+    return "replay", ""
 
 
 def _check_opened(args: argparse.Namespace, state: WorkspaceState) -> None:
@@ -189,6 +209,7 @@ def _campaign(
     state: WorkspaceState,
     policy: Policy,
     project: ProjectAdapter | None,
+    judge: Judge,
 ) -> Campaign:
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     settings, tips = settings_of(args, _opened(state)), Path(args.tips) if args.tips else None
@@ -199,6 +220,8 @@ def _campaign(
         known = device_names(open_registry(args))
         options = replace(options, product_of=known, project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, options=options)
+    from kopt_kb.runners.candidate.executor import ChildProcessExecutor
+
     problem = state.problem
     if not simulate and state.route != "roofline":
         from kopt_kb.runners.candidate.search_pruning import pruning_rules
@@ -207,21 +230,14 @@ def _campaign(
 
         registry = open_registry(args)
         platform = registry.platform(state.created.platform)
-        gate = ResourceGate(platform, problem.shapes, problem.dtype)
-        options = replace(
-            options,
-            resources=gate,
-            instructions=gate.instructions,
-            pruning=pruning_rules(platform),
-            product_of=partial(product_of, registry),
-        )
-    if simulate:
-        return Campaign(workspace, policy, _proposers(args), SimulatorExecutor(), settings=settings, options=options)
-    from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
-
-    command = tuple(shlex.split(args.executor_command)) if args.executor_command else ()
-    device = args.device or DEVICE
-    executor = CommandExecutor(command, device=device) if command else ChildProcessExecutor(device)
+        options = replace(options, product_of=partial(product_of, registry))
+        if judge == "child":
+            gate = ResourceGate(platform, problem.shapes, problem.dtype)
+            rules = pruning_rules(platform)
+            options = replace(options, resources=gate, instructions=gate.instructions, pruning=rules)
+        executor = executor_of(args, judge, platform, policy)
+    else:  # on the route of targets alone nothing is run
+        executor = SimulatorExecutor() if simulate else ChildProcessExecutor()
     return Campaign(workspace, policy, _proposers(args), executor, settings=settings, options=options)
 
 

@@ -27,6 +27,9 @@ class SimulatorExecutor:
     simulated = True
     trust: Trust = "unstated"
 
+    def close(self) -> None:
+        """Keep nothing."""
+
     def run(self, job: Job, started: Started) -> Outcome:
         """Return the computed outcome at once."""
         started(("simulator", job.kind), os.getpid(), None)

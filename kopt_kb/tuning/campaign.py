@@ -74,7 +74,8 @@ class Campaign:
         self.close()
 
     def close(self) -> None:
-        """Give the journal's lock back; closing twice is harmless."""
+        """Give the journal's lock back, and end what the executor keeps; closing twice is harmless."""
+        self._executor.close()
         if self._session is not None:
             self._session.close()
             self._session, self._compared = None, False

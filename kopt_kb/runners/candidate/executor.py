@@ -39,6 +39,9 @@ class ChildProcessExecutor:
         """How records name it."""
         return "command" if self.wrapper else "child process"
 
+    def close(self) -> None:
+        """Keep nothing."""
+
     def run(self, job: Job, started: Started) -> Outcome:
         """Return how the job ended; a hang, a crash, or memory run out is an outcome, never an exception."""
         with owned_folder("kb-run-") as outer:

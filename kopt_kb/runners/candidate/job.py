@@ -188,3 +188,6 @@ class Executor(Protocol):
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Return how the job ended, after `started` was called once."""
+
+    def close(self) -> None:
+        """End what it keeps between jobs."""

@@ -115,7 +115,7 @@ def test_the_same_flags_and_a_new_start_are_no_conflict(workspace: str, capsys: 
 def flags(**given: object) -> Namespace:
     """The arguments of a call that gives these only."""
     names = "policy core_shape max_rounds samples evaluations search_s prune_s run_s memory_bytes flush_bytes seed"
-    none = dict.fromkeys([*names.split(), "executor_command", "device"])
+    none = dict.fromkeys([*names.split(), "judge", "executor_command", "device"])
     return Namespace(**{**none, "every_shape": False, "no_stop": [], "proposer": [], "workspace": "w", **given})
 
 

@@ -282,6 +282,7 @@ class OnBoard(SimulatorExecutor):
     """The simulator under the name of a device, as if it had measured."""
 
     simulated = False
+    trust = "replayed"
 
     def __init__(self, device: str) -> None:
         self.device = device

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput
-from kopt_kb.tuning.decision import GateResult, decide, score_pct
-from kopt_kb.tuning.policy import GATES, policy_named
+from kopt_kb.runners.candidate.answers import Contest, Trust
+from kopt_kb.tuning.decision import Decision, GateResult, decide, score_pct, untrusted
+from kopt_kb.tuning.policy import GATES, POLICIES, policy_named
 
 FOLDER = Path(__file__).parents[2] / "data" / "decisions"
 TRACES = [
@@ -119,3 +121,57 @@ def test_json_holds_all_fields() -> None:
     assert found.to_json() == {
         "decision": "accept", "rule": "R3 improved", "reason": "+100.000 %", "gain_pct": 100.0, "changes_pct": {"a": 100.0},
     }  # fmt: skip
+
+
+def _contested(verdict: str, **more: object) -> Decision:
+    contest = Contest(verdict, 0.5, **{"gain_pct": 2.0, "least_pct": 1.5, "most_pct": 2.5, **more})  # type: ignore[arg-type]
+    gates = [GateResult(name, "pass") for name in policy_named("gpu-wiki").required_gates]
+    old, new = {"8x8": [1.00]}, {"8x8": [0.98]}
+    return decide(policy_named("gpu-wiki"), old, new, gates, noise_pct=50.0, contest=contest)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "decision", "rule"),
+    [
+        ("faster", "accept", "R3 improved"),
+        ("not_faster", "rollback", "contest not faster"),
+        ("undecided", "rollback", "contest undecided"),
+        ("unavailable", "unverified", "contest unavailable"),
+    ],
+)
+def test_a_contest_takes_the_place_of_the_noise_rules(verdict: str, decision: str, rule: str) -> None:
+    """One sample a side is enough where a contest was made; its threshold holds the noise already; its gain counts."""
+    found = _contested(verdict)
+    assert (found.decision, found.rule) == (decision, rule)
+    assert found.gain_pct == 2.0
+
+
+def test_a_contest_without_an_estimate() -> None:
+    """The numbers of the times stand for it, and its reason is told."""
+    found = _contested("unavailable", gain_pct=None, least_pct=None, most_pct=None, reason="9 of 12 quads were spoiled")
+    assert found.gain_pct == pytest.approx(100 / 98 * 100 - 100)
+    assert "9 of 12 quads" in found.reason
+
+
+def test_a_gain_too_good_to_be_believed_is_believed_of_a_contest() -> None:
+    """Its samples are many, on contents of their own; a regression of a shape still counts."""
+    contest = Contest("faster", 0.5, 60.0, 58.0, 62.0)
+    gates = [GateResult(name, "pass") for name in policy_named("gpu-wiki").required_gates]
+    old, new = {"8x8": [1.0], "9x9": [1.0]}, {"8x8": [0.3], "9x9": [1.2]}
+    found = decide(policy_named("gpu-wiki"), old, new, gates, contest=contest)
+    assert (found.decision, found.rule) == ("rollback", "R3 regression")
+    assert decide(policy_named("gpu-wiki"), old, {**new, "9x9": [0.9]}, gates, contest=contest).rule == "R3 improved"
+
+
+@pytest.mark.parametrize("level", ["unstated", "reported", "isolated", "replayed"])
+def test_less_trust_than_a_policy_accepts_is_unverified(level: Trust) -> None:
+    """Each shipped policy asks for replayed times; the journal's reason names both levels; None asks nothing."""
+    for name in POLICIES:
+        found = untrusted(policy_named(name), level)
+        assert (found is None) == (level == "replayed")
+        if found is not None:
+            assert (found.decision, found.rule) == ("unverified", "trust")
+            assert level in found.reason
+            assert "replayed" in found.reason
+        assert untrusted(policy_named(name), None) is None
+    assert untrusted(replace(policy_named("primus"), least_trust="reported"), level) is None or level == "unstated"

@@ -26,6 +26,7 @@ class Machine:
 
     name = "scripted"
     simulated = False
+    trust = "replayed"
 
     def __init__(self, answer: dict[str, object]) -> None:
         self.answer = answer

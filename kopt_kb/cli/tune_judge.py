@@ -1,0 +1,104 @@
+"""Who judges a campaign's candidates: whoever replays recorded launches, or a child process that runs them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, cast
+
+from kopt_kb.cli.tune_confirmed import DEVICE
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.job import Executor
+from kopt_kb.tuning.policy import Policy
+from kopt_kb.wiki.registry import Platform
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
+
+__all__ = ["JUDGES", "Judge", "executor_of", "judge_of", "judged_policy"]
+
+Judge = Literal["replay", "child"]
+JUDGES: tuple[Judge, ...] = ("replay", "child")
+
+_DRIVER = Path("/proc/driver/nvidia/version")
+
+
+def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> tuple[Judge, str]:
+    """Return who judges, and one line that says why it is not the replay; an open campaign keeps its judge.
+
+    Raises:
+        BadInput: A replay is asked for together with what only a child can do.
+    """
+    confirmed: Judge | None = None if campaign is None else "replay" if campaign.executor == "replay" else "child"
+    asked = cast("Judge | None", args.judge) or confirmed
+    why_not = _why_no_replay(args)
+    if asked == "replay":
+        only_child = [flag for flag, given in _child_flags(args) if given]
+        if only_child:
+            fix = "leave it out, or give --judge child"
+            raise BadInput(f"{only_child[0]} is for --judge child", where="kb tune", fix=fix, code="KB103")
+        return "replay", ""
+    if asked == "child":
+        return "child", "" if confirmed else _said("asked for")
+    return ("child", _said(why_not)) if why_not else ("replay", "")
+
+
+def _said(why: str) -> str:
+    return (
+        f"a child process judges ({why}): its times are what the candidate's own process reports, "
+        "and decisions accept that level"
+    )
+
+
+def _child_flags(args: argparse.Namespace) -> list[tuple[str, bool]]:
+    return [
+        ("--executor-command", bool(args.executor_command)),
+        ("--device", bool(args.device) and args.device != DEVICE),
+    ]
+
+
+def _why_no_replay(args: argparse.Namespace) -> str:
+    """Return why nothing can be replayed here, or nothing; no driver is started."""
+    for flag, given in _child_flags(args):
+        if given:
+            return f"{flag} is given"
+    for module, package in (("cuda.bindings", "cuda-bindings"), ("triton", "triton"), ("torch", "torch")):
+        try:
+            found = importlib.util.find_spec(module)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            return f"{package} is not installed"
+    return "" if _DRIVER.is_file() else "there is no NVIDIA driver"
+
+
+def judged_policy(policy: Policy, judge: Judge) -> Policy:
+    """Return the policy as a judge can meet it: of a child's times no more can be asked than that they are reported."""
+    return replace(policy, least_trust="reported") if judge == "child" else policy
+
+
+def executor_of(args: argparse.Namespace, judge: Judge, platform: Platform, least: Policy) -> Executor:
+    """Return what runs candidates.
+
+    Args:
+        args: The command's arguments.
+        judge: Who judges.
+        platform: The product that records are made for.
+        least: The policy, for the least level of trust.
+    """
+    from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
+
+    command = tuple(shlex.split(args.executor_command)) if args.executor_command else ()
+    device = args.device or DEVICE
+    child = CommandExecutor(command, device=device) if command else ChildProcessExecutor(device)
+    if judge == "child":
+        return child
+    from kopt_kb.runners.records import device_facts
+    from kopt_kb.runners.replay.device import DeviceJudging
+    from kopt_kb.runners.replay.executor import RecordExecutor
+    from kopt_kb.runners.replay.shelf import Target
+
+    identity = platform.identity
+    target = Target(identity.target, identity.platform, device_facts(platform))
+    return RecordExecutor(DeviceJudging(), target, fallback=child, least=least.least_trust)

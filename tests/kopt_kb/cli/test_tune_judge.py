@@ -1,0 +1,107 @@
+"""Who judges: what the command line asks for, what the machine has, and what an open campaign was confirmed with."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.cli import tune_judge
+from kopt_kb.cli.main import main
+from kopt_kb.cli.tune_judge import executor_of, judge_of, judged_policy
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.executor import ChildProcessExecutor
+from kopt_kb.tuning.policy import policy_named
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
+
+
+def asked(**flags: str) -> argparse.Namespace:
+    """The arguments that matter, none given but these."""
+    return argparse.Namespace(**{"judge": None, "executor_command": None, "device": None, **flags})
+
+
+def confirmed(executor: str) -> CampaignConfirmed:
+    """An open campaign of an executor."""
+    return CampaignConfirmed(policy_named("gpu-wiki").to_json(), False, executor, (), {}, None)
+
+
+@pytest.fixture
+def everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has all a replay needs."""
+    monkeypatch.setattr(tune_judge, "_DRIVER", Path(__file__))
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: object())
+
+
+@pytest.mark.usefixtures("everything")
+def test_replay_where_it_can_be() -> None:
+    """By itself and in silence; a launcher or another device are for a child, and said."""
+    assert judge_of(asked(), None) == ("replay", "")
+    for flags in ({"executor_command": "srun"}, {"device": "cpu"}):
+        judge, why = judge_of(asked(**flags), None)
+        assert judge == "child"
+        assert next(iter(flags)).replace("_", "-") in why
+        assert "reports" in why
+        with pytest.raises(BadInput, match="is for --judge child"):
+            judge_of(asked(judge="replay", **flags), None)
+    assert judge_of(asked(device="cuda"), None)[0] == "replay"
+
+
+@pytest.mark.parametrize("missing", ["cuda.bindings", "triton", "torch"])
+def test_child_where_something_is_missing(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    """One line names the package; a parent package that is missing is no error."""
+
+    def find(name: str) -> object:
+        if name == missing:
+            raise ModuleNotFoundError(name)
+        return object()
+
+    monkeypatch.setattr("importlib.util.find_spec", find)
+    monkeypatch.setattr(tune_judge, "_DRIVER", Path(__file__))
+    judge, why = judge_of(asked(), None)
+    assert judge == "child"
+    assert f"{missing.replace('.', '-')} is not installed" in why
+    assert "\n" not in why
+
+
+@pytest.mark.usefixtures("everything")
+def test_no_driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Packages alone replay nothing."""
+    monkeypatch.setattr(tune_judge, "_DRIVER", tmp_path / "none")
+    assert "no NVIDIA driver" in judge_of(asked(), None)[1]
+
+
+@pytest.mark.usefixtures("everything")
+def test_an_open_campaign_keeps_its_judge() -> None:
+    """Whatever would be chosen now."""
+    assert judge_of(asked(), confirmed("child process")) == ("child", "")
+    assert judge_of(asked(), confirmed("replay")) == ("replay", "")
+
+
+def test_a_child_lowers_what_a_policy_asks_for() -> None:
+    """Only that; the campaign is confirmed with it."""
+    policy = policy_named("gpu-wiki")
+    assert judged_policy(policy, "replay") is policy
+    assert judged_policy(policy, "child").least_trust == "reported"
+
+
+def test_executors(wiki_root: Path) -> None:
+    """A child with its launcher; a replay knows the product's target."""
+    platform = Registry.open(wiki_root).platform("T10")
+    child = executor_of(asked(executor_command="srun -n 1"), "child", platform, policy_named("gpu-wiki"))
+    assert isinstance(child, ChildProcessExecutor)
+    assert child.wrapper == ("srun", "-n", "1")
+
+
+def test_nothing_to_judge(tmp_path: Path, wiki_root: Path, repo_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--judge beside --simulate is refused by name; nothing is written."""
+    words = [
+        "init", "norm", "--platform", "T10", "--framework", "Triton", "--kernel-demo",
+        str(repo_root / "kernels" / "naive" / "rms_norm.py"), "--shape", "1024x512", "--dtype", "bf16",
+        "--parent", str(tmp_path), "--wiki", str(wiki_root),
+    ]  # fmt: skip
+    assert main(words) == 0
+    run = ["tune", "run", str(tmp_path / "kernel_opt_norm"), "--simulate", "--judge", "replay", "--yes"]
+    assert main([*run, "--wiki", str(wiki_root)]) == 2
+    assert "the simulator would be judged" in capsys.readouterr().err
