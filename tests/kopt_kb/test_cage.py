@@ -20,16 +20,19 @@ _ORPHANS = """
 import os, sys, time
 from kopt_kb.cage import adopt_orphans, end_all
 adopt_orphans()
+parents = []
 for _ in range(3):
-    if not os.fork():
+    parents.append(os.fork())
+    if not parents[-1]:
         os.setsid()
         for _ in range(2):
             if not os.fork():
                 os.setsid()
                 time.sleep(600)
         os._exit(0)
-time.sleep(0.3)
 from kopt_kb.cage import below
+for pid in parents:
+    os.waitpid(pid, 0)
 before = len(below(os.getpid()))
 print(before, end_all(), len(below(os.getpid())))
 """
@@ -37,7 +40,12 @@ print(before, end_all(), len(below(os.getpid())))
 
 def _printed(text: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", text], env=environment(ours=True), capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", text],
+        env=environment(ours=True),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
     )
     return done.stdout.strip()
 
@@ -102,7 +110,7 @@ def test_descendants_are_found_whatever_their_session() -> None:
     text = "import os, time\nif not os.fork(): os.setsid()\ntime.sleep(600)"
     child = subprocess.Popen([sys.executable, "-c", text])
     try:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 500
         while len(found := below(child.pid)) < 1:
             assert time.monotonic() < end
             time.sleep(0.02)

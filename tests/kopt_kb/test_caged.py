@@ -44,7 +44,10 @@ def test_no_program(tmp_path: Path) -> None:
 def test_grace(tmp_path: Path) -> None:
     """SIGTERM reaches the command and not those around it, so that it may end by itself."""
     script = "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done"
-    ended = _ran(tmp_path, "sh", "-c", script, limits=Limits(1.5, grace_s=20.0))
+    for wall_s in (1.5, 15.0, 150.0):  # a busy machine takes its time to start it
+        ended = _ran(tmp_path, "sh", "-c", script, limits=Limits(wall_s, grace_s=500.0))
+        if ended.stdout:
+            break
     assert (ended.passed, ended.stdout, ended.code) == ("hang", b"up\nbye\n", 3)
 
 
@@ -52,18 +55,20 @@ def test_grace(tmp_path: Path) -> None:
 def test_nothing_outlives_it(tmp_path: Path, how: str) -> None:
     """Daemons in sessions of their own are gone with it, however it ends."""
     mark = tmp_path / "alive"
-    script = f"setsid sh -c 'while :; do date +%N > {mark}; sleep 0.05; done' & sleep 0.5"
+    script = (
+        f"setsid sh -c 'while :; do date +%N > {mark}; sleep 0.05; done' & while [ ! -s {mark} ]; do sleep 0.05; done"
+    )
     cage = Cage((str(tmp_path),), str(tmp_path / "held.json"))
     tail = "" if how == "ends" else "; sleep 600"
     child = Child(caged(["sh", "-c", script + tail], cage), env=environment())
     if how == "ends":
-        assert child.has_ended(60.0)
-    end = time.monotonic() + 60
+        assert child.has_ended(500.0)
+    end = time.monotonic() + 500
     while not mark.exists() and time.monotonic() < end:
         time.sleep(0.02)
     found = below(child.pid)
     child.end()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 500
     while any(Path(f"/proc/{pid}").exists() for pid in found) and time.monotonic() < end:
         time.sleep(0.02)
     before = mark.read_text()

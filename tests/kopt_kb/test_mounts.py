@@ -43,7 +43,7 @@ def test_without_landlock_mounts_hold_files(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     done = subprocess.run(
         [sys.executable, "-c", _TRY, str(tmp_path / "mine"), str(tmp_path / "other")], env=environment(ours=True),
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     said = done.stdout.splitlines()
     if said and said[0].startswith("unavailable"):

@@ -45,7 +45,7 @@ except PermissionError:
 
 def _tried(*words: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", _TRY, *words], env=environment(ours=True), capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", _TRY, *words], env=environment(ours=True), capture_output=True, text=True, timeout=600,
         check=True,
     )  # fmt: skip
     said = done.stdout.splitlines()

@@ -31,14 +31,14 @@ def _channel(started: list[ProcessChannel], body: str) -> ProcessChannel:
 def test_a_question_and_its_answer(started: list[ProcessChannel]) -> None:
     """As types; twice."""
     channel = _channel(started, 'print(\'{"error":"e"}\', flush=True)')
-    assert [channel.ask(Close("k"), Opened, 20.0) for _ in range(2)] == [Opened("e")] * 2
+    assert [channel.ask(Close("k"), Opened, 500.0) for _ in range(2)] == [Opened("e")] * 2
 
 
 @pytest.mark.parametrize(
     ("body", "words"),
     [
         ("sys.exit('last words')", "ended: last words"),
-        ("import time; time.sleep(60)", "said nothing for 1 s"),
+        ("import time; time.sleep(6000)", "said nothing for 1 s"),
         ("print('x' * (6 << 20), flush=True)", "said more than"),
     ],
 )
@@ -46,7 +46,7 @@ def test_children_without_an_answer(started: list[ProcessChannel], body: str, wo
     """Ended, each with what is known; asked again they have ended."""
     channel = _channel(started, body)
     with pytest.raises(ChildEndedError, match=words):
-        channel.ask(Close("k"), Opened, 1.0 if "sleep" in body else 20.0)
+        channel.ask(Close("k"), Opened, 1.0 if "sleep" in body else 500.0)
     with pytest.raises(ChildEndedError, match="has ended"):
         channel.ask(Close("k"), Opened, 1.0)
 
@@ -55,7 +55,7 @@ def test_what_is_no_answer(started: list[ProcessChannel]) -> None:
     """A line of another form ends the child: nothing that follows it can be trusted to belong to a question."""
     channel = _channel(started, "print('[1]', flush=True)")
     with pytest.raises(KoptError):
-        channel.ask(Close("k"), Opened, 20.0)
+        channel.ask(Close("k"), Opened, 500.0)
     with pytest.raises(ChildEndedError):
         channel.ask(Close("k"), Opened, 1.0)
 
