@@ -37,11 +37,11 @@ _TRIALS = (
     Trial(
         "rows at other heights",
         "a sum of exponentials that is taken from the distribution: only the target's logit is read",
-        (Edit("shifts", 0, -2, 40.0),),
+        (Edit("shifts", 0, -2, 150.0),),
         dense=True,
     ),
     Trial("rows of other sizes", "a sum that is the same for all rows", (Edit("powers", 0, -2, 2),), dense=True),
-    Trial("one huge logit a row", "a maximum that is not read", (Edit("place", 0, value=60.0),)),
+    Trial("one huge logit a row", "a maximum that is not read", (Edit("place", 0, value=100.0),)),
     Trial("equal logits", "an answer that needs the elements to differ", (Edit("equal", 0),)),
     Trial("masked logits", "infinities that end as NaN", (Edit("mask", 0, value=0.5),)),
     Trial(
