@@ -15,7 +15,8 @@ FOUND = {"device": "NVIDIA T10 48GB", "uuid": None, "driver": "1", "clocks": {},
 class Answering:
     """Ends every job alike."""
 
-    name, simulated = "answering", False
+    name, simulated, trust = "answering", False, "replayed"
+    close = staticmethod(lambda: None)
 
     def __init__(self, result: dict[str, object] | None, outcome: Ending = "ok", printed: str = "") -> None:
         self.result, self.outcome, self.printed = result, outcome, printed

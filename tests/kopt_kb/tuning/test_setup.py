@@ -27,6 +27,7 @@ class Machine:
     name = "scripted"
     simulated = False
     trust = "replayed"
+    close = staticmethod(lambda: None)
 
     def __init__(self, answer: dict[str, object]) -> None:
         self.answer = answer
