@@ -151,8 +151,8 @@ def test_a_search_says_whether_it_pruned(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("kopt_kb.runners.candidate.child._measure", lambda functions, *_: ((1.0,),) * len(functions))
     (tmp_path / "candidate.py").write_text(KERNEL)
-    rules = replace(pruning_rules(Registry.open().platform("H200_SXM")), seconds=30.0) if pruned else None
-    sizes = {"evaluations": 3, "seconds": 30.0, "seed": 1, "pruning": rules}
+    rules = replace(pruning_rules(Registry.open().platform("H200_SXM")), seconds=3600.0) if pruned else None
+    sizes = {"evaluations": 3, "seconds": 3600.0, "seed": 1, "pruning": rules}
     space = {"spaces": {"2x4": SpaceAsked({"a": 1}, {"a": [1, 2]})}}
     found = answer("search", Request(**{**body(), **sizes, **space}), tmp_path).shapes["2x4"]
     here = "static_cases" if importlib.util.find_spec("triton") else "not installed"
@@ -179,7 +179,7 @@ def test_a_wrong_configuration_is_not_timed(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("kopt_kb.runners.candidate.child._measure", measure)
     space = {"spaces": {"2x4": SpaceAsked({"a": 1}, {"a": [1, 2, 3]})}}
     found = answer(
-        "search", Request(**{**body(), "evaluations": 5, "seconds": 60.0, "seed": 1, **space}), tmp_path
+        "search", Request(**{**body(), "evaluations": 5, "seconds": 3600.0, "seed": 1, **space}), tmp_path
     ).shapes["2x4"]
     assert (found.config, found.median_s) == ({"a": 1}, 1.0)
     assert (found.evaluated, found.failed, len(timed)) == (3, 2, 1)

@@ -17,7 +17,7 @@ SPACE = {"a": [1, 2, 4, 8], "b": [False, True]}
 def body(**more: object) -> Request:
     """One shape, a small space."""
     one = SpaceAsked({"a": 1, "b": False}, SPACE)
-    return replace(Request(spaces={"4x8": one}, evaluations=20, seconds=60.0, seed=1), **more)
+    return replace(Request(spaces={"4x8": one}, evaluations=20, seconds=3600.0, seed=1), **more)
 
 
 def cost(_: str, config: Mapping[str, object]) -> float:
