@@ -46,22 +46,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run": "start a campaign, or go on with the one that is open",
         "resume": "go on with the open campaign as it was confirmed",
         "step": "do the next thing only",
-    }
-    for name, text in texts.items():
-        action = actions.add_parser(name, help=text, allow_abbrev=False)
-        action.add_argument("workspace", metavar="WORKSPACE")
-        _add_campaign(action)
-        add_wiki(action)
-    printed = {
         "status": "where the campaign stands",
         "report": "rounds, times and Stop Conditions",
         "stop": "end the open campaign; rounds and versions stay",
         "patch": "the difference between the baseline and the best version",
     }
-    for name, text in printed.items():
+    for name, text in texts.items():
         action = actions.add_parser(name, help=text, allow_abbrev=False)
         action.add_argument("workspace", metavar="WORKSPACE")
-        add_common(action)
+        if name in {"run", "resume", "step"}:
+            _add_campaign(action)
+            add_wiki(action)
+        else:
+            add_common(action)
 
 
 def _add_campaign(action: argparse.ArgumentParser) -> None:
@@ -86,7 +83,7 @@ def _add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument("--judge", choices=JUDGES, help="who judges a kernel (default replay where it can be)")
     action.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
     action.add_argument("--device", help="device of the candidates (default cuda)")
-    action.add_argument("--simulate", action="store_true", help="compute times from a made-up model, as records say")
+    action.add_argument("--simulate", action="store_true", help="times from a made-up model; every record says so")
     action.add_argument("--yes", action="store_true", help="start without asking")
     action.add_argument("--dry-run", action="store_true", help="print what would be done and write nothing")
 

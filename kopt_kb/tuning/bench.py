@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput, FindingError, KoptError, UnknownData
+from kopt_kb.errors import BadInput, FindingError, UnknownData
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Answer, Check, Timing
 from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
@@ -29,7 +29,7 @@ from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import BenchStarted, EnvironmentRecorded
 from kopt_kb.workspace.rounds import standing
 from kopt_kb.workspace.targets.bench import BenchReport, RecordSource, Scope, bench_report, is_whole, records_of
-from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.views.render import render_saying
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["BenchOptions", "BenchPlan", "WrongKernelError", "bench_kernel", "bench_plan", "utilization"]
@@ -158,7 +158,7 @@ def bench_kernel(
                     say(f"{name} was cut off: kept the records it had measured")
                 source = _measure(plan, executor, look_up, _Recorded(session), say)
         finally:
-            _render(workspace, say)
+            render_saying(workspace, say)
     return _judge(workspace, source, look_up, plan.scope)
 
 
@@ -282,14 +282,3 @@ def _answer(outcome: Outcome, plan: BenchPlan) -> Answer | None:
     if failure:
         raise WrongKernelError(failure, where=_kernel_name(plan), fix="nothing was measured")
     return outcome.result
-
-
-def _render(workspace: Workspace, say: Callable[[str], None]) -> None:
-    """Bring the views up to the journal; what stands in the way is said and loses no record."""
-    try:
-        report = render_workspace(workspace)
-    except (KoptError, ModuleNotFoundError) as error:
-        say(f"views are not rendered: {error}; kb render writes them")
-        return
-    for line in report.lines():
-        say(line)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.machine import State, StepName, exits, next_step, state_of
 from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
@@ -22,7 +22,7 @@ from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.views.render import render_saying
 from kopt_kb.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -248,18 +248,10 @@ class Campaign:
             session.append(RoundStarted(0, self._incumbent(state)))
 
     def _render(self) -> None:
-        """Bring memory, reports and trends up to the journal; an edit by hand is kept and named.
-
-        The journal is the truth: a view that can't be written is said and stops no campaign.
-        """
-        try:
-            report = render_workspace(self._workspace, journal=self._open().journal)
+        """Bring memory, reports and trends up to the journal; an edit by hand is kept and named."""
+        report = render_saying(self._workspace, self._say, self._open().journal)
+        if report is not None:
             self._rendered_seq = report.head.seq
-        except (KoptError, ModuleNotFoundError) as error:
-            self._say(f"views are not rendered: {error}; kb render writes them")
-            return
-        for line in report.lines():
-            self._say(line)
 
     def _next_round(self, state: WorkspaceState) -> None:
         session = self._open()

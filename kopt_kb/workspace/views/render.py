@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import latest_view
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -30,7 +30,7 @@ from kopt_kb.workspace.views.trend import performance_trend
 from kopt_kb.workspace.views.words import BlobReader
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["VIEWS", "RenderReport", "Texts", "render_workspace", "texts_of"]
+__all__ = ["VIEWS", "RenderReport", "Texts", "render_saying", "render_workspace", "texts_of"]
 
 View = Callable[[WorkspaceState, BlobReader], Mapping[str, str]]
 """What the journal says and its blobs → path below the workspace → text; the same events give the same texts."""
@@ -143,6 +143,23 @@ def render_workspace(workspace: Workspace, *, journal: Journal | None = None) ->
         masked, waiting = _record_masks(workspace, journal)
         state = workspace.state(journal.events if journal is not None else None)
         return _render(workspace.layout, state, masked, waiting)
+
+
+def render_saying(
+    workspace: Workspace, say: Callable[[str], None], journal: Journal | None = None
+) -> RenderReport | None:
+    """Bring the views up to the journal and say what was kept; None, and why, where they can't be written.
+
+    The journal is the truth: a view that stands in the way stops no campaign and loses no record.
+    """
+    try:
+        report = render_workspace(workspace, journal=journal)
+    except (KoptError, ModuleNotFoundError) as error:
+        say(f"views are not rendered: {error}; kb render writes them")
+        return None
+    for line in report.lines():
+        say(line)
+    return report
 
 
 @contextmanager

@@ -271,7 +271,7 @@ def test_a_view_that_cannot_be_written_stops_no_campaign(
     def refuse(*_: object, **__: object) -> None:
         raise BadInput("the disk refuses")
 
-    monkeypatch.setattr("kopt_kb.tuning.campaign.render_workspace", refuse)
+    monkeypatch.setattr("kopt_kb.workspace.views.render.render_workspace", refuse)
     said: list[str] = []
     with make_campaign(workspace, say=said.append) as campaign:
         assert campaign.run().state == "REPORT"
