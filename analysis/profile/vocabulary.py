@@ -80,6 +80,8 @@ _THROUGHPUT = (
     _ratio("l1_hit_pct", "%", "L1 hit rate", ("l1_hits", "l1_lookups"), 100),
     _ratio("l2_hit_pct", "%", "L2 hit rate; may exceed 100 when passes differ", ("l2_hits", "l2_lookups"), 100),
     MetricDef("memory_busy_pct", "%", "time the vector memory units hold work, waiting for it included (AMD TA)"),
+    MetricDef("coalescing_pct", "%", "AMD's own: 100 is 4 bytes a lane side by side, 25 anything wider or scattered"),
+    MetricDef("lines_per_access", "1", "lines that a vector access of a wave looks up in L1 (AMD)"),
     MetricDef("memory_stalled_pct", "%", "time the vector memory units are stalled (AMD)"),
     MetricDef("shared_stalled_pct", "%", "time shared memory (LDS) is stalled by bank conflicts (AMD)"),
     MetricDef("l2_atomic_pct", "%", "L2 atomic unit input, share of peak over elapsed time"),

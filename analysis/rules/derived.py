@@ -39,6 +39,7 @@ MEMORY_STALLS = frozenset(
 )
 _NO_REASON = frozenset({"not_selected", "selected", "any", "issue"})
 """Warps that could issue, and AMD's totals over all reasons."""
+_QUADS = 16  # groups of four lanes in an AMD wave
 _SECTORS_PER_PASS = 4  # a pass through the L1 data stage serves four sectors
 
 
@@ -254,7 +255,12 @@ class DerivedMetrics:
         Where L1 is not the busy unit, bytes that arrive from L2: sectors fetched once and used by several
         instructions are no waste. Where it is, bytes of the sectors looked up. Never more than the sectors that the
         addresses of a warp need over the sectors they could do with: lanes that share an address are no waste.
+
+        AMD counts the lines that accesses look up: one for four lanes side by side, whatever they load.
         """
+        lines = self.get("lines_per_access")
+        if lines is not None:
+            return max(1.0, lines / _QUADS)
         useful = looked_up = 0.0
         for kind in ("load", "store"):
             sectors = self.get(f"global_{kind}_sectors")

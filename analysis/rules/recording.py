@@ -14,7 +14,7 @@ _NAMELESS = frozenset({"insufficient-data", "compute", "memory", "latency"})
 AMD_DECIDES = (
     "elapsed_cycles", "pipe_elapsed.valu_pct", "pipe_elapsed.tensor_pct", "pipe_elapsed.lds_pct", "shared_conflicts",
     "l1_sol_pct", "l2_sol_pct", "fabric_read_bytes", "fabric_write_bytes", "waiting_pct", "issue_waiting_pct",
-    "memory_busy_pct", "threads_per_instruction", "warps_launched",
+    "memory_busy_pct", "lines_per_access", "threads_per_instruction", "warps_launched",
 )  # fmt: skip
 """Metrics by which a report of AMD's tools is judged."""
 _PROGRAM = "-- PROGRAM"

@@ -42,6 +42,9 @@ def find_occupancy(kernel: DerivedMetrics) -> Finding | None:
         return None
     if kernel.issue_pct is not None and not slots.met(kernel.issue_pct):
         return None
+    waits = _waves_wait(kernel)
+    if waits is None:
+        return None
     limiters = kernel.profile.occupancy_limiters
     found = [limiter for resource, limiter in _RESOURCES if resource in limiters]
     if not found:
@@ -51,7 +54,17 @@ def find_occupancy(kernel: DerivedMetrics) -> Finding | None:
         evidence.append(Evidence("waves_per_sm", waves, "1", filled, "the grid reaches that limit"))
     if kernel.issue_pct is not None:
         evidence.append(Evidence("issue_active_pct", kernel.issue_pct, "%", slots, "issue slots used"))
-    return Finding(code, found[0], tuple(evidence))
+    return Finding(code, found[0], (*evidence, *waits))
+
+
+def _waves_wait(kernel: DerivedMetrics) -> tuple[Evidence, ...] | None:
+    """Return the proof that AMD waves wait, empty for other kernels; None when they do not, or nobody says."""
+    if kernel.profile.source.vendor != "amd":
+        return ()
+    row, waiting = kernel.limit("BN-OCCUPANCY", "waiting_pct"), kernel.get("waiting_pct")
+    if waiting is None or not row.met(waiting):
+        return None
+    return (Evidence("waiting_pct", waiting, "%", row, "time of waves spent waiting for memory of any kind"),)
 
 
 def find_dependency(kernel: DerivedMetrics) -> Finding | None:

@@ -17,6 +17,7 @@ from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
 from kopt_kb.cli.profile_text import Judged, by_time, render, shares_of
 from kopt_kb.cli.profile_timeline import JudgedTimeline, judged_timelines, render_timelines, timeline_documents
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.static.residency import with_residency
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import JSON
 
@@ -103,7 +104,8 @@ def judge_reports(
     judged: list[Judged] = []
     for one in _joined(timed, counted):
         product = product_of(one, registry, platform)
-        judged.append(Judged(one, classify(one, product), product))
+        resident = with_residency(one, product, registry)
+        judged.append(Judged(resident, classify(resident, product), product))
     return JudgedReports(reports, by_time(judged), timelines)
 
 
