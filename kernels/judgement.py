@@ -1,6 +1,6 @@
 """Is a result right on the inputs of a trial: inputs from a seed, the reference in pieces, distances, relations.
 
-Whoever judges uses it: the reference process of replays, the check of a candidate, and `verification`.
+Whoever judges uses it: the reference process of replays and the check of a candidate.
 """
 
 from __future__ import annotations

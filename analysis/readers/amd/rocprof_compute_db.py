@@ -26,7 +26,6 @@ from kopt_kb.quantity import Exactness
 __all__ = ["ROCPROF_COMPUTE_DB", "read_rocprof_compute_db"]
 
 _FORMAT = "rocprof-compute-db"
-_NS_PER_S = 1e9
 _AVERAGE = "Avg"
 _OWN = "derived metrics are the tool's own: means over dispatches of ratios"
 _SOL = "System Speed-of-Light"

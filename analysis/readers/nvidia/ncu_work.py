@@ -22,7 +22,6 @@ _SECTOR_BYTES = 32
 _L2_PORT_BYTES = 32
 _L1_PATH_BYTES = 128
 _WAVEFRONT_BYTES = 128
-_THREADS_PER_WARP = 32
 
 _VECTOR = {
     "fp64": {"dadd": 1, "dmul": 1, "dfma": 2},

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 from kopt_kb.runners.project.command import Command, Run, command_of
 from kopt_kb.runners.project.toml_file import ProjectFileError, Source, read_source
 from kopt_kb.wire import JsonMap, Text, Wire
 
-__all__ = ["COLUMN_UNITS", "Column", "CsvFormat", "ProjectFile", "Scoring", "line_of", "read_project"]
+__all__ = ["Column", "CsvFormat", "ProjectFile", "Scoring", "line_of", "read_project"]
 
 ColumnUnit = Literal["GFLOPS", "TFLOPS", "GB/s", "TB/s", "s", "ms", "us", "ns"]
-COLUMN_UNITS: tuple[str, ...] = get_args(ColumnUnit)
 """Units a metric column may have: rates of the operation's own counts, or times."""
 
 ALL = "all"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -115,3 +116,10 @@ class BytesDevice:
 def device() -> type[BytesDevice]:
     """The class of the device in memory."""
     return BytesDevice
+
+
+_SPEC = importlib.util.spec_from_file_location("launch_records", Path(__file__).with_name("launch_records.py"))
+assert _SPEC is not None and _SPEC.loader is not None
+_MODULE = importlib.util.module_from_spec(_SPEC)
+sys.modules["launch_records"] = _MODULE
+_SPEC.loader.exec_module(_MODULE)
