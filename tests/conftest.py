@@ -6,6 +6,8 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -45,6 +47,12 @@ def fake() -> ModuleType:
         sys.modules["fake_gpu"] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules["fake_gpu"])
     return sys.modules["fake_gpu"]
+
+
+@pytest.fixture
+def record(fake: ModuleType, tmp_path: Path) -> Callable[..., Path]:
+    """Stores a record whose one launch is an entry of the fake device; returns its folder."""
+    return partial(fake.store, tmp_path)
 
 
 @pytest.fixture

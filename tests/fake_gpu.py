@@ -3,15 +3,18 @@
 A kernel's entry says what it does and how long it takes: `plusone__us36` writes every byte of its first tensor plus one
 into its second and takes 36 µs. Time drifts, clocks step and switching between processes costs as a `World` says; a
 world can be shared by the devices of several processes that live in one. Run as a program it is a judge child on such
-a device (`--serve`), or a reference process (`--reference`).
+a device (`--serve CLOCK`), or a reference process (`--reference`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import math
+import mmap
 import random
+import struct
 import sys
 import time
 from bisect import bisect_right
@@ -32,8 +35,11 @@ from kopt_kb.kernels.record.exchange import (
     SlotResult,
     Window,
 )
-from kopt_kb.kernels.record.model import Launch, TensorArg, TensorMapArg
+from kopt_kb.kernels.record.judge import OBJECTS, RECORD
+from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, TensorMapArg, View
 from kopt_kb.kernels.record.trusted import masked
+from kopt_kb.runners.replay.channel import ProcessChannel
+from kopt_kb.runners.replay.judges import Starting
 from kopt_kb.wire import Wire, canonical, parse, read
 
 CALL_S = 2e-6
@@ -77,19 +83,25 @@ class World:
         return factor
 
 
-class RealWorld(World):
-    """A world whose host clock is the real one: the device's time passes by sleeping."""
+class SharedWorld(World):
+    """A world whose host clock is a file: processes that take turns share its time, however slow the machine is."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            path.write_bytes(struct.pack("<d", 0.0))
+        with path.open("r+b") as file:
+            self._held = mmap.mmap(file.fileno(), 8)
+        before = self.now
         super().__init__()
-        self.call()
+        self.now = before
 
-    def call(self) -> None:
-        self.now = time.perf_counter()
+    @property
+    def now(self) -> float:
+        return float(struct.unpack("<d", self._held[:])[0])
 
-    def wait(self, until: float) -> None:
-        time.sleep(max(0.0, until - time.perf_counter()))
-        self.call()
+    @now.setter
+    def now(self, seconds: float) -> None:
+        self._held[:] = struct.pack("<d", seconds)
 
 
 class FakeDriver:
@@ -402,6 +414,43 @@ class FakeReference:
         return SlotResult(0.0, "") if found == expected else SlotResult(1.0, "differs from the reference")
 
 
+CODE = b"\x7fELF\x02\x01\x01\x00\x07" + bytes(9) + b"\xbe\x00" + bytes(28) + b"\x5a" + bytes(15)
+"""The head of an ELF file for sm_90."""
+
+
+def store(
+    parent: Path, entry: str, size: int = 24, op: str = "elementwise", shape: tuple[int, ...] = (4,), dtype: str = "u8"
+) -> Path:
+    """Store a record whose one launch is an entry of the fake device; return its folder, a new one."""
+    digest = hashlib.sha256(CODE).hexdigest()
+    x, out = (View(name, 0, (size // (4 if dtype == "fp32" else 1),), (1,), dtype) for name in ("x", "out"))
+    step = Launch(digest, entry, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
+    made = LaunchRecord(
+        v=VERSION, label=entry, op=op, shape=shape, dtype=dtype, target="sm_90",
+        buffers=(Buffer("x", "input", size, 256, False), Buffer("out", "output", size, 256, True)),
+        inputs=(Input("x", x),), outputs=(out,), steps=(step,), codes={digest: len(CODE)},
+    )  # fmt: skip
+    folder = parent / f"{entry}-{len(list(parent.iterdir()))}"
+    (folder / OBJECTS).mkdir(parents=True)
+    (folder / OBJECTS / digest).write_bytes(CODE)
+    (folder / RECORD).write_bytes(canonical(made.to_json()))
+    return folder
+
+
+def programs(clock: Path) -> Starting:
+    """Return how judge and reference are started as programs that share a clock, which may not exist yet."""
+    world = SharedWorld(clock)
+
+    def start(word: str) -> ProcessChannel:
+        return ProcessChannel((sys.executable, "-P", __file__, word, str(clock)), word.strip("-"))
+
+    def now_s() -> float:
+        world.now += 20e-6
+        return world.now
+
+    return Starting(lambda: start("--serve"), lambda: start("--reference"), now_s)
+
+
 def _put(window: Window, data: bytes) -> None:
     if window.handle:
         device, address = FakeDriver.exported[window.handle]
@@ -421,8 +470,9 @@ def _main(words: list[str]) -> None:
     from kopt_kb.kernels.record.judge import stored
     from kopt_kb.kernels.record.service import Server, serve
 
-    if "--serve" in words:
-        serve(Server(FakeDriver(RealWorld(), ipc=False), stored), sys.stdin.buffer, sys.stdout.buffer)
+    if words[0] == "--serve":
+        world = SharedWorld(Path(words[1]))
+        serve(Server(FakeDriver(world, ipc=False), stored), sys.stdin.buffer, sys.stdout.buffer)
         return
     reference = FakeReference()
     for line in sys.stdin.buffer:

@@ -20,6 +20,8 @@ DOCUMENTS: dict[str, str] = {
     "audit": "workspace.audit.audit:AuditReport",
     "bench_ceilings": "kernels.ceilings:CeilingsRun",
     "bench_plan": "tuning.bench:BenchPlan",
+    "bench_record": "runners.replay.contest:ContestResult",
+    "bench_record_confirmation": "runners.replay.confirm:Confirmation",
     "bench_workspace": "workspace.targets.bench:BenchReport",
     "compare": "wiki.compare:SideBySide",
     "compile": "static.static_profile:CompiledKernels",

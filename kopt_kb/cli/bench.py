@@ -5,6 +5,7 @@ kb bench ceilings --record run.json   streams and matrix products, kept as a rec
 kb bench page run.json --platform H200_SXM --wiki DIR   write a record into a wiki
 kb bench kernel kernel_opt_norm       check and time kernel.py now, judge its Stop Conditions
 kb bench utilization kernel_opt_norm  judge the records that are there against every roof
+kb bench record old.record new.record is one launch record faster than another
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from kopt_kb.cli import bench_record
 from kopt_kb.cli.bench_workspace import ACTIONS, add_actions, run_action
 from kopt_kb.cli.documents import WrittenPage
 from kopt_kb.cli.output import add_common, print_json, table
@@ -47,12 +49,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     page.add_argument("--source", metavar="PATH", help="what the page cites (default: the record's path as given)")
     add_common(page)
     add_actions(actions)
+    record = actions.add_parser("record", help="is one launch record faster than another", allow_abbrev=False)
+    bench_record.add_action(record)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
     if args.action in ACTIONS:
         return run_action(args)
+    if args.action == "record":
+        return bench_record.run_action(args)
     return _page(args) if args.action == "page" else _measure(args)
 
 

@@ -80,6 +80,7 @@ WORDS: dict[str, list[str]] = {
     "bench page": ["text.json", "--platform", "T10", "--wiki", "wiki", "--read", "2026-01-01"],
     "bench kernel": ["ws", "--dry-run"],
     "bench utilization": ["ws"],
+    "bench record": ["folder", "folder"],
 }
 HOSTILE = [
     "nothing", "folder", "empty", "binary", "deep.json", "text.json", "text.py", "bad\udcff", "x" * 5000, "nul\0", "…",

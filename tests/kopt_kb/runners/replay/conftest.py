@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +12,8 @@ from typing import Any
 import pytest
 
 from kopt_kb.kernels.record.exchange import Close, Compare, Fill, Open
-from kopt_kb.kernels.record.judge import OBJECTS, RECORD, load_record, stored
-from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
+from kopt_kb.kernels.record.judge import load_record, stored
+from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.service import Greeting, HostChain, Known, Load, Server, Take, Unload
 from kopt_kb.runners.candidate.answers import Contest
 from kopt_kb.runners.replay.channel import ChildEndedError
@@ -128,33 +127,6 @@ def launcher() -> Callable[..., bytes]:
     pytest.importorskip("torch")
     pytest.importorskip("triton")
     return lambda block=128, more="pass": _SUM.format(block=block, more=more).encode()
-
-
-CODE = b"\x7fELF\x02\x01\x01\x00\x07" + bytes(9) + b"\xbe\x00" + bytes(28) + b"\x5a" + bytes(15)
-DIGEST = hashlib.sha256(CODE).hexdigest()
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Callable[..., Path]:
-    """Stores a record whose one launch is an entry of the fake device; returns its folder."""
-
-    def make(
-        entry: str, size: int = 24, op: str = "elementwise", shape: tuple[int, ...] = (4,), dtype: str = "u8"
-    ) -> Path:
-        x, out = (View(name, 0, (size // (4 if dtype == "fp32" else 1),), (1,), dtype) for name in ("x", "out"))
-        step = Launch(DIGEST, entry, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
-        made = LaunchRecord(
-            v=VERSION, label=entry, op=op, shape=shape, dtype=dtype, target="sm_90",
-            buffers=(Buffer("x", "input", size, 256, False), Buffer("out", "output", size, 256, True)),
-            inputs=(Input("x", x),), outputs=(out,), steps=(step,), codes={DIGEST: len(CODE)},
-        )  # fmt: skip
-        folder = tmp_path / f"{entry}-{len(list(tmp_path.iterdir()))}"
-        (folder / OBJECTS).mkdir(parents=True)
-        (folder / OBJECTS / DIGEST).write_bytes(CODE)
-        (folder / RECORD).write_bytes(canonical(made.to_json()))
-        return folder
-
-    return make
 
 
 class Local:

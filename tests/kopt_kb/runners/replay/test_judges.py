@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from kopt_kb.errors import BadInput, FindingError, MissingTool
 from kopt_kb.kernels.record.service import Greeting
-from kopt_kb.runners.replay.channel import ProcessChannel
 from kopt_kb.runners.replay.contest import contest
 from kopt_kb.runners.replay.judges import FaultError, Starting, fit_for_a_contest, judges, processes
 
 Records = Callable[..., Path]
-FAKE = Path(__file__).resolve().parents[3] / "fake_gpu.py"
 
 
-def _fake_processes() -> Starting:
-    def start(word: str) -> ProcessChannel:
-        return ProcessChannel((sys.executable, "-P", str(FAKE), word), word.strip("-"))
-
-    return Starting(lambda: start("--serve"), lambda: start("--reference"))
-
-
-def test_a_contest_of_processes(record: Records, tmp_path: Path) -> None:
+def test_a_contest_of_processes(record: Records, tmp_path: Path, fake: ModuleType) -> None:
     """Two judges and a reference as programs; contents travel by file; a kernel that kills its child is a fault."""
-    with judges(tmp_path / "reference.py", _fake_processes()) as made:
+    with judges(tmp_path / "reference.py", fake.programs(tmp_path / "clock")) as made:
         folder = made._folder
-        result = contest(made, {"4": record("plusone__us4000")}, {"4": record("plusone__us3000")})
-        assert result.ratio == pytest.approx(0.75, abs=0.08), result.reason
-        fault = contest(made, {"4": record("plusone__us4000")}, {"4": record("dies__us3000")})
+        result = contest(made, {"4": record("plusone__us400")}, {"4": record("plusone__us300")})
+        assert result.ratio == pytest.approx(0.75, abs=0.01), result.reason
+        fault = contest(made, {"4": record("plusone__us400")}, {"4": record("dies__us300")})
         assert fault.verdict == "fault"
         assert folder.is_dir()
     assert not folder.exists()
@@ -51,34 +42,37 @@ def reference(x):
 """
 
 
-def test_a_contest_with_the_real_reference(record: Records, tmp_path: Path) -> None:
+def test_a_contest_with_the_real_reference(record: Records, tmp_path: Path, fake: ModuleType) -> None:
     """The program that makes inputs and judges in float64, on the CPU: a copy is right, a sum is not."""
     pytest.importorskip("torch")
     file = tmp_path / "reference.py"
     file.write_text(_COPY)
-    starting = Starting(_fake_processes().judge, processes().reference)
+    simulated = fake.programs(tmp_path / "clock")
+    starting = Starting(simulated.judge, processes().reference, simulated.now_s)
     with judges(file, starting) as made:
-        old = {"6": record("copies__us2000", 24, shape=(6,), dtype="fp32")}
-        result = contest(made, old, {"6": record("copies__us1000", 24, shape=(6,), dtype="fp32")})
-        assert result.ratio is not None and result.ratio < 0.8, result.reason
+        old = {"6": record("copies__us200", 24, shape=(6,), dtype="fp32")}
+        result = contest(made, old, {"6": record("copies__us100", 24, shape=(6,), dtype="fp32")})
+        assert result.verdict == "accepted", result.reason
         assert result.shapes[0].rel_l2_err == 0.0
-        wrong = contest(made, old, {"6": record("plusone__us1000", 24, shape=(6,), dtype="fp32")})
+        wrong = contest(made, old, {"6": record("plusone__us100", 24, shape=(6,), dtype="fp32")})
     assert wrong.verdict == "wrong"
 
 
-def test_a_kernel_that_hangs(record: Records, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_hangs(
+    record: Records, tmp_path: Path, fake: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its child is ended after the limit; the side is named."""
     monkeypatch.setattr("kopt_kb.runners.replay.judges._TURN_S", 1.0)
-    with judges(tmp_path / "reference.py", _fake_processes()) as made:
+    with judges(tmp_path / "reference.py", fake.programs(tmp_path / "clock")) as made:
         result = contest(made, {"4": record("plusone__us40")}, {"4": record("hang__us30")})
     assert result.verdict == "fault"
     assert "said nothing for 1 s" in result.reason
 
 
-def test_no_gpu_is_said_once(tmp_path: Path, record: Records) -> None:
+def test_no_gpu_is_said_once(tmp_path: Path) -> None:
     """The real judge on a machine without a GPU, or without cuda-bindings."""
     real = processes()
-    with judges(tmp_path / "reference.py", Starting(real.judge, _fake_processes().reference)) as made:
+    with judges(tmp_path / "reference.py", real) as made:
         try:
             made.device("candidate")
         except MissingTool as error:
