@@ -318,6 +318,9 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     words = ["route " + report.route]
     if report.route != "roofline":
         words += [f"policy {report.policy}", *(["SIMULATED"] if report.simulated else [])]
+        words += [
+            f"times {level}" for level in dict.fromkeys(one.trust for one in report.rounds) if level != "unstated"
+        ]
     lines = [f"{report.state}{stop} ({', '.join(words)})"]
     if report.gain_pct is not None:
         lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline {report.baseline}".rstrip())

@@ -222,7 +222,9 @@ class _Recorded:
         return self._session.execute(f"{self.name}.{kind}.1", self.name, 1, job)
 
     def keep(self, answer: Timing) -> list[Measured]:
-        records = list(made_records(self.name, timing_run(self.name), self._environment, answer))
+        records = list(
+            made_records(self.name, timing_run(self.name), self._environment, answer, self._session.executor.trust)
+        )
         for record in records:
             self._session.append(record)
         return records
@@ -244,7 +246,7 @@ class _Unrecorded:
         return self._executor.run(job, lambda *_: None)
 
     def keep(self, answer: Timing) -> list[Measured]:
-        return list(made_records(self.name, "", 0, answer))
+        return list(made_records(self.name, "", 0, answer, self._executor.trust))
 
 
 def _job(kind: JobKind, plan: BenchPlan) -> Job:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Timing
+from kopt_kb.runners.candidate.answers import Timing, Trust
 from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.round_events import Measured
 
@@ -17,7 +18,7 @@ def timing_run(bench: str) -> str:
     return f"{bench}.timing.1"
 
 
-def made_records(bench: str, run: str, environment: int, answer: Timing) -> Iterator[Measured]:
+def made_records(bench: str, run: str, environment: int, answer: Timing, trust: Trust) -> Iterator[Measured]:
     """Return the records of a bench in the order in which they are kept: shape by shape, repeat by repeat.
 
     Args:
@@ -25,11 +26,13 @@ def made_records(bench: str, run: str, environment: int, answer: Timing) -> Iter
         run: Id of its timing run; empty when nothing is kept: then records have no id.
         environment: Event of the bench.
         answer: What the timing run answered.
+        trust: How far its times can be trusted where it does not say itself.
     """
+    level = answer.basis.trust if answer.basis is not None else trust
     for shape, sides in answer.shapes.items():
         for at, sample in enumerate(sides["candidate"], start=1):
             name = f"{run}:{shape}:{at}" if run else ""
-            yield Measured(name, bench, shape, sample.n, sample.median_s, sample.spread, run, environment)
+            yield Measured(name, bench, shape, sample.n, sample.median_s, sample.spread, run, environment, level)
 
 
 def finish_benches(session: Session) -> tuple[str, ...]:
@@ -52,8 +55,12 @@ def finish_benches(session: Session) -> tuple[str, ...]:
         if not isinstance(answer, Timing):
             continue
         # The blob's keys are sorted; records keep the problem's order, by which a cut bench is told from a whole one.
-        answer = Timing({shape: answer.shapes[shape] for shape in order if shape in answer.shapes})
-        lacking = [record for record in made_records(name, run, bench.seq, answer) if record.id not in kept]
+        answer = replace(answer, shapes={shape: answer.shapes[shape] for shape in order if shape in answer.shapes})
+        lacking = [
+            record
+            for record in made_records(name, run, bench.seq, answer, session.executor.trust)
+            if record.id not in kept
+        ]
         for record in lacking:
             session.append(record)
         finished += [name] if lacking else []

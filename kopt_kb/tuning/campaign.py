@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -59,6 +60,7 @@ class Campaign:
         self._executor = executor
         self._settings = settings or Settings()
         self._options = options or CampaignOptions()
+        self._ends_at = math.inf
         self._say = self._options.say
         self._session: Session | None = None
         self._compared = False
@@ -94,7 +96,9 @@ class Campaign:
         return CampaignSetup(self._open(), str(self._workspace.layout.root), *own)
 
     def _rounds(self) -> RoundWork:
-        return RoundWork(self._open(), self._policy, self._settings, self._options)
+        left_s = max(self._ends_at - time.monotonic(), 0.0)  # a search ends with the budget, however long it may take
+        settings = replace(self._settings, search_s=min(self._settings.search_s, left_s))
+        return RoundWork(self._open(), self._policy, settings, self._options)
 
     def state(self) -> WorkspaceState:
         """Return the state after the last event."""
@@ -133,6 +137,7 @@ class Campaign:
         ends only this call: the campaign stays open.
         """
         limits, begin = budget or Budget(), time.monotonic()
+        self._ends_at = math.inf if limits.seconds_s is None else begin + limits.seconds_s
         session = self._open()
         done = _closed(session.state())
         try:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import ExitCode
+from kopt_kb.runners.candidate.answers import Trust
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import state_of
 from kopt_kb.tuning.policy import Policy
@@ -25,9 +26,14 @@ __all__ = ["CampaignReport", "RoundLine", "StatedTarget", "report_of", "stated_t
 class RoundLine(Wire):
     """One round of the report; the gain is against its incumbent, None without times.
 
-    `refuted` says that a later round took the accepted one back.
+    `refuted` says that a later round took the accepted one back; `trust` is the level of what its decision rests on,
+    left out where that is not said.
     """
 
+    WIRE: ClassVar = (
+        "number", "category", "claim", "decision", "rule", "reason", "gain_pct", "medians_s", "refuted",
+        "trust?=_level",
+    )  # fmt: skip
     number: int
     category: str
     claim: str
@@ -37,6 +43,11 @@ class RoundLine(Wire):
     gain_pct: float | None
     medians_s: dict[str, float]
     refuted: bool = False
+    trust: Trust = "unstated"
+
+    @property
+    def _level(self) -> Trust | None:
+        return None if self.trust == "unstated" else self.trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,7 @@ class CampaignReport(Wire):
         baseline_s: Shape → seconds of the baseline.
         best_s: Shape → seconds of the last accepted version, measured in the round that accepted it.
         best: Name of that version.
-        gain_pct: Change of the score from baseline to best.
+        gain_pct: Change of the score from baseline to best; None too where their times are not of one level of trust.
         conditions: The Stop Conditions judged; None when not evaluable.
         why_not: Why they are not; empty when they are judged.
         targets: The targets in force.
@@ -120,7 +131,8 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
     best, baseline = state.best, state.baseline or (state.rounds[0] if state.rounds else None)
     first = _medians(baseline, baseline.name) if baseline is not None else {}
     last = _medians(best, best.name) if best is not None else {}
-    gain = score_pct([first[shape] for shape in last], [last[shape] for shape in last]) if last and first else None
+    alike = baseline is not None and best is not None and _levels(baseline) == _levels(best)
+    gain = score_pct([first[shape] for shape in last], [last[shape] for shape in last]) if alike and first else None
     return CampaignReport(
         state=state_of(state).value,
         route=state.route,
@@ -148,6 +160,11 @@ def stated_targets(state: WorkspaceState) -> tuple[StatedTarget, ...]:
     )
 
 
+def _levels(round_: Round) -> set[Trust]:
+    """Return the levels of trust of a round's own times."""
+    return {record.trust for record in round_.measured.values() if record.candidate == round_.name}
+
+
 def _medians(round_: Round, name: str) -> dict[str, float]:
     return {shape: statistics.median(times) for shape, times in round_.times(name).items()}
 
@@ -169,4 +186,5 @@ def _line(round_: Round) -> RoundLine:
         gain_pct=gain,
         medians_s=new,
         refuted=round_.refuted_by is not None,
+        trust=decided.trust if decided is not None else "unstated",
     )

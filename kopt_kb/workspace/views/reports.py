@@ -208,7 +208,9 @@ def _summary(state: WorkspaceState, attempt: Round, blob: BlobReader) -> str:
     lines += ["## Decision", "", _DECISIONS[memory.status], ""]
     if memory.decision is not None:
         rests = ", ".join(memory.decision.measured) or "no measurement"
-        lines += [f"{memory.decision.policy}: {_code(memory.decision.rule)}; rests on {rests}.", ""]
+        level = attempt.decided.trust if attempt.decided is not None else "unstated"
+        trust = "" if level == "unstated" else f"; trust: {level}"
+        lines += [f"{memory.decision.policy}: {_code(memory.decision.rule)}; rests on {rests}{trust}.", ""]
     lines += ["## Attribution", "", *_attribution(memory)]
     lines += ["## Next direction", ""]
     lines += bullets(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Sample, Timing, read_answer
+from kopt_kb.runners.candidate.answers import Basis, Sample, Timing, read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, utilization
 from kopt_kb.tuning.bench_records import made_records, timing_run
@@ -110,8 +111,16 @@ def test_a_cut_bench_hides_no_whole_one(workspace: Workspace, wiki_root: Path) -
 def test_records_have_ids_only_when_they_are_kept() -> None:
     """Shape by shape, repeat by repeat; the spread is what else a time says."""
     answer = Timing({"4x4": {"candidate": (Sample(5, 2e-6, 1e-9),)}})
-    (kept,) = made_records("bench-7", timing_run("bench-7"), 3, answer)
+    (kept,) = made_records("bench-7", timing_run("bench-7"), 3, answer, "reported")
     assert (kept.id, kept.run, kept.environment, kept.spread) == (
         "bench-7.timing.1:4x4:1", "bench-7.timing.1", 3, {"mad_s": 1e-9}
     )  # fmt: skip
-    assert [one.id for one in made_records("unrecorded", "", 0, answer)] == [""]
+    assert [one.id for one in made_records("unrecorded", "", 0, answer, "reported")] == [""]
+
+
+def test_records_say_how_far_they_can_be_trusted() -> None:
+    """What an answer says of itself, else what its executor is."""
+    answer = Timing({"4x4": {"candidate": (Sample(3, 1e-6),)}})
+    (plain,) = made_records("bench-7", "", 0, answer, "reported")
+    (own,) = made_records("bench-7", "", 0, replace(answer, basis=Basis("replayed")), "reported")
+    assert (plain.trust, own.trust) == ("reported", "replayed")
