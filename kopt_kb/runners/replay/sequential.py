@@ -64,7 +64,9 @@ def secret_order() -> Order:
 
 
 def quad_value(order: Order, letters_s: Sequence[Sequence[float]]) -> float:
-    """Return the mean log time of B minus that of A.
+    """Return the mean log time of B's letters minus that of A's; a letter's time is the mean of its launches.
+
+    The log is taken of a letter, not of a launch: one that leaves its work to the next would gain by the mean of logs.
 
     Args:
         order: Which letter each part of the quad was.
@@ -77,7 +79,7 @@ def quad_value(order: Order, letters_s: Sequence[Sequence[float]]) -> float:
         raise BadInput("a quad has four letters with at least one time each", where="clock", code="KB096")
     if not all(math.isfinite(one) and one > 0 for times in letters_s for one in times):
         raise BadInput("a time of a quad is no positive number", where="clock", code="KB097")
-    means = [sum(map(math.log, times)) / len(times) for times in letters_s]
+    means = [math.log(math.fsum(times) / len(times)) for times in letters_s]
     signed = zip(order, means, strict=True)
     return sum(mean if letter == "B" else -mean for letter, mean in signed) / 2
 

@@ -55,6 +55,14 @@ def test_settling_waits_for_the_clock(lab: Any, record: Records) -> None:
         assert not pair.settle()
 
 
+def test_work_put_off_to_a_launch_that_does_not_count(lab: Any, record: Records) -> None:
+    """The output is compared before the side launches again: what a later launch writes there comes too late."""
+    folders = (record("plusone__us9"), record("putsoff__us9"))
+    with Pair.of(lab.judges(), folders, Plan(1, 0)) as pair, pytest.raises(WrongError) as caught:
+        pair.quad()
+    assert caught.value.where == "candidate"
+
+
 def test_a_wrong_discarded_launch_counts(lab: Any, record: Records) -> None:
     """Its output is compared like any other."""
     folders = (record("plusone__us9"), record("remembers__us9"))

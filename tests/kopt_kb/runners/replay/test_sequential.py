@@ -46,6 +46,12 @@ def test_value_of_a_quad(order: str) -> None:
     assert quad_value(order, letters) == pytest.approx(math.log(0.9))  # type: ignore[arg-type]
 
 
+def test_work_that_moves_to_the_next_launch_gains_nothing() -> None:
+    """Half the launches take no time, the others twice as long."""
+    honest, moved = [1e-3, 1e-3], [1e-9, 2e-3 - 1e-9]
+    assert quad_value("ABBA", [honest, moved, moved, honest]) == pytest.approx(0.0, abs=1e-12)
+
+
 @pytest.mark.parametrize("letters", [[[1.0]] * 3, [[1.0], [], [1.0], [1.0]], [[1.0], [0.0], [1.0], [1.0]],
                                      [[1.0], [math.nan], [1.0], [1.0]], [[1.0], [math.inf], [1.0], [1.0]]])  # fmt: skip
 def test_what_is_no_quad(letters: list[list[float]]) -> None:
