@@ -21,6 +21,7 @@ from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, 
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of, settings_of
 from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, judge_of, judged_policy
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import Budget, CampaignOptions
@@ -217,10 +218,12 @@ def _campaign(
         known = device_names(open_registry(args))
         options = replace(options, product_of=known, project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, options=options)
-    from kopt_kb.runners.candidate.executor import ChildProcessExecutor
+    executor: Executor = SimulatorExecutor()
+    if not simulate and state.route == "roofline":  # nothing is run
+        from kopt_kb.runners.candidate.executor import ChildProcessExecutor
 
-    problem = state.problem
-    if not simulate and state.route != "roofline":
+        executor = ChildProcessExecutor()
+    elif not simulate:
         from kopt_kb.runners.candidate.search_pruning import pruning_rules
         from kopt_kb.tuning.evidence import ResourceGate
         from kopt_kb.wiki.devices import product_of
@@ -229,12 +232,10 @@ def _campaign(
         platform = registry.platform(state.created.platform)
         options = replace(options, product_of=partial(product_of, registry))
         if judge == "child":
-            gate = ResourceGate(platform, problem.shapes, problem.dtype)
+            gate = ResourceGate(platform, state.problem.shapes, state.problem.dtype)
             rules = pruning_rules(platform)
             options = replace(options, resources=gate, instructions=gate.instructions, pruning=rules)
         executor = executor_of(args, judge, platform, policy)
-    else:  # on the route of targets alone nothing is run
-        executor = SimulatorExecutor() if simulate else ChildProcessExecutor()
     return Campaign(workspace, policy, _proposers(args), executor, settings=settings, options=options)
 
 

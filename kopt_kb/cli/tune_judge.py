@@ -7,14 +7,16 @@ import importlib.util
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from kopt_kb.cli.tune_confirmed import DEVICE
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.wiki.registry import Platform
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
+
+if TYPE_CHECKING:
+    from kopt_kb.wiki.registry import Platform
 
 __all__ = ["JUDGES", "Judge", "executor_of", "judge_of", "judged_policy"]
 
