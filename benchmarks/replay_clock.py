@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import sys
 import tempfile
@@ -33,6 +34,7 @@ from kopt_kb.kernels.record.request import OpRequest, Request  # noqa: E402
 from kopt_kb.kernels.record.turns import Entry  # noqa: E402
 from kopt_kb.runners.records import device_facts  # noqa: E402
 from kopt_kb.runners.replay.contest import contest  # noqa: E402
+from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.judges import Judges, judges  # noqa: E402
 from kopt_kb.runners.replay.makers import make_records  # noqa: E402
 from kopt_kb.runners.replay.pairs import Pair, Plan, planned  # noqa: E402
@@ -41,8 +43,8 @@ from kopt_kb.wire import canonical, plain  # noqa: E402
 
 CASES = {
     "norm": ("rms_norm", (8192, 4096), "bf16"),
-    "product": ("gemm", (4096, 4096, 4096), "bf16"),
     "short": ("softmax", (256, 1024), "bf16"),
+    "product": ("gemm", (4096, 4096, 4096), "bf16"),
 }
 
 
@@ -302,6 +304,28 @@ def fault(run: Run, made: Judges, name: str) -> dict[str, Any]:
     return {"fault": first["reason"], "after": second["verdict"], "faults": made.faults}
 
 
+def search(run: Run, name: str) -> dict[str, Any]:
+    """A check on all trials, and what one configuration of a search costs: eight times the same record."""
+    judging = DeviceJudging()
+    try:
+        begin = time.perf_counter()
+        judging.machine()
+        started_s = time.perf_counter() - begin
+        begin = time.perf_counter()
+        checked = judging.check(run.records[name], reference(name), 3, math.inf)
+        check_s = time.perf_counter() - begin
+        run.expect(not checked.problem, f"check of {name}: {checked.problem}")
+        each, times = [], []
+        for _ in range(8):
+            begin = time.perf_counter()
+            (timed,) = judging.time([run.records[name]], reference(name), 8, math.inf)
+            each.append(round(time.perf_counter() - begin, 3))
+            times.append(round(1e6 * statistics.median(timed.times_s), 2) if timed.times_s else timed.problem)
+    finally:
+        judging.close()
+    return {"start_s": started_s, "check": checked.checks, "check_s": check_s, "time_s": each, "us": times}
+
+
 def start(made: Judges) -> dict[str, Any]:
     """Times of the children's starts."""
     times = {}
@@ -338,6 +362,7 @@ def main() -> int:
             if name == "norm":
                 run.part(f"files {name}", lambda name=name: by_files(run, made, name), 12)
                 run.part(f"fault {name}", lambda name=name: fault(run, made, name), 12)
+    run.part("search product", lambda: search(run, "product"), 15)
     run.results["failed"] = run.failed
     run.write()
     print(f"{time.monotonic() - run.began:.0f} s; {len(run.failed)} failed", *run.failed, sep="\n  ")
