@@ -180,7 +180,11 @@ def clock(bench: Bench) -> dict[str, Any]:
     """Known work and probes: medians, spread."""
     turn = bench.known(64)
     clocks = sorted(turn.clocks_hz)
+    begin = time.perf_counter()
+    for _ in range(100):
+        bench.driver.unpin()
     return {
+        "unpin_us": (time.perf_counter() - begin) * 1e4,
         "flush_us": statistics.median(turn.times_s) * 1e6,
         "clock_mhz": [one / 1e6 for one in (clocks[0], clocks[32], clocks[-1])],
         "distinct_clocks": len(set(clocks)), "throttle": turn.throttle,

@@ -133,6 +133,7 @@ class FakeDriver:
         self._lost = ""
         self._graph: list[Any] | None = None
         self.loaded: list[str] = []
+        self.unpinned = 0
 
     # ---- facts and memory
 
@@ -267,6 +268,10 @@ class FakeDriver:
     def elapsed_s(self, first: Any, second: Any) -> float:
         assert not self._queue
         return (second[0] - first[0]) * self.forged
+
+    def unpin(self) -> None:
+        assert not self._held and not self._queue
+        self.unpinned += 1
 
     def hold(self) -> None:
         assert not self._held

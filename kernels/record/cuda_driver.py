@@ -55,6 +55,11 @@ class CudaDriver:
         self._stream = self._call("cuStreamCreate", int(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self._modules: dict[bytes, Any] = {}
         self._trusted = self._own_kernels()
+        self._unpins = True
+        try:
+            self.unpin()
+        except DriverError:
+            self._unpins = False
         self._gate = _Gate(self)
         uuid = bytes(self._call("cuDeviceGetUuid", self._device).bytes)
         self._throttle = Throttle(uuid)
@@ -238,6 +243,11 @@ class CudaDriver:
     def elapsed_s(self, first: Any, second: Any) -> float:
         """Return seconds between two events that have happened."""
         return float(self._call("cuEventElapsedTime", first, second)) * 1e-3
+
+    def unpin(self) -> None:
+        """Make lines that a kernel asked the last cache to keep ordinary ones, where the device can."""
+        if self._unpins:
+            self._call("cuCtxResetPersistingL2Cache")
 
     def hold(self) -> None:
         """Enqueue a wait for `release`."""

@@ -110,6 +110,9 @@ class Driver(Protocol):
     def elapsed_s(self, first: Any, second: Any) -> float:
         """Return seconds between two events that have happened."""
 
+    def unpin(self) -> None:
+        """Make lines that a kernel asked the last cache to keep ordinary ones, where the device can."""
+
     def hold(self) -> None:
         """Enqueue a wait for `release`; nothing happens where the device offers none."""
 

@@ -209,6 +209,7 @@ class Entry:
             if contents:
                 replay.write(contents)
         driver.write(self._bench.flag, bytes(1024))
+        driver.unpin()
         with self._held():
             driver.record(events[2])
             for replay, number in pairs:

@@ -244,6 +244,14 @@ def test_a_tensor_map_is_encoded_innermost_first(start: Any) -> None:
     assert values[1:6] == (2, 512, [8, 6], [16], [4, 2])
 
 
+def test_lines_that_the_cache_was_asked_to_keep(start: Any) -> None:
+    """Are ordinary again before each launch; where the device knows no such lines, nothing is asked."""
+    for refused, count in (((), 1), (("cuCtxResetPersistingL2Cache",), 0)):
+        driver, library = start(refused=refused)
+        driver.unpin()
+        assert len(library.of("cuCtxResetPersistingL2Cache")) == count
+
+
 def test_events_graphs_and_waits(start: Any) -> None:
     """Milliseconds become seconds; a graph is uploaded before it is used; each wait has a number of its own."""
     driver, library = start()

@@ -65,6 +65,7 @@ def test_each_launch_has_its_own_contents(lab: Any, travel: str) -> None:
         turn = entry.turn((0, 1, 2))
         assert [lab.got(entry, number) for number in range(3)] == [bytes([one + 1] * 20) for one in range(3)]
     assert turn.touched == ()
+    assert lab.driver.unpinned == 3, "what a kernel asked the cache to keep is flushed like the rest"
     assert turn.times_s == pytest.approx((30e-6,) * 3, rel=0.1)
     assert turn.clocks_hz == pytest.approx((1.7e9,) * 3, rel=0.01)
     assert all(whole > time for whole, time in zip(turn.whole_s, turn.times_s, strict=True))
