@@ -13,7 +13,7 @@ from kopt_kb.runners.candidate.answers import KeptRun, Unable, kept_run
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome
 from kopt_kb.tuning.jobs import NO_GPU_FIX, Ran, refuse_missing
 from kopt_kb.wire import plain
-from kopt_kb.workspace.anchors import refuse_cut
+from kopt_kb.workspace.anchors import open_journal
 from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -66,7 +66,7 @@ class Session:
             JournalError: It is damaged, or lost the end that views or commits were made from.
             JournalBusyError: Somebody else writes it.
         """
-        journal = Journal.open(layout.journal, check=lambda events: refuse_cut(layout, events))
+        journal = open_journal(layout)
         lost = abandoned_runs(journal.events)
         if lost:
             journal.append(Resumed.kind, Resumed(0, lost))

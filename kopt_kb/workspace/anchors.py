@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from kopt_kb.errors import MissingTool
 from kopt_kb.workspace.gitrun import Git, GitError
 from kopt_kb.workspace.gitview import TRAILER
 from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.views.files import ViewError, read_file
 
-__all__ = ["Anchor", "commit_anchors", "latest_view", "refuse_cut"]
+__all__ = ["Anchor", "commit_anchors", "latest_view", "open_journal", "refuse_cut"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +89,13 @@ def refuse_cut(layout: Layout, events: tuple[Event, ...]) -> None:
             fix="restore the journal from a backup or a commit; kb audit names what else does not hold",
             code="KB314",
         )
+
+
+def open_journal(layout: Layout) -> Journal:
+    """Open a workspace's journal for writing; one that lost its end is refused, and not a byte of it changes.
+
+    Raises:
+        JournalError: It is damaged, or views or commits show more of it than it holds.
+        JournalBusyError: Somebody else writes it.
+    """
+    return Journal.open(layout.journal, check=partial(refuse_cut, layout))

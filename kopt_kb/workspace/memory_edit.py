@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.workspace.anchors import open_journal
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
-from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, MemoryMasked, MemoryUnmasked, RoundStarted
 from kopt_kb.workspace.journal.setup_events import EventData, MemoryNoted, NoteAdded
 from kopt_kb.workspace.memory import hand_masked
@@ -87,7 +87,7 @@ def _append(workspace: Workspace, make: Callable[[WorkspaceState], Sequence[Even
 
     Masks that people set in memory files are recorded first, so that the events say all that is masked.
     """
-    with Journal.open(workspace.layout.journal) as journal:
+    with open_journal(workspace.layout) as journal:
         if hand_masked(workspace.layout, workspace.state(journal.events)):
             render_workspace(workspace, journal=journal)
         return tuple(journal.append(data.kind, data) for data in make(workspace.state(journal.events)))

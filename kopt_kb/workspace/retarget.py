@@ -15,8 +15,8 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import Wire
+from kopt_kb.workspace.anchors import open_journal
 from kopt_kb.workspace.journal.events import Event
-from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, TargetSet
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.state import WorkspaceState
@@ -118,7 +118,7 @@ def set_targets(
         raise BadInput(
             "targets need a reason and an author", where="kb workspace set", fix="give --reason and --by", code="KB102"
         )
-    with Journal.open(workspace.layout.journal) as journal:
+    with open_journal(workspace.layout) as journal:
         state = workspace.state(journal.events)
         problem = _problem(state, shapes)
         product = registry.platform(state.created.platform)

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wire import Wire
-from kopt_kb.workspace.anchors import latest_view
+from kopt_kb.workspace.anchors import latest_view, open_journal
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.disk import read_regular, sweep
@@ -191,7 +191,7 @@ def _record_masks(workspace: Workspace, journal: Journal | None) -> tuple[tuple[
     if not found:
         return (), ()
     try:
-        with Journal.open(layout.journal) as opened:
+        with open_journal(layout) as opened:
             return _mask(opened, workspace), ()
     except JournalBusyError:
         return (), found

@@ -233,6 +233,9 @@ def test_a_journal_that_lost_its_end_is_not_continued(workspace: str, capsys: py
         ["tune", "run", workspace, "--simulate", "--yes"],
         ["tune", "resume", workspace],
         ["tune", "stop", workspace],
+        ["memory", "update", workspace, "--version", "v0", "--set", "open_directions=wider"],
+        ["memory", "mask", workspace, "--version", "v0", "--reason", "busy"],
+        ["workspace", "set", workspace, "--target-factor", "0.5", "--reason", "r", "--by", "ann"],
     ):
         assert main(words) == 2, words
         said = capsys.readouterr().err
