@@ -25,7 +25,7 @@ def _help(parser: argparse.ArgumentParser) -> str:
 def _parsers(name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     from kopt_kb.cli.main import Parser
 
-    module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name}")
+    module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name.replace('-', '_')}")
     parser = Parser(prog=f"kb {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     module.add_arguments(parser)
     yield f"kb {name}", parser

@@ -31,6 +31,7 @@ DOCUMENTS: dict[str, str] = {
     "export": "cli.export:Exported",
     "init": "cli.init:Created",
     "isa": "analysis.isa.scan:JudgedScans",
+    "lint_text": "wiki.lint.lint:TextReport",
     "list": "cli.documents:Products",
     "lookup": "wiki.lookup:Lookup",
     "lookup_group": "wiki.group:Group",

@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "route": "what to read for a piece of work",
     "wiki": "check, index, compare and copy a wiki, show its conflicts",
     "export": "values in the forms that other tools read",
+    "lint-text": "hardware numbers in texts and code that contradict the wiki",
     "roofline": "intensity, roofs, bound and 90 % target of a piece of work",
     "count": "count the work of Triton kernels from their IR",
     "compile": "compile Triton kernels without a GPU: registers, spills, instructions",

@@ -194,10 +194,18 @@ _LINKS = {"link_bandwidth", "host_bandwidth"}
 _RATES = {"peak_compute", "ops_per_clock_per_sm"}
 
 
+def _may_be_sparse(case: ForeignCase) -> bool:
+    """Whether the part may have a sparse rate: a value, UNKNOWN, or no row that says NONE."""
+    if case.wanted.get("engine") == "vector":
+        return False
+    sparse = [row for row in case.sheet.chosen().values() if dict(row.axes).get("sparsity") == "2:4"]
+    return any(row.kind != "none" for row in sparse) or not sparse
+
+
 def _twice(case: ForeignCase, ratio: Fraction) -> Iterator[str]:
     """Yield the classes of a factor of two or one half."""
     if near(ratio, Fraction(2), FAR):
-        if case.row.metric in _RATES and case.wanted.get("sparsity") == "dense":
+        if case.row.metric in _RATES and case.wanted.get("sparsity") == "dense" and _may_be_sparse(case):
             yield "sparse-as-dense"
         else:
             yield "doubled"

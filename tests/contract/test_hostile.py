@@ -39,6 +39,7 @@ WORDS: dict[str, list[str]] = {
     "wiki new": ["H999", "--target", "sm_00", "--into", "wiki"],
     "wiki copy": ["copy"],
     "export peaks": ["H20", "--for", "csv", "--output", "peaks.csv"],
+    "lint-text": ["report.csv"],
     "roofline": WORK,
     "count": ["nothing.py"],
     "compile": ["nothing.py", "--target", "sm_90"],
@@ -94,7 +95,7 @@ LATE = {"bench bandwidth", "record"}
 
 
 def _leaves(name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name}")
+    module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name.replace('-', '_')}")
     parser = Parser(prog=f"kb {name}")
     module.add_arguments(parser)
     below = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]

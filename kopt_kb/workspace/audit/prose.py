@@ -10,11 +10,11 @@ from pathlib import Path
 from kopt_kb.analysis.roofline.recorded import DRAM
 from kopt_kb.quantity.citation import Citation, CitationError
 from kopt_kb.quantity.units import UNITS, unit
+from kopt_kb.wiki.lint.numbers import HardwareNumber, find_numbers
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.workspace.audit.findings import Finding
-from kopt_kb.workspace.audit.numbers import HardwareNumber, find_numbers
 from kopt_kb.workspace.journal.campaign_events import TipsRead
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event

@@ -1,4 +1,4 @@
-"""Hardware numbers in prose: a number with a hardware unit, outside of code, and what it can mean at its precision."""
+"""Hardware numbers in texts: a number with a hardware unit, and what it can mean at its precision."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["HardwareNumber", "find_numbers"]
+__all__ = ["UNIT_WORDS", "HardwareNumber", "count_numbers", "find_numbers", "hedge_of", "numbers_in", "prints_as"]
 
-_UNITS: dict[str, tuple[str, tuple[Fraction, ...]]] = {}
+UNIT_WORDS: dict[str, tuple[str, tuple[Fraction, ...]]] = {}
+"""Spelling → dimension and factors to its base unit; two where vendors print it both ways."""
 
 
 def _add(dimension: str, spellings: str, *factors: int) -> None:
     for word in spellings.split():
-        _UNITS[word] = (dimension, tuple(Fraction(factor) for factor in factors))
+        UNIT_WORDS[word] = (dimension, tuple(Fraction(factor) for factor in factors))
 
 
 _add("op/s", "PFLOPS PFLOP/s PFLOPs POPS petaFLOPS", 10**15)
@@ -39,7 +40,7 @@ _add("W", "W watts", 1)
 _add("count", "SMs CUs", 1)
 _add("bit", "bit", 1)
 
-_WORDS = "|".join(re.escape(word) for word in sorted(_UNITS, key=len, reverse=True))
+_WORDS = "|".join(re.escape(word) for word in sorted(UNIT_WORDS, key=len, reverse=True))
 _NUMBER = re.compile(
     rf"(?<![\w.,/^-])(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)[ \u00a0-]?(?P<unit>{_WORDS})(?![\w/])"
 )
@@ -49,7 +50,7 @@ _HEDGE_BEFORE = re.compile(
 )
 _HEDGE_WITHIN = re.compile(
     r"\b(?:should\s+be|ought\s+to\s+be|probably|presumably|usually|typically|perhaps|maybe|i\s+think|i\s+believe|"
-    r"from\s+memory|estimated?|guess(?:ed)?|or\s+so|give\s+or\s+take|"
+    r"from\s+memory|estimated|estimate\s+of|an\s+estimate|guess(?:ed)?|or\s+so|give\s+or\s+take|"
     r"similar\s+(?:products?|parts?|cards?|gpus?|devices?|chips?))\b",
     re.IGNORECASE,
 )
@@ -68,6 +69,9 @@ class HardwareNumber:
         dimension: What it measures.
         hedge: The word beside it that makes a guess of it; empty when there is none.
         ranges: For each reading of the unit (decimal or binary), the values that print like this: [low, high].
+        value: The number as printed, without its unit.
+        unit: The unit as printed.
+        start: Column of the number, counted from 0.
     """
 
     line: int
@@ -75,6 +79,9 @@ class HardwareNumber:
     dimension: str
     ranges: tuple[tuple[Fraction, Fraction], ...]
     hedge: str = ""
+    value: Fraction = Fraction(0)
+    unit: str = ""
+    start: int = 0
 
     def prints(self, dimension: str, si: Fraction) -> bool:
         """Return whether a value in base units prints as this number at its precision."""
@@ -96,26 +103,41 @@ def _prose(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         yield number, _CODE_SPAN.sub(lambda span: " " * len(span[0]), line)
 
 
-def find_numbers(text: str) -> Iterator[HardwareNumber]:
-    """Yield every hardware number of a text.
+def prints_as(digits: str, factors: Iterable[Fraction]) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Return the values that print as these digits: those within half of the last one, for each factor."""
+    half = Fraction(1, 2 * 10 ** len(digits.partition(".")[2]))
+    value = Fraction(digits)
+    return tuple(((value - half) * factor, (value + half) * factor) for factor in factors)
 
-    A number printed with d decimals stands for values within half of its last digit. KB, MB and GB are read both
-    ways, because vendors print them both ways.
+
+def numbers_in(content: str, line: int, before: str = "") -> Iterator[HardwareNumber]:
+    """Yield every hardware number of one line; `before` is the line above, in whose sentence a hedge may stand.
+
+    KB, MB and GB are read both ways, because vendors print them both ways.
     """
+    for found in _NUMBER.finditer(content):
+        hedge = hedge_of(f"{before} {content[: found.start()]}", content[found.end() :])
+        digits = found["number"].replace(",", "")
+        dimension, factors = UNIT_WORDS[found["unit"]]
+        ranges = prints_as(digits, factors)
+        at = found.start("number")
+        yield HardwareNumber(line, found[0], dimension, ranges, hedge, Fraction(digits), found["unit"], at)
+
+
+def count_numbers(text: str) -> int:
+    """Return how many numbers a text has that are not part of the name of a format or a memory."""
+    return len(re.findall(r"\d[\d.,]*", re.sub(r"(?:HBM|LPDDR|GDDR|FP|INT|BF|TF)\d+\w*", "", text)))
+
+
+def find_numbers(text: str) -> Iterator[HardwareNumber]:
+    """Yield every hardware number of a Markdown text, outside of fenced code and code spans."""
     before = ""
     for line, content in _prose(text.split("\n")):
-        for found in _NUMBER.finditer(content):
-            hedge = _hedge(f"{before} {content[: found.start()]}", content[found.end() :])
-            digits = found["number"].replace(",", "")
-            half = Fraction(1, 2 * 10 ** len(digits.partition(".")[2]))
-            dimension, factors = _UNITS[found["unit"]]
-            value = Fraction(digits)
-            ranges = tuple(((value - half) * factor, (value + half) * factor) for factor in factors)
-            yield HardwareNumber(line, found[0], dimension, ranges, hedge)
+        yield from numbers_in(content, line, before)
         before = content
 
 
-def _hedge(before: str, after: str) -> str:
+def hedge_of(before: str, after: str) -> str:
     """Return what makes a guess of a number: a word right before it, or one in its sentence."""
     close = _HEDGE_BEFORE.search(before)
     if close is not None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from kopt_kb.workspace.audit.numbers import find_numbers
+from kopt_kb.wiki.lint.numbers import find_numbers
 
 
 def texts(text: str) -> list[str]:

@@ -1,0 +1,61 @@
+"""Find hardware numbers in texts and code that contradict the wiki, are guessed, or have no source.
+
+kb lint-text README.md docs/
+kb lint-text . --format sarif > findings.sarif
+kb lint-text gpu_specs.py --level note
+
+Errors contradict the wiki, with the class of error that fits (the sparse rate called dense, one die, another product,
+GB and GiB, …). Warnings are guesses. Notes agree with the wiki but name no source, or have a value where the wiki says
+UNKNOWN. A number whose product or meaning nothing says is passed over. `kb-lint: ignore`, `ignore-next-line` and
+`ignore-file` in a comment silence it, also one class alone: `kb-lint: ignore sparse-as-dense`. Below a folder hidden
+folders, test data, binary files, links and files over 1 MiB are passed over. Exit 1 when something is found.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
+from kopt_kb.errors import ExitCode
+
+if TYPE_CHECKING:
+    from kopt_kb.wiki.lint.lint import TextReport
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("files", metavar="FILE", nargs="+", help="files, or folders with all texts below")
+    parser.add_argument("--level", choices=("error", "warning", "note"), default="warning", help="least level shown")
+    parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="how findings are printed")
+    add_wiki(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the findings; exit 1 when there is one."""
+    from kopt_kb.wiki.lint.lint import lint
+    from kopt_kb.wiki.lint.sarif import sarif
+
+    report = lint(open_registry(args), [Path(one) for one in args.files], args.level)
+    if args.format == "sarif":
+        print_json(sarif(report))
+    elif args.json or args.format == "json":
+        print_json(report)
+    else:
+        _print(report)
+    return ExitCode.FINDING if report.findings else ExitCode.OK
+
+
+def _print(report: TextReport) -> None:
+    for one in report.findings:
+        kind = f"{one.kind}: {one.class_}" if one.class_ else one.kind
+        print(printable(f"{one.path}:{one.line}:{one.column}: {one.level}: {one.message} [{kind}]"))
+        if one.says:
+            print(printable(f"    {one.says}"))
+    for skipped in report.skipped:
+        print(printable(f"skipped {skipped}"))
+    found = f"{len(report.findings)} finding(s)" if report.findings else "clean"
+    print(f"{found}; {report.claims} number(s) of {report.files} file(s) held against {report.data}")

@@ -1,0 +1,1 @@
+"""Hardware numbers in texts and code of anybody, held against the wiki."""

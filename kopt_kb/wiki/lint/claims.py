@@ -1,0 +1,217 @@
+"""Claims of a text: numbers with the product they are said of and what they can mean.
+
+Three places say what a number means: the sentence around it, the header and row of its table, and the keys that lead to
+it in data and code. A number whose product or metric nothing says is no claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kopt_kb.wiki.lint.numbers import HardwareNumber, numbers_in
+from kopt_kb.wiki.lint.products import Mention, ProductNames
+from kopt_kb.wiki.lint.words import (
+    Meaning,
+    is_measured,
+    is_of_results,
+    is_of_system,
+    is_specified,
+    meanings,
+    said_sparsity,
+    spaced,
+)
+
+__all__ = ["CITED", "Claim", "Place", "fitting", "of_line"]
+
+CITED = re.compile(
+    r"<gpu-wiki>/|https?://|\[\^|\]\(|data-?sheet|white ?paper|product (?:page|brief)|\bsource:|isa guide|spec sheet|"
+    r"cited|according to|programming guide|docs?\.nvidia|amd\.com",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[;.!?](?:\s|$)|\s[—–]\s|\s-\s")
+_BINDS_BEHIND = re.compile(r"^[^\w]*(?:of \w+ )?(?:on|for|of|in|per|with)?[\s(]*(?:an? |the |each )?$")
+_LINKED = re.compile(r"nvlink|\blinks?\b|pcie|network|interconnect|fabric|xgmi")
+_MEMORY = re.compile(r"hbm|memory|\bmem\b|dram|vram|gddr")
+_HAS = re.compile(r"\bhas\s+(?:a |only )?$")
+_MEMORY_RATE = re.compile(r"\bhbm|memory bandwidth|\bdram")
+_RATES = {"op/s", "B/s", "W", "Hz", "bit"}
+_LIMIT = re.compile(
+    r"per (?:sm|cu|block|thread ?block|workgroup)|/(?:sm|cu|block)|limit|max|capacit|\bhas\b|only|opt-?in"
+)
+_LISTED = re.compile(r"\d[\d.]*\s?(?:[TGMK]i?B(?:/s)?|[TGP]?FLOPS|[CS][UM]s)?\s*(?:,|/|\bor|\bto|-|–)\s*$|[×x*]\s*$")
+_DELTA = re.compile(r"^\s*(?:above|below|more|less|higher|lower|over|under|extra|beyond|of headroom|each)\b")
+_APPOSED = re.compile(r"^[\s,(/]*\(?[\s,]*$")
+_JOINED = re.compile(r"^[\s,/&+|]*(?:and|or|vs\.?|versus)?[\s,/&+]*$")
+_COMPARES = re.compile(r"\bvs\b|versus|than|compared|against|\(|\d")
+_CAPACITY = re.compile(
+    r"^[\s,(-]*(?:of )?(?:total )?(?:hbm\d?e?|vram|gddr\d\w?|memory|unified|device memory|lpddr)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A number of a text that says something about a product.
+
+    Attributes:
+        platforms: Products it is said of: one, or those that the name covers.
+        named: Every product that its line names: a value of any of them is no contradiction.
+        meanings: What it can be.
+        sparsity: `dense` or `2:4` where the text says it.
+        specified: Whether the text speaks of what the part is specified for.
+        cited: Whether a source stands beside it.
+        words: The text around it in small letters, for what else it says (per die, each direction).
+    """
+
+    number: HardwareNumber
+    platforms: frozenset[str]
+    named: frozenset[str]
+    meanings: tuple[Meaning, ...]
+    sparsity: str = ""
+    specified: bool = False
+    cited: bool = False
+    words: str = ""
+
+
+@dataclass(slots=True)
+class Place:
+    """Where in a document a line stands.
+
+    Attributes:
+        headings: Titles above it, outermost first.
+        about: Products that the nearest title with a name in it names.
+        before: The line above, of the same paragraph.
+    """
+
+    headings: list[str] = field(default_factory=list)
+    about: frozenset[str] = frozenset()
+    before: str = ""
+
+    @property
+    def title(self) -> str:
+        """The titles as words."""
+        return spaced(" ".join(self.headings))
+
+
+def _clause(line: str, at: int) -> tuple[int, int]:
+    """Return where the clause around a column begins and ends."""
+    start, end = 0, len(line)
+    for cut in _CLAUSE.finditer(line):
+        if cut.end() <= at:
+            start = cut.end()
+        elif cut.start() > at:
+            end = cut.start()
+            break
+    return start, end
+
+
+def _bound(line: str, number: HardwareNumber, mentions: list[Mention]) -> Mention | None:
+    """Return the mention that a number belongs to: one right behind it, else the nearest before, joined ones as one."""
+    at, end = number.start, number.start + len(number.text)
+    behind = next((one for one in mentions if one.start >= end), None)
+    if behind is not None and _BINDS_BEHIND.match(line[end : behind.start].casefold()):
+        return behind
+    before = [one for one in mentions if one.end <= at]
+    if not before:
+        start, stop = _clause(line, at)
+        inside = [one for one in mentions if start <= one.start < stop]
+        compared = bool(inside) and _COMPARES.search(line[end : inside[0].start].casefold()) is not None
+        return inside[0] if len(inside) == 1 and not compared else None
+    return _joined(line, before)
+
+
+def _joined(line: str, before: list[Mention]) -> Mention:
+    """Return the last mention with those it is joined to: `H100 and H200`; of `MI308X (CDNA3, gfx942)` the product."""
+    last = before[-1]
+    platforms, first = set(last.platforms), last
+    for one in reversed(before[:-1]):
+        between = line[one.end : first.start].casefold()
+        if one.platforms and one.platforms < platforms and _APPOSED.match(between):
+            platforms = set(one.platforms)
+        elif _JOINED.match(between):
+            platforms |= one.platforms
+        else:
+            break
+        first = one
+    return Mention(first.start, last.end, frozenset(platforms) if last.platforms else frozenset())
+
+
+def of_line(line: str, number: int, names: ProductNames, place: Place) -> Iterator[Claim]:
+    """Yield the claims of a line of prose or of a comment."""
+    found = [one for one in numbers_in(line, number, place.before) if _stands_alone(line, one)]
+    if not found:
+        return
+    mentions, bare = names.mentions(line), names.without(line)
+    everything = frozenset(name for one in mentions for name in one.platforms)
+    for one in found:
+        bound = _bound(line, one, mentions)
+        platforms = bound.platforms if bound is not None else place.about if not mentions else frozenset[str]()
+        start, end = _clause(line, one.start)
+        clause = spaced(bare[start:end])
+        claim = _prose_claim(bare, one, clause, place) if platforms and not is_of_system(clause) else None
+        if claim is not None:
+            near, specified = claim
+            cited = CITED.search(line) is not None
+            yield Claim(one, platforms, everything | platforms, near, _sparsity(bare, one), specified, cited, clause)
+
+
+def _stands_alone(line: str, found: HardwareNumber) -> bool:
+    """Whether a number is neither the last of a list nor a difference: those are said of nothing by themselves."""
+    behind = line[found.start + len(found.text) :]
+    return _LISTED.search(line[: found.start]) is None and _DELTA.match(behind) is None
+
+
+def _prose_claim(
+    line: str, found: HardwareNumber, clause: str, place: Place
+) -> tuple[tuple[Meaning, ...], bool] | None:
+    """Return what a number in a sentence means and whether it is a specification; None when it is no claim."""
+    sentence = spaced(line)
+    if is_measured(sentence) or is_of_results(place.title):
+        return None
+    end = found.start + len(found.text)
+    near = spaced(_window(line, found.start, end))
+    if found.dimension == "B" and found.unit[0] in "GT":
+        whole = _CAPACITY.match(line[end:]) or _HAS.search(line[: found.start])
+        return ((Meaning("memory_capacity"),), True) if whole else None
+    specified = is_specified(clause) or is_specified(place.title)
+    specified = specified or (found.dimension == "B/s" and _MEMORY_RATE.search(near) is not None)
+    can_be = fitting(found, meanings(found.dimension, near))
+    if found.dimension in _RATES and not specified:
+        return None
+    return (can_be, specified) if can_be and _is_whole(can_be, sentence, clause, near) else None
+
+
+def _is_whole(can_be: tuple[Meaning, ...], sentence: str, clause: str, near: str) -> bool:
+    """Whether a sentence speaks of all of it: not of a link where it says bandwidth, not of what a kernel takes."""
+    metrics = {one.metric for one in can_be}
+    if "memory_bandwidth" in metrics and _LINKED.search(sentence) and not _MEMORY.search(near):
+        return False
+    return not any(one.startswith("shared") for one in metrics) or _LIMIT.search(clause) is not None
+
+
+def fitting(found: HardwareNumber, can_be: Iterable[Meaning]) -> tuple[Meaning, ...]:
+    """Return the meanings that a number's unit allows: kilobytes and megabytes are never device memory."""
+    small = found.dimension == "B" and found.unit[0] in "kKM"
+    if found.dimension == "count" and found.value.denominator != 1:
+        return ()
+    return tuple(one for one in can_be if not (small and one.metric == "memory_capacity"))
+
+
+def _window(line: str, start: int, end: int) -> str:
+    """Return the words around a number up to the next number on either side, at most 60 letters away."""
+    before = re.split(
+        r"\d[\d.,]*\s?(?:[TGPM]i?B(?:/s)?|[TGP]FLOPS?|[TGP]?OPS|GHz|MHz|W)\b", line[max(0, start - 60) : start]
+    )[-1]
+    after = re.split(r"[;,)|]|\d[\d.,]*\s?(?:[TGPM]i?B|[TGP]FLOP)", line[end : end + 60])[0]
+    return f"{before} {after}"
+
+
+def _sparsity(line: str, found: HardwareNumber) -> str:
+    """Return what stands right beside a number about sparsity, else what its line says when it says one thing."""
+    end = found.start + len(found.text)
+    beside = re.match(r"[^;,|\d]*(?P<next>\d?)", line[end : end + 40])
+    words = spaced(beside[0]) if beside else ""
+    if beside and beside["next"] and said_sparsity(words):
+        return ""  # the words belong to the number behind them
+    return said_sparsity(words) or said_sparsity(spaced(line))

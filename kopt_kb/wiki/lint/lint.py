@@ -1,0 +1,204 @@
+"""The lint of texts: lines to claims to findings, with comments that silence it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import ClassVar
+
+from kopt_kb.wiki.lint.claims import CITED, Claim, Place, of_line
+from kopt_kb.wiki.lint.files import Skipped, texts
+from kopt_kb.wiki.lint.judge import Judge, TextFinding
+from kopt_kb.wiki.lint.keyed import Keys
+from kopt_kb.wiki.lint.products import ProductNames
+from kopt_kb.wiki.lint.tables import Table
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.tables import split_cells
+from kopt_kb.wiki.version import DataVersion, data_version
+from kopt_kb.wire import Wire
+
+__all__ = ["Linter", "TextReport", "lint"]
+
+_PROSE = {".md", ".mdc", ".mdx", ".rst", ".txt", ".tex", ".html", ".jinja", ""}
+_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r"^(#{1,6})\s+(?P<title>.*?)\s*#*$")
+_RULE = re.compile(r"^[\s|:-]+$")
+_COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*|^\s*\"\"\"|^\s*--)\s?(?P<text>.*)$")
+_CODE = re.compile(r"[=;{}\[\]]|\(\)|\w\(")
+_IGNORE = re.compile(r"kb-lint:\s*ignore(?P<scope>-file|-next-line)?(?:[ \t]+(?P<classes>[a-z][a-z, -]*))?")
+_LONGEST = 2000
+"""Longer lines are data."""
+_LEVELS = {"error": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class TextReport(Wire):
+    """What the lint of some files found.
+
+    Attributes:
+        claims: Numbers that could be held against the wiki.
+        skipped: Files that were not read.
+    """
+
+    WIRE: ClassVar = ("data", "files", "claims", "counts=_counts", "findings", "skipped")
+    data: DataVersion
+    files: int
+    claims: int
+    findings: tuple[TextFinding, ...]
+    skipped: tuple[str, ...]
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        return dict(sorted(Counter(one.kind for one in self.findings).items()))
+
+
+class Linter:
+    """Lints texts against the wikis of a registry."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self.names = ProductNames(registry)
+        self.judge = Judge(registry)
+
+    def claims(self, path: str, text: str) -> Iterator[Claim]:
+        """Yield the claims of a text, in line order."""
+        lines = text.split("\n")
+        if PurePath(path).suffix.lower() in _PROSE:
+            yield from self._markdown(lines)
+        else:
+            yield from self._code(lines, 1, Place(headings=[PurePath(path).stem]))
+
+    def findings(self, path: str, text: str) -> tuple[list[TextFinding], int]:
+        """Return the findings on a text that no comment silences, and how many claims it has."""
+        silenced, sourced = _Silenced(text), _sourced_lines(text)
+        found, count, seen = [], 0, set()
+        for claim in () if silenced.whole or not self.names.occur(text) else self.claims(path, text):
+            spot = (claim.number.line, claim.number.start, claim.number.text)
+            if spot in seen:
+                continue
+            seen.add(spot)
+            count += 1
+            if claim.number.line in sourced:
+                claim = replace(claim, cited=True)  # noqa: PLW2901
+            found += [one for one in self.judge.judge(claim, path) if not silenced.has(one)]
+        return found, count
+
+    def _code(self, lines: list[str], first: int, place: Place) -> Iterator[Claim]:
+        keys = Keys(self.names, place)
+        for number, line in enumerate(lines, first):
+            if len(line) > _LONGEST or not line.strip():
+                continue
+            yield from keys.line(line, number)
+            comment = _COMMENT.search(line)
+            prose = comment["text"] if comment else "" if _CODE.search(line) else line
+            if prose:
+                yield from (_moved(one, line.find(prose)) for one in of_line(prose, number, self.names, place))
+
+    def _markdown(self, lines: list[str]) -> Iterator[Claim]:
+        place, fence, inside = Place(), "", 0
+        titles: list[tuple[int, str]] = []
+        table: Table | None = None
+        for number, line in enumerate(lines, 1):
+            mark = _FENCE.match(line)
+            if fence:
+                if mark and mark[1][0] == fence[0] and len(mark[1]) >= len(fence):
+                    yield from self._code(lines[inside : number - 1], inside + 1, place)
+                    fence = ""
+            elif mark:
+                fence, inside, table = mark[1], number, None
+            elif heading := _HEADING.match(line):
+                titles = [one for one in titles if one[0] < len(heading[1])] + [(len(heading[1]), heading["title"])]
+                place, table = self._place(titles), None
+            elif len(line) <= _LONGEST:
+                table, found = self._text(line, number, table, place, lines[number : number + 1])
+                yield from found
+                place = Place(place.headings, place.about, line if line.strip() else "")
+
+    def _text(
+        self, line: str, number: int, table: Table | None, place: Place, below: list[str]
+    ) -> tuple[Table | None, Iterator[Claim]]:
+        """Return the table that a line belongs to, and the claims of the line."""
+        cells = split_cells(line)
+        if cells is None:
+            return None, of_line(line, number, self.names, place)
+        if table is None and below and _RULE.match(below[0]) and "-" in below[0]:
+            return Table(cells, self.names, place), iter(())
+        if table is None or _RULE.match(line):
+            return table, iter(())
+        return table, table.row(cells, line, number)
+
+    def _place(self, titles: list[tuple[int, str]]) -> Place:
+        for _, title in reversed(titles):
+            mentions = self.names.mentions(title)
+            if mentions:
+                about = frozenset(name for one in mentions for name in one.platforms)
+                exact = len(mentions) == 1
+                return Place([text for _, text in titles], about if exact else frozenset())
+        return Place([text for _, text in titles])
+
+
+_BELOW = 6
+"""A source speaks for so many lines below it …"""
+_HEAD = 15
+"""… and for the whole file where it stands in so many of its first lines."""
+
+
+def _sourced_lines(text: str) -> set[int] | range:
+    """Return the lines that a source speaks for: it stands a few lines above, or at the head of the file."""
+    lines = text.split("\n")
+    if any(re.search(r"\bsources?:", line, re.IGNORECASE) for line in lines[:_HEAD]):
+        return range(len(lines) + 1)
+    cited = [number for number, line in enumerate(lines, 1) if CITED.search(line)]
+    return {number + more for number in cited for more in range(_BELOW + 1)}
+
+
+def _moved(claim: Claim, columns: int) -> Claim:
+    return replace(claim, number=replace(claim.number, start=claim.number.start + columns))
+
+
+class _Silenced:
+    """Lines and classes that `kb-lint: ignore` comments silence."""
+
+    def __init__(self, text: str) -> None:
+        self.whole = False
+        self._lines: dict[int, frozenset[str]] = {}
+        if "kb-lint:" not in text:
+            return
+        for number, line in enumerate(text.split("\n"), 1):
+            found = _IGNORE.search(line)
+            if found is None:
+                continue
+            classes = frozenset(re.findall(r"[a-z][a-z-]+", found["classes"] or ""))
+            if found["scope"] == "-file" and not classes:
+                self.whole = True
+            self._lines[number + (found["scope"] == "-next-line")] = classes
+
+    def has(self, one: TextFinding) -> bool:
+        """Whether a finding stands on a silenced line, under one of its classes where it names some."""
+        classes = self._lines.get(one.line)
+        return classes is not None and (not classes or one.class_ in classes or one.kind in classes)
+
+
+def lint(registry: Registry, paths: Iterable[Path], level: str = "warning") -> TextReport:
+    """Return the findings of at least that level in files and folders.
+
+    Args:
+        registry: The wiki.
+        paths: Files, and folders with all texts below.
+        level: `error`, `warning` or `note`.
+    """
+    linter = Linter(registry)
+    files, claims, skipped = 0, 0, []
+    findings: list[TextFinding] = []
+    for one in texts(paths):
+        if isinstance(one, Skipped):
+            skipped.append(f"{one.path}: {one.reason}")
+            continue
+        files += 1
+        found, count = linter.findings(one.path, one.text)
+        claims += count
+        findings += [each for each in found if _LEVELS[each.level] <= _LEVELS[level]]
+    return TextReport(data_version(registry.wikis), files, claims, tuple(findings), tuple(skipped))

@@ -1,0 +1,45 @@
+"""Names in texts: exact products, families, targets, and hardware without a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.wiki.lint.lint import Linter
+
+
+@pytest.mark.parametrize(
+    ("text", "platforms"),
+    [
+        ("NVIDIA H100 SXM5 80GB", "H100_SXM"),
+        ("H100-PCIe", "H100_PCIE"),
+        ("H100", "H100_NVL,H100_PCIE,H100_SXM"),
+        ("A100 80GB", "A100_PCIE_80GB,A100_SXM_80GB"),
+        ("A100 PCIe 40GB", ""),
+        ("h100_peak_tflops", "H100_NVL,H100_PCIE,H100_SXM"),
+        ("RTX 5070 Ti", "RTX_5070_TI"),
+        ("RTX5070", "RTX_5070"),
+        ("RTX 5080 Super", ""),
+        ("H800 PCIe", ""),
+        ("MI308X", "MI308X"),
+        ("sm_90", "GH200,GH200_144GB,H100_NVL,H100_PCIE,H100_SXM,H20,H200_NVL,H200_SXM,H20_141GB,H800_SXM"),
+        ("RTX 4070", ""),
+        ("Gaudi 3", ""),
+        ("GB200 NVL72", ""),
+        ("GB200 NVL72 (per GPU)", "GB200"),
+    ],
+)
+def test_a_name_means_these_pages(linter: Linter, text: str, platforms: str) -> None:
+    """None for hardware without a page: its numbers are nobody else's."""
+    (mention,) = linter.names.mentions(text)
+    assert ",".join(sorted(mention.platforms)) == platforms
+
+
+@pytest.mark.parametrize("text", ["t4 = a10 + l4", "h100.py", "GA100X", "the V100 generation of MH100s", "XA100"])
+def test_what_is_no_name(linter: Linter, text: str) -> None:
+    """Variables, files, parts of words, and a name that only some variants of have a page."""
+    assert not [one for one in linter.names.mentions(text) if one.platforms]
+
+
+def test_names_are_blanked_out(linter: Linter) -> None:
+    """The form factor of a card says nothing of its host link."""
+    assert linter.names.without("the H100 PCIe bus").split() == ["the", "bus"]
