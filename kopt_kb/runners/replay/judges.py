@@ -10,7 +10,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -262,7 +262,8 @@ class Judges:
         ends_at, self.ends_at = self.ends_at, math.inf
         try:
             if self._reference is not None:
-                self._referred(Close(made.key), Opened)
+                with suppress(FindingError):  # windows of a child that died: what they showed is gone
+                    self._referred(Close(made.key), Opened)
             if made.side in self._sides:
                 self._asked(made.side, Unload(made.key), Loaded, _LOAD_S)
         finally:

@@ -91,6 +91,19 @@ def test_after_a_fault_the_device_is_checked(lab: Any, record: Records) -> None:
     assert "known work takes" in result.reason
 
 
+def test_windows_of_a_child_that_died_are_let_go(lab: Any, record: Records) -> None:
+    """The reference may no longer close them: the kernel is at fault all the same, and not the reference."""
+    answer = lab.reference.answer
+
+    def torn(question: Any) -> Any:
+        said = answer(question)
+        return type(said)("cuIpcCloseMemHandle: CUDA_ERROR") if question.message == "close" else said
+
+    lab.reference.answer = torn
+    result = _between(lab, record, "plusone__us100", "fault__us90")
+    assert result.verdict == "fault"
+
+
 def test_contents_by_file_where_memory_is_not_shared(lab: Any, record: Records) -> None:
     """The same verdict; said in the result."""
     lab.device = {"ipc": False}
