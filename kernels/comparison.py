@@ -32,9 +32,6 @@ class Errors:
     Attributes:
         rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂ over all finite elements; infinite when the reference is zero and
             the result is not.
-        max_abs_err: Largest |out − ref|.
-        max_abs_ref: Largest |ref|.
-        snr_db: −20·log10(rel_l2_err), in decibels; infinite for an exact result. It is printed and judges nothing.
         nonfinite: Elements that are NaN or infinite where the reference is not, or the other way round.
         block_err: Largest ‖out − ref‖₂ / ‖ref‖₂ of a block of a row, less what rounding of its terms explains.
         block_at: Where that block begins, as an index.
@@ -43,9 +40,6 @@ class Errors:
     """
 
     rel_l2_err: float
-    max_abs_err: float
-    max_abs_ref: float
-    snr_db: float
     nonfinite: int
     block_err: float = 0.0
     block_at: tuple[int, ...] = ()
@@ -95,7 +89,7 @@ def compare(out: Any, reference: Any, magnitude: Any = None) -> Errors:  # tenso
     if str(reference.dtype) != "torch.float64":
         raise BadInput("the reference is not a float64 tensor", code="KB075")
     if not out.numel():
-        return Errors(0.0, 0.0, 0.0, math.inf, 0)
+        return Errors(0.0, 0)
     return _Comparison(out, reference, magnitude).errors()
 
 
@@ -122,7 +116,7 @@ class _Comparison:
         self._most = kind.max * (1 + kind.eps / 4) if kind is not None else math.inf
         finite = reference.isfinite()
         self._size = float(reference.abs().where(finite, reference.new_zeros(())).amax())
-        self._error_2 = self._reference_2 = self._worst = 0.0
+        self._error_2 = self._reference_2 = 0.0
         self._nonfinite = 0
         self._block: tuple[float, tuple[int, ...]] = (0.0, ())
         self._element: tuple[float, tuple[int, ...]] = (0.0, ())
@@ -135,9 +129,6 @@ class _Comparison:
         nan = math.nan if self._nonfinite else 0.0
         return Errors(
             rel_l2_err=relative + nan,
-            max_abs_err=self._worst + nan,
-            max_abs_ref=self._size,
-            snr_db=_decibels(relative) + nan,
             nonfinite=self._nonfinite,
             block_err=self._block[0],
             block_at=self._block[1],
@@ -155,7 +146,6 @@ class _Comparison:
         size = wide.abs().where(both, zero)
         self._error_2 += float(error.square().sum())
         self._reference_2 += float(size.square().sum())
-        self._worst = max(self._worst, float(error.amax()))
         floor = self._floor(start, end, size)
         self._blocks(start, error, size, floor)
         self._elements(start, error, size, floor)
@@ -211,12 +201,6 @@ def _ratio(error: float, reference: float) -> float:
     if error == 0:
         return 0.0
     return error / reference if reference else math.inf
-
-
-def _decibels(relative: float) -> float:
-    if relative == 0:
-        return math.inf
-    return -math.inf if math.isinf(relative) else -20 * math.log10(relative)
 
 
 def _rows(x: Any) -> Any:

@@ -150,7 +150,7 @@ def _confirmed(state: WorkspaceState, event: Event, data: campaign.CampaignConfi
     state.campaign, state.campaign_seq = data, event.seq
     state.environment, state.environment_seq = None, 0
     state.tips, state.tips_seq = None, 0
-    state.stopped, state.stopped_seq = None, 0
+    state.stopped = None
     unreal = "; every time is simulated, nothing was measured" if data.simulated else ""
     words = f"campaign under policy {data.policy.get('name')}, executor {data.executor}{unreal}"
     _say(state, Entry(event.seq, event.t, "user", "", LOOP, words))
@@ -170,8 +170,8 @@ def _frozen(state: WorkspaceState, _: Event, data: campaign.ProjectFrozen) -> No
     state.frozen = data
 
 
-def _stopped(state: WorkspaceState, event: Event, data: campaign.Stopped) -> None:
-    state.stopped, state.stopped_seq = data, event.seq
+def _stopped(state: WorkspaceState, _: Event, data: campaign.Stopped) -> None:
+    state.stopped = data
 
 
 def _blocked(state: WorkspaceState, _: Event, data: campaign.Blocked) -> None:

@@ -61,7 +61,7 @@ class WorkspaceState:
         frozen: Of a project: CSV header and representative shapes, fixed after the baseline.
         limiter: Code of the last profile read.
         blocked: What the campaign waits for, as last said.
-        stopped: The end, with its sequence number in `stopped_seq`; None while the campaign is open.
+        stopped: The end, None while the campaign is open.
         current: Number of the round that began last.
         unread: Sequence number → why, of notes of the loop in an old journal that can't be read.
         hand_masks: Number → reason of what people masked in files; set by who reads the files.
@@ -97,7 +97,6 @@ class WorkspaceState:
     limiter: str = ""
     blocked: loop.Blocked | None = None
     stopped: loop.Stopped | None = None
-    stopped_seq: int = 0
     current: int = 0
     unread: Mapping[int, str] = field(default_factory=dict)
     hand_masks: Mapping[int, str] = field(default_factory=dict)
