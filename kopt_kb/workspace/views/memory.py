@@ -9,7 +9,7 @@ from typing import Literal
 from kopt_kb import wire
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.runners.candidate.answers import Check, kept_run
-from kopt_kb.workspace.journal.round_events import GateJudged, Measured
+from kopt_kb.workspace.journal.round_events import GateJudged, Measured, Trust
 from kopt_kb.workspace.rounds import Candidate, Round, Run
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
@@ -138,8 +138,13 @@ def _performance(state: WorkspaceState, attempt: Round, rates: tuple[ShapeRate, 
 
 
 def _record(one: Measured) -> model.Record:
-    """Return a record as memory files of schema 1 hold it: they know no level of trust."""
-    return model.Record(one.id, one.shape, one.candidate, one.n, one.median_s, one.spread, one.run, one.environment)
+    numbers = (one.n, one.median_s, one.spread)
+    return model.Record(one.id, one.shape, one.candidate, *numbers, one.run, one.environment, _stated(one.trust))
+
+
+def _stated(trust: Trust) -> Trust | None:
+    """Return a level of trust; nothing where the event does not say one, as in files that were written before."""
+    return None if trust == "unstated" else trust
 
 
 def _microseconds(seconds: float | None) -> float | None:
@@ -277,7 +282,7 @@ def _decision(attempt: Round) -> model.Decision | None:
     one = attempt.decided
     if one is None:
         return None
-    return model.Decision(one.decision, one.policy, one.rule, one.measured, attempt.decided_t)
+    return model.Decision(one.decision, one.policy, one.rule, one.measured, attempt.decided_t, _stated(one.trust))
 
 
 def _commit(attempt: Round) -> str | None:

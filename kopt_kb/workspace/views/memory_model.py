@@ -8,37 +8,15 @@ from typing import Annotated, ClassVar, Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Count, JsonMap, Matches, Seq, Sha256, Text, Wire, WireError, parse, read
+from kopt_kb.workspace.journal.round_events import Trust
 from kopt_kb.workspace.rounds import Status
 
 __all__ = [
-    "Comparison",
-    "Correctness",
-    "Decision",
-    "Direction",
-    "Experience",
-    "Experiment",
-    "ExperimentEnd",
-    "Gate",
-    "GateWord",
-    "IsaProgress",
-    "Iteration",
-    "Kernel",
-    "MemoryFileError",
-    "Note",
-    "Optimization",
-    "Performance",
-    "Pitfall",
-    "PitfallKind",
-    "Problem",
-    "ProfileEvidence",
-    "QualityGate",
-    "Record",
-    "Reference",
-    "SearchEntry",
-    "WikiReferences",
-    "Words",
-    "read_entry",
-]
+    "Comparison", "Correctness", "Decision", "Direction", "Experience", "Experiment", "ExperimentEnd", "Gate",
+    "GateWord", "IsaProgress", "Iteration", "Kernel", "MemoryFileError", "Note", "Optimization", "Performance",
+    "Pitfall", "PitfallKind", "Problem", "ProfileEvidence", "QualityGate", "Record", "Reference", "SearchEntry",
+    "WikiReferences", "Words", "read_entry",
+]  # fmt: skip
 
 Version = Annotated[str, Matches(r"^v(0|[1-9][0-9]*)$", "a version such as v3")]
 RoundName = Annotated[str, Matches(r"^round-[1-9][0-9]*$", "a round such as round-4")]
@@ -60,8 +38,10 @@ class Record(Wire):
 
     Attributes:
         environment: sequence number of the environment_recorded event
+        trust: how far the time can be trusted; left out where the event does not say
     """
 
+    WIRE: ClassVar = ("id", "shape", "candidate", "n", "median_s", "spread", "run", "environment", "trust?")
     id: Text
     shape: Text
     candidate: Text
@@ -70,6 +50,7 @@ class Record(Wire):
     spread: Mapping[str, float]
     run: Text
     environment: Seq
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,13 +250,19 @@ class WikiReferences(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Decision(Wire):
-    """How the attempt ended and what the decision rests on."""
+    """How the attempt ended and what the decision rests on.
 
+    Attributes:
+        trust: the lowest level of what it rests on; left out where the event does not say
+    """
+
+    WIRE: ClassVar = ("decision", "policy", "rule", "measured", "t", "trust?")
     decision: Literal["accept", "accept_with_note", "rollback", "unverified"]
     policy: Text
     rule: Text
     measured: tuple[str, ...]
     t: Text
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)

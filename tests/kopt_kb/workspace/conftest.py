@@ -150,6 +150,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "rule": "gain",
         "measured": ["m1"],
         "refutes": [],
+        "trust": "replayed",
     },
     "snapshot_taken": {"version": 1, "blob": BLOB, "commit": None},
     "memory_masked": {"versions": [1, 2], "reason": "restart", "seed": 3},

@@ -163,3 +163,23 @@ def test_recorded_memory_files_are_rendered_and_read_back_byte_for_byte(repo_roo
             assert memory_text(read(Iteration, parse(data), where=path)).encode() == view.body
             seen += 1
     assert seen == 34
+
+
+def test_the_level_of_trust_stands_where_the_events_say_it(played):
+    """Records and decision carry it; a file from before there were levels keeps its bytes."""
+    assert "trust" not in memory_text(version(played, 1))
+    played.round(4, None)
+    said = {
+        "candidate": "v4",
+        "shape": "1024x512",
+        "n": 3,
+        "median_s": 1e-5,
+        "spread": {},
+        "run": "r",
+        "environment": 1,
+    }
+    played.add("measured", id="r:v4", trust="replayed", **said)
+    played.add("decided", round=4, measured=["r:v4"], decision="accept", policy="p", rule="R", trust="isolated")
+    one = version(played, 4)
+    assert one.decision is not None
+    assert ([record.trust for record in one.performance.records], one.decision.trust) == (["replayed"], "isolated")
