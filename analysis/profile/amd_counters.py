@@ -10,7 +10,7 @@ from functools import lru_cache
 from kopt_kb.analysis.profile.formulas import Formula, load_formulas
 from kopt_kb.quantity import Exactness
 
-__all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd", "counter_passes"]
+__all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd", "counter_passes", "counters_used"]
 
 _SUM = "_sum"
 _CACHED_SETS = 1024
@@ -94,6 +94,12 @@ def count_amd(counters: Mapping[str, float], device: AmdDevice) -> Counted:
 def averaged_counters() -> frozenset[str]:
     """Return the counters that are ratios of the tool: weighted by time over launches, never summed."""
     return frozenset(name for one in load_formulas() if one.by_time for name in one.expression.names)
+
+
+@lru_cache(maxsize=1)
+def counters_used() -> frozenset[str]:
+    """Return the counters that any formula reads, also without the end that stands for their sum."""
+    return _needed() | {name.removesuffix(_SUM) for name in _needed()}
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kopt_kb.analysis.profile.kernel_profile import DurationStats
@@ -23,7 +23,7 @@ class DurationTally:
     part in 4096. `impossible` counts launches whose time is zero or negative.
     """
 
-    counts: Counter[float] = field(default_factory=Counter)
+    counts: dict[float, int] = field(default_factory=dict)
     count: int = 0
     total_ns: float = 0.0
     min_ns: float = float("inf")
@@ -41,7 +41,7 @@ class DurationTally:
         self.total_ns += duration_ns * times
         self.min_ns = min(self.min_ns, duration_ns)
         self.max_ns = max(self.max_ns, duration_ns)
-        self.counts[duration_ns] += times
+        self.counts[duration_ns] = self.counts.get(duration_ns, 0) + times
         if len(self.counts) > _DISTINCT:
             self._coarsen()
 
@@ -59,6 +59,8 @@ class DurationTally:
         least_ns, most_ns = min(usable), max(usable)
         self.min_ns = min(self.min_ns, least_ns)
         self.max_ns = max(self.max_ns, most_ns)
+        if not isinstance(self.counts, Counter):  # which most of very many kernels never need
+            self.counts = Counter(self.counts)
         self.counts.update(usable)
         if len(self.counts) > _DISTINCT:
             self._coarsen()
@@ -70,9 +72,14 @@ class DurationTally:
         self.total_ns += other.total_ns
         self.min_ns = min(self.min_ns, other.min_ns)
         self.max_ns = max(self.max_ns, other.max_ns)
-        self.counts.update(other.counts)
+        self._count(other.counts)
         if len(self.counts) > _DISTINCT:
             self._coarsen()
+
+    def _count(self, more: Mapping[float, int]) -> None:
+        counts = self.counts
+        for duration_ns, times in more.items():
+            counts[duration_ns] = counts.get(duration_ns, 0) + times
 
     @property
     def note(self) -> str:

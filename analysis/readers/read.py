@@ -109,14 +109,17 @@ def _pattern(kernel: str | None) -> re.Pattern[str] | None:
 def _selected(
     profiles: Iterator[KernelProfile], pattern: re.Pattern[str] | None, report: Path
 ) -> Iterator[KernelProfile]:
+    if pattern is None:
+        yield from profiles
+        return
     seen: dict[str, None] = {}
     matched = False
     for profile in profiles:
         seen[profile.function] = None
-        if pattern is None or pattern.search(profile.name) or pattern.search(profile.demangled):
+        if pattern.search(profile.name) or pattern.search(profile.demangled):
             matched = True
             yield profile
-    if pattern is not None and not matched:
+    if not matched:
         raise _no_match(pattern.pattern, list(seen), report)
 
 

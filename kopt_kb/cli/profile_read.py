@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kopt_kb.analysis.profile import KernelProfile, Source
 from kopt_kb.analysis.profile.join import Counterparts, with_counters
+from kopt_kb.analysis.readers.common.base import without_collection
 from kopt_kb.analysis.readers.read import read_report
 from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.product import product_of
@@ -94,7 +92,7 @@ def judge_reports(
     counted: list[KernelProfile] = []
     timelines: list[JudgedTimeline] = []
     for file in files:
-        with _no_collection():
+        with without_collection():
             profiles, devices = read_report(file, kernel=kernel, source=source)
             found = list(profiles)
         if found:
@@ -116,18 +114,6 @@ def _joined(timed: list[KernelProfile], counted: list[KernelProfile]) -> list[Ke
     others = Counterparts.of(counted)
     found = [one if (other := others.find(one)) is None else with_counters(one, other) for one in timed]
     return [*found, *(one for one in counted if id(one) not in others.used)]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Look for no cycles while a report is read: profiles have none, and hundreds of thousands are looked through."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def print_judged(found: JudgedReports, top: int | None = None) -> None:

@@ -56,8 +56,8 @@ def with_residency(profile: KernelProfile, product: Platform | None, registry: R
 
 @lru_cache(maxsize=16)
 def _of_target(target: str, registry: Registry) -> list[Platform]:
-    found = (registry.platform(name) for name in registry.platforms())
-    return [one for one in found if one.identity.target == target]
+    names = [name for wiki in registry.wikis for name, one in wiki.names.identities.items() if one.target == target]
+    return [registry.platform(name) for name in names]
 
 
 def _occupancy(profile: KernelProfile, product: Platform) -> Occupancy | None:

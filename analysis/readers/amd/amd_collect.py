@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kopt_kb.analysis.profile import KernelProfile, Launch, Place, RawMetric, Source
-from kopt_kb.analysis.profile.amd_counters import Counted, averaged_counters, count_amd
+from kopt_kb.analysis.profile.amd_counters import Counted, averaged_counters, count_amd, counters_used
 from kopt_kb.analysis.profile.collect import KEPT_LAUNCHES
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
@@ -83,6 +83,7 @@ class AmdCollector:
         self._near: dict[int, tuple[Shape, _Group]] = {}
         self._notes: dict[str, None] = {}
         self._peaks: dict[str, float] = {}
+        self._used = counters_used() | set(_ALIASES)
 
     @property
     def empty(self) -> bool:
@@ -101,8 +102,9 @@ class AmdCollector:
         key = (shape.name, shape.device, shape.threads, shape.block, shape.grid_threads, shape.block_threads)
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = _Group(shape, place)
-        group.widen(shape)
+            group = self._groups[key] = _Group(shape, place, extra=dict(shape.extra))
+        elif shape is not group.shape:
+            group.widen(shape)
         if len(self._near) >= _NEAR:
             self._near.clear()
         self._near[id(shape)] = (shape, group)
@@ -114,8 +116,10 @@ class AmdCollector:
         near = self._near.get(id(shape))
         group = near[1] if near is not None and near[0] is shape else self._group(shape, dispatch.place)
         duration_ns = dispatch.settle()
-        sums = group.sums
+        sums, used = group.sums, self._used
         for name, value in dispatch.counters.items():
+            if name not in used:
+                continue
             held = sums.get(name)
             if held is None:
                 held = sums[name] = CounterSum()
@@ -153,6 +157,11 @@ class AmdCollector:
         held.weighted += amount.weighted
         held.weight_ns += amount.weight_ns
 
+    @property
+    def keeps(self) -> bool:
+        """Whether any launch record would still be kept."""
+        return self._kept < _KEPT_IN_ALL
+
     def has_room(self, shape: Shape) -> bool:
         """Return whether another launch record of this configuration would be kept."""
         near = self._near.get(id(shape))
@@ -174,7 +183,8 @@ class AmdCollector:
     def _profile(self, group: _Group, notes: tuple[str, ...]) -> KernelProfile:
         ratios = averaged_counters()
         counters = {name: one.mean(by_time=_ALIASES.get(name, name) in ratios) for name, one in group.sums.items()}
-        group.settle()
+        if group.waiting:
+            group.settle()
         stats = group.times.stats()
         shape = group.shape
         counted = _counted(counters, shape)
@@ -203,6 +213,8 @@ class AmdCollector:
 
 
 def _counted(counters: Mapping[str, float], shape: Shape) -> Counted:
+    if not counters:
+        return Counted()
     if any(name in counters for name in _ALIASES):
         counters = {_ALIASES.get(name, name): value for name, value in counters.items()}
     return count_amd(counters, shape.device)

@@ -43,6 +43,9 @@ _ALIASES: dict[str, tuple[str, ...]] = {
 }
 
 
+_SPELLINGS = frozenset(alias for aliases in _ALIASES.values() for alias in aliases)
+
+
 def folded(name: str) -> str:
     """Return a column name in lower case with underscores: `gpu-id` and `GPU_ID` are one."""
     return name.strip().strip('"').strip().lower().replace("-", "_").replace(" ", "_")
@@ -68,7 +71,10 @@ class Columns:
 
     def __init__(self, header: Sequence[str]) -> None:
         self.header = tuple(header)
-        place = {name: at for at, name in reversed(list(enumerate(self.header)))}
+        place: dict[str, int] = {}
+        for at, name in enumerate(self.header):
+            if name in _SPELLINGS:
+                place.setdefault(name, at)
         self._at = {
             known: place[alias] for known, aliases in _ALIASES.items() for alias in reversed(aliases) if alias in place
         }

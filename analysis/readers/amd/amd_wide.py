@@ -18,6 +18,7 @@ from kopt_kb.analysis.readers.common.errors import ReportError
 
 __all__ = ["WideReader", "read_wide", "rows_with_text"]
 
+_DIGITS = 19
 _AGAIN = "record or export the report again"
 _COUNTER = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:\[\d+\])?")
 _NO_COUNTER = frozenset(
@@ -70,12 +71,19 @@ def read_wide(reader: WideReader, rows: Iterator[tuple[int, list[str]]] | None =
             raise ReportError("a row without a dispatch id", where=path, line=line, fix=_AGAIN)
         record = reader.store.open(reader.scope, number, shapes.read(cells, line), str(path), line)
         for index, name in counters:
-            value = number_in(cells[index], path, line)
+            value = _plain_number(cells[index])
+            if value is None:
+                value = number_in(cells[index], path, line)
             if value is not None:
                 record.count(name, value)
         if reader.times:
             _time(record, columns, cells, path, line)
     return count
+
+
+def _plain_number(cell: str) -> float | None:
+    """Return the number of a cell of digits, None for any other: most cells are one."""
+    return float(cell) if cell.isdigit() and cell.isascii() and len(cell) < _DIGITS else None
 
 
 def _counters(header: list[str], columns: Columns, only: dict[str, str]) -> list[tuple[int, str]]:
@@ -85,7 +93,7 @@ def _counters(header: list[str], columns: Columns, only: dict[str, str]) -> list
     for index, title in enumerate(header):
         name = title.strip()
         key = columns.header[index]
-        known = index in taken or key in _NO_COUNTER or _DUPLICATE.sub("", key) in _REPEATED
+        known = index in taken or key in _NO_COUNTER or (key[-1:].isdigit() and _DUPLICATE.sub("", key) in _REPEATED)
         if known or name in found or not _COUNTER.fullmatch(name):
             continue
         if not only or name in only:

@@ -16,7 +16,7 @@ from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.rocprofv3_columnar import columnar_is_there, read_columnar
 from kopt_kb.analysis.readers.amd.rocprofv3_plain import read_plain, read_plain_trace
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Head, Reader, without_collection
 from kopt_kb.analysis.readers.common.errors import ReportError
 
 __all__ = ["ROCPROFV3_CSV", "read_rocprofv3_csv", "table_kind"]
@@ -77,7 +77,8 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
     large = kind == "counters" and path.stat().st_size >= _LARGE_BYTES and columnar_is_there()
     collector = read_columnar(path, devices, source) if large else None
     if collector is None:
-        collector = (read_plain if kind == "counters" else read_plain_trace)(path, devices, source)
+        with without_collection():
+            collector = (read_plain if kind == "counters" else read_plain_trace)(path, devices, source)
     if collector is None:
         collector = AmdCollector(source)
         store = DispatchStore(collector)

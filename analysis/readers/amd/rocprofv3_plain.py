@@ -115,7 +115,7 @@ def _add_trace(path: Path, rows: _Rows, devices: Devices, collector: AmdCollecto
         config = configs.get(key)
         if config is None:
             config = configs[key] = _Config(shapes.read(cells, rows.line_num), rows.line_num)
-            config.room = True
+            config.room = collector.keeps
         config.launches += 1
         config.packed.append(span)
         if len(config.packed) >= _PACKED:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +15,7 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.profile.timeline import Trace
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["GZIP_MAGIC", "SQLITE_MAGIC", "Head", "Reader", "encoding_of"]
+__all__ = ["GZIP_MAGIC", "SQLITE_MAGIC", "Head", "Reader", "encoding_of", "without_collection"]
 
 SQLITE_MAGIC = b"SQLite format 3\x00"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -85,6 +87,18 @@ def encoding_of(data: bytes) -> str:
     if data[1:8:2] == b"\x00" * 4 and b"\x00" not in data[0:8:2]:
         return "utf-16-le"
     return "utf-8-sig"
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Look for no cycles while a report is read: profiles have none, and hundreds of thousands are looked through."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
