@@ -40,6 +40,8 @@ from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, digest_of
 
 __all__ = ["RecordExecutor"]
 
+_MOST_LAUNCHES = 24
+"""Launches of a side in a repeat: each has contents of its own, and a reference that is computed for them."""
 _PACKAGES = ("cuda-bindings", "torch", "triton")
 
 
@@ -129,8 +131,8 @@ class RecordExecutor:
             answer = Unable(missing=error.what)
         except TimeoutError as error:
             return Outcome("hang", None, None, time.monotonic() - begin, _text(work, str(error)))
-        except KoptError as error:
-            return Outcome("crash", 1, None, time.monotonic() - begin, _text(work, str(error)))
+        except KoptError as error:  # the reference or the device: what is wrong with a record is an answer
+            return Outcome("lost", None, None, time.monotonic() - begin, _text(work, str(error)))
         return Outcome("ok", 0, None, time.monotonic() - begin, _text(work, ""), answer)
 
     def _instead(self, job: Job, why: str) -> Outcome:
@@ -225,7 +227,8 @@ class RecordExecutor:
             repeats: list[list[Sample]] = [[] for _ in records]
             for _ in range(body.repeats):
                 with work.part("timing"):
-                    timed = self._judging.time(records, self._reference(work.job), body.samples, work.ends_at)
+                    launches = min(body.samples, _MOST_LAUNCHES)
+                    timed = self._judging.time(records, self._reference(work.job), launches, work.ends_at)
                 for one, samples in zip(timed, repeats, strict=True):
                     if one.problem:
                         return f"{shape}: {one.problem}"

@@ -24,7 +24,7 @@ from kopt_kb.wire import canonical
 
 __all__ = ["SearchTools", "search_shape"]
 
-_SAMPLES, _AGAIN_SAMPLES = 8, 24
+_SAMPLES, _AGAIN_SAMPLES = 5, 24
 """Launches of each configuration while the space is searched, and of each that is timed again."""
 _BEST = 8
 _RESERVED = 0.25

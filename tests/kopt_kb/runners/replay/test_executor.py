@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.errors import MissingTool
+from kopt_kb.errors import FindingError, MissingTool
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.runners.candidate.answers import Check, Environment, Search, Timing, Unable, read_answer
@@ -188,6 +188,18 @@ def test_not_replayable_with_a_lower_level(launcher: Launcher, invented: Any, ma
         assert "mul" in answer.basis.reason
     assert other.asked == ["check", "timing"]
     made.close()
+
+
+def test_what_is_nobodys_fault_is_lost(executor: RecordExecutor, launcher: Launcher) -> None:
+    """A reference that fails says nothing of the candidate: no gate fails by it."""
+
+    def fails(*_: object) -> Any:
+        raise FindingError("the reference ran out of memory", code="KB453")
+
+    executor._judging.check = fails  # type: ignore[method-assign]
+    outcome = ran(executor, "check", launcher())
+    assert (outcome.outcome, outcome.result) == ("lost", None)
+    assert "out of memory" in outcome.printed
 
 
 def test_time_that_runs_out_is_a_hang(executor: RecordExecutor, launcher: Launcher) -> None:
