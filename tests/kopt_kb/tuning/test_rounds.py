@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from kopt_kb.runners.candidate.answers import Basis, Check, Contest, Timing, Trust
 from kopt_kb.runners.candidate.job import Job, Outcome, PruningRules, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.runners.source_config import configs_of
@@ -98,3 +101,59 @@ def test_rules_go_with_their_seconds(workspace: Workspace, prune_s: float, sent:
     with Campaign(workspace, policy, (VariantsProposer(),), Watching(), settings=settings, options=options) as campaign:
         campaign.run()
     assert [job.body.pruning for job in seen if job.kind == "search"] == [sent]
+
+
+class Replaying(SimulatorExecutor):
+    """The simulator's answers as a replay would give them: on a basis, with a contest between two kernels."""
+
+    simulated = False
+
+    def __init__(self, verdict: str, level: Trust = "replayed") -> None:
+        self.verdict, self.basis, self.jobs = verdict, Basis(level, seconds={"record": 0.5}), list[Job]()
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Answer as the simulator does, with times of one launch, and say on what it rests."""
+        self.jobs.append(job)
+        found = super().run(job, started)
+        answer = found.result
+        if isinstance(answer, Timing):
+            contest = Contest(self.verdict, job.body.threshold_pct, 40.0, 39.0, 41.0)  # type: ignore[arg-type]
+            aside = job.incumbent in {b"", job.candidate}
+            answer = replace(answer, contest=None if aside else contest, basis=self.basis)
+        elif isinstance(answer, Check):
+            answer = replace(answer, basis=self.basis)
+        return replace(found, result=answer)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "level", "decision", "rule"),
+    [
+        ("faster", "replayed", "accept", "R3 improved"),
+        ("not_faster", "replayed", "rollback", "contest not faster"),
+        ("undecided", "replayed", "rollback", "contest undecided"),
+        ("faster", "reported", "unverified", "trust"),
+    ],
+)
+def test_a_contest_decides_and_levels_are_kept(
+    workspace: Workspace, verdict: str, level: Trust, decision: str, rule: str
+) -> None:
+    """Each record and decision says its level; a baseline that rests on less than is asked for is not accepted.
+
+    The threshold sent is the measured noise, and no gain is timed again as too good to be believed.
+    """
+    executor = Replaying(verdict, level)
+    settings = Settings(samples=10, evaluations=3, search_s=600.0)
+    policy = policy_named("gpu-wiki", max_rounds=1)
+    with Campaign(workspace, policy, (VariantsProposer(),), executor, settings=settings) as campaign:
+        report = campaign.run()
+    last = [e.data for e in workspace.events() if e.kind == "decided"][-1]
+    assert (last.decision, last.rule, last.trust) == (decision, rule, level)
+    assert {e.data.trust for e in workspace.events() if e.kind == "measured"} == {level}
+    assert report.rounds[-1].trust == level
+    contested = [job for job in executor.jobs if job.kind == "timing" and job.incumbent != job.candidate]
+    if level == "replayed":
+        noise = max(one.floor_pct for one in workspace.state().noise.values())
+        assert [job.body.threshold_pct for job in contested] == [noise]
+    else:
+        assert last.round == 0
+        assert not contested
