@@ -76,6 +76,11 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
     devices = _devices(path, kind)
     large = kind == "counters" and path.stat().st_size >= _LARGE_BYTES and columnar_is_there()
     collector = read_columnar(path, devices, source) if large else None
+    if kind == "trace" and path.stat().st_size >= _LARGE_BYTES:
+        from kopt_kb.analysis.readers.amd.rocprofv3_blocks import read_trace_blocks
+
+        with without_collection():
+            collector = read_trace_blocks(path, devices, source)
     if collector is None:
         with without_collection():
             collector = (read_plain if kind == "counters" else read_plain_trace)(path, devices, source)
