@@ -20,7 +20,7 @@ from kopt_kb.wiki.tables import split_cells
 from kopt_kb.wiki.version import DataVersion, data_version
 from kopt_kb.wire import Wire
 
-__all__ = ["Linter", "TextReport", "lint"]
+__all__ = ["LEVELS", "Linter", "TextReport", "lint"]
 
 _PROSE = {".md", ".mdc", ".mdx", ".rst", ".txt", ".tex", ".html", ".jinja", ""}
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
@@ -31,7 +31,7 @@ _CODE = re.compile(r"[=;{}\[\]]|\(\)|\w\(")
 _IGNORE = re.compile(r"kb-lint:\s*ignore(?P<scope>-file|-next-line)?(?:[ \t]+(?P<classes>[a-z][a-z, -]*))?")
 _LONGEST = 2000
 """Longer lines are data."""
-_LEVELS = {"error": 0, "warning": 1, "note": 2}
+LEVELS = {"error": 0, "warning": 1, "note": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,5 +200,5 @@ def lint(registry: Registry, paths: Iterable[Path], level: str = "warning") -> T
         files += 1
         found, count = linter.findings(one.path, one.text)
         claims += count
-        findings += [each for each in found if _LEVELS[each.level] <= _LEVELS[level]]
+        findings += [each for each in found if LEVELS[each.level] <= LEVELS[level]]
     return TextReport(data_version(registry.wikis), files, claims, tuple(findings), tuple(skipped))

@@ -1,0 +1,71 @@
+"""The tools of the plugin: one JSON request on stdin, one JSON answer on stdout, for `{python} tool.py lookup|lint`.
+
+A refused request is an answer with `error`; only a broken installation ends the process with another code.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.wiki.group import group
+from kopt_kb.wiki.lint.lint import LEVELS, Linter
+from kopt_kb.wiki.lookup import lookup
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.version import data_version
+
+MOST_FINDINGS = 100
+MOST_BYTES = 200_000
+"""The caller takes 256 KiB."""
+
+
+def conditions(words: list[str]) -> dict[str, str]:
+    """Return axis=value words as a mapping."""
+    for word in words:
+        if "=" not in word:
+            raise BadInput(f"{word!r} is not axis=value", fix="for example dtype=bf16", code="KB104")
+    return dict(word.split("=", 1) for word in words)
+
+
+def lookup_tool(registry: Registry, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a product, or of the products of a target."""
+    metric, axes = request.get("metric"), conditions(request.get("conditions", []))
+    view = group(registry, request["platform"], metric, **axes)
+    found = view if view is not None else lookup(registry.platform(request["platform"]), metric, **axes)
+    body = {"result": found.to_json()}
+    if len(json.dumps(body)) > MOST_BYTES:
+        raise BadInput("the answer is too long", where=request["platform"], fix="name a metric", code="KB114")
+    return body
+
+
+def lint_tool(registry: Registry, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the findings on texts, the worst first."""
+    linter, claims, found = Linter(registry), 0, []
+    for one in request["texts"]:
+        findings, count = linter.findings(one["path"], one["text"])
+        claims += count
+        found += [each for each in findings if LEVELS[each.level] <= LEVELS[request.get("level", "warning")]]
+    found.sort(key=lambda one: LEVELS[one.level])
+    shown = [one.to_json() for one in found[:MOST_FINDINGS]]
+    errors = sum(one.level == "error" for one in found)
+    return {"claims": claims, "errors": errors, "findings": shown, "left_out": len(found) - len(shown)}
+
+
+TOOLS = {"lookup": lookup_tool, "lint": lint_tool}
+
+
+def main() -> None:
+    """Answer one request."""
+    registry = Registry.open()
+    answer: dict[str, Any] = {"data": data_version(registry.wikis).to_json()}
+    try:
+        answer |= TOOLS[sys.argv[1]](registry, json.load(sys.stdin))
+    except KoptError as error:
+        answer["error"] = {"code": error.error_code, "message": error.what, "where": error.where, "fix": error.fix}
+    json.dump(answer, sys.stdout, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    main()
