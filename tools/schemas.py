@@ -55,11 +55,25 @@ DOCUMENTS: dict[str, str] = {
 }
 """Document → module and class that write it."""
 
+DATED = {
+    "compare", "list", "lookup", "lookup_group", "occupancy", "occupancy_record", "roofline", "roofline_kernels",
+    "rooflines", "wiki_check", "wiki_conflicts", "wiki_diff",
+}  # fmt: skip
+"""Documents that carry values of the wiki: commands add the version and date of the data."""
+
 
 def document_schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a document."""
     module, _, kind = DOCUMENTS[name].partition(":")
-    return schema(getattr(importlib.import_module(f"kopt_kb.{module}"), kind))
+    body = schema(getattr(importlib.import_module(f"kopt_kb.{module}"), kind))
+    if name in DATED:
+        from kopt_kb.wiki.version import DataVersion
+
+        one = schema(DataVersion)
+        body["properties"]["data"] = {"$ref": "#/$defs/DataVersion"}
+        body["required"] = [*body.get("required", []), "data"]
+        body.setdefault("$defs", {})["DataVersion"] = {key: value for key, value in one.items() if key != "$schema"}
+    return body
 
 
 def journal_schema() -> dict[str, Any]:

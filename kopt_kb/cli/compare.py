@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
+from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.compare import SideBySide, SideBySideLine, compare_platforms
 from kopt_kb.wiki.registry import Registry
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     platforms, name, axes = _split(registry, args.words)
     found = compare_platforms([registry.platform(one) for one in platforms], name, **conditions(axes))
     if args.json:
-        print_json(found)
+        print_values(found, registry.wikis)
     else:
         _print(found)
     return ExitCode.OK

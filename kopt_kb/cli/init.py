@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"created {workspace.layout.root}, route {route_text(state.route)}")
         for row in state.unknown.values():
-            print(f"  {row.key}: UNKNOWN (gpu-wiki not found)")
+            print(f"  {row.key}: UNKNOWN, no source gives it")
         if state.route == "roofline":
             print("  to tune a kernel, make another workspace with --kernel-demo")
         print("  read README.md there; `kb audit` checks it")

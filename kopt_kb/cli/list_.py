@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kopt_kb.cli.documents import Product, Products
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.errors import ExitCode
 
 __all__ = ["add_arguments", "run"]
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
         count = sum(row.kind in {"value", "token"} for row in platform.sheet.chosen().values())
         products.append(Product(platform.identity, count))
     if args.json:
-        print_json(Products(tuple(products)))
+        print_values(Products(tuple(products)), registry.wikis)
     else:
         head = ("Platform", "Vendor", "Product", "Architecture", "Target", "Rows")
         body = [

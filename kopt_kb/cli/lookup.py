@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
+from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.wiki.conflicts import sheet_conflicts
 from kopt_kb.wiki.group import Group, group
@@ -39,11 +39,11 @@ def run(args: argparse.Namespace) -> int:
     axes = conditions(args.axes)
     view = group(registry, args.platform, args.metric, **axes)
     if view is not None:
-        print_json(view) if args.json else _print_group(view)
+        print_values(view, registry.wikis) if args.json else _print_group(view)
         return ExitCode.UNKNOWN if view.is_unknown else ExitCode.OK
     found = lookup(registry.platform(args.platform), args.metric, **axes)
     if args.json:
-        print_json(found)
+        print_values(found, registry.wikis)
     else:
         _print(found, details=args.sources or args.metric is not None, conflicts=args.conflicts or bool(args.metric))
     return ExitCode.UNKNOWN if found.is_unknown else ExitCode.OK
@@ -57,7 +57,7 @@ def _print_group(view: Group) -> None:
     for one in view.products:
         rows += [(one.identity.platform, *_cells(row)) for row in (*one.specs, *one.unsupported, *one.unknown)]
         if one.absent_key:
-            rows.append((one.identity.platform, one.absent_key, "UNKNOWN", "", "", "gpu-wiki not found"))
+            rows.append((one.identity.platform, one.absent_key, "UNKNOWN", "", "", "no row in the wiki"))
     print(table(rows, right=(2,)))
 
 
@@ -82,11 +82,13 @@ def _print(found: Lookup, *, details: bool, conflicts: bool) -> None:
             for row in rows:
                 _print_details(found, row)
     if found.absent_key:
-        print(f"\n  {found.absent_key}: UNKNOWN (gpu-wiki not found)")
+        print(f"\n  {found.absent_key}: UNKNOWN, the wiki has no row for it")
     if found.rejected and conflicts:
         _print_conflicts(found)
     elif found.rejected:
         print(f"\n{len(found.rejected)} rejected value(s) of conflicts: --conflicts shows them")
+    if any(_flag(row) for row in (*found.specs, *found.unsupported)):
+        print("\n* an exception to a physics rule, or the chosen side of a conflict: --sources and --conflicts say why")
     if found.siblings:
         print(f"\nNot to be confused with: {', '.join(found.siblings)}")
 
@@ -104,14 +106,17 @@ def _print_conflicts(found: Lookup) -> None:
     print(table(rows, indent=2, right=(1,)))
 
 
+def _flag(row: Row) -> str:
+    return "*" if any(tag in {"exception", "chosen"} for tag, _ in row.notes) else ""
+
+
 def _cells(row: Row) -> tuple[str, str, str, str, str]:
     unit = "" if row.unit == "-" or row.kind in {"unknown", "none"} else row.unit
-    flag = "*" if any(tag in {"exception", "chosen"} for tag, _ in row.notes) else ""
     return (
         _label(row),
         row.value,
         unit,
-        (row.grade if row.grade != "-" else "") + flag,
+        (row.grade if row.grade != "-" else "") + _flag(row),
         f"<gpu-wiki>/{row.path}:L{row.line}",
     )
 

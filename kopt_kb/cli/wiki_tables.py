@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import open_registry, print_json, table
+from kopt_kb.cli.output import open_registry, print_json, print_values, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.conflicts import Conflict, Conflicts, wiki_conflicts
 from kopt_kb.wiki.row import Row
@@ -21,9 +21,10 @@ __all__ = ["add_diff_arguments", "add_sources_arguments", "run_conflicts", "run_
 
 def run_conflicts(args: argparse.Namespace) -> int:
     """Print every conflict of the wikis; a recorded conflict is no fault, the exit code is 0."""
-    found = [one for wiki in open_registry(args).wikis for one in wiki_conflicts(wiki)]
+    wikis = open_registry(args).wikis
+    found = [one for wiki in wikis for one in wiki_conflicts(wiki)]
     if args.json:
-        print_json(Conflicts(tuple(found)))
+        print_values(Conflicts(tuple(found)), wikis)
     else:
         for conflict in found:
             _print_conflict(conflict)
@@ -111,7 +112,7 @@ def run_diff(args: argparse.Namespace) -> int:
     rows = PACKAGES[args.foreign]() if args.foreign in PACKAGES else read_foreign(Path(args.foreign))
     found = diff(registry, rows, args.foreign, names)
     if args.json:
-        print_json(found)
+        print_values(found, registry.wikis)
     else:
         _print_diff(found.rows, every=args.all)
         counts = ", ".join(f"{count} {state}" for state, count in sorted(found.counts.items()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 from kopt_kb.wiki.announced import LIST, list_faults
@@ -17,10 +18,10 @@ from kopt_kb.wiki.required import missing
 from kopt_kb.wiki.sheet import RuleCheck, Sheet
 from kopt_kb.wiki.sources import RECORD, changed_rows
 from kopt_kb.wiki.tables import table
-from kopt_kb.wiki.wiki import Wiki
+from kopt_kb.wiki.wiki import Wiki, WikiNotFound
 from kopt_kb.wire import Wire
 
-__all__ = ["WikiReport", "check_wiki", "render_index"]
+__all__ = ["WikiReport", "check_page", "check_wiki", "render_index", "wiki_of"]
 
 INDEX = "README.md"
 
@@ -212,3 +213,35 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     report.faults += odd_products(wiki)
     faults = tuple(dict.fromkeys(report.faults))
     return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks))
+
+
+def wiki_of(page: Path) -> Wiki:
+    """Return the wiki that a page stands in: the nearest folder above with `hardware/`."""
+    for folder in page.resolve().parents:
+        if (folder / "hardware").is_dir():
+            return Wiki(folder, use_cache=False)
+    raise WikiNotFound(
+        "the page stands in no wiki", where=str(page), fix="`kb wiki copy DIR` makes one; put the page there"
+    )
+
+
+def check_page(wiki: Wiki, page: Path) -> WikiReport:
+    """Return the report over one page: what it says, what its product needs, and its rules; no index, no other page."""
+    path = page.resolve().relative_to(wiki.root).as_posix()
+    report = _Draft(1)
+    folder = path.partition("/")[0]
+    if folder not in _PLACES:
+        raise WikiNotFound("is no page", where=str(page), fix=f"pages stand in {', '.join(_PLACES)}")
+    owner = next((one for one in wiki.names.identities.values() if one.path == path), None)
+    if folder in FOLDERS:
+        exists = {one.relative_to(wiki.root).as_posix() for one in wiki.root.rglob("*.md")}
+        report.faults += page_faults(read_knowledge(wiki.read(path) or b"", path, wiki.targets), exists)
+    elif owner is not None:
+        _check_identity(wiki, owner, report)
+    else:
+        one = read_page(wiki.read(path) or b"", path, kind=folder)
+        if folder == "hardware":
+            one.fault("WK103", 1, "the page names no platform of its own", "give it a unique `platform:`")
+        report.faults += one.faults
+        report.rows.update(row.grade for row in one.rows)
+    return WikiReport(str(page), 1, report.rows, tuple(dict.fromkeys(report.faults)), tuple(report.checks))

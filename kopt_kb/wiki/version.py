@@ -21,7 +21,8 @@ class DataVersion(Wire):
     """A state of the wiki.
 
     Attributes:
-        version: First 12 hex digits of a hash over paths and bytes of all pages with values: equal data, equal version.
+        version: First 12 hex digits of a hash over paths and bytes of all pages with values: equal data, equal version;
+            empty without a wiki.
         date: Newest day on which a source of these pages was read, `YYYY-MM-DD`; empty when no page names one.
     """
 
@@ -34,6 +35,8 @@ class DataVersion(Wire):
 
 def data_version(wikis: Sequence[Wiki]) -> DataVersion:
     """Return the version of these wikis together; computed from the pages, so it is never stale."""
+    if not wikis:
+        return DataVersion("", "")
     total = hashlib.sha256()
     newest = b""
     for wiki in wikis:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -39,3 +40,18 @@ def test_siblings_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     """Looking up H20 says what it is not."""
     main(["lookup", "H20"])
     assert "Not to be confused with:" in capsys.readouterr().out
+
+
+def test_a_document_names_its_data(capsys: pytest.CaptureFixture[str]) -> None:
+    """Version and date of the values."""
+    assert main(["lookup", "H20", "memory_bandwidth", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert re.fullmatch(r"[0-9a-f]{12}", data["version"]) and re.fullmatch(r"\d{4}-\d\d-\d\d", data["date"])
+
+
+def test_a_star_is_explained_where_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    """And only there."""
+    assert main(["lookup", "H20", "memory_bandwidth"]) == 0
+    assert "* an exception to a physics rule, or the chosen side of a conflict" in capsys.readouterr().out
+    assert main(["lookup", "H20", "sm_count"]) == 0
+    assert "* an exception" not in capsys.readouterr().out

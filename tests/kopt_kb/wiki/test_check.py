@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.wiki.check import check_wiki, render_index
-from kopt_kb.wiki.wiki import Wiki, default_root
+from kopt_kb.wiki.check import check_page, check_wiki, render_index, wiki_of
+from kopt_kb.wiki.wiki import Wiki, WikiNotFound, default_root
 
 
 @pytest.mark.core
@@ -80,3 +80,33 @@ def test_files_that_nothing_reads_are_named(wiki_root: Path) -> None:
     assert strays["notes/todo.md"] == "the file stands in no folder of the contract"
     assert strays["hardware/nvidia/t10.csv"] == "the file is not a Markdown page"
     assert set(strays) == {"notes/todo.md", "hardware/nvidia/t10.csv"}
+
+
+def test_a_page_by_itself(wiki_root: Path, product: Path) -> None:
+    """Its faults, rows and rules; not those of its sister, nor the index."""
+    sister = product.with_name("t10_pro.md")
+    sister.write_text(sister.read_text().replace("| 4096 | bit |", "| 4095 | bit |"))
+    wiki = wiki_of(product)
+    assert wiki.root == wiki_root.resolve()
+    report = check_page(wiki, product)
+    assert report.pages == 1
+    assert {fault.path for fault in report.faults} == {"hardware/nvidia/t10.md"}
+    assert not [fault for fault in report.faults if fault.code in {"WK402", "WK105"}]
+    assert report.rows["vendor"] and report.checks
+    wrong = check_page(wiki_of(sister), sister)
+    assert [fault for fault in wrong.faults if "memory_bus_width" in fault.message or "4095" in fault.message]
+
+
+def test_a_target_or_a_nameless_page_by_itself(wiki_root: Path, product: Path) -> None:
+    """A target page is read; a product page without a name of its own is a fault."""
+    target = wiki_root / "targets" / "sm_00.md"
+    assert check_page(wiki_of(target), target).faults == ()
+    product.write_text(product.read_text().replace("platform: T10\n", ""))
+    assert "WK103" in {fault.code for fault in check_page(wiki_of(product), product).faults}
+
+
+def test_a_page_in_no_wiki(tmp_path: Path) -> None:
+    """Named."""
+    (tmp_path / "a.md").write_text("# a\n")
+    with pytest.raises(WikiNotFound, match="stands in no wiki"):
+        wiki_of(tmp_path / "a.md")
