@@ -3,7 +3,8 @@
 python tools/plant_errors.py [COUNT] [SEED]
 
 Value and quote are changed together, as a careless or hostile editor would. `refused` counts plants that a rule or the
-lint finds in the page itself; `changed` those that only the record of rows read again (SOURCES.md) names.
+lint finds in the pages; then those are counted that the record of rows read again (SOURCES.md) refuses, because the row
+was found in its document with another value. What is left is only named as changed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.page import Page
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
+from kopt_kb.wiki.sources import Documents, read_again
 from kopt_kb.wiki.wiki import Wiki, default_root
 
 _PIPES = re.compile(r"(?<!\\)\|")
@@ -212,6 +214,11 @@ class Planter:
         found.update((fault.code, fault.message) for fault in (*odd_targets(wiki), *odd_products(wiki)))
         return found
 
+    def contradicts(self, plant: Plant) -> bool:
+        """Return whether the page now says something else than what was found in a document at its commit."""
+        wiki = _Planted(self.wiki, plant.path, plant.text)
+        return any(one.basis == "unsearched" for one in read_again(wiki, Documents(None), [plant.path]))
+
 
 def main() -> int:
     """Print the share that is refused, by kind and by metric of what got through."""
@@ -221,16 +228,21 @@ def main() -> int:
     planter = Planter(Wiki(root, use_cache=False))
     before = {path: planter.faults(path) for path in planter.texts}
     tried, refused, through = Counter[str](), Counter[str](), Counter[str]()
+    searched = 0
     for plant in planter.plants(count, random.Random(seed)):  # noqa: S311 - plants are repeatable, not secret
         tried[plant.kind] += 1
         if planter.faults(plant.path, plant.text) - before[plant.path]:
             refused[plant.kind] += 1
+        elif planter.contradicts(plant):
+            searched += 1
         else:
             through[plant.key.split("[")[0]] += 1
             print(f"  through: {plant.kind}: {plant.path} {plant.key}")
     for kind in sorted(tried):
         print(f"{refused[kind]:4d} of {tried[kind]:4d} refused: {kind}")
-    print(f"{sum(refused.values())} of {sum(tried.values())} refused by rules; the record names every changed row")
+    whole, ruled = sum(tried.values()), sum(refused.values())
+    print(f"{ruled} of {whole} refused by rules, {searched} more because the document at its commit says otherwise,")
+    print(f"{ruled + searched} together; the record names every changed row")
     print("got through, by metric:", dict(through.most_common()))
     return 0
 

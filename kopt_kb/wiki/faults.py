@@ -46,6 +46,7 @@ FAULT_CODES: dict[str, str] = {
     "WK405": "a row has changed since its source was last read",
     "WK406": "a value is far from that of its kin, targets of a vendor or products of a family, and does not say why",
     "WK407": "a row of the list of announced parts is incomplete, or names a part that has a page",
+    "WK408": "a row is not what was found in its document, and the document was not searched since",
     "WK501": "the front matter of a knowledge page is missing or wrong",
     "WK502": "a knowledge page lacks its title, its sections or the end of a code block",
     "WK503": "a claim of a knowledge page has no source",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,17 @@ from kopt_kb.wiki.footnotes import Footnote
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.wiki import Wiki
 
-__all__ = ["BASES", "RECORD", "Documents", "Reading", "changed_rows", "read_again", "read_record", "render_record"]
+__all__ = [
+    "BASES",
+    "RECORD",
+    "Documents",
+    "Reading",
+    "changed_rows",
+    "contradicted",
+    "read_again",
+    "read_record",
+    "render_record",
+]
 
 RECORD = "SOURCES.md"
 _FOLDERS = ("hardware", "targets")
@@ -37,8 +47,10 @@ BASES: dict[str, str] = {
     "typed": "read by a person; no copy of the document was at hand to search",
     "derived": "computed from other rows",
     "unknown": "says that nobody says it",
+    "unsearched": "found in its document before, changed since, and the document was not at hand to search",
     "missing": "a document was read again and a quote is not in it",
 }
+_SEARCHED = {"document", "in-part", "unsearched"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +110,11 @@ class Documents:
         return None
 
 
+def _contradicts(row: Row, footnotes: dict[str, Footnote], earlier: set[str]) -> bool:
+    """Return whether a changed row was found in a document of a repository before: only that document can change it."""
+    return bool(earlier & _SEARCHED) and any(_ADDRESS.fullmatch(footnotes[one.id].url) for one in row.sources)
+
+
 def _basis(row: Row, footnotes: dict[str, Footnote], documents: Documents, before: str | None) -> str:
     if row.kind == "unknown" or row.grade == "derived":
         return "unknown" if row.kind == "unknown" else "derived"
@@ -112,29 +129,43 @@ def _basis(row: Row, footnotes: dict[str, Footnote], documents: Documents, befor
     return "in-part" if True in found else before or "typed"
 
 
-def read_again(wiki: Wiki, documents: Documents) -> Iterator[Reading]:
-    """Yield what each row of product and target pages rests on; an unchanged row keeps what an earlier run found."""
-    record = read_record(wiki)
-    for folder in _FOLDERS:
-        for path in wiki.pages(folder):
-            page = wiki.page(path)
-            for row in page.rows if page is not None else ():
-                mark = _mark(row)
-                before = record.get((path, mark))
-                notes = page.footnotes if page is not None else {}
-                yield Reading(path, row.line, row.key, mark, _basis(row, notes, documents, before))
+def read_again(wiki: Wiki, documents: Documents, paths: Iterable[str] | None = None) -> Iterator[Reading]:
+    """Yield what each row of product and target pages rests on; an unchanged row keeps what an earlier run found.
+
+    Args:
+        wiki: Pages and their record.
+        documents: Where to search.
+        paths: Pages to read; all when None.
+    """
+    record, earlier = _recorded(wiki)
+    for path in paths if paths is not None else (path for folder in _FOLDERS for path in wiki.pages(folder)):
+        page = wiki.page(path)
+        for row in page.rows if page is not None else ():
+            mark = _mark(row)
+            before = record.get((path, mark))
+            notes = page.footnotes if page is not None else {}
+            basis = _basis(row, notes, documents, before)
+            lost = basis == "typed" and before is None and _contradicts(row, notes, earlier[path, row.key])
+            yield Reading(path, row.line, row.key, mark, "unsearched" if lost else basis)
 
 
 def read_record(wiki: Wiki) -> dict[tuple[str, str], str]:
     """Return the basis of each recorded row by page and mark; empty when the wiki keeps no record."""
+    return _recorded(wiki)[0]
+
+
+def _recorded(wiki: Wiki) -> tuple[dict[tuple[str, str], str], defaultdict[tuple[str, str], set[str]]]:
+    """Return the basis by page and mark, and every basis by page and key."""
     found: dict[tuple[str, str], str] = {}
+    by_key: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     path = ""
     for line in (wiki.read(RECORD) or b"").decode("utf-8", "replace").splitlines():
         if line.startswith("## "):
             path = line.removeprefix("## ").strip()
         elif (match := _LINE.fullmatch(line)) is not None:
             found[path, match["mark"]] = match["basis"]
-    return found
+            by_key[path, match["key"]].add(match["basis"])
+    return found, by_key
 
 
 def render_record(readings: list[Reading]) -> str:
@@ -151,12 +182,24 @@ def render_record(readings: list[Reading]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def contradicted(reading: Reading) -> Fault:
+    """Return the fault of a row that is not what was found in its document."""
+    message = f"{reading.key} is not what was found in its document, which is not at hand"
+    fix = "search it there: `kb wiki sources DIR --documents CLONES --accept`"
+    return Fault("WK408", reading.path, reading.line, message, fix, reading.key)
+
+
 def changed_rows(wiki: Wiki) -> Iterator[Fault]:
-    """Yield a fault for each row that the record does not know, of the pages that it knows."""
+    """Yield a fault for each row that the record does not know, of the pages that it knows.
+
+    A row that was found in its document and changed since is refused until it is searched there again.
+    """
     record = read_record(wiki)
     pages = {path for path, _ in record}
     for reading in read_again(wiki, Documents(None)) if pages else ():
-        if reading.path in pages and (reading.path, reading.mark) not in record:
+        if reading.path in pages and reading.basis == "unsearched":
+            yield contradicted(reading)
+        elif reading.path in pages and (reading.path, reading.mark) not in record:
             message = f"{reading.key} has changed since its source was last read"
             fix = "hold it against the document, then `kb wiki sources DIR --accept`"
             yield Fault("WK405", reading.path, reading.line, message, fix, reading.key)

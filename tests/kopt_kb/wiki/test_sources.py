@@ -97,6 +97,30 @@ def test_the_command_prints_what_rows_rest_on_and_writes_the_record(
     assert '"document": 2' in capsys.readouterr().out
 
 
+def test_what_was_found_in_a_document_changes_only_with_it(wiki_root: Path, clones: Path, product: Path) -> None:
+    """Refused without the document, by the check and after a record that was written without it; right with it."""
+    (wiki_root / RECORD).write_text(
+        render_record(list(read_again(Wiki(wiki_root, use_cache=False), Documents(clones))))
+    )
+    good = product.read_text()
+    product.write_text(good.replace('| sm_count | 100 | count | - | vendor | [^sheet] table 1 quote="100 SMs" |', '| sm_count | 90 | count | - | vendor | [^sheet] table 1 quote="90 SMs" |'))  # fmt: skip
+    assert product.read_text() != good
+
+    def refused() -> list[str | None]:
+        return [one.key for one in changed_rows(Wiki(wiki_root, use_cache=False)) if one.code == "WK408"]
+
+    assert refused() == ["sm_count"]
+    (wiki_root / RECORD).write_text(render_record(list(read_again(Wiki(wiki_root, use_cache=False), Documents(None)))))
+    assert refused() == ["sm_count"]
+    assert bases(wiki_root, clones)["sm_count"] == "missing"
+    product.write_text(good)
+    (wiki_root / RECORD).write_text(
+        render_record(list(read_again(Wiki(wiki_root, use_cache=False), Documents(clones))))
+    )
+    assert refused() == []
+    assert bases(wiki_root, None)["sm_count"] == "document"
+
+
 @pytest.mark.core
 def test_every_shipped_row_is_in_the_record() -> None:
     """And no quote that could be searched was missing."""
