@@ -35,6 +35,9 @@ DOCUMENTS: dict[str, str] = {
     "list": "cli.documents:Products",
     "lookup": "wiki.lookup:Lookup",
     "lookup_group": "wiki.group:Group",
+    "memory_change": "cli.memory:MemoryChange",
+    "memory_list": "cli.memory:MemoryList",
+    "memory_summary": "cli.memory:MemorySummary",
     "occupancy": "analysis.occupancy.occupancy:PlatformOccupancy",
     "occupancy_record": "analysis.occupancy.occupancy:PlatformOccupancies",
     "proposer_answer": "tuning.proposals:Answer",
@@ -51,6 +54,7 @@ DOCUMENTS: dict[str, str] = {
     "wiki_check": "wiki.check:WikiReport",
     "wiki_conflicts": "wiki.conflicts:Conflicts",
     "wiki_diff": "wiki.differences:ForeignDifferences",
+    "workspace_note": "cli.workspace:NoteTaken",
     "workspace_set": "workspace.retarget:Retargeting",
 }
 """Document → module and class that write it."""

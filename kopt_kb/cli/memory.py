@@ -14,18 +14,24 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Literal
 
 from kopt_kb.cli.output import add_author, add_common, print_json, table
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.wire import JSON
+from kopt_kb.wire import JSON, Wire
 from kopt_kb.workspace import memory_edit as edit
 from kopt_kb.workspace.memory import Memory, field_of, parse_version, read_memory
-from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.rounds import Status
+from kopt_kb.workspace.views.memory_model import Iteration
+from kopt_kb.workspace.views.render import RenderReport, render_workspace
+from kopt_kb.workspace.views.words import plain
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["MemoryChange", "MemoryList", "MemorySummary", "add_arguments", "run"]
 
 _HELP = {
     "init": "make sure the folder and the rendered files exist",
@@ -38,6 +44,73 @@ _HELP = {
     "latest": "print the newest version that is not masked",
     "list": "list the versions, masked ones by number only",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange(Wire):
+    """What a sub-command changed, and the rendering that followed.
+
+    Attributes:
+        path: The folder, of `init`.
+        version: The version that began or got words.
+        events: Sequence numbers of the words' events.
+        masked: Versions that were visible before.
+        unmasked: Versions that were masked before.
+    """
+
+    WIRE: ClassVar = ("path?", "version?", "events?", "masked?", "unmasked?", "render")
+    render: RenderReport
+    path: str | None = None
+    version: str | None = None
+    events: tuple[int, ...] | None = None
+    masked: tuple[str, ...] | None = None
+    unmasked: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryList(Wire):
+    """Names of the versions that readers see, of the masked ones, and of files that are no version."""
+
+    versions: tuple[str, ...]
+    masked: tuple[str, ...]
+    stray: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedVersion(Wire):
+    """A version that no reader may see: its name alone."""
+
+    version: str
+    masked: Literal[True] = True
+
+
+@dataclass(frozen=True, slots=True)
+class VersionLine(Wire):
+    """A version's numbers, null where there is none, how it ended, and what it tried."""
+
+    version: str
+    masked: Literal[False]
+    latency_us: float | None
+    tflops: float | None
+    bandwidth_gbps: float | None
+    tflops_peak_utilization_pct: float | None
+    bandwidth_peak_utilization_pct: float | None
+    status: Status
+    action: str
+
+    @staticmethod
+    def of(one: Iteration) -> VersionLine:
+        """Return the line of a version's memory."""
+        numbers = {name: getattr(one.performance, name) for name in _NUMBERS}
+        return VersionLine(version=one.version, masked=False, **numbers, status=one.status, action=plain(one.action))
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySummary(Wire):
+    """All versions in order, and names of files that are none."""
+
+    versions: tuple[VersionLine | MaskedVersion, ...]
+    stray: tuple[str, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,12 +151,12 @@ def run(args: argparse.Namespace) -> int:
     return int(actions[args.action](workspace, args))
 
 
-def _rendered(workspace: Workspace, args: argparse.Namespace, body: Mapping[str, object], text: str) -> int:
-    report = render_workspace(workspace)
+def _rendered(workspace: Workspace, args: argparse.Namespace, change: Callable[..., MemoryChange], text: str) -> int:
+    made = change(render=render_workspace(workspace))
     if args.json:
-        print_json({**body, "render": report.to_json()})
+        print_json(made)
     else:
-        print(f"{text}\n{show(report)}".strip())
+        print(f"{text}\n{show(made.render)}".strip())
     return ExitCode.OK
 
 
@@ -95,7 +168,7 @@ def _init(workspace: Workspace, args: argparse.Namespace) -> int:
             f"can't be made: {error.strerror or error}", where=str(workspace.layout.memory), code="KB112"
         ) from error
     _name_stray(read_memory(workspace))
-    return _rendered(workspace, args, {"path": str(workspace.layout.memory)}, "")
+    return _rendered(workspace, args, partial(MemoryChange, path=str(workspace.layout.memory)), "")
 
 
 def _create(workspace: Workspace, args: argparse.Namespace) -> int:
@@ -107,7 +180,7 @@ def _create(workspace: Workspace, args: argparse.Namespace) -> int:
     stated = edit.Hypothesis(*given) if all(given) else None
     wanted = parse_version(args.version) if args.version else None
     number = edit.create_version(workspace, wanted, stated, args.by)
-    return _rendered(workspace, args, {"version": f"v{number}"}, f"v{number} began")
+    return _rendered(workspace, args, partial(MemoryChange, version=f"v{number}"), f"v{number} began")
 
 
 def _update(workspace: Workspace, args: argparse.Namespace) -> int:
@@ -120,8 +193,8 @@ def _update(workspace: Workspace, args: argparse.Namespace) -> int:
             )
         entries.append((field, text))
     events = edit.add_entries(workspace, parse_version(args.version), entries, args.by)
-    body = {"version": args.version, "events": [one.seq for one in events]}
-    return _rendered(workspace, args, body, f"added {len(events)} to {args.version}")
+    made = partial(MemoryChange, version=args.version, events=tuple(one.seq for one in events))
+    return _rendered(workspace, args, made, f"added {len(events)} to {args.version}")
 
 
 def _mask(workspace: Workspace, args: argparse.Namespace) -> int:
@@ -148,9 +221,10 @@ def _unmask(workspace: Workspace, args: argparse.Namespace) -> int:
 
 
 def _changed(workspace: Workspace, args: argparse.Namespace, word: str, versions: tuple[int, ...]) -> int:
-    names = [f"v{number}" for number in versions]
+    names = tuple(f"v{number}" for number in versions)
+    change = partial(MemoryChange, masked=names) if word == "masked" else partial(MemoryChange, unmasked=names)
     text = f"{word}: {', '.join(names) or 'nothing, that is how it was'}"
-    return _rendered(workspace, args, {word: names}, text)
+    return _rendered(workspace, args, change, text)
 
 
 def _name_stray(memory: Memory) -> None:
@@ -185,12 +259,12 @@ def _print_one(value: JSON, args: argparse.Namespace) -> None:
 def _list(workspace: Workspace, args: argparse.Namespace) -> int:
     memory = read_memory(workspace)
     _name_stray(memory)
-    visible = [one.version for one in memory.visible]
-    masked = [f"v{number}" for number in memory.masked]
+    names = tuple(f"v{number}" for number in memory.masked)
+    listed = MemoryList(tuple(one.version for one in memory.visible), names, memory.stray)
     if args.json:
-        print_json({"versions": visible, "masked": masked, "stray": list(memory.stray)})
+        print_json(listed)
     else:
-        print("\n".join([*visible, *(f"{name} (masked)" for name in masked)]))
+        print("\n".join([*listed.versions, *(f"{name} (masked)" for name in names)]))
     return ExitCode.OK
 
 
@@ -203,17 +277,19 @@ _NUMBERS = (
 def _summary(workspace: Workspace, args: argparse.Namespace) -> int:
     memory = read_memory(workspace)
     _name_stray(memory)
-    documents: dict[int, object] = {number: {"version": f"v{number}", "masked": True} for number in memory.masked}
-    rows = {number: (f"v{number}", "yes", *["-"] * 7) for number in memory.masked}
-    for one in memory.visible:
-        numbers = {name: getattr(one.performance, name) for name in _NUMBERS}
-        action = one.optimization.action_description if one.optimization else ""
-        head = {"version": one.version, "masked": False}
-        documents[one.number] = {**head, **numbers, "status": one.status, "action": action}
-        cells = [json.dumps(number) if number is not None else "-" for number in numbers.values()]
-        rows[one.number] = (one.version, "no", *cells, one.status, " ".join(action.split())[:60])
+    lines: dict[int, VersionLine | MaskedVersion] = {one: MaskedVersion(f"v{one}") for one in memory.masked}
+    lines |= {one.number: VersionLine.of(one) for one in memory.visible}
+    summary = MemorySummary(tuple(lines[number] for number in sorted(lines)), memory.stray)
     if args.json:
-        print_json({"versions": [documents[number] for number in sorted(documents)], "stray": list(memory.stray)})
+        print_json(summary)
     else:
-        print(table([_COLUMNS, *(rows[number] for number in sorted(rows))], right=range(2, 7)))
+        print(table([_COLUMNS, *(_cells(one) for one in summary.versions)], right=range(2, 7)))
     return ExitCode.OK
+
+
+def _cells(one: VersionLine | MaskedVersion) -> tuple[str, ...]:
+    if isinstance(one, MaskedVersion):
+        return (one.version, "yes", *["-"] * 7)
+    numbers = (getattr(one, name) for name in _NUMBERS)
+    cells = ["-" if number is None else json.dumps(number) for number in numbers]
+    return (one.version, "no", *cells, one.status, " ".join(one.action.split())[:60])

@@ -8,17 +8,19 @@ kb workspace note kernel_opt_norm --topic tip --text "the compiler unrolls this 
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 
 from kopt_kb.cli.output import add_author, add_common, add_wiki, print_json
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_input
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.memory_edit import add_note
 from kopt_kb.workspace.retarget import parse_factor, registry_of, set_targets
-from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.views.render import RenderReport, render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["NoteTaken", "add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +47,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text.add_argument("--file", metavar="FILE", help="file whose content is the note")
     add_author(note)
     add_common(note)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteTaken(Wire):
+    """The event that keeps a note, and the rendering that followed."""
+
+    seq: int
+    kind: str
+    render: RenderReport
 
 
 def run(args: argparse.Namespace) -> int:
@@ -78,7 +89,7 @@ def _note(args: argparse.Namespace) -> int:
     event = add_note(workspace, args.topic, _words(args), args.by)
     report = render_workspace(workspace)
     if args.json:
-        print_json({"seq": event.seq, "kind": event.kind, "render": report.to_json()})
+        print_json(NoteTaken(event.seq, event.kind, report))
     else:
         print(f"event {event.seq}: {event.kind}\n{show(report)}")
     return ExitCode.OK

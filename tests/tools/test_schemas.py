@@ -111,3 +111,14 @@ def test_reports_of_recorded_campaigns_fit_their_schemas(tool: ModuleType, repo_
         jsonschema.validate(document, schema)
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**document, "surplus": 1}, schema)
+
+
+def test_documents_of_memory_commands_fit_their_schemas(tool: ModuleType, repo_root: Path, capsys: Any) -> None:
+    """What `kb memory list` and `summary` print of a recorded campaign."""
+    from kopt_kb.cli.main import main
+
+    folder = str(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / "softmax_2")
+    for action in ("list", "summary"):
+        assert main(["memory", action, folder, "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        jsonschema.validate(document, tool.document_schema(f"memory_{action}"))

@@ -339,6 +339,11 @@ class Iteration(Wire):
         return int(self.version[1:])
 
     @property
+    def action(self) -> str:
+        """What the attempt tried, as stated; empty where nothing was."""
+        return self.optimization.action_description if self.optimization is not None else ""
+
+    @property
     def header(self) -> JsonMap | None:
         """Header of the rendered file: whoever writes the file adds it, and reading drops it."""
         return None
