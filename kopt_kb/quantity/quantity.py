@@ -148,7 +148,7 @@ class Quantity(Wire):
 
     Attributes:
         si: Value in base units of `dimension`, exact.
-        dimension: See `registry.units.DIMENSIONS`.
+        dimension: See `quantity.units.DIMENSIONS`.
         unit: Unit of the printed form.
         origin: Where the value comes from.
         text: Printed number in `unit`; empty means "computed": print as many digits as are meaningful.

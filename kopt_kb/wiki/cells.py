@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.units import parse_number, unit
@@ -18,8 +17,6 @@ TAGS = ("reason", "formula", "exception", "chosen", "rejected", "method")
 _SOURCE = re.compile(r"\[\^(?P<id>[A-Za-z0-9_.\-]+)\]\s*(?P<locator>[^;\"]*?)(?:\s*quote=\"(?P<quote>[^\"]*)\")?\s*")
 _FREE_AXIS = re.compile(r"[A-Za-z0-9_.\-]+")
 _MAX_QUOTE = 60
-
-Report = Callable[[str, str, str], None]
 
 
 class CellFault(Exception):

@@ -24,7 +24,6 @@ def _clocks(facts: Facts, stated: str, engine: str) -> list[Fraction]:
     return found
 
 
-_SCALED = {"mxfp8": "fp8", "mxfp6": "fp6", "mxfp4": "fp4", "nvfp4": "fp4"}
 _SPARSE_GAIN = 2
 """2:4 sparsity skips half of the products: the sparse rate is twice the dense one where no row says otherwise."""
 
