@@ -111,6 +111,7 @@ def run(args: argparse.Namespace) -> int:
     judge, why = _judge(args, state, project)
     policy = confirmed_policy(opened) if opened is not None else judged_policy(_asked_policy(args, project), judge)
     parameters = _parameters(args, state, policy, project)
+    parameters |= {} if judge is None else {"judge": judge, "least_trust": policy.least_trust}
     if args.dry_run:
         _show(parameters, args.json)
         return ExitCode.OK
@@ -128,8 +129,8 @@ def run(args: argparse.Namespace) -> int:
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
 
 
-def _judge(args: argparse.Namespace, state: WorkspaceState, project: ProjectAdapter | None) -> tuple[Judge, str]:
-    """Return who judges a kernel, and why no replay does; of what is not measured or a project, nothing is said.
+def _judge(args: argparse.Namespace, state: WorkspaceState, project: ProjectAdapter | None) -> tuple[Judge | None, str]:
+    """Return who judges a kernel, and why no replay does; None where no kernel is measured.
 
     Raises:
         BadInput: `--judge` where no kernel is judged.
@@ -141,7 +142,7 @@ def _judge(args: argparse.Namespace, state: WorkspaceState, project: ProjectAdap
         kind = "a project's own commands" if project is not None else "the simulator" if simulated else "nothing"
         what = f"--judge, and {kind} would be judged"
         raise BadInput(what, where=args.workspace, fix="leave it out", code="KB103")
-    return "replay", ""
+    return None, ""
 
 
 def _check_opened(args: argparse.Namespace, state: WorkspaceState) -> None:
@@ -207,7 +208,7 @@ def _campaign(
     state: WorkspaceState,
     policy: Policy,
     project: ProjectAdapter | None,
-    judge: Judge,
+    judge: Judge | None,
 ) -> Campaign:
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     settings, tips = settings_of(args, _opened(state)), Path(args.tips) if args.tips else None

@@ -75,12 +75,12 @@ def _why_no_replay(args: argparse.Namespace) -> str:
     return "" if _DRIVER.is_file() else "there is no NVIDIA driver"
 
 
-def judged_policy(policy: Policy, judge: Judge) -> Policy:
+def judged_policy(policy: Policy, judge: Judge | None) -> Policy:
     """Return the policy as a judge can meet it: of a child's times no more can be asked than that they are reported."""
     return replace(policy, least_trust="reported") if judge == "child" else policy
 
 
-def executor_of(args: argparse.Namespace, judge: Judge, platform: Platform, least: Policy) -> Executor:
+def executor_of(args: argparse.Namespace, judge: Judge | None, platform: Platform, least: Policy) -> Executor:
     """Return what runs candidates.
 
     Args:

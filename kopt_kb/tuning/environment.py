@@ -54,7 +54,8 @@ def harness_digest(*, of_project: bool = False) -> str:
 
     kernels, runners = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.runners.__path__)))
     names = ("timing.py", "verification.py", "output_file.py")
-    files = (*(kernels / name for name in names), *(runners / "candidate").glob("*.py"))
+    rooms = (runners / "candidate", runners / "replay", kernels / "record")
+    files = (*(kernels / name for name in names), *(file for room in rooms for file in room.glob("*.py")))
     if of_project:
         files = tuple(sorted((runners / "project").glob("*.py")))
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()
