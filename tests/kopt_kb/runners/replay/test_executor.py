@@ -136,11 +136,11 @@ def test_a_contest_gives_times_and_a_verdict(executor: RecordExecutor, launcher:
 
 
 def test_a_source_against_itself_is_noise_and_no_contest(executor: RecordExecutor, launcher: Launcher) -> None:
-    """Both sides in turn, each repeat anew."""
+    """Both sides in turn, each repeat anew, after a first one that is forgotten."""
     answer = ran(executor, "timing", launcher(), incumbent=launcher()).result
     assert isinstance(answer, Timing)
     assert answer.contest is None
-    assert executor._judging.asked == [("time", 2)] * 6
+    assert executor._judging.asked == [("time", 2)] * 8
     assert [one.n for one in answer.shapes["1024"]["incumbent"]] == [9, 9, 9]
 
 
