@@ -23,6 +23,7 @@ DOCUMENTS: dict[str, str] = {
     "bench_record": "runners.replay.contest:ContestResult",
     "bench_record_confirmation": "runners.replay.confirm:Confirmation",
     "bench_workspace": "workspace.targets.bench:BenchReport",
+    "bundle_statement": "workspace.bundle:Statement",
     "compare": "wiki.compare:SideBySide",
     "compile": "static.static_profile:CompiledKernels",
     "count": "static.counting:CountedKernels",

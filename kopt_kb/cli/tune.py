@@ -6,6 +6,7 @@ kb tune step kernel_opt_norm --plan plan.json       one state further, with your
 kb tune status|report kernel_opt_norm
 kb tune stop kernel_opt_norm                        end the open campaign; run starts another on the same versions
 kb tune patch kernel_opt_norm                       what the best version changes, for git apply
+kb tune bundle kernel_opt_norm --output norm.kbb    all of it in one file, which kb audit verifies anywhere
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "report": "rounds, times and Stop Conditions",
         "stop": "end the open campaign; rounds and versions stay",
         "patch": "the difference between the baseline and the best version",
+        "bundle": "journal, blobs and cited pages in one file under an in-toto statement",
     }
     for name, text in texts.items():
         action = actions.add_parser(name, help=text, allow_abbrev=False)
@@ -60,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             add_wiki(action)
         else:
             add_common(action)
+        if name == "bundle":
+            action.add_argument("--output", metavar="FILE", required=True, help="a new file")
 
 
 def _add_campaign(action: argparse.ArgumentParser) -> None:
@@ -93,10 +97,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the chosen action; exit 1 when the campaign stopped without meeting a condition it could judge."""
     workspace = Workspace.open(args.workspace)
     state = workspace.state()
-    if args.action == "patch":
-        from kopt_kb.cli.tune_project import print_patch
-
-        return print_patch(args, workspace, state)
+    if args.action in {"bundle", "patch"}:
+        return _write(args, workspace, state)
     if args.action in {"status", "report"} or (state.route == "roofline" and state.stopped is not None):
         return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
     if args.action == "stop":
@@ -127,6 +129,17 @@ def run(args: argparse.Namespace) -> int:
             campaign.step()
             return _print(campaign.report(), args, state)
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
+
+
+def _write(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> int:
+    """Write what a campaign came to, as a bundle or a patch."""
+    if args.action == "bundle":
+        from kopt_kb.cli.tune_bundle import write_bundle
+
+        return write_bundle(args, workspace, state)
+    from kopt_kb.cli.tune_project import print_patch
+
+    return print_patch(args, workspace, state)
 
 
 def _judge(args: argparse.Namespace, state: WorkspaceState, project: ProjectAdapter | None) -> tuple[Judge | None, str]:

@@ -76,6 +76,7 @@ WORDS: dict[str, list[str]] = {
     "tune report": ["ws"],
     "tune stop": ["ws"],
     "tune patch": ["ws"],
+    "tune bundle": ["ws", "--output", "new.kbb"],
     "bench bandwidth": [],
     "bench ceilings": ["--dry-run"],
     "bench page": ["text.json", "--platform", "T10", "--wiki", "wiki", "--read", "2026-01-01"],

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.errors import KoptError
+from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import Wire
+from kopt_kb.workspace.anchors import Anchor
+from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding, line_of
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
 from kopt_kb.workspace.audit.rendered import view_findings
 from kopt_kb.workspace.audit.sources import open_fields, row_findings, set_by, target_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
-from kopt_kb.workspace.journal.chain import JournalError
+from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.retarget import registry_of
@@ -43,16 +45,23 @@ class AuditReport(Wire):
         return not self.findings
 
 
-def audit(path: str | Path, registry: Registry | None = None) -> AuditReport:
-    """Return everything that does not hold in the workspace at `path`.
+def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path | None = None) -> AuditReport:
+    """Return everything that does not hold in the workspace or bundle at `path`.
 
     Args:
-        path: Its folder.
-        registry: The wiki; None: the one the workspace was made from if it is still there.
+        path: A workspace's folder, or a file of `kb tune bundle`.
+        registry: The wiki; None: the one the workspace was made from if it is still there. A bundle brings its own, and
+            is only compared with this one.
+        anchor: A bundle, or a statement of one, that was kept elsewhere: the journal has to go on from there.
 
     Raises:
         LayoutError: There is no workspace.
+        BadInput: The anchor is none.
     """
+    kept = _anchor(Path(anchor)) if anchor is not None else None
+    if is_bundle(Path(path)):
+        bundled = bundle_findings(Path(path), registry)
+        return _report(path, (*bundled.all, *_unanchored(kept, bundled.events)), bundled.checked)
     workspace = Workspace.open(path)
     try:
         events = workspace.events()
@@ -67,14 +76,36 @@ def audit(path: str | Path, registry: Registry | None = None) -> AuditReport:
     except KoptError as error:
         gone = Finding("missing", "README.md", line_of(readme, "platform:"), error.what, error.fix)
         return AuditReport(str(path), (gone,))
-    found = tuple(dict.fromkeys(_findings(workspace, events, state, platform, readme)))
+    found = (*_findings(workspace, events, state, platform, readme), *_unanchored(kept, events))
+    return _report(path, found, len(state.specs))
+
+
+def _report(path: str | Path, found: tuple[Finding, ...], checked: int) -> AuditReport:
+    found = tuple(dict.fromkeys(found))
     notes = tuple(one for one in found if one.code in _NOTES)
     findings = sorted((one for one in found if one.code not in _NOTES), key=lambda one: (one.file, one.line, one.code))
-    return AuditReport(str(path), tuple(findings), notes, len(state.specs))
+    return AuditReport(str(path), tuple(findings), notes, checked)
+
+
+def _anchor(path: Path) -> Anchor:
+    """Return the event that a statement names; raises `BadInput`."""
+    try:
+        head = statement_in(path).predicate.head
+        return Anchor(Head(int(head["seq"]), str(head["zh"])), str(path))
+    except (OSError, KeyError, ValueError, KoptError) as error:
+        what = error.what if isinstance(error, KoptError) else str(error)
+        fix = "give a file of kb tune bundle, or its statement.json"
+        raise BadInput(f"is no anchor: {what}", where=str(path), fix=fix, code="KB111") from error
+
+
+def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Finding]:
+    if anchor is not None and not anchor.is_in(events):
+        text = f"{anchor.name} shows event {anchor.head.seq} of another journal"
+        yield Finding("anchor", "journal.jsonl", min(anchor.head.seq, len(events)), text, _RESTORE)
 
 
 _RESTORE = "restore the journal"
-_NOTES = frozenset({"moved", "set-by"})
+_NOTES = frozenset({"moved", "set-by", "this-wiki"})
 
 
 def _text(path: Path) -> str:

@@ -1,0 +1,210 @@
+"""The audit of a bundle, on a machine that has nothing else of the campaign: its own pages are its wiki.
+
+Nothing of the file is believed. It is unpacked under limits into a folder of its own: regular files of known names
+alone, each once, each with the hash that the statement names. Then journal, blobs, records, registered rows and targets
+are held against each other as in a workspace, and the statement's predicate is computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kopt_kb.errors import KoptError
+from kopt_kb.owned import owned_folder
+from kopt_kb.quantity.citation import Citation, Location
+from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.wiki.resolve import verify
+from kopt_kb.wire import WireError, parse, read
+from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.records import blob_findings, run_findings
+from kopt_kb.workspace.audit.sources import row_findings, set_by, target_findings
+from kopt_kb.workspace.bundle import STATEMENT, Statement, statement_of
+from kopt_kb.workspace.fold import folded
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.reader import read_journal
+from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.state import WorkspaceState
+
+__all__ = ["Bundled", "bundle_findings", "is_bundle", "statement_in"]
+
+_MAGIC = b"\x1f\x8b"
+_MOST_FILES, _MOST_BYTES, _MOST_STATEMENT = 50_000, 4 << 30, 64 << 20
+_CHUNK = 1 << 20
+_NAME = re.compile(
+    r"statement\.json|journal\.jsonl|objects/[0-9a-f]{64}"
+    r"|wiki/(?:hardware/[a-z0-9_]{1,40}|targets|measured)/[A-Za-z0-9_.\-]{1,100}\.md"
+)
+_JOURNAL = "journal.jsonl"
+_REMEDY = "ask for the bundle again, from the workspace itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Bundled:
+    """What the audit of a bundle found: findings and notes, the journal's events, rows that were read again."""
+
+    all: tuple[Finding, ...]
+    events: tuple[Event, ...] = ()
+    checked: int = 0
+
+
+class _Refused(Exception):
+    """Why a file is no bundle, or no whole one: member, what."""
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(what)
+        self.finding = Finding("bundle", name, 0, what, _REMEDY)
+
+
+def is_bundle(path: Path) -> bool:
+    """Return whether a path is a gzipped file, which no workspace is."""
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+def statement_in(path: Path) -> Statement:
+    """Return the statement of a bundle, or of a file that holds a statement alone.
+
+    Raises:
+        WireError: It is none.
+        OSError: It can't be read.
+    """
+    if is_bundle(path):
+        try:
+            with tarfile.open(path, "r:gz") as archive:
+                first = archive.next()
+                stream = archive.extractfile(first) if first is not None and first.name == STATEMENT else None
+                text = stream.read(_MOST_STATEMENT) if stream is not None else b""
+        except (tarfile.TarError, EOFError, zlib.error) as error:
+            raise WireError(f"is no bundle: {error}", where=str(path)) from error
+    else:
+        with path.open("rb") as file:
+            text = file.read(_MOST_STATEMENT)
+    return read(Statement, parse(text, where=str(path)), where=str(path))
+
+
+def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
+    """Return everything that does not hold in a bundle, notes among them.
+
+    Args:
+        path: The bundle.
+        here: A wiki of this machine to compare the bundle's rows with; what differs is a note. None: nothing.
+    """
+    with owned_folder("kb-bundle-") as folder:
+        try:
+            hashes = _unpack(path, folder)
+            statement = _statement(folder, hashes)
+        except _Refused as error:
+            return Bundled((error.finding,))
+        layout = Layout(folder)
+        store = ObjectStore(layout.objects)
+        try:
+            events = read_journal(layout.journal)
+            state = folded(layout.journal, events, store.get)
+            platform = Registry.open(folder / "wiki", use_cache=False).platform(state.created.platform)
+        except KoptError as error:
+            return Bundled((Finding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
+        found = [
+            *row_findings(state, platform, ""), *target_findings(state, platform, ""), *blob_findings(events, store),
+            *run_findings(events, store), *set_by(state, ""), *_predicate_findings(folder, state, platform, statement),
+            *(_elsewhere(state, here) if here is not None else ()),
+        ]  # fmt: skip
+        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs))
+
+
+def _in_journal(found: Finding) -> Finding:
+    """Return a finding about a view, which a bundle has none of, as one about the journal that it shows."""
+    known = found.file in {STATEMENT, _JOURNAL} or found.file.startswith("wiki/")
+    return found if known else replace(found, file=_JOURNAL, line=0)
+
+
+def _unpack(path: Path, folder: Path) -> dict[str, str]:
+    """Write the files of an archive into a folder; return name → sha256. Raises `_Refused`."""
+    hashes: dict[str, str] = {}
+    left = _MOST_BYTES
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            while (member := archive.next()) is not None:
+                name = member.name
+                if not member.isreg() or not _NAME.fullmatch(name) or ".." in name:
+                    raise _Refused(name[:200], "the bundle holds what is no file of a campaign")
+                if name in hashes or len(hashes) >= _MOST_FILES or member.size > left:
+                    raise _Refused(name, "the bundle holds a file twice, or more than a campaign has")
+                left -= member.size
+                hashes[name] = _write(archive, member, folder / name)
+    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        raise _Refused(path.name, f"the bundle can't be read to its end: {error}") from error
+    return hashes
+
+
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> str:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    total, stream = hashlib.sha256(), archive.extractfile(member)
+    with target.open("xb") as file:
+        while stream is not None and (chunk := stream.read(_CHUNK)):
+            total.update(chunk)
+            file.write(chunk)
+    return total.hexdigest()
+
+
+def _statement(folder: Path, hashes: Mapping[str, str]) -> Statement:
+    """Return the statement, whose subjects are exactly the files that are there. Raises `_Refused`."""
+    for name in (STATEMENT, _JOURNAL):
+        if name not in hashes:
+            raise _Refused(name, "the bundle lacks it")
+    try:
+        statement = statement_in(folder / STATEMENT)
+    except KoptError as error:
+        raise _Refused(STATEMENT, error.what) from error
+    named = {one.name: one.digest.get("sha256", "") for one in statement.subject}
+    there = {name: sha for name, sha in hashes.items() if name != STATEMENT}
+    for name in sorted(named.keys() | there.keys()):
+        if named.get(name) != there.get(name):
+            what = "missing" if name not in there else "not in the statement" if name not in named else "changed"
+            raise _Refused(name, f"the file is {what}")
+    for name, sha in there.items():
+        if name.startswith("objects/") and name != f"objects/{sha}":
+            raise _Refused(name, "the blob's bytes do not have the hash in its name")
+    return statement
+
+
+def _predicate_findings(
+    folder: Path, state: WorkspaceState, platform: Platform, statement: Statement
+) -> Iterator[Finding]:
+    """Yield a finding for each member of the predicate that the journal and the pages do not give."""
+    files = {
+        one.name: (folder / one.name).read_bytes() for one in statement.subject if not one.name.startswith("objects/")
+    }
+    again = statement_of(state, platform, files)
+    if (statement.kind, statement.predicate_type) != (again.kind, again.predicate_type):
+        yield Finding("bundle", STATEMENT, 0, f"the statement is of type {statement.predicate_type}", _REMEDY)
+    said, true = statement.predicate.to_json(), again.predicate.to_json()
+    for name in true:
+        if said.get(name) != true[name]:
+            yield Finding("bundle", STATEMENT, 0, f"the statement's {name} is not what the journal says", _REMEDY)
+
+
+def _elsewhere(state: WorkspaceState, here: Registry) -> Iterator[Finding]:
+    """Yield a note for each registered row that this machine's wiki says otherwise."""
+    try:
+        platform = here.platform(state.created.platform)
+    except KoptError as error:
+        yield Finding("this-wiki", _JOURNAL, 0, f"this machine's wiki: {error.what}", "nothing to do")
+        return
+    for row in state.specs.values():
+        at = row.citation
+        cited = Citation(row.key, row.value, row.unit or "-", Location(at.path, at.line), at.row_sha256)
+        held, now = verify(platform.wiki, cited)
+        if held in {"changed", "missing"}:
+            says = f"{now.value} {now.unit} ({now.grade})" if now is not None else "nothing"
+            text = f"{row.key} is {row.value} {row.unit} ({row.grade}) in the bundle, this machine's wiki says {says}"
+            yield Finding("this-wiki", _JOURNAL, 0, text, "see which of the two documents is newer")
