@@ -18,7 +18,10 @@ import pytest
 _WRITE = re.compile(r"Write `(?P<path>[^`]+)`:")
 _BELOW = re.compile(r"In `(?P<path>[^`]+)`, below the line that begins with `(?P<anchor>[^`]+)`:")
 _BLOCK = re.compile(r"^(?P<pad> *)```(?P<kind>\w+)\n(?P<body>.*?)^ *```$", re.DOTALL | re.MULTILINE)
-_COPIED = ("kopt_kb", "analysis", "kernels", "gpuwiki", "tests", "tools", "docs", "ARCHITECTURE.md", "pyproject.toml")
+_COPIED = (
+    "kopt_kb", "analysis", "kernels", "gpuwiki", "tests", "tools", "docs", "benchmarks/limiters", "ARCHITECTURE.md",
+    "pyproject.toml",
+)  # fmt: skip
 
 
 @pytest.fixture
