@@ -6,7 +6,8 @@ is done by the kernel and needs nothing of the child: it holds the reading end o
 SIGKILL to its group as soon as the writing end, which only this process has, is closed (fcntl(2), F_SETOWN, F_SETSIG,
 O_ASYNC). A child that closes what it inherits, or starts a session of its own, escapes that: it is a leash, no cage.
 
-Children are started with `subprocess`, never by a bare fork, which would copy locks and the journal's descriptor.
+Children are started with `subprocess`, never by a bare fork, which would copy locks and the journal's descriptor. Two
+programs that are started so fork themselves, warm makers and cages: they hold neither.
 """
 
 from __future__ import annotations
