@@ -51,19 +51,28 @@ def main(path: str, start: int, stop: int, out: TextIO) -> int:
         out.write(json.dumps({"failed": type(error).__name__}) + "\n")
         return 0
     tables: dict[tuple[str, ...], int] = {}
+    units: dict[str, str] = {}
     actions = 0
     for range_index in range(context.num_ranges()):
         one_range = context.range_by_idx(range_index)
         for index in range(one_range.num_actions()):
             if start <= actions < stop:
-                _write(out, ncu_report, one_range.action_by_idx(index), (range_index, index), tables)
+                _write(out, ncu_report, one_range.action_by_idx(index), (range_index, index), tables, units)
             actions += 1
     out.write(json.dumps({"end": actions}) + "\n")
     return 0
 
 
-def _write(out: TextIO, library: Any, action: Any, place: tuple[int, int], tables: dict[tuple[str, ...], int]) -> None:
-    names, units, values = [], [], []
+def _write(
+    out: TextIO,
+    library: Any,
+    action: Any,
+    place: tuple[int, int],
+    tables: dict[tuple[str, ...], int],
+    known: dict[str, str],
+) -> None:
+    """Write one action; `known` has the units of metrics seen so far, which the library gives in base units."""
+    names, values = [], []
     for name in action.metric_names():
         if name.startswith(_SKIPPED):
             continue
@@ -71,9 +80,10 @@ def _write(out: TextIO, library: Any, action: Any, place: tuple[int, int], table
         value = None if metric is None else _value(metric)
         if value is not None:
             names.append(name)
-            units.append(metric.unit() or "")
             values.append(value)
-    key = (*names, "", *units)
+            if name not in known:
+                known[name] = metric.unit() or ""
+    key = tuple(names)
     new = key not in tables
     line: ActionLine = {
         "range": place[0],
@@ -87,7 +97,7 @@ def _write(out: TextIO, library: Any, action: Any, place: tuple[int, int], table
         "table": tables.setdefault(key, len(tables)),
     }
     if new:
-        line["names"], line["units"] = names, units
+        line["names"], line["units"] = names, [known[one] for one in names]
     out.write(json.dumps(line) + "\n")
 
 

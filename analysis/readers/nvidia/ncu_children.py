@@ -23,7 +23,7 @@ from kopt_kb.process import Limits, environment, run
 
 __all__ = ["Part", "child_lines", "result_parts"]
 
-_PART_BYTES = 32_000_000
+_PART_BYTES = 64_000_000
 _TIMEOUT_S = 60.0
 _TIMEOUT_S_PER_BYTE = 1e-6
 _CHILD_BYTES = 2 << 30
@@ -58,11 +58,12 @@ def result_parts(path: Path) -> list[Part]:
     if found is None:
         return [Part(0, _ALL, announced=False)]
     parts: list[Part] = []
+    share_bytes = min(_PART_BYTES, max(_PART_BYTES // 2, path.stat().st_size // len(os.sched_getaffinity(0))))
     start = stop = held_bytes = 0
     for one in found:
         stop += one.results
         held_bytes += one.end - one.start
-        if held_bytes >= _PART_BYTES and stop > start:
+        if held_bytes >= share_bytes and stop > start:
             parts.append(Part(start, stop))
             start, held_bytes = stop, 0
     if stop > start or not parts:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,7 +27,7 @@ __all__ = ["NCU_REP", "read_ncu_rep"]
 
 _FORMAT = "ncu-rep"
 _KERNEL_WORKLOAD = 0
-_Table = list[tuple[str, str, int, int]]
+_metric = partial(tuple.__new__, RawMetric)  # without a call of Python for each of thousands of metrics
 _KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
 _SCOPES = {1: "local", 2: "global"}
 _AGAIN = "copy or record the report again"
@@ -89,9 +91,31 @@ def _launches(path: Path) -> Iterator[tuple[Launch, str]]:
         raise ReportError(f"damaged: {parts[-1].stop} results announced, {read} read", where=path, fix=_AGAIN)
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Names and base units of the values of actions, and the values that are scaled, by place."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    scaled: tuple[tuple[int, int, int], ...]
+
+    def metrics(self, values: list[float | int | str]) -> dict[str, RawMetric]:
+        """Return finite metrics by name; raises ValueError for more or fewer values than names."""
+        for at, times, over in self.scaled:
+            value = values[at]
+            if not isinstance(value, str):
+                values[at] = value * times / over
+        found = dict(zip(self.names, map(_metric, zip(values, self.units, strict=True)), strict=True))
+        odd = [name for name, one in found.items() if not isinstance(one.value, str) and not math.isfinite(one.value)]
+        for name in odd:
+            del found[name]
+        return found
+
+
 def _table(line: ActionLine) -> _Table:
     scaled = [base_unit(unit) for unit in line["units"]]
-    return [(name, one.unit, one.times, one.over) for name, one in zip(line["names"], scaled, strict=True)]
+    scales = tuple((at, one.times, one.over) for at, one in enumerate(scaled) if one.times != one.over)
+    return _Table(tuple(line["names"]), tuple(one.unit for one in scaled), scales)
 
 
 def _parsed(text: str, path: Path) -> Any:
@@ -105,12 +129,7 @@ def _parsed(text: str, path: Path) -> Any:
 
 
 def _launch(line: ActionLine, table: _Table, path: Path) -> tuple[Launch, str]:
-    raw: dict[str, RawMetric] = {}
-    for (name, unit, times, over), value in zip(table, line["values"], strict=True):
-        if isinstance(value, str):
-            raw[name] = RawMetric(value, unit)
-        elif math.isfinite(value):
-            raw[name] = RawMetric(value * times / over, unit)
+    raw = table.metrics(line["values"])
     place = Place(str(path), f"range {line['range']} action {line['action']}")
     if not line["name"]:
         raise ReportError(f"damaged: the launch at {place.at} has no name", where=path, fix=_AGAIN)

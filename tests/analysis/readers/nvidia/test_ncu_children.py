@@ -35,7 +35,7 @@ def test_a_small_report_is_one_part(report):
 
 def test_parts_end_where_their_bytes_are_reached(report, monkeypatch):
     """Blocks stay whole, and every result is in exactly one part."""
-    monkeypatch.setattr(ncu_children, "_PART_BYTES", 150)
+    monkeypatch.setattr(ncu_children, "_PART_BYTES", 300)
     assert result_parts(report) == [Part(0, 4), Part(4, 5)]
 
 
