@@ -55,6 +55,7 @@ DOCUMENTS: dict[str, str] = {
     "wiki_check": "wiki.check:WikiReport",
     "wiki_conflicts": "wiki.conflicts:Conflicts",
     "wiki_diff": "wiki.differences:ForeignDifferences",
+    "wiki_import_check": "wiki.lint.importing:ForeignWiki",
     "workspace_note": "cli.workspace:NoteTaken",
     "workspace_set": "workspace.retarget:Retargeting",
 }
@@ -62,7 +63,7 @@ DOCUMENTS: dict[str, str] = {
 
 DATED = {
     "compare", "list", "lookup", "lookup_group", "occupancy", "occupancy_record", "roofline", "roofline_kernels",
-    "rooflines", "wiki_check", "wiki_conflicts", "wiki_diff",
+    "rooflines", "wiki_check", "wiki_conflicts", "wiki_diff", "wiki_import_check",
 }  # fmt: skip
 """Documents that carry values of the wiki: commands add the version and date of the data."""
 

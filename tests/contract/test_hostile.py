@@ -34,6 +34,7 @@ WORDS: dict[str, list[str]] = {
     "wiki check": ["wiki"],
     "wiki conflicts": [],
     "wiki diff": ["table.csv"],
+    "wiki import-check": ["folder"],
     "wiki sources": ["wiki"],
     "wiki index": ["wiki"],
     "wiki new": ["H999", "--target", "sm_00", "--into", "wiki"],

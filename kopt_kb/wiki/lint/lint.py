@@ -13,7 +13,7 @@ from kopt_kb.wiki.lint.claims import CITED, Claim, Place, of_line
 from kopt_kb.wiki.lint.files import Skipped, texts
 from kopt_kb.wiki.lint.judge import Judge, TextFinding
 from kopt_kb.wiki.lint.keyed import Keys
-from kopt_kb.wiki.lint.products import ProductNames
+from kopt_kb.wiki.lint.products import Mention, ProductNames
 from kopt_kb.wiki.lint.tables import Table
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.tables import split_cells
@@ -27,6 +27,7 @@ _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"^(#{1,6})\s+(?P<title>.*?)\s*#*$")
 _RULE = re.compile(r"^[\s|:-]+$")
 _COMMENT = re.compile(r"(?:#|//|/\*|^\s*\*|^\s*\"\"\"|^\s*--)\s?(?P<text>.*)$")
+_ARCHITECTURE = re.compile(r"Volta|Turing|Pascal|Ampere|Ada|Hopper|Blackwell|Rubin|(?:C|R)DNA\s?\d")
 _CODE = re.compile(r"[=;{}\[\]]|\(\)|\w\(")
 _IGNORE = re.compile(r"kb-lint:\s*ignore(?P<scope>-file|-next-line)?(?:[ \t]+(?P<classes>[a-z][a-z, -]*))?")
 _LONGEST = 2000
@@ -134,9 +135,7 @@ class Linter:
         for _, title in reversed(titles):
             mentions = self.names.mentions(title)
             if mentions:
-                about = frozenset(name for one in mentions for name in one.platforms)
-                exact = len(mentions) == 1
-                return Place([text for _, text in titles], about if exact else frozenset())
+                return Place([text for _, text in titles], _titled(title, mentions))
         return Place([text for _, text in titles])
 
 
@@ -153,6 +152,13 @@ def _sourced_lines(text: str) -> set[int] | range:
         return range(len(lines) + 1)
     cited = [number for number, line in enumerate(lines, 1) if CITED.search(line)]
     return {number + more for number in cited for more in range(_BELOW + 1)}
+
+
+def _titled(title: str, mentions: list[Mention]) -> frozenset[str]:
+    """Return the products that a title is about: `NVIDIA H20 (sm_90, Hopper)` is about the H20; of two it is none."""
+    known = [one for one in mentions if one.platforms or not _ARCHITECTURE.fullmatch(title[one.start : one.end])]
+    least = min((one.platforms for one in known), key=len, default=frozenset[str]())
+    return least if all(least <= one.platforms for one in known) else frozenset()
 
 
 def _moved(claim: Claim, columns: int) -> Claim:

@@ -31,7 +31,7 @@ _NAMING = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(
-    r"^\W*(?P<hedge>[~≈∼]?)\s*\**(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\**\s*"
+    r"^[\s*`]*(?P<hedge>[~≈∼]?)\s*\**(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\**\s*"
     r"(?:\((?P<more>[^)]*)\))?[\s*`†]*$"
 )
 _UNIT = re.compile(r"\W*units?\W*", re.IGNORECASE)
@@ -76,6 +76,8 @@ class Table:
     def _cell(self, cells: list[str], at: int, platforms: frozenset[str], line: str, number: int) -> Iterator[Claim]:
         label = cells[0] if self.by_column or not self.names.mentions(cells[0]) else ""
         unit = cells[self.units] if self.units is not None and at != self.units else ""
+        if said_sparsity(spaced(self.header[at])) and at > 1:
+            unit = f"{unit} {self.header[at - 1]}"  # a column of sparse rates leaves the unit to the one beside it
         words = spaced(self.names.without(f"{self.header[at]} {label} {unit}"))
         everything = f"{words} {spaced(cells[at])}"
         title = self.place.title

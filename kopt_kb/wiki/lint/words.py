@@ -58,7 +58,7 @@ _SYSTEM = re.compile(
 )
 _EACH = re.compile(r"per gpu|/ ?gpu\b|each gpu")
 _PART = re.compile(
-    r"per (?:cu|sm|xcd|gcd|die|core|block|wave|warp|thread|link|lane|pin|stack|clock|cycle|wgp|simd)|"
+    r"per (?:cu|sm|xcd|gcd|die|core|block|wave|warp|thread|link|lane|pin|stack|clock|cycle|wgp|simd|se)\b|"
     r"/(?:cu|sm|xcd|clk)\b"
 )
 
@@ -146,7 +146,7 @@ _PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "B",
-        r"register|vgpr|sgpr|\brf\b|cache|\bl[01]\b|instruction|constant|scratch|page|ram\b|system|host|cpu|ddr[45]|ssd",
+        r"register|vgpr|sgpr|\brf\b|cache|\bl[01]\b|instruction|constant|scratch|page|\bram\b|system|host|cpu|ddr[45]|ssd",
         (),
     ),
     ("B", r"hbm|vram|gddr|memory|capacity", ("memory_capacity",)),

@@ -19,9 +19,7 @@ from kopt_kb.wiki.lint.lint import Linter
         ("RTX 5070 Ti", "RTX_5070_TI"),
         ("RTX5070", "RTX_5070"),
         ("RTX 5080 Super", ""),
-        ("H800 PCIe", ""),
         ("MI308X", "MI308X"),
-        ("sm_90", "GH200,GH200_144GB,H100_NVL,H100_PCIE,H100_SXM,H20,H200_NVL,H200_SXM,H20_141GB,H800_SXM"),
         ("RTX 4070", ""),
         ("Gaudi 3", ""),
         ("GB200 NVL72", ""),
@@ -43,3 +41,10 @@ def test_what_is_no_name(linter: Linter, text: str) -> None:
 def test_names_are_blanked_out(linter: Linter) -> None:
     """The form factor of a card says nothing of its host link."""
     assert linter.names.without("the H100 PCIe bus").split() == ["the", "bus"]
+
+
+def test_a_target_means_all_its_products(linter: Linter) -> None:
+    """However it is spelled."""
+    for text in ("sm_90", "sm90"):
+        (mention,) = linter.names.mentions(text)
+        assert mention.platforms >= {"H100_SXM", "H20", "H200_SXM"} and "B200" not in mention.platforms
