@@ -17,6 +17,7 @@ AMD_DECIDES = (
     "memory_busy_pct", "lines_per_access", "threads_per_instruction", "warps_launched",
 )  # fmt: skip
 """Metrics by which a report of AMD's tools is judged."""
+_NAME_CHARS = 200  # the beginning of a name finds it too
 _PROGRAM = "-- PROGRAM"
 
 
@@ -29,7 +30,7 @@ def recording_of(profile: KernelProfile, limiter: str) -> tuple[str, ...]:
     """
     if limiter not in _NAMELESS:
         return ()
-    name = shlex.quote(re.escape(profile.function))
+    name = shlex.quote(re.escape(profile.function[:_NAME_CHARS]))
     if profile.source.vendor == "nvidia":
         return (f"ncu --set full --kernel-name regex:{name} --launch-count 1 --export profile PROGRAM",)
     missing = profile.absent(*AMD_DECIDES)

@@ -127,7 +127,7 @@ def _block(group: Sequence[Judged], whole_s: float) -> str:
         lines += [f"    Profiler: {rule}" for rule in _rules(one.profile.rules)]
     if len(group) > _KERNELS_SHOWN:
         lines.append(f"  and {len(group) - _KERNELS_SHOWN} more")
-    lines += [*verdict.actions(), *(f"Record: {one}" for one in verdict.recording)]
+    lines += [*verdict.actions(), *(f"Record: {printable(one)}" for one in verdict.recording)]
     return "\n".join(lines)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ _CHUNK_BYTES = 1 << 18
 _MAX_ELEMENT_CHARS = 1 << 25
 _MAX_DEPTH = 64
 _KEPT_CHARS = 1 << 20
-_SPACE = " \t\r\n"
+_NO_SPACE = re.compile(r"[^ \t\r\n]")
 _AGAIN = "copy or record the report again"
 
 
@@ -66,10 +67,11 @@ class JsonStream:
     def peek(self) -> str:
         """Return the next character that is no white space, without taking it; empty at the end."""
         while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in _SPACE:
-                    return self._text[self._at]
-                self._at += 1
+            found = _NO_SPACE.search(self._text, self._at)
+            if found is not None:
+                self._at = found.start()
+                return found[0]
+            self._at = len(self._text)
             if not self._more():
                 return ""
 

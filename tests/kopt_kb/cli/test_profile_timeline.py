@@ -80,6 +80,18 @@ def test_counters_of_another_report_judge_the_kernels_of_a_trace(tmp_path, capsy
         assert len(document["kernels"]) == len(counted)
 
 
+def test_names_of_kernels_cannot_reach_the_terminal(tmp_path, capsys):
+    """Neither in tables nor in commands to paste; a name of any length stays a short command."""
+    event = {"ph": "X", "cat": "kernel", "name": "\x1b[31m" + "A" * 100_000, "pid": 0, "tid": 7, "ts": 0, "dur": 50,
+             "args": {"stream": "\x1b[2J"}}  # fmt: skip
+    (tmp_path / "t.json").write_text(json.dumps({"traceEvents": [event]}))
+    assert main(["profile", "read", str(tmp_path / "t.json")]) == 0
+    text = capsys.readouterr().out
+    assert "Record: ncu" in text
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) < 2000
+
+
 def test_names_of_files_and_streams_cannot_reach_the_terminal():
     """Escapes, and many devices are cut."""
     log = EventLog(Source("t", "f", "tool", "nvidia"))
