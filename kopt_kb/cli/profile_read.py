@@ -24,7 +24,12 @@ __all__ = ["JudgedReports", "add_arguments", "documents", "judge", "judge_report
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
-    parser.add_argument("files", metavar="FILE", nargs="+", help="report, or folder of one, of any known format")
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="report or folder: ncu, nsys .sqlite, torch.profiler, proton, rocprof*, .rpd",
+    )
     parser.add_argument("--kernel", metavar="REGEX", help="only kernels whose name matches; none matching is an error")
     parser.add_argument("--platform", metavar="ID", help="product of the run (default: what the report names)")
     parser.add_argument("--top", metavar="N", type=int, help="only the N kernels that take longest in all")
