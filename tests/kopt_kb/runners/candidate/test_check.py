@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.problem.tolerances import tolerance_of
-from kopt_kb.runners.candidate.answers import Check
+from kopt_kb.runners.candidate.answers import Check, Unable
 from kopt_kb.runners.candidate.check import CandidateDiedError, cases_of, check, reference_of
+from kopt_kb.runners.candidate.child import answer
 from kopt_kb.runners.candidate.job import Request
 
 HONEST = """
@@ -131,3 +132,15 @@ def test_without_a_trusted_file_the_candidates_own_judges(tmp_path: Path) -> Non
     assert reference_of(tmp_path).OP == "mine"
     (tmp_path / "reference.py").write_text("OP = 'theirs'\n")
     assert reference_of(tmp_path).OP == "theirs"
+
+
+@pytest.mark.torch
+def test_a_reference_that_does_not_fit_is_no_fault_of_the_candidate(tmp_path: Path) -> None:
+    """The job is unavailable, names the shape and says what to do; nothing is raised."""
+    (tmp_path / "candidate.py").write_text(HONEST)
+    short = HONEST.replace("return torch.softmax(x.double(), -1)", "raise MemoryError")
+    (tmp_path / "reference.py").write_text(short)
+    found = answer("check", BODY, tmp_path)
+    assert isinstance(found, Unable)
+    assert "2x4" in found.reason
+    assert "verify a smaller shape" in found.reason
