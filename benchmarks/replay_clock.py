@@ -24,6 +24,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from kopt_kb.errors import MissingTool  # noqa: E402
 from kopt_kb.kernels.declared import packaged_file  # noqa: E402
 from kopt_kb.kernels.record import trusted  # noqa: E402
 from kopt_kb.kernels.record.clock import Bench  # noqa: E402
@@ -349,7 +350,11 @@ def main() -> int:
     args = parser.parse_args()
     Path(args.out).mkdir(parents=True, exist_ok=True)
     run = Run(Path(args.out), args.budget_s)
-    driver = CudaDriver()
+    try:
+        driver = CudaDriver()
+    except MissingTool as error:
+        print(error)
+        return int(error.exit_code)
     platform = args.platform or ("H200_SXM" if "H200" in driver.device().name else "H100_SXM")
     run.part("device", lambda: device(driver, run))
     run.part("records", lambda: make(run, platform))
