@@ -146,7 +146,7 @@ _PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "B",
-        r"register|vgpr|sgpr|\brf\b|cache|\bl[01]\b|instruction|constant|scratch|page|\bram\b|system|host|cpu|ddr[45]|ssd",
+        r"register|vgpr|sgpr|\brf\b|cache|\bl[01]\b|instruction|constant|scratch|page|(?<!v)ram\b|system|host|cpu|ddr[45]|ssd",
         (),
     ),
     ("B", r"hbm|vram|gddr|memory|capacity", ("memory_capacity",)),

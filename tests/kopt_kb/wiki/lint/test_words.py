@@ -41,6 +41,7 @@ def test_rates_have_a_format_and_an_engine(dimension: str, words: str, first: di
         ("B", "lds per cu", "shared_memory_per_sm"),
         ("Hz", "boost", "sm_clock"),
         ("W", "tdp", "board_power"),
+        ("B", "vram", "memory_capacity"),
     ],
 )
 def test_the_metric(dimension: str, words: str, metric: str) -> None:
