@@ -52,6 +52,7 @@ DOCUMENTS: dict[str, str] = {
     "search": "wiki.search:SearchResult",
     "tune_report": "tuning.report:CampaignReport",
     "v_iteration": "workspace.views.memory_model:Iteration",
+    "wiki_changes": "wiki.changes:WikiChanges",
     "wiki_check": "wiki.check:WikiReport",
     "wiki_conflicts": "wiki.conflicts:Conflicts",
     "wiki_diff": "wiki.differences:ForeignDifferences",

