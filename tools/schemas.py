@@ -108,9 +108,38 @@ def journal_schema() -> dict[str, Any]:
     return {"$schema": body["$schema"], "title": "Line of journal.jsonl", "oneOf": lines, "$defs": body["$defs"]}
 
 
+def wiki_page_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a product page: its front matter, and its rows with the cells of a table line."""
+    from kopt_kb.quantity.units import UNITS
+    from kopt_kb.wiki.cells import GRADES
+    from kopt_kb.wiki.row import COLUMNS
+    from kopt_kb.wiki.vocabulary import AXES, METRICS
+
+    text = {"type": "string", "minLength": 1}
+    names = {"type": "array", "items": text}
+    own = ("platform", "vendor", "sku", "arch", "target")
+    front = {**dict.fromkeys(own, text), **dict.fromkeys(("aliases", "family", "not", "pci"), names)}
+    axes = {name: {"enum": list(words)} if words else text for name, words in AXES.items()}
+    cells: dict[str, Any] = {name: {"type": "string"} for name in COLUMNS}
+    cells["Metric"] = {"enum": list(METRICS)}
+    cells["Unit"] = {"enum": list(UNITS)}
+    cells["Grade"] = {"enum": [*GRADES, "-"]}
+    cells["Value"] = {"type": "string", "pattern": "^([0-9]+([.][0-9]+)?|UNKNOWN|NONE|[A-Za-z0-9][A-Za-z0-9.:_+-]*)$"}
+    cells["Conditions"] = {"type": "object", "properties": axes, "additionalProperties": False}
+    row = {"type": "object", "properties": cells, "required": list(COLUMNS), "additionalProperties": False}
+    members = {
+        "front": {"type": "object", "properties": front, "required": list(own), "additionalProperties": False},
+        "rows": {"type": "array", "items": row},
+    }
+    body = {"title": "Product page of the wiki, its table lines taken apart", "type": "object", "properties": members}
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, **body, "required": ["front", "rows"], "additionalProperties": False}
+
+
 def pages() -> dict[str, str]:
     """Return file name → text of every schema, members in a stable order."""
     bodies = {**{name: document_schema(name) for name in DOCUMENTS}, "journal": journal_schema()}
+    bodies["wiki_page"] = wiki_page_schema()
     texts = {name: json.dumps(body, indent=1, sort_keys=True) for name, body in bodies.items()}
     return {f"{name}.schema.json": f"{text}\n" for name, text in texts.items()}
 

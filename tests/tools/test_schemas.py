@@ -122,3 +122,29 @@ def test_documents_of_memory_commands_fit_their_schemas(tool: ModuleType, repo_r
         assert main(["memory", action, folder, "--json"]) == 0
         document = json.loads(capsys.readouterr().out)
         jsonschema.validate(document, tool.document_schema(f"memory_{action}"))
+
+
+def test_every_product_page_fits_the_schema_of_pages(tool: ModuleType) -> None:
+    """Front matter and cells of all shipped products; a word out of the vocabulary does not."""
+    from kopt_kb.wiki.wiki import Wiki, default_root
+
+    validator = jsonschema.Draft202012Validator(tool.wiki_page_schema())
+    wiki = Wiki(default_root())
+    for path in wiki.pages("hardware"):
+        page = wiki.page(path)
+        assert page is not None
+        rows = [
+            {
+                "Metric": row.metric,
+                "Value": row.value,
+                "Unit": row.unit,
+                "Conditions": dict(row.axes),
+                "Grade": row.grade,
+                "Source": "",
+                "Note": "",
+            }
+            for row in page.rows
+        ]
+        body = {"front": dict(page.front), "rows": rows}
+        assert not [error.message for error in validator.iter_errors(body)], path
+        assert not validator.is_valid({**body, "rows": [{**rows[0], "Grade": "rumour"}]})
