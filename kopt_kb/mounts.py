@@ -27,7 +27,7 @@ def keep_private() -> None:
 
 
 def read_only(folders: Sequence[Path]) -> None:
-    """Make all file systems read-only for this process and what it starts, but these folders and devices.
+    """Make all file systems read-only for this process and what it starts, but these folders.
 
     The process must be in a mount namespace of its own that is private.
 
@@ -38,7 +38,7 @@ def read_only(folders: Sequence[Path]) -> None:
         _mount(str(folder), str(folder), None, _BIND | _RECURSIVE)
     for place, kind, options in _mounts():
         below_ours = any(place == one or one in place.parents for one in folders)
-        if below_ours or kind in _NO_FILES or Path("/dev") in (place, *place.parents) or "ro" in options:
+        if below_ours or kind in _NO_FILES or "ro" in options:  # devices of a read-only mount can still be written
             continue
         kept = sum(flag for name, flag in _KEPT.items() if name in options)
         try:

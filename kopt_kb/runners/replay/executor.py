@@ -120,8 +120,9 @@ class RecordExecutor:
         kinds: Mapping[str, Callable[[_Work], Answer]] = {
             "environment": self._environment, "check": self._check, "timing": self._timing, "search": self._search,
         }  # fmt: skip
-        if job.kind not in kinds:
-            return self._elsewhere(job, started, "")
+        if job.kind not in kinds:  # a profile would run the candidate's own Python on the device
+            started(("kb", "replay", job.kind), os.getpid(), None)
+            return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"no replay does {job.kind} yet"))
         work = _Work(job, begin + job.limits.wall_s if job.limits.wall_s else math.inf)
         pid = self._judging.pid
         started(("kb", "replay", job.kind), pid or os.getpid(), None)
@@ -141,16 +142,9 @@ class RecordExecutor:
         """Return what the fallback says of a candidate that can't be replayed, if decisions may rest on that."""
         if self._fallback is None or self._least == "replayed":
             return Outcome("ok", 0, None, 0.0, why, Unable(unavailable=f"not replayable: {why}"))
-        return self._elsewhere(job, lambda *_: None, f"not replayable: {why}")
-
-    def _elsewhere(self, job: Job, started: Started, why: str) -> Outcome:
-        if self._fallback is None:
-            started(("kb", "replay", job.kind), os.getpid(), None)
-            return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"no replay does {job.kind}"))
-        outcome = self._fallback.run(job, started)
+        outcome = self._fallback.run(job, lambda *_: None)
         if isinstance(outcome.result, Check | Timing | Search):
-            basis = Basis("reported", why or "the candidate's own process was the judge's too")
-            return replace(outcome, result=replace(outcome.result, basis=basis))
+            return replace(outcome, result=replace(outcome.result, basis=Basis("reported", f"not replayable: {why}")))
         return outcome
 
     # ---- jobs --------------------------------------------------------------------------------

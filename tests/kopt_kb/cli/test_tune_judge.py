@@ -35,9 +35,13 @@ def everything(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("everything")
-def test_replay_where_it_can_be() -> None:
-    """By itself and in silence; a launcher or another device are for a child, and said."""
-    assert judge_of(asked(), None) == ("replay", "")
+def test_replay_where_it_is_asked_for() -> None:
+    """In silence; by itself a child judges, and says why. A launcher or another device are for a child alone."""
+    assert judge_of(asked(judge="replay"), None) == ("replay", "")
+    assert judge_of(asked(judge="replay", device="cuda"), None)[0] == "replay"
+    judge, why = judge_of(asked(), None)
+    assert judge == "child"
+    assert "--judge replay is not the default" in why
     for flags in ({"executor_command": "srun"}, {"device": "cpu"}):
         judge, why = judge_of(asked(**flags), None)
         assert judge == "child"
@@ -45,7 +49,6 @@ def test_replay_where_it_can_be() -> None:
         assert "reports" in why
         with pytest.raises(BadInput, match="is for --judge child"):
             judge_of(asked(judge="replay", **flags), None)
-    assert judge_of(asked(device="cuda"), None)[0] == "replay"
 
 
 @pytest.mark.parametrize("missing", ["cuda.bindings", "triton", "torch"])
