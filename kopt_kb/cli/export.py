@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput("no place to write to", where="kb export peaks", fix="name one with --output", code="KB104")
     else:
         files = ()
-        _print(form.render(found) if form.render else {})
+        _print(form.render(found) if form.render else {}, [form.lacks(one) for one in found.products])
     out = tuple(LeftOut(one.identity.platform, why) for one in found.products if (why := form.lacks(one)))
     unknown = sum(row.kind == "unknown" for product in found.products for row in product.without)
     done = Exported(args.form, files, len(found.products) - len(out), unknown, out, found.data)
@@ -95,9 +95,12 @@ def _say(done: Exported) -> None:
     print("\n".join([*shown, *more, *left, total]), file=sys.stderr)
 
 
-def _print(files: dict[str, str]) -> None:
+def _print(files: dict[str, str], lacks: list[str]) -> None:
+    if not files:
+        what = f"this form can't hold any of the products: {next(filter(None, lacks), 'nothing is known of them')}"
+        raise BadInput(what, where="kb export peaks", fix="`kb export peaks --help` names the forms", code="KB106")
     if len(files) != 1:
-        what = f"{len(files)} files" if files else "nothing of it can be said in this form"
-        raise BadInput(what, where="kb export peaks", fix="name a folder with --output, or one product", code="KB104")
+        fix = "name a folder with --output, or one product"
+        raise BadInput(f"{len(files)} files", where="kb export peaks", fix=fix, code="KB104")
     (text,) = files.values()
     sys.stdout.write(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from kopt_kb.wiki.basis import Evidence, read_evidence
 
-__all__ = ["Footnote", "read_footnotes"]
+__all__ = ["FIELDS", "Footnote", "read_footnotes"]
 
 FIELDS = ("title", "publisher", "url", "revision", "read")
 _DEFINITION = re.compile(r"^\[\^(?P<id>[A-Za-z0-9_.\-]+)\]:\s*(?P<body>.*)$")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kopt_kb.wiki.footnotes import Footnote
+from kopt_kb.wiki.footnotes import FIELDS, Footnote
 from kopt_kb.wiki.row import COLUMNS, Row, row_hash
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.tables import split_cells
@@ -108,8 +108,8 @@ def _rows(lines: list[str]) -> dict[int, tuple[list[str], str]]:
 
 def _is_printed(note: Footnote, lines: list[str]) -> bool:
     line = lines[note.line - 1]
-    words = (note.id, note.title, note.publisher, note.url, note.revision, note.read)
-    return line.startswith(f"[^{note.id}]:") and all(word in line for word in words)
+    pairs = [f'{name}="{getattr(note, name)}"' for name in FIELDS]
+    return line.startswith(f"[^{note.id}]:") and all(pair in line for pair in pairs)
 
 
 def front_stands(front: object, text: str) -> bool:

@@ -40,7 +40,7 @@ def test_files_go_where_they_are_told(tmp_path: Path, capsys: pytest.CaptureFixt
     [
         (["--for", "solar"], "--output"),
         (["H20", "--for", "sqlite"], "--output"),
-        (["H20", "--for", "geak"], "form"),
+        (["H20", "--for", "geak"], "GEAK knows gfx targets alone"),
         (["H999", "--for", "csv"], "H999"),
         (["H20", "--for", "yaml"], "yaml"),
         (["H20", "--for", "csv", "--output", "/proc/none/x"], "/proc/none"),
