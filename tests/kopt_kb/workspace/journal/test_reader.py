@@ -140,3 +140,20 @@ def test_reading_a_journal_loads_nothing_heavy(small_journal):
         [sys.executable, "-c", program, str(small_journal)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_what_was_appended_is_what_will_be_read(tmp_path):
+    """Members of objects have the order of the line, so that a state of appended events renders the same text."""
+    data = {
+        "spread": {"p80_s": 2.0, "mad_s": 1.0},
+        "id": "r",
+        "candidate": "v1",
+        "shape": "8x4",
+        "n": 3,
+        "median_s": 1.5,
+    }
+    with Journal.create(tmp_path / "journal.jsonl") as journal:
+        made = journal.append("measured", {**data, "run": "r1", "environment": 1})
+    (read,) = read_journal(tmp_path / "journal.jsonl")
+    assert list(made.data.spread) == list(read.data.spread) == ["mad_s", "p80_s"]
+    assert (made, list(made.to_json())) == (read, list(read.to_json()))
