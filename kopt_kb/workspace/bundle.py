@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from kopt_kb.errors import BadInput
-from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wire import JsonMap, Wire, canonical
@@ -26,6 +25,7 @@ from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.registration import citation_of
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = [
@@ -212,9 +212,7 @@ def _predicate(state: WorkspaceState, platform: Platform) -> Predicate:
 def _cited(state: WorkspaceState, platform: Platform) -> Iterator[CitedRow]:
     for row in state.specs.values():
         at = row.citation
-        _, now = verify(
-            platform.wiki, Citation(row.key, row.value, row.unit or "-", Location(at.path, at.line), at.row_sha256)
-        )
+        _, now = verify(platform.wiki, citation_of(row))
         notes = platform.sheet.footnotes.get(at.path, {})
         documents = [
             {

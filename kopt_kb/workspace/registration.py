@@ -9,6 +9,7 @@ from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, RoofTarget
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.wiki.lookup import Lookup, lookup
 from kopt_kb.wiki.registry import Platform
@@ -16,7 +17,7 @@ from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.workspace.journal import setup_events as events
 
-__all__ = ["registered_rows", "rooflines", "specs_registered", "target_set"]
+__all__ = ["citation_of", "registered_rows", "rooflines", "specs_registered", "target_set"]
 
 
 _ALWAYS = (
@@ -131,3 +132,9 @@ def unknown_needs(found: Iterable[Roofline]) -> tuple[Unknown, ...]:
     """Return what is missing for the targets, each once."""
     missing = [one.unknown() for one in found]
     return tuple({one.needs: one for one in missing if one is not None}.values())
+
+
+def citation_of(row: events.SpecRow) -> Citation:
+    """Return the citation of a registered value, as it was when it was registered."""
+    at = row.citation
+    return Citation(row.key, row.value, row.unit or "-", Location(at.path, at.line), at.row_sha256)

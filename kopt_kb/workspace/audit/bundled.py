@@ -17,7 +17,6 @@ from pathlib import Path
 
 from kopt_kb.errors import KoptError
 from kopt_kb.owned import owned_folder
-from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wire import WireError, parse, read
@@ -30,6 +29,7 @@ from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.reader import read_journal
 from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.registration import citation_of
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["Bundled", "bundle_findings", "is_bundle", "statement_in"]
@@ -201,9 +201,7 @@ def _elsewhere(state: WorkspaceState, here: Registry) -> Iterator[Finding]:
         yield Finding("this-wiki", _JOURNAL, 0, f"this machine's wiki: {error.what}", "nothing to do")
         return
     for row in state.specs.values():
-        at = row.citation
-        cited = Citation(row.key, row.value, row.unit or "-", Location(at.path, at.line), at.row_sha256)
-        held, now = verify(platform.wiki, cited)
+        held, now = verify(platform.wiki, citation_of(row))
         if held in {"changed", "missing"}:
             says = f"{now.value} {now.unit} ({now.grade})" if now is not None else "nothing"
             text = f"{row.key} is {row.value} {row.unit} ({row.grade}) in the bundle, this machine's wiki says {says}"

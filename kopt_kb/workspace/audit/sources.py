@@ -7,12 +7,11 @@ from fractions import Fraction
 
 from kopt_kb.errors import KoptError
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.workspace.audit.findings import Finding, line_of
-from kopt_kb.workspace.journal.setup_events import SpecRow, Target
-from kopt_kb.workspace.registration import target_set
+from kopt_kb.workspace.journal.setup_events import Target
+from kopt_kb.workspace.registration import citation_of, target_set
 from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, targets_now
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -25,7 +24,7 @@ def row_findings(state: WorkspaceState, platform: Platform, readme: str) -> Iter
     """Yield a finding for each registered row that changed, is gone or is refused, and a note for one that moved."""
     blocked = {fault.key: fault for fault in platform.sheet.faults}
     for row in state.specs.values():
-        citation = _citation(row)
+        citation = citation_of(row)
         line = line_of(readme, f"- {row.key}:")
         held, now = verify(platform.wiki, citation)
         fault = blocked.get(row.key) or blocked.get(row.key.partition("[")[0]) or blocked.get(None)
@@ -45,11 +44,6 @@ def row_findings(state: WorkspaceState, platform: Platform, readme: str) -> Iter
         elif held == "moved" and now is not None:
             text = f"{row.key} moved to {now.path}:L{now.line}, unchanged"
             yield Finding("moved", _README, line, text, "nothing to do")
-
-
-def _citation(row: SpecRow) -> Citation:
-    where = Location(row.citation.path, row.citation.line)
-    return Citation(row.key, row.value, row.unit or "-", where, row.citation.row_sha256)
 
 
 def target_findings(state: WorkspaceState, platform: Platform, readme: str) -> Iterator[Finding]:

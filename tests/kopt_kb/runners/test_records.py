@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
+from kopt_kb.kernels.record.model import Buffer, Input, LaunchRecord, View
 from kopt_kb.kernels.record.request import OpRequest, Request
 from kopt_kb.runners import records
 from kopt_kb.runners.records import (
@@ -19,24 +18,10 @@ from kopt_kb.runners.records import (
 )
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import canonical
+from tests.kopt_kb.runners.small_record import CODE, DIGEST, small_record
 
 LAUNCHERS = Path(__file__).resolve().parents[3] / "tests" / "data" / "launchers.py"
 REQUEST = Request(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
-CODE = b"\x7fELF\x02\x01\x01\x00\x07" + bytes(9) + b"\xbe\x00" + bytes(28) + b"\x5a" + bytes(15)
-"""The head of an ELF file for sm_90."""
-
-DIGEST = hashlib.sha256(CODE).hexdigest()
-
-
-def _record(**changes: object) -> LaunchRecord:
-    x, out = View("x", 0, (4,), (1,), "u8"), View("out", 0, (4,), (1,), "u8")
-    step = Launch(DIGEST, "k", (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
-    members: dict[str, object] = {
-        "v": VERSION, "label": "l", "op": "elementwise", "shape": (4,), "dtype": "bf16", "target": "sm_90",
-        "buffers": (Buffer("x", "input", 4, 256, False), Buffer("out", "output", 4, 256, True)),
-        "inputs": (Input("x", x),), "outputs": (out,), "steps": (step,), "codes": {DIGEST: len(CODE)},
-    }  # fmt: skip
-    return LaunchRecord(**{**members, **changes})  # type: ignore[arg-type]
 
 
 def test_facts_come_from_rows(wiki_root: Path) -> None:
@@ -63,7 +48,7 @@ def stored(tmp_path: Path):  # type: ignore[no-untyped-def]
 
 def test_what_can_not_be_replayed(stored, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """A call has no reference; a record that needs the host says so."""
-    folder = stored(_record(op="", shape=(), dtype=""))
+    folder = stored(small_record(op="", shape=(), dtype=""))
     for check in (lambda: packaged_reference(folder), lambda: replay_record(folder, LAUNCHERS)):
         with pytest.raises(BadInput) as caught:
             check()
@@ -89,7 +74,7 @@ def test_a_replay_without_a_gpu_is_missing_and_never_a_pass(stored) -> None:  # 
     torch = pytest.importorskip("torch")
     pytest.importorskip("triton")
     x = View("x", 0, (4,), (1,), "bf16")
-    record = _record(
+    record = small_record(
         buffers=(*tuple(Buffer(one, "input", 8, 256, False) for one in "xy"), Buffer("out", "output", 8, 256, True)),
         inputs=(Input("x", x), Input("y", View("y", 0, (4,), (1,), "bf16"))), outputs=(View("out", 0, (4,), (1,), "bf16"),),
     )  # fmt: skip
@@ -111,4 +96,4 @@ def test_a_reference_that_never_answers_is_ended(  # type: ignore[no-untyped-def
     slow.write_text("import time\n\n\ndef make_inputs(*_, **__):\n    time.sleep(600)\n")
     monkeypatch.setattr(records, "_REFERENCE_S", 2.0)
     with pytest.raises(KoptError, match="longer than 2 s"):
-        replay_record(stored(_record()), slow, checks=1)
+        replay_record(stored(small_record()), slow, checks=1)

@@ -13,29 +13,15 @@ import pytest
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.record.judge import load_record
-from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
+from kopt_kb.kernels.record.model import LaunchRecord, View
 from kopt_kb.kernels.record.request import Answer, OpRequest, Request
 from kopt_kb.runners.replay import makers
 from kopt_kb.runners.replay.makers import Makers, NotRecordedError, make_record, make_records
 from kopt_kb.wire import canonical
+from tests.kopt_kb.runners.small_record import CODE, DIGEST, small_record
 
 LAUNCHERS = Path(__file__).resolve().parents[4] / "tests" / "data" / "launchers.py"
 REQUEST = Request(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
-CODE = b"\x7fELF\x02\x01\x01\x00\x07" + bytes(9) + b"\xbe\x00" + bytes(28) + b"\x5a" + bytes(15)
-"""The head of an ELF file for sm_90."""
-
-DIGEST = hashlib.sha256(CODE).hexdigest()
-
-
-def _record(**changes: object) -> LaunchRecord:
-    x, out = View("x", 0, (4,), (1,), "u8"), View("out", 0, (4,), (1,), "u8")
-    step = Launch(DIGEST, "k", (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
-    members: dict[str, object] = {
-        "v": VERSION, "label": "l", "op": "elementwise", "shape": (4,), "dtype": "bf16", "target": "sm_90",
-        "buffers": (Buffer("x", "input", 4, 256, False), Buffer("out", "output", 4, 256, True)),
-        "inputs": (Input("x", x),), "outputs": (out,), "steps": (step,), "codes": {DIGEST: len(CODE)},
-    }  # fmt: skip
-    return LaunchRecord(**{**members, **changes})  # type: ignore[arg-type]
 
 
 _FAKE = """
@@ -74,9 +60,9 @@ def _says(record: LaunchRecord) -> str:
 
 def test_a_record_is_stored_with_its_code(tmp_path: Path, maker) -> None:  # type: ignore[no-untyped-def]
     """And read back equal; nothing else is left beside it."""
-    maker(f"(folder / '{DIGEST}').write_bytes({CODE!r})\n" + _says(_record()))
+    maker(f"(folder / '{DIGEST}').write_bytes({CODE!r})\n" + _says(small_record()))
     out = tmp_path / "made"
-    assert make_record(REQUEST, out) == load_record(out) == _record()
+    assert make_record(REQUEST, out) == load_record(out) == small_record()
     assert (out / "objects" / DIGEST).read_bytes() == CODE
     assert sorted(one.name for one in tmp_path.iterdir()) == ["made", "maker.py"]
     with pytest.raises(BadInput, match="exists"):
@@ -85,17 +71,17 @@ def test_a_record_is_stored_with_its_code(tmp_path: Path, maker) -> None:  # typ
 
 KEPT = f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
 UNTRUE = {
-    "no code": _says(_record()),
-    "other code": f"(folder / '{DIGEST}').write_bytes(b'else')\n" + _says(_record()),
-    "a link": f"os.symlink('/etc/hostname', folder / '{DIGEST}')\n" + _says(_record()),
+    "no code": _says(small_record()),
+    "other code": f"(folder / '{DIGEST}').write_bytes(b'else')\n" + _says(small_record()),
+    "a link": f"os.symlink('/etc/hostname', folder / '{DIGEST}')\n" + _says(small_record()),
     "a record beyond its buffers": f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
-    + _says(_record(outputs=(View("out", 4, (4,), (1,), "u8"),))),
+    + _says(small_record(outputs=(View("out", 4, (4,), (1,), "u8"),))),
     "PTX": f"(folder / '{hashlib.sha256(b'.version 8.0').hexdigest()}').write_bytes(b'.version 8.0')\n"
-    + _says(_record(codes={hashlib.sha256(b".version 8.0").hexdigest(): 12, DIGEST: len(CODE)})),
-    "another shape": KEPT + _says(_record(shape=(8,))),
-    "another dtype": KEPT + _says(_record(dtype="fp32")),
-    "another target": KEPT + _says(_record(target="sm_80")),
-    "a path of the system": KEPT + _says(_record(codes={DIGEST: len(CODE), "/proc/self/environ": 10})),
+    + _says(small_record(codes={hashlib.sha256(b".version 8.0").hexdigest(): 12, DIGEST: len(CODE)})),
+    "another shape": KEPT + _says(small_record(shape=(8,))),
+    "another dtype": KEPT + _says(small_record(dtype="fp32")),
+    "another target": KEPT + _says(small_record(target="sm_80")),
+    "a path of the system": KEPT + _says(small_record(codes={DIGEST: len(CODE), "/proc/self/environ": 10})),
     "no JSON": "print('hello')",
     "nothing": "",
     "too much": "sys.stdout.write('x' * (5 << 20))",
@@ -154,19 +140,21 @@ def test_a_maker_out_of_step_is_replaced(
     """Silent, too loud or gone: it is ended with what it started, and the next request finds a new one."""
     note = tmp_path / "pid"
     child = f"p = subprocess.Popen(['sleep', '600'])\npathlib.Path({str(note)!r}).write_text(str(p.pid))\n"
-    maker(f"if request['autotune']:\n{textwrap.indent(child + text, '    ')}\n{KEPT}{_says(_record())}")
+    maker(f"if request['autotune']:\n{textwrap.indent(child + text, '    ')}\n{KEPT}{_says(small_record())}")
     monkeypatch.setattr(makers, "_GRACE_S", 1.0)
     with Makers(1, wall_s=1.0) as one:
         made = one.make(replace(REQUEST, autotune=1), tmp_path / "first")
         assert isinstance(made.error, NotRecordedError), made
         _wait_until_gone(int(note.read_text()))
         monkeypatch.setattr(makers, "_GRACE_S", 500.0)  # a busy machine takes its time to start the next one
-        assert one.make(REQUEST, tmp_path / "second").record == _record()
+        assert one.make(REQUEST, tmp_path / "second").record == small_record()
 
 
 def test_many_come_in_order_and_failures_are_results(tmp_path: Path, maker) -> None:  # type: ignore[no-untyped-def]
     """Each request has its own place in the answer, whoever ended first."""
-    maker(f"time.sleep(0.2 / (1 + request['autotune']))\n{KEPT}if request['autotune'] != 2:\n    {_says(_record())}")
+    maker(
+        f"time.sleep(0.2 / (1 + request['autotune']))\n{KEPT}if request['autotune'] != 2:\n    {_says(small_record())}"
+    )
     asked = [(replace(REQUEST, autotune=number), tmp_path / f"made{number}") for number in range(4)]
     found = make_records(asked)
     assert [one.folder.name for one in found] == ["made0", "made1", "made2", "made3"]
