@@ -62,11 +62,15 @@ class CommandProposer:
         return proposal_from_json(text, view, self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PlanProposer:
-    """Offers the hypothesis of one file."""
+    """Offers the hypothesis of one file, once: after the round that tries it there is none left.
+
+    One that a round tried before this proposer was asked first is offered all the same, and refused with its number.
+    """
 
     path: Path
+    _first: int | None = None
 
     @property
     def name(self) -> str:
@@ -74,16 +78,21 @@ class PlanProposer:
         return f"plan {self.path.name}"
 
     def propose(self, view: View) -> Proposal | None:
-        """Return the plan's hypothesis; raises `BadInput` if the file is none."""
+        """Return the plan's hypothesis, or None once it was tried; raises `BadInput` if the file is none."""
+        first = self._first = view.round if self._first is None else self._first
         try:
             text = self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise _refused(f"the plan can't be read: {error}", str(self.path)) from error
-        return proposal_from_json(text, view, self.name)
+        found = proposal_from_json(text, view, self.name)
+        tried = view.earlier(found.category, found.claim)
+        return found if tried is None or tried < first else None
 
 
 def proposal_from_json(text: str, view: View, name: str) -> Proposal:
     """Return the proposal of an answer with category, claim, expected, and source or patch.
+
+    One that was tried already comes without its change, which may be in the incumbent: it is refused by its words.
 
     Raises:
         BadInput: A field is missing or no text, or the patch touches another file or does not apply.
@@ -95,6 +104,9 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
     except ValueError as error:
         raise _refused(f"the answer is not JSON: {error}", name) from error
     answer = _answer(data, name, of_project=view.project is not None)
+    category, claim, expected = (_one_line(answer, key, name) for key in ("category", "claim", "expected"))
+    if view.earlier(category, claim) is not None:
+        return Proposal(category, claim, expected, name, view.incumbent, risk=answer.risk)
     if view.project is not None:
         source = view.project.candidate(view.incumbent, answer, name)
     elif answer.source:
@@ -103,7 +115,6 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
         source = apply_patch(view.incumbent, answer.patch, name)
     if source == view.incumbent:
         raise _refused("the proposal changes nothing", name)
-    category, claim, expected = (_one_line(answer, key, name) for key in ("category", "claim", "expected"))
     return Proposal(category, claim, expected, name, source, risk=answer.risk)
 
 

@@ -104,6 +104,25 @@ def test_step_with_a_plan(workspace: str, tmp_path: Path, capsys: pytest.Capture
     assert found["rounds"][1]["claim"] == "wider"
 
 
+@pytest.mark.parametrize("decision", ["accept", "rollback"])
+def test_a_plan_that_was_tried_exhausts_the_campaign(
+    workspace: str, tmp_path: Path, repo_root: Path, capsys: pytest.CaptureFixture[str], decision: str
+) -> None:
+    """One proposal, one round, one report; the same plan once more is refused with the number of its round."""
+    plan = tmp_path / "plan.json"
+    source = Path(workspace, "kernel.py").read_text().replace('"BLOCK": 32', '"BLOCK": 64')
+    if decision == "accept":
+        source = (repo_root / "kernels" / "rms_norm.py").read_text()
+    plan.write_text(json.dumps({"category": "memory_access", "claim": "wider", "expected": "less", "source": source}))
+    words = ["tune", "run", workspace, "--simulate", "--yes", "--plan", str(plan), "--json"]
+    assert main(words) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["stop"]["reason"] == "exhausted"
+    assert [one["decision"] for one in report["rounds"]] == ["accept", decision]
+    assert main(words) == 1
+    assert "round 1 tried this already" in capsys.readouterr().err
+
+
 def test_an_absent_workspace_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line, exit 2."""
     assert main(["tune", "status", str(tmp_path / "none")]) == 2

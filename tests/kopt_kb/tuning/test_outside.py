@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer, apply_patch, proposal_from_json
-from kopt_kb.tuning.proposals import View
+from kopt_kb.tuning.proposals import Tried, View
 
 VIEW = View("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 1, b"a = 1\nb = 2\n")
 PATCH = "--- a/kernel.py\n+++ b/kernel.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n"
@@ -74,6 +75,20 @@ def test_a_plan_file(tmp_path: Path) -> None:
     assert found is not None and found.proposer == "plan plan.json"
     with pytest.raises(BadInput, match="can't be read"):
         PlanProposer(tmp_path / "none.json").propose(VIEW)
+
+
+def test_a_plan_is_offered_once(tmp_path: Path) -> None:
+    """After its own round there is none left, whatever became of it; one that an earlier round tried is named."""
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({**WORDS, "patch": PATCH}))
+    once = PlanProposer(plan)
+    assert once.propose(VIEW) is not None
+    tried = Tried(1, WORDS["category"], WORDS["claim"], "accept", "R3 improved")
+    after = replace(VIEW, round=2, incumbent=b"a = 1\nb = 3\n", tried=(tried,))
+    assert once.propose(after) is None
+    again = PlanProposer(plan).propose(after)
+    assert again is not None
+    assert after.earlier(again.category, again.claim) == 1
 
 
 HALF = "\ud800"
