@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,10 +114,9 @@ class _Comparison:
         least = torch.finfo(torch.float64 if wide else torch.float32).tiny
         self._step = max(kind.smallest_normal * kind.eps, least) if kind is not None else 0.0
         self._most = kind.max * (1 + kind.eps / 4) if kind is not None else math.inf
-        finite = reference.isfinite()
-        self._size = float(reference.abs().where(finite, reference.new_zeros(())).amax())
         self._error_2 = self._reference_2 = 0.0
         self._nonfinite = 0
+        self._size: float | None = None
         self._block: tuple[float, tuple[int, ...]] = (0.0, ())
         self._element: tuple[float, tuple[int, ...]] = (0.0, ())
 
@@ -137,18 +136,23 @@ class _Comparison:
         )
 
     def _chunk(self, start: int, end: int) -> None:
-        out, wide = self._out[start:end].double(), self._reference[start:end]
-        usable = wide.isfinite() & (out.isfinite() | (wide.abs() < self._most))
-        self._nonfinite += int(self._unlike(out, wide).sum())
-        zero = wide.new_zeros(())
-        both = usable & out.isfinite()
-        error = (out - wide).abs_().where(both, zero)
-        size = wide.abs().where(both, zero)
+        wide = self._reference[start:end]
+        error = (self._out[start:end].double() - wide).abs_()
+        if bool(error.sum().isfinite()):  # both are finite everywhere, and nothing has to be left out
+            size = wide.abs()
+        else:
+            error, size = self._finite(self._out[start:end].double(), wide)
         self._error_2 += float(error.square().sum())
         self._reference_2 += float(size.square().sum())
         floor = self._floor(start, end, size)
         self._blocks(start, error, size, floor)
         self._elements(start, error, size, floor)
+
+    def _finite(self, out: Any, wide: Any) -> tuple[Any, Any]:
+        """Count what is not finite on one side only; return errors and sizes with zeros where either is not."""
+        self._nonfinite += int(self._unlike(out, wide).sum())
+        both, zero = wide.isfinite() & out.isfinite(), wide.new_zeros(())
+        return (out - wide).abs_().where(both, zero), wide.abs().where(both, zero)
 
     def _unlike(self, out: Any, wide: Any) -> Any:
         """Return where one is finite and the other is not, or where they are infinite or NaN in different ways."""
@@ -158,19 +162,30 @@ class _Comparison:
 
     def _floor(self, start: int, end: int, size: Any) -> Any:
         if self._magnitude is None:
-            return size.new_full((), self._roundoff * self._size + self._step)
+            return size.new_full((), self._roundoff * self._largest() + self._step)
         terms = self._magnitude[start:end]
         return terms.where(terms.isfinite(), terms.new_zeros(())) * self._roundoff + self._step
 
+    def _largest(self) -> float:
+        """Return the largest finite number of the reference."""
+        if self._size is None:
+            zero = self._reference.new_zeros(())
+            self._size = float(self._reference.abs().where(self._reference.isfinite(), zero).amax())
+        return self._size
+
     def _blocks(self, start: int, error: Any, size: Any, floor: Any) -> None:
         floor = floor.expand(error.shape)
-        for first, part in _parts(self._width):
-            norms = (one[:, part].square().sum(dim=1).sqrt() for one in (error, size, floor))
-            wrong, whole, allowed = norms
-            share = _shares(wrong - allowed, whole)
-            row = int(share.argmax())
-            if float(share[row]) > self._block[0]:
-                self._block = (float(share[row]), self._place(start + row, first))
+        whole = self._width // BLOCK * BLOCK
+        for first, length in ((0, BLOCK if whole else 0), (whole, self._width - whole)):
+            if length:
+                part = slice(first, whole if length == BLOCK else self._width)
+                wrong, right, allowed = (
+                    one[:, part].unflatten(1, (-1, length)).square().sum(dim=2).sqrt_() for one in (error, size, floor)
+                )
+                share = _shares(wrong - allowed, right)
+                row, block = divmod(int(share.argmax()), share.shape[1])
+                if float(share[row, block]) > self._block[0]:
+                    self._block = (float(share[row, block]), self._place(start + row, first + block * length))
 
     def _elements(self, start: int, error: Any, size: Any, floor: Any) -> None:
         share = _shares(error - floor, size.amax(dim=1, keepdim=True))
@@ -185,11 +200,6 @@ class _Comparison:
             at, rest = divmod(at, extent)
             found.append(rest)
         return tuple(reversed(found))
-
-
-def _parts(width: int) -> Iterator[tuple[int, slice]]:
-    for first in range(0, width, BLOCK):
-        yield first, slice(first, min(first + BLOCK, width))
 
 
 def _shares(error: Any, size: Any) -> Any:

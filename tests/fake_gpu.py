@@ -315,6 +315,9 @@ class FakeDriver:
         self.world.call()
         self._queue += [(self.world.now, seconds, action) for seconds, action in graph]
 
+    def discard(self, graph: Any) -> None:
+        assert isinstance(graph, list)
+
     def export(self, address: int) -> str:
         if not self._facts.ipc:
             return ""

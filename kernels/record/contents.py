@@ -1,14 +1,16 @@
 """The reference's side of an exchange: fresh contents for a judge child's slots, and its outputs held against float64.
 
-Nothing but seeds is kept of what was written: inputs are made again from the seed when their outputs come back.
+Inputs follow from seeds: where memory does not hold those that were written, they are made again when their outputs
+come back.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import secrets
-from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import FindingError, KoptError
@@ -26,6 +28,7 @@ from kopt_kb.kernels.record.exchange import (
     SlotResult,
     Windows,
 )
+from kopt_kb.kernels.record.keeping import Keeping
 from kopt_kb.kernels.record.model import View
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.tolerances import tolerance_of
@@ -34,7 +37,10 @@ from kopt_kb.problem.trials import RANDOM, Trial
 __all__ = ["Contents", "answered", "said", "span_of", "tensor_of"]
 
 _KEPT_SHARE = 0.1
-"""Share of the memory that was free at first which float64 results may take that are kept for the other side."""
+"""Share of the memory that was free at first which inputs, and float64 results, may take that are kept."""
+
+_POOL = 8
+"""Contents of a problem that are used again and again where nothing is decided by what they show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +50,17 @@ class _Content:
     trial: Trial
     part: int
     seed: int
+    pooled: bool = False
+
+
+_Problem = tuple[str, tuple[int, ...], str]
+"""Hash of the reference file, shape, dtype."""
 
 
 @dataclass(slots=True)
 class _Offer:
     asked: Open
+    digest: str
     module: Any
     trials: tuple[Trial, ...]
     slots: dict[int, _Content] = field(default_factory=dict)
@@ -64,15 +76,18 @@ class Contents:
         self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._windows = Windows()
         self._offers: dict[str, _Offer] = {}
-        self._most_kept = int(_KEPT_SHARE * available_bytes(self._device))
-        self._kept: OrderedDict[tuple[str, tuple[int, ...], str, _Content], Any] = OrderedDict()
+        most = int(_KEPT_SHARE * available_bytes(self._device))
+        self._results: Keeping[Any] = Keeping(most)
+        self._inputs: Keeping[Case] = Keeping(most)
+        self._pools: dict[_Problem, list[_Content]] = {}
         self._cases: dict[tuple[str, str, int], Case] = {}
 
     def open(self, asked: Open) -> Opened:
         """Map the windows of an offer and load its reference file."""
         module = load_module(asked.file)
         self._windows.open(asked.slots)
-        self._offers[asked.key] = _Offer(asked, module, trials_of(str(getattr(module, "OP", ""))))
+        digest = hashlib.sha256(Path(asked.file).read_bytes()).hexdigest()
+        self._offers[asked.key] = _Offer(asked, digest, module, trials_of(str(getattr(module, "OP", ""))))
         return Opened()
 
     def close(self, asked: Close) -> Opened:
@@ -86,7 +101,7 @@ class Contents:
     def fill(self, asked: Fill) -> Filled:
         """Write fresh contents, or those that another offer's slots hold."""
         offer = self._offer(asked.key)
-        contents = self._like(asked) if asked.like else [self._drawn(offer, check=asked.check) for _ in asked.slots]
+        contents = self._contents(offer, asked)
         for slot, content in zip(asked.slots, contents, strict=True):
             case = self._case(offer, content)
             windows = offer.asked.slots[slot].inputs
@@ -108,6 +123,23 @@ class Contents:
             raise FindingError(f"nothing was opened as {key[:80]!r}", where="reference", code="KB453")
         return self._offers[key]
 
+    def _contents(self, offer: _Offer, asked: Fill) -> list[_Content]:
+        if asked.like:
+            return self._like(asked)
+        if asked.again:
+            return self._pooled(offer, len(asked.slots))
+        return [self._drawn(offer, check=asked.check) for _ in asked.slots]
+
+    def _pooled(self, offer: _Offer, count: int) -> list[_Content]:
+        """Return contents of the problem's pool in an order that nobody knows, each as rarely as can be."""
+        pool = self._pools.setdefault(_problem(offer), [])
+        while len(pool) < _POOL:
+            pool.append(replace(self._drawn(offer, check=False), pooled=True))
+        drawn: list[_Content] = []
+        while len(drawn) < count:
+            drawn += secrets.SystemRandom().sample(pool, min(_POOL, count - len(drawn)))
+        return drawn
+
     def _like(self, asked: Fill) -> list[_Content]:
         held = self._offer(asked.like).slots
         if missing := [slot for slot in asked.slots if slot not in held]:
@@ -128,10 +160,15 @@ class Contents:
         return offer.queue.pop(0)
 
     def _case(self, offer: _Offer, content: _Content) -> Case:
-        asked = offer.asked
+        """Return the inputs of a content: those that are kept, or made from its seed."""
+        asked, key = offer.asked, (_problem(offer), content)
+        if (kept := self._inputs.find(key)) is not None:
+            return kept
         case = Case(offer.module, asked.shape, asked.dtype, content.trial, content.seed, str(self._device))
         if content.part:
             case.second()
+        if content.trial.parts == 1:  # a case of two runs knows which of them it is at
+            self._inputs.keep(key, case, sum(one.nbytes for one in case.inputs))
         return case
 
     def _result(self, offer: _Offer, slot: int) -> SlotResult:
@@ -159,17 +196,23 @@ class Contents:
         return case
 
     def _reference(self, offer: _Offer, content: _Content, case: Case) -> Any:
-        """Return the float64 result, kept for the other side of a comparison as far as memory goes."""
-        key = (offer.asked.file, offer.asked.shape, offer.asked.dtype, content)
-        if key in self._kept:
-            return self._kept.pop(key)
-        wide = case.reference()
-        held = sum(one.numel() * 8 for one in self._kept.values())
-        while self._kept and held + wide.numel() * 8 > self._most_kept:
-            held -= self._kept.popitem(last=False)[1].numel() * 8
-        if wide.numel() * 8 <= self._most_kept:
-            self._kept[key] = wide
+        """Return the float64 result; kept for the other side of a comparison, or the next use of the pool."""
+        key = _problem(offer), content
+        wide = self._results.find(key)
+        if wide is None:
+            before = [one._version for one in case.inputs]  # torch counts writes to a tensor
+            wide = case.reference()
+            if before != [one._version for one in case.inputs]:
+                self._inputs.drop(key)  # a reference that writes to its inputs: made again next time
+            self._results.keep(key, wide, wide.nbytes)
+        elif not content.pooled:
+            self._results.drop(key)
+            self._inputs.drop(key)
         return wide
+
+
+def _problem(offer: _Offer) -> _Problem:
+    return offer.digest, offer.asked.shape, offer.asked.dtype
 
 
 def _seed() -> int:

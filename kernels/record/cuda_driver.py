@@ -296,6 +296,7 @@ class CudaDriver:
         """Return the graph collected since `capture`, ready to be enqueued."""
         graph = self._call("cuStreamEndCapture", self._stream)
         ready = self._call("cuGraphInstantiate", graph, 0)
+        self._call("cuGraphDestroy", graph)
         self._call("cuGraphUpload", ready, self._stream)
         self.synchronize()
         return ready
@@ -303,6 +304,10 @@ class CudaDriver:
     def enqueue(self, graph: Any) -> None:
         """Enqueue a graph."""
         self._call("cuGraphLaunch", graph, self._stream)
+
+    def discard(self, graph: Any) -> None:
+        """Give back a graph that is done."""
+        self._call("cuGraphExecDestroy", graph)
 
     def export(self, address: int) -> str:
         """Return the IPC handle of an allocation in hex; empty where the device offers none."""

@@ -140,6 +140,9 @@ class Driver(Protocol):
     def enqueue(self, graph: Any) -> None:
         """Enqueue a graph."""
 
+    def discard(self, graph: Any) -> None:
+        """Give back a graph that is done."""
+
     def export(self, address: int) -> str:
         """Return the IPC handle of an allocation in hex; empty where the device offers none."""
 

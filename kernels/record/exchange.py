@@ -104,12 +104,14 @@ class Fill(Wire):
         like: Key of an offer of the same problem whose contents of these slots are to be used again, for two kernels
             that are compared on equal contents; empty: fresh ones.
         check: Whether adversarial contents may be among them; timed launches get plain ones.
+        again: Whether contents of a few seeds that were used before will do: for times that confirm nothing.
     """
 
     key: str
     slots: tuple[int, ...]
     like: str = ""
     check: bool = False
+    again: bool = False
     message: Literal["fill"] = "fill"
 
 

@@ -1,4 +1,4 @@
-"""Replay of a launch record: buffers in random order with guard zones, poison, the steps, and what they left behind.
+"""Replay of a launch record: buffers in random places with guard zones, poison, the steps, and what they left behind.
 
 It imports no candidate, no torch and no triton: a code object is loaded by the driver and launched with the record's
 arguments. Inputs come as bytes; outputs are read as bytes by whoever compares them.
@@ -32,6 +32,12 @@ __all__ = ["GUARD_BYTES", "Left", "Replay"]
 GUARD_BYTES = 64 << 10
 """Bytes before and behind each buffer that no kernel may touch."""
 
+_STEP_BYTES = 4096
+"""Buffers begin at multiples of this behind the first, or of what they are aligned to."""
+
+_SPARE, _MOST_SPARE_BYTES = 8, 512 << 20
+"""Memory beside the buffers that they are moved about in: so many times theirs, at most so many bytes."""
+
 _POISON = b"\xff"
 """All bits set is NaN in every floating type and -1 in every integer."""
 
@@ -62,24 +68,57 @@ class Replay:
         self._record, self._driver, self._code = record, driver, code
         self._base: dict[str, int] = {}
         self._guard: dict[str, bytes] = {}
+        self._arena = 0
+        self._kernels: list[Any] = []
         self._launches: list[tuple[Launch, Any, list[Any], list[Any]]] = []
 
     def __enter__(self) -> Replay:
-        order = list(self._record.buffers)
-        secrets.SystemRandom().shuffle(order)
+        used = sum(self._room(one) for one in self._record.buffers)
+        self._spare = min(_SPARE * used, _MOST_SPARE_BYTES)
+        self._arena = self._driver.allocate(used + self._spare)
         try:
-            for one in order:
-                self._base[one.name] = self._driver.allocate(one.size_bytes + 2 * GUARD_BYTES)
-                self._guard[one.name] = secrets.token_bytes(GUARD_BYTES)
+            self.move()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        while self._base:
-            self._driver.free(self._base.popitem()[1])
+        if self._arena:
+            self._driver.free(self._arena)
+            self._arena = 0
+        self._base.clear()
         self._launches.clear()
+
+    @staticmethod
+    def _room(one: Buffer) -> int:
+        step = max(_STEP_BYTES, one.alignment)
+        return -(-(one.size_bytes + 2 * GUARD_BYTES + step) // step) * step
+
+    def move(self) -> None:
+        """Put the buffers in other places, in another order, with new guard zones; what they hold is lost.
+
+        Where a buffer lies moves the time of a kernel by up to a percent (which memory channels and slices of the cache
+        its lines fall on), whoever is faster: over many places that is noise, in one it would be a bias.
+        """
+        order = list(self._record.buffers)
+        chance = secrets.SystemRandom()
+        chance.shuffle(order)
+        cuts = sorted(chance.randint(0, self._spare // _STEP_BYTES) * _STEP_BYTES for _ in order)
+        at = self._arena
+        for one, cut in zip(order, cuts, strict=True):
+            step = max(_STEP_BYTES, one.alignment)
+            self._base[one.name] = -(-(at + cut + GUARD_BYTES) // step) * step - GUARD_BYTES
+            at += self._room(one)
+        self._launches.clear()
+        self._guarded()
+
+    def _guarded(self) -> None:
+        for one in self._record.buffers:
+            base, guard = self._base[one.name], secrets.token_bytes(GUARD_BYTES)
+            self._guard[one.name] = guard
+            self._driver.write(base, guard)
+            self._driver.write(base + GUARD_BYTES + one.size_bytes, guard)
 
     def load(self) -> None:
         """Load the code objects and encode the arguments."""
@@ -99,7 +138,6 @@ class Replay:
             BadInput: An input is missing or has another size than the record's buffer.
             DriverError: A launch was refused, or failed.
         """
-        self.guard()
         self.poison()
         self.write(inputs)
         self.steps()
@@ -107,13 +145,6 @@ class Replay:
         contents = {name: self.content(named[name]) for name in {view.buffer for view in self._record.outputs}}
         results = tuple(contents[view.buffer] for view in self._record.outputs)
         return Left(results, (*self.guard_faults(), *self.changed(inputs), *self.unclean()))
-
-    def guard(self) -> None:
-        """Write the guard zones."""
-        for one in self._record.buffers:
-            base, guard = self._base[one.name], self._guard[one.name]
-            self._driver.write(base, guard)
-            self._driver.write(base + GUARD_BYTES + one.size_bytes, guard)
 
     def poison(self) -> None:
         """Enqueue what buffers but inputs hold before a launch: poison, or zeros where the record needs them."""
@@ -177,10 +208,12 @@ class Replay:
         return self.place(view.buffer) + view.offset * view.item_bytes
 
     def _prepared(self) -> list[tuple[Launch, Any, list[Any], list[Any]]]:
-        """Return each launch with its kernel and its arguments: loaded and encoded once."""
+        """Return each launch with its kernel, loaded once, and its arguments, encoded once a place."""
+        launches = self._record.launches
+        if not self._kernels:
+            self._kernels = [self._driver.load(self._code(one.code), one.entry, one.shared_bytes) for one in launches]
         if not self._launches:
-            for step in self._record.launches:
-                kernel = self._driver.load(self._code(step.code), step.entry, step.shared_bytes)
+            for step, kernel in zip(launches, self._kernels, strict=True):
                 pairs = [self._argument(one) for one in step.arguments]
                 self._launches.append((step, kernel, [one for one, _ in pairs], [kind for _, kind in pairs]))
         return self._launches

@@ -82,7 +82,6 @@ class Entry:
         try:
             for one in self._sets:
                 one.__enter__()
-                one.guard()
                 one.load()  # never behind a hold: loading may wait for the device
             self.slots = self._offered()
         except BaseException:
@@ -91,6 +90,7 @@ class Entry:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._forget_graphs()
         for one in self._sets:
             one.__exit__()
         if self._arena:
@@ -190,6 +190,7 @@ class Entry:
         """Launch once a slot, in order; with a chain: once on the first slot, then the chain on the others."""
         if any(not 0 <= number < self._count for number in numbers):
             raise BadInput(f"slots {list(numbers)[:8]} of {self._count}", where="judge", code="KB440")
+        self._move()
         one = self._sets[0]
         single = [self._launched([(one, number)], one.steps) for number in (numbers[:1] if self._chain else numbers)]
         if self._chain:
@@ -200,6 +201,18 @@ class Entry:
             tuple(one.whole_s[0] for one in single), tuple(one.host_s[0] for one in single),
             tuple(dict.fromkeys(touched)), self._driver.throttle(), single[-1].empty_s,
         )  # fmt: skip
+
+    def _move(self) -> None:
+        """Give every set of buffers other places; graphs hold addresses and are collected anew."""
+        for one in self._sets:
+            one.move()
+            one.load()
+        self._forget_graphs()
+
+    def _forget_graphs(self) -> None:
+        for graph in self._graphs or ():
+            self._driver.discard(graph)
+        self._graphs = None
 
     def _launched(self, pairs: Sequence[tuple[Replay, int]], steps: Callable[[], None]) -> Turn:
         """Prepare sets of buffers from slots, do what is timed, hand the outputs out."""

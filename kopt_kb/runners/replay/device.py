@@ -42,6 +42,11 @@ class DeviceJudging:
         """A process of it, for the journal; 0 before it has one."""
         return self._held.pid if self._held is not None else 0
 
+    @property
+    def spent_s(self) -> dict[str, float]:
+        """Seconds that its processes' answers took so far, by kind of question."""
+        return dict(self._held.spent_s) if self._held is not None else {}
+
     @contextmanager
     def _judges(self, reference: Path | None, ends_at: float) -> Iterator[Judges]:
         if self._held is None:
@@ -93,7 +98,9 @@ class DeviceJudging:
             raise error
         return error.what
 
-    def time(self, records: Sequence[Path], reference: Path, launches: int, ends_at: float) -> list[Timed]:
+    def time(
+        self, records: Sequence[Path], reference: Path, launches: int, ends_at: float, *, again: bool = False
+    ) -> list[Timed]:
         """Time records of one shape in turn, so many launches each, in an order that changes by chance."""
         turns = min(_TURNS, launches) if len(records) > 1 else 1
         each = -(-launches // turns)
@@ -105,17 +112,17 @@ class DeviceJudging:
                 secrets.SystemRandom().shuffle(order)
                 for number in order:
                     if not problems[number]:
-                        found = self._timed(made, records[number], each)
+                        found = self._timed(made, records[number], each, again=again)
                         times[number] += found.times_s
                         problems[number] = found.problem
         return [Timed((), why) if why else Timed(tuple(one)) for one, why in zip(times, problems, strict=True)]
 
-    def _timed(self, made: Judges, record: Path, launches: int) -> Timed:
+    def _timed(self, made: Judges, record: Path, launches: int, *, again: bool) -> Timed:
         slots = tuple(range(1 + launches))
         try:
             loaded = made.load(_SIDE, record, len(slots))
             try:
-                made.fill(loaded, slots)
+                made.fill(loaded, slots, again=again)
                 turn, _ = made.take(loaded, slots)
                 problems = [*turn.touched, *(one.problem for one in made.compare(loaded, slots) if one.problem)]
             finally:

@@ -107,6 +107,7 @@ class Judges:
         travel: How contents are asked to travel; by files once IPC failed.
         ends_at: Moment of `time.monotonic` after which nothing more is asked.
         faults: What happened to children so far.
+        spent_s: Seconds that answers took so far, by kind of question.
     """
 
     def __init__(self, starting: Starting, reference: Path, folder: Path) -> None:
@@ -117,6 +118,7 @@ class Judges:
         self.travel: Travel = "ipc"
         self.ends_at = math.inf
         self.faults: list[str] = []
+        self.spent_s: dict[str, float] = {}
 
     @property
     def pid(self) -> int:
@@ -171,7 +173,8 @@ class Judges:
     def _asked(self, side: str, question: Wire, kind: type[Answer], limit_s: float) -> Answer:
         self.device(side)
         try:
-            answer = self._sides[side][0].ask(question, kind, self._left_s(limit_s))
+            with self._counted(question):
+                answer = self._sides[side][0].ask(question, kind, self._left_s(limit_s))
         except KoptError as error:
             lost = self._lost(side, error.what)
             self._left_s(limit_s)
@@ -179,6 +182,14 @@ class Judges:
         if answer.fatal:
             raise self._lost(side, answer.error)
         return answer
+
+    @contextmanager
+    def _counted(self, question: Wire) -> Iterator[None]:
+        begin, kind = time.monotonic(), str(getattr(question, "message", ""))
+        try:
+            yield
+        finally:
+            self.spent_s[kind] = self.spent_s.get(kind, 0.0) + time.monotonic() - begin
 
     def _left_s(self, limit_s: float) -> float:
         """Return the seconds that an answer may take; raises `TimeoutError` when none are left."""
@@ -198,7 +209,8 @@ class Judges:
         if self._reference is None:
             self._reference = self._starting.reference()
         try:
-            answer = self._reference.ask(question, kind, self._left_s(_REFERENCE_S))
+            with self._counted(question):
+                answer = self._reference.ask(question, kind, self._left_s(_REFERENCE_S))
         except ChildEndedError as error:
             self._reference = None
             self._left_s(_REFERENCE_S)
@@ -269,9 +281,12 @@ class Judges:
         finally:
             self.ends_at = ends_at
 
-    def fill(self, made: Loading, slots: Sequence[int], like: Loading | None = None, *, check: bool = False) -> None:
-        """Have contents put into slots: fresh ones, those of another loading's slots of these numbers, or a check's."""
-        self._referred(Fill(made.key, tuple(slots), like.key if like else "", check), Filled)
+    def fill(
+        self, made: Loading, slots: Sequence[int], like: Loading | None = None, *, check: bool = False,
+        again: bool = False,
+    ) -> None:  # fmt: skip
+        """Have contents put into slots: fresh ones, those of another loading's slots, a check's, or used ones again."""
+        self._referred(Fill(made.key, tuple(slots), like.key if like else "", check, again), Filled)
         made.unsealed.update(slots)
 
     def compare(self, made: Loading, slots: Sequence[int]) -> tuple[SlotResult, ...]:

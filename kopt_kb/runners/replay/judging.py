@@ -71,8 +71,13 @@ class Judging(Protocol):
     def check(self, record: Path, reference: Path, checks: int, ends_at: float) -> Checked:
         """Replay a record on fresh inputs and compare with the float64 reference."""
 
-    def time(self, records: Sequence[Path], reference: Path, launches: int, ends_at: float) -> list[Timed]:
-        """Time records of one shape in turn, so many launches each."""
+    def time(
+        self, records: Sequence[Path], reference: Path, launches: int, ends_at: float, *, again: bool = False
+    ) -> list[Timed]:
+        """Time records of one shape in turn, so many launches each.
+
+        With `again`, on contents that other records may have seen before: for times that choose and confirm nothing.
+        """
 
     def contest(
         self, sides: Mapping[str, Mapping[str, Path]], reference: Path, threshold: float, ends_at: float

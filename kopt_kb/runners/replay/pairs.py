@@ -22,8 +22,8 @@ __all__ = ["Pair", "Plan", "Quad", "WrongError", "planned"]
 
 SIDES = ("incumbent", "candidate")
 
-_MOST_LAUNCHES = 4
-"""Most timed launches of a letter."""
+_MOST_LAUNCHES, _QUAD_S = 4, 0.1
+"""Most timed launches of a letter; seconds that a quad of more than one a letter may take: a contest has 12 or more."""
 
 _SHORT_S, _CHAIN_S = 10e-6, 50e-6
 """Below the first a kernel is timed as a chain, which takes at least the second."""
@@ -200,24 +200,23 @@ def _disagree(turn: Turn, stamp_s: float, chain: int) -> bool:
 
 
 def planned(judges: Judges, folders: tuple[Path, Path]) -> Plan:
-    """Return how a shape is best timed, from two quads: the cost of a switch, and whether a kernel is short.
+    """Return how a shape is best timed, from two quads: what a launch costs, and whether a kernel is short.
 
-    A letter gets as many launches as cost about what its switch costs.
+    A letter gets as many launches as a quad has time for, contents and comparisons counted: of every letter's launches
+    the first is for nobody.
     """
     sizes = [_contents_bytes(folder) for folder in folders]
     room = _MOST_CONTENTS_BYTES // max(*sizes, 1)
     most = max(1, min(_MOST_LAUNCHES, room // 2 - 1))
     with Pair.of(judges, folders, Plan(most, 0)) as pair:
         pair.quad(1)
-        few, many = pair.quad(1), pair.quad(most)
+        begin = judges.now_s()
+        many = pair.quad(most)
+        took_s = judges.now_s() - begin
     shortest_s = min(statistics.median(one) for one in many.times_s.values())
     if 0 < shortest_s < _SHORT_S:
         return Plan(1, max(2, min(math.ceil(_CHAIN_S / shortest_s) + 1, _MOST_CHAINED, room // 2 - 1)))
-    if most == 1:
-        return Plan(1, 0)
-    low, high = statistics.fmean(few.stamps_s), statistics.fmean(many.stamps_s)
-    launch_s = max((high - low) / (most - 1), 1e-9)
-    return Plan(max(1, min(most, round((low - 2 * launch_s) / launch_s))), 0)
+    return Plan(max(1, min(most, int(_QUAD_S / max(took_s, 1e-9) * (1 + most)) - 1)), 0)
 
 
 def _contents_bytes(folder: Path) -> int:

@@ -130,7 +130,7 @@ class _Search:
             self.folders[key] = made.folder
             try:
                 ends_at = max(searched_by, time.monotonic() + 1.0)
-                (found,) = self.tools.judging.time([made.folder], self.tools.reference, _SAMPLES, ends_at)
+                (found,) = self.tools.judging.time([made.folder], self.tools.reference, _SAMPLES, ends_at, again=True)
                 if not found.problem:
                     return statistics.median(found.times_s)
                 why = found.problem

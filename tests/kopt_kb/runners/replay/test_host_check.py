@@ -14,9 +14,11 @@ from kopt_kb.runners.replay.pairs import Pair, Plan
 Records = Callable[..., Path]
 
 
-@pytest.mark.parametrize(("events", "agrees"), [(-0.105, True), (-0.09, True), (-0.8, False), (0.3, False)])
+@pytest.mark.parametrize(
+    ("events", "agrees"), [(-0.105, True), (-0.09, True), (-0.8, False), (-0.3, False), (-0.02, True)]
+)
 def test_the_hosts_ratio(lab: Any, record: Records, events: float, agrees: bool) -> None:
-    """100 and 90 µs: the flush between launches is subtracted."""
+    """100 and 90 µs: the flush between launches is subtracted; what shows more than the events refutes nothing."""
     judges = lab.judges()
     with Pair.of(judges, (record("plusone__us100"), record("plusone__us90")), Plan(1, 0)) as pair:
         pair.quad()

@@ -51,9 +51,12 @@ class Bench:
             fails = one.config["B"] == 2
             yield one, Made(Path(str(number)), None if fails else record, NotRecordedError("no") if fails else None)
 
-    def time(self, records: Sequence[Path], reference: Path, launches: int, ends_at: float) -> list[Timed]:
+    def time(
+        self, records: Sequence[Path], reference: Path, launches: int, ends_at: float, *, again: bool = False
+    ) -> list[Timed]:
         """Return times; the first look flatters every configuration by a different amount."""
         assert reference.name == "reference.py"
+        assert again is (launches == 5), "what chooses may see contents again, what confirms may not"
         self.timed.append((len(records), launches))
         time.sleep(self.seconds)
         if time.monotonic() > ends_at:
