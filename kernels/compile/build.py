@@ -11,8 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.kernels.compile.decorated import chosen_config, computed_names, configurations, unwrap, values_of
+from kopt_kb.kernels.compile.device import DeviceFacts, standing_in
 from kopt_kb.kernels.compile.disassemble import sass_of, tool_version
-from kopt_kb.kernels.compile.loader import heuristic_names, jit_functions, load_module, unwrap
+from kopt_kb.kernels.compile.importing import Published, load_published
+from kopt_kb.kernels.compile.loader import jit_functions, load_module
 from kopt_kb.kernels.compile.request import (
     Compilation,
     CompileFailed,
@@ -42,13 +45,15 @@ def build(request: CompileRequest) -> list[Compilation]:
         CompileFailed: Triton or the assembler refuses the kernel.
     """
     target = CompileTarget.parse(request.target)
-    activate(target)
-    module = load_module(request.case.file)
-    if isinstance(request.case, OpCase):
-        launches = _launches(module, request.case)
-        return [_compile(one.kernel, kernel_case(one), target, request, tuple(one.grid)) for one in launches]
-    kernel = _pick(jit_functions(module), request.case)
-    return [_compile(kernel, request.case, target, request, ())]
+    facts = DeviceFacts(request.device or target.name, target.name, request.facts)
+    activate(target, facts)
+    with standing_in(facts):
+        if isinstance(request.case, OpCase):
+            launches = _launches(load_module(request.case.file), request.case)
+            return [_compile(one.kernel, kernel_case(one), target, request, tuple(one.grid)) for one in launches]
+        published = load_published(request.case.file)
+        kernel = _pick(published, request.case)
+        return [_compile(kernel, request.case, target, request, ())]
 
 
 def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:
@@ -69,15 +74,26 @@ def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:
         raise BadInput(message, where=case.file, code="KB081") from error
 
 
-def _pick(kernels: Mapping[str, object], case: KernelCase) -> Any:
+def _pick(published: Published, case: KernelCase) -> Any:
+    kernels = jit_functions(published.module)
     if case.kernel in kernels:
         return kernels[case.kernel]
-    if not case.kernel and len(kernels) == 1:
-        return next(iter(kernels.values()))
+    entries = {name: one for name, one in kernels.items() if name not in _called(kernels)} or kernels
+    if not case.kernel and len(entries) == 1:
+        return next(iter(entries.values()))
+    lost = "; ".join(f"line {line}: {why}" for line, why in published.skipped.items())
     if not kernels:
-        raise BadInput("no @triton.jit kernel in the file", where=case.file, code="KB079")
+        what = f"no @triton.jit kernel in the file{f', of which some could not be run: {lost[:300]}' if lost else ''}"
+        raise BadInput(what, where=case.file, code="KB079")
     what = f"no kernel {case.kernel!r}" if case.kernel else "more than one kernel"
-    raise BadInput(what, where=case.file, fix=f"kernels here: {', '.join(kernels)}; write FILE:NAME", code="KB081")
+    fix = f"kernels here: {', '.join(entries)}; name one with --kernel"
+    raise BadInput(what, where=case.file, fix=f"{fix}; not run: {lost[:300]}" if lost else fix, code="KB081")
+
+
+def _called(kernels: Mapping[str, object]) -> set[str]:
+    """Return the kernels that another one of the file calls: device functions, which nobody launches."""
+    own = {name: unwrap(one).fn.__code__ for name, one in kernels.items()}
+    return {name for name in own if any(name in code.co_names for other, code in own.items() if other != name)}
 
 
 def _compile(
@@ -88,73 +104,60 @@ def _compile(
     grid: tuple[int, ...],
 ) -> Compilation:
     where = f"{case.file}:{case.kernel or unwrap(kernel).__name__}"
-    configured = _with_config(kernel, case, where)
-    bound = _bind(kernel, configured, where)
+    values = _values(kernel, case, where)
     start = time.perf_counter()
     with _stop_early(target, request.shared_limit_bytes, where):
-        compiled, log = _run(kernel, bound, configured.options, where)
+        compiled, log = _run(kernel, values, where)
     compiled_at = time.perf_counter()
     assembly = compiled.asm.get("amdgcn", "")
     if request.disassemble and "cubin" in compiled.asm:
         assembly = sass_of(compiled.asm["cubin"])
     seconds = {"compile": compiled_at - start, "disassemble": time.perf_counter() - compiled_at}
     found = _result(compiled, target, assembly, log, seconds, grid)
-    return replace(found, arguments=_arguments(kernel, configured, compiled.src))
+    return replace(found, arguments=_arguments(_given(kernel, case, where), compiled.src))
 
 
-def _with_config(kernel: Any, case: KernelCase, where: str) -> KernelCase:
-    """Return the case with an autotune config's values filled in, when `autotune_config` chooses one."""
-    options = dict(case.options)
-    index = options.pop("autotune_config", None)
-    if index is None:
-        return case
-    configs = getattr(kernel, "configs", [])
-    if not isinstance(index, int) or not 0 <= index < len(configs):
-        raise BadInput(f"no autotune config {index}", where=where, fix=f"the kernel has {len(configs)}", code="KB082")
-    chosen = configs[index]
-    own = {"num_warps": chosen.num_warps, "num_stages": chosen.num_stages, "num_ctas": chosen.num_ctas}
-    return KernelCase(case.file, case.kernel, case.args, {**chosen.kwargs, **case.constexprs}, {**own, **options})
-
-
-def _bind(kernel: Any, case: KernelCase, where: str) -> dict[str, object]:
-    """Return every parameter's value by name, or name all that is missing or superfluous."""
-    jit, computed = unwrap(kernel), heuristic_names(kernel)
-    dynamic = [param for param in jit.params if not param.is_constexpr]
+def _given(kernel: Any, case: KernelCase, where: str) -> dict[str, Given]:
+    """Return what run-time parameters were given, by name."""
     if isinstance(case.args, Mapping):
-        given = dict(case.args)
-    else:
-        if len(case.args) > len(dynamic):
-            count = f"{len(case.args)} arguments for {len(dynamic)} run-time parameters"
-            raise BadInput(count, where=where, fix=f"parameters: {', '.join(p.name for p in dynamic)}", code="KB081")
-        given = {param.name: value for param, value in zip(dynamic, case.args, strict=False)}
-    values: dict[str, object] = {name: argument(number(value)) for name, value in given.items()}
+        return dict(case.args)
+    dynamic = [param.name for param in unwrap(kernel).params if not param.is_constexpr]
+    if len(case.args) > len(dynamic):
+        count = f"{len(case.args)} arguments for {len(dynamic)} run-time parameters"
+        raise BadInput(count, where=where, fix=f"parameters: {', '.join(dynamic)}", code="KB081")
+    return dict(zip(dynamic, case.args, strict=False))
+
+
+def _values(kernel: Any, case: KernelCase, where: str) -> dict[str, object]:
+    """Return every parameter's and option's value by name, or name all that is missing or superfluous."""
+    jit, options = unwrap(kernel), dict(case.options)
+    index = options.pop("autotune_config", None)
+    config = chosen_config(kernel, index if isinstance(index, int) else -1, where) if index is not None else None
+    values: dict[str, object] = {name: argument(number(value)) for name, value in _given(kernel, case, where).items()}
     values |= {name: constant(value) for name, value in case.constexprs.items()}
     names = [param.name for param in jit.params]
     if unknown := sorted(set(values) - set(names)):
         raise BadInput(
             f"unknown argument {', '.join(unknown)}", where=where, fix=f"parameters: {', '.join(names)}", code="KB081"
         )
-    given_or_computed = {*values, *computed}
-    missing = [p for p in jit.params if p.name not in given_or_computed and p.default is inspect.Parameter.empty]
+    filled = {*values, *computed_names(kernel), *(config.all_kwargs() if config is not None else ())}
+    missing = [p for p in jit.params if p.name not in filled and p.default is inspect.Parameter.empty]
     if missing:
         text = ", ".join(f"{p.name} (constexpr)" if p.is_constexpr else p.name for p in missing)
-        raise BadInput(f"missing argument {text}", where=where, fix="give a value for each", code="KB081")
-    return values
+        many = len(configurations(kernel))
+        fix = f"give a value for each{f', or --autotune N: the kernel has {many} configurations' if many else ''}"
+        raise BadInput(f"missing argument {text}", where=where, fix=fix, code="KB081")
+    return values_of(kernel, {**values, **options}, config, where)
 
 
-def _run(
-    kernel: Any,
-    values: Mapping[str, object],
-    options: Mapping[str, object],
-    where: str,
-) -> tuple[Any, str]:
+def _run(kernel: Any, values: Mapping[str, object], where: str) -> tuple[Any, str]:
     """Compile through Triton's own launch path, stopping before the launch; return kernel and ptxas log."""
-    entry = kernel.fn if hasattr(kernel, "configs") else kernel
-    unwrap(kernel).device_caches.clear()
+    entry = unwrap(kernel)
+    entry.device_caches.clear()
     captured = io.StringIO()
     try:
         with contextlib.redirect_stdout(captured):
-            compiled = entry.run(grid=(1,), warmup=True, **values, **options)
+            compiled = entry.run(grid=(1,), warmup=True, **values)
     except KoptError:
         raise
     except Exception as error:
@@ -246,10 +249,8 @@ def _result(
     )
 
 
-def _arguments(kernel: Any, case: KernelCase, source: Any) -> tuple[tuple[str, Given], ...]:
+def _arguments(given: Mapping[str, Given], source: Any) -> tuple[tuple[str, Given], ...]:
     """Return the run-time parameters with what they were given, in the order of the IR."""
-    dynamic = [param.name for param in unwrap(kernel).params if not param.is_constexpr]
-    given = dict(case.args) if isinstance(case.args, Mapping) else dict(zip(dynamic, case.args, strict=False))
     kept = [name for name, kind in source.signature.items() if kind != "constexpr"]
     return tuple((name, given.get(name)) for name in kept)
 

@@ -7,11 +7,11 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.kernels.compile.decorated import unwrap
 
-__all__ = ["heuristic_names", "jit_functions", "load_module", "unwrap"]
+__all__ = ["jit_functions", "load_module"]
 
 _LOADED: dict[Path, tuple[str, ModuleType]] = {}
 
@@ -58,27 +58,6 @@ def _import(path: Path, digest: str) -> ModuleType:
 def _line(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
-
-
-def unwrap(kernel: Any) -> Any:
-    """Return the JITFunction under autotune and heuristics decorators, or None for anything else."""
-    from triton.runtime.jit import JITFunction
-
-    while not isinstance(kernel, JITFunction):
-        kernel = getattr(kernel, "fn", None)
-        if kernel is None:
-            return None
-    return kernel
-
-
-def heuristic_names(kernel: Any) -> tuple[str, ...]:
-    """Return the parameters that `triton.heuristics` decorators fill in at a launch."""
-    names: list[str] = []
-    while hasattr(kernel, "fn"):
-        values = getattr(kernel, "values", None)
-        names += list(values) if isinstance(values, dict) else []
-        kernel = kernel.fn
-    return tuple(names)
 
 
 def jit_functions(module: ModuleType) -> dict[str, object]:

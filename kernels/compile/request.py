@@ -101,12 +101,16 @@ class CompileRequest(Wire):
         target: Public target name.
         disassemble: Whether SASS is wanted (AMDGCN text comes anyway).
         shared_limit_bytes: Give up before the assembler when a block needs more shared memory than this.
+        device: Name of the product, for modules that ask; empty: the target's.
+        facts: Sourced properties of the device by torch's names, for modules that ask.
     """
 
     case: KernelCase | OpCase
     target: str
     disassemble: bool = True
     shared_limit_bytes: int | None = None
+    device: str = ""
+    facts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

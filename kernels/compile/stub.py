@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NoReturn
 
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
 from kopt_kb.errors import MissingTool
+from kopt_kb.kernels.compile.device import DeviceFacts
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.launch_case import Scalar, TensorSpec
 
@@ -21,12 +23,49 @@ def gpu_target(target: CompileTarget) -> GPUTarget:
     return GPUTarget(target.backend, target.arch, target.warp_size)
 
 
-class StubDriver(DriverBase):  # type: ignore[misc] # triton is untyped
-    """Names a target and refuses everything that needs a device."""
+_FACTS = {
+    "max_shared_mem": "shared_memory_per_block_optin",
+    "max_num_regs": "regs_per_multiprocessor",
+    "multiprocessor_count": "multi_processor_count",
+    "warpSize": "warp_size",
+    "sm_clock_rate": "clock_rate",
+    "mem_clock_rate": "memory_clock_rate",
+    "mem_bus_width": "memory_bus_width",
+}
+"""What Triton's drivers call a property of the device → what torch calls it."""
 
-    def __init__(self, target: CompileTarget) -> None:
+
+class _Known(dict[str, int]):
+    """The properties that Triton's driver lists; one that nobody has is an error that names it."""
+
+    def __init__(self, facts: DeviceFacts) -> None:
+        super().__init__({name: facts.values[one] for name, one in _FACTS.items() if one in facts.values})
+        self._facts = facts
+
+    def __missing__(self, name: str) -> int:
+        if name not in _FACTS:
+            raise KeyError(name)
+        return self._facts.value(_FACTS[name])
+
+
+class _Utils:
+    """The part of Triton's driver that knows properties; nothing is loaded or launched."""
+
+    def __init__(self, facts: DeviceFacts) -> None:
+        self._facts = facts
+
+    def get_device_properties(self, _device: int = 0) -> dict[str, int]:
+        """Return what is known of the device."""
+        return _Known(self._facts)
+
+
+class StubDriver(DriverBase):  # type: ignore[misc] # triton is untyped
+    """Names a target and its device's sourced facts, and refuses everything that needs a device."""
+
+    def __init__(self, target: CompileTarget, facts: DeviceFacts | None = None) -> None:
         super().__init__()
         self._target = gpu_target(target)
+        self.utils = _Utils(facts or DeviceFacts(target.name, target.name))
 
     @classmethod
     def is_active(cls) -> bool:
@@ -52,9 +91,17 @@ class StubDriver(DriverBase):  # type: ignore[misc] # triton is untyped
         """Return the default stream."""
         return device
 
-    def get_active_torch_device(self) -> NoReturn:
-        """Refuse: there is no device."""
-        raise MissingTool("the module asks for a GPU while it is imported", where="compile", code="KB125")
+    def get_active_torch_device(self) -> object:
+        """Return the name of the device that is compiled for; nothing can be put on it."""
+        import torch
+
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> object:
+        """Return the part of torch that a module asks about its device."""
+        import torch
+
+        return torch.cuda
 
     def get_benchmarker(self) -> NoReturn:
         """Refuse: nothing can be timed here."""
@@ -84,24 +131,40 @@ class _Pointer:
         self.dtype = _Dtype(spec.triton_dtype)
         self.shape = list(spec.shape)
         self._strides = list(spec.element_strides)
-        self._span_bytes = spec.span_bytes
+        self._span_bytes, self._element_bytes = spec.span_bytes, spec.element_bytes
         self._offset_bytes = offset_bytes
 
     def data_ptr(self) -> int:
         """Return an address that tells how far the tensor is from an aligned one."""
         return self._offset_bytes
 
-    def stride(self) -> list[int]:
-        """Return the strides in elements."""
-        return self._strides
+    def stride(self, dim: int | None = None) -> Any:
+        """Return the strides in elements, or one of them."""
+        return self._strides if dim is None else self._strides[dim]
+
+    def size(self, dim: int | None = None) -> Any:
+        """Return the extents, or one of them."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return math.prod(self.shape)
+
+    def element_size(self) -> int:
+        """Return the bytes of an element."""
+        return self._element_bytes
+
+    def is_contiguous(self) -> bool:
+        """Return whether the elements lie densely in the order of their indices."""
+        return self._strides == [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
 
     def ptr_range(self) -> int:
         """Return the bytes reachable from the pointer (Triton's hook for 32-bit buffer offsets)."""
         return self._span_bytes
 
 
-def activate(target: CompileTarget) -> None:
-    """Make Triton compile for that target in this process.
+def activate(target: CompileTarget, facts: DeviceFacts | None = None) -> None:
+    """Make Triton compile for that target in this process, and answer for its device from facts.
 
     On AMD the real launcher adds `tt.pointer_range=32` to tensors under 2 GiB, by a check that imports
     torch; the same check without torch is put in its place.
@@ -110,7 +173,7 @@ def activate(target: CompileTarget) -> None:
     from triton.runtime.driver import driver
 
     HIPBackend.is_within_2gb = staticmethod(_is_within_2gb)
-    driver.set_active(StubDriver(target))
+    driver.set_active(StubDriver(target, facts))
 
 
 def _is_within_2gb(arg: Any) -> bool:

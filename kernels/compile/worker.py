@@ -7,7 +7,7 @@ import sys
 import warnings
 from typing import BinaryIO
 
-from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.frames import Outcome, request_of, said
 from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest
 
@@ -27,8 +27,9 @@ def answer(job: CompileRequest) -> Outcome:
     except ImportError as error:
         if any(sign in str(error) for sign in ("failed to map segment", "annot allocate memory")):
             return _out_of_memory()
-        what = f"{error.name or error} is not installed"
-        return MissingTool(what, where="compile", fix="pip install 'kopt-kb[static]'", code="KB120")
+        from kopt_kb.kernels.compile.importing import missing_package
+
+        return missing_package(error, "compile")
     except Exception as error:  # noqa: BLE001 - a worker must answer whatever happens
         return BadInput(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}", where="compile", code="KB084")
 

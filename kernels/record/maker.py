@@ -7,7 +7,6 @@ the launcher prints goes nowhere.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import inspect
 import os
 import sys
@@ -53,16 +52,16 @@ def _where(request: Request) -> str:
 
 
 def _record(request: Request) -> Any:
+    from kopt_kb.kernels.compile.device import DeviceFacts
     from kopt_kb.kernels.compile.stub import activate
     from kopt_kb.kernels.compile.target import CompileTarget
     from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
-    from kopt_kb.kernels.record.stand_ins import DeviceFacts
     from kopt_kb.kernels.record.trace import Trace
     from kopt_kb.kernels.record.triton_launches import Launches
 
     target = CompileTarget.parse(request.target)
-    activate(target)
-    facts = DeviceFacts(request.device, _capability(target.arch), request.facts)
+    facts = DeviceFacts(request.device, target.name, request.facts)
+    activate(target, facts)
     trace = Trace(facts)
     launches = Launches(trace, Path(request.folder), autotune=request.autotune)
     call, label = _call(request, trace, facts)
@@ -118,11 +117,6 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     return value
 
 
-def _capability(arch: object) -> tuple[int, int]:
-    number = "".join(one for one in str(arch) if one.isdigit()) or "0"
-    return int(number[:-1] or 0), int(number[-1])
-
-
 class _Call:
     """A function with its arguments; `tensors` are those of them that lie on the device."""
 
@@ -154,7 +148,7 @@ class _Call:
 
 
 def _call(request: Request, trace: Any, facts: Any) -> tuple[_Call, str]:
-    from kopt_kb.kernels.record.stand_ins import stand_ins
+    from kopt_kb.kernels.compile.device import stand_ins
 
     with stand_ins(facts):
         if isinstance(request.what, OpRequest):
@@ -212,17 +206,9 @@ def _free_call(what: CallRequest, trace: Any) -> tuple[_Call, str]:
 
 
 def _module(place: str) -> ModuleType:
-    from kopt_kb.kernels.compile.loader import load_module
+    from kopt_kb.kernels.compile.importing import import_name, load_published
 
-    if place.endswith(".py"):
-        return load_module(place)
-    try:
-        return importlib.import_module(place)
-    except ImportError:
-        raise
-    except Exception as error:
-        text = " ".join(str(error).split())[:300]
-        raise BadInput(f"import fails: {type(error).__name__}: {text}", where=place, code="KB084") from error
+    return load_published(place).module if place.endswith(".py") else import_name(place)
 
 
 def _sources(module: ModuleType) -> dict[str, str]:

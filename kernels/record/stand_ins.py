@@ -1,17 +1,8 @@
-"""Stand-ins for the GPU that is not there: torch's device queries answer from sourced facts, indexing works on fakes.
-
-A CPU build of torch refuses everything that would start CUDA. A launcher asks for few of these things: the number of
-SMs, the capability, the current device and stream. Their answers are the facts that whoever records hands in; a fact
-that nobody has is an error that names it, never a guess.
-"""
+"""Fake CUDA tensors in a CPU build of torch: indexing, moves between devices, and reads of values that nobody has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from typing import Any
-from unittest import mock
 
 import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
@@ -20,104 +11,11 @@ from torch.overrides import TorchFunctionMode
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.record.model import Keywords
 
-__all__ = ["ADDRESSES", "DeviceFacts", "indexing", "stand_ins"]
+__all__ = ["ADDRESSES", "indexing"]
 
-
-@dataclass(frozen=True, slots=True)
-class DeviceFacts:
-    """What is known of the device that is recorded for.
-
-    Attributes:
-        name: Name of the product or target.
-        capability: Compute capability, or the numbers of the gfx target.
-        values: Attribute of torch's device properties → value, such as multi_processor_count; sourced, so may be few.
-    """
-
-    name: str
-    capability: tuple[int, int]
-    values: Mapping[str, int] = field(default_factory=dict)
-
-
-_PROPERTIES = frozenset(
-    {
-        "L2_cache_size", "clock_rate", "is_integrated", "is_multi_gpu_board", "max_threads_per_block",
-        "max_threads_per_multi_processor", "memory_bus_width", "memory_clock_rate", "multi_processor_count",
-        "regs_per_multiprocessor", "shared_memory_per_block", "shared_memory_per_block_optin",
-        "shared_memory_per_multiprocessor", "total_memory", "uuid", "warp_size",
-    }
-)  # fmt: skip
-"""What torch's device properties have, beside name and capability."""
 
 ADDRESSES = 1 << 60
 """Where the pretended addresses of tensors begin: no number of elements or bytes is as large."""
-
-
-class _Properties:
-    """torch's device properties, as far as they are known."""
-
-    def __init__(self, facts: DeviceFacts) -> None:
-        self._facts = facts
-        self.name = facts.name
-        self.major, self.minor = facts.capability
-        self.gcnArchName = facts.name
-
-    def __getattr__(self, name: str) -> int:
-        facts: DeviceFacts = self.__dict__["_facts"]
-        if name not in _PROPERTIES:  # as torch answers, so that a launcher may look for names of other versions
-            raise AttributeError(name)
-        if name not in facts.values:
-            raise BadInput(
-                f"the launcher asks for {name} of the device, and no sourced value is known for {facts.name}",
-                where="record",
-                fix="name a product with --platform whose page has it",
-                code="KB442",
-            )
-        return facts.values[name]
-
-
-class _Stream:
-    cuda_stream = 0
-
-    def synchronize(self) -> None:
-        """Do nothing: there is no device."""
-
-    def wait(self, *_: object) -> None:
-        """Do nothing: there is nothing to wait for."""
-
-    wait_stream = wait_event = record_event = wait
-
-
-@contextmanager
-def stand_ins(facts: DeviceFacts) -> Iterator[None]:
-    """Answer torch's questions about the GPU from facts while the block runs."""
-    properties, cuda = _Properties(facts), torch.cuda
-    answers: Mapping[str, Callable[..., object]] = {
-        "is_available": lambda: True,
-        "device_count": lambda: 1,
-        "current_device": lambda: 0,
-        "get_device_name": lambda *_: facts.name,
-        "get_device_capability": lambda *_: facts.capability,
-        "get_device_properties": lambda *_: properties,
-        "current_stream": lambda *_: _Stream(),
-        "default_stream": lambda *_: _Stream(),
-        "synchronize": lambda *_: None,
-        "set_device": lambda *_: None,
-        "device": lambda *_: nullcontext(),
-        "stream": lambda *_: nullcontext(),
-        "is_bf16_supported": lambda *_, **__: facts.capability >= (8, 0),
-        "is_current_stream_capturing": lambda: False,
-        "_lazy_init": lambda: None,
-    }
-    patches: list[Any] = [mock.patch.object(cuda, name, answer) for name, answer in answers.items()]
-    # Fake tensors start the real device for autograd where one is said to be available; nothing here needs that.
-    patches.append(mock.patch("torch._subclasses.fake_tensor.init_gpu_context", return_value=None))
-    for one in patches:
-        one.start()
-    try:
-        yield
-    finally:
-        for one in reversed(patches):
-            one.stop()
 
 
 def _viewed(tensor: torch.Tensor, index: Any) -> torch.Tensor:

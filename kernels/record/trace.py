@@ -18,8 +18,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.compile.device import DeviceFacts, stand_ins
 from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Keywords, Step, View
-from kopt_kb.kernels.record.stand_ins import DeviceFacts, indexing, stand_ins
+from kopt_kb.kernels.record.stand_ins import indexing
 from kopt_kb.problem.dtypes import format_of
 
 __all__ = ["Trace", "dtype_name", "on_device"]

@@ -9,7 +9,8 @@ from kopt_kb.errors import BadInput
 pytestmark = pytest.mark.triton
 pytest.importorskip("triton")
 
-from kopt_kb.kernels.compile.loader import jit_functions, load_module, unwrap  # noqa: E402
+from kopt_kb.kernels.compile.decorated import unwrap  # noqa: E402
+from kopt_kb.kernels.compile.loader import jit_functions, load_module  # noqa: E402
 
 SOURCE = "import triton\n@triton.jit\ndef second(x):\n    pass\n@triton.jit\ndef {name}(x):\n    pass\n"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.errors import MissingTool
+from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.kernels.compile.device import DeviceFacts
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.launch_case import TensorSpec
 
@@ -18,11 +19,21 @@ def test_the_driver_names_the_target():
     assert (found.backend, found.arch, found.warp_size) == ("hip", "gfx942", 64)
 
 
-@pytest.mark.parametrize("method", ["get_active_torch_device", "get_benchmarker"])
-def test_what_needs_a_device_is_refused(method):
-    """No silent stand-in for a GPU."""
+def test_what_needs_a_device_is_refused():
+    """No silent stand-in for a clock."""
     with pytest.raises(MissingTool, match="GPU"):
-        getattr(stub.StubDriver(CompileTarget.parse("sm_80")), method)()
+        stub.StubDriver(CompileTarget.parse("sm_80")).get_benchmarker()
+
+
+def test_properties_are_facts_and_the_rest_is_named():
+    """As Triton's drivers call them; what nobody has is an error that names it, what no driver has is a KeyError."""
+    facts = DeviceFacts("H20", "sm_90", {"shared_memory_per_block_optin": 232448})
+    known = stub.StubDriver(CompileTarget.parse("sm_90"), facts).utils.get_device_properties(0)
+    assert known["max_shared_mem"] == 232448
+    with pytest.raises(BadInput, match="multi_processor_count of the device, and no sourced value is known for H20"):
+        _ = known["multiprocessor_count"]
+    with pytest.raises(KeyError):
+        _ = known["colour"]
 
 
 def test_a_pointer_knows_its_type_and_span():

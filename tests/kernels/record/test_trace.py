@@ -8,15 +8,15 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch")
 
 from kopt_kb.errors import BadInput  # noqa: E402
+from kopt_kb.kernels.compile.device import DeviceFacts  # noqa: E402
 from kopt_kb.kernels.record.model import Copy, Fill  # noqa: E402
-from kopt_kb.kernels.record.stand_ins import DeviceFacts  # noqa: E402
 from kopt_kb.kernels.record.trace import Trace, dtype_name  # noqa: E402
 
 
 @pytest.fixture
 def trace() -> Trace:
     """A trace for a device without facts."""
-    return Trace(DeviceFacts("Test", (9, 0)))
+    return Trace(DeviceFacts("Test", "sm_90"))
 
 
 @pytest.mark.parametrize(
