@@ -44,6 +44,7 @@ DOCUMENTS: dict[str, str] = {
     "proposer_answer": "tuning.proposals:Answer",
     "problem": "problem.problem:Problem",
     "render": "workspace.views.render:RenderReport",
+    "profile_gap": "analysis.gap.document:Gaps",
     "recorded_roofline": "analysis.roofline.recorded:RecordedRoofline",
     "roofline": "analysis.roofline.roofline:Roofline",
     "roofline_kernels": "static.kernel_roofline:KernelRooflines",
@@ -64,7 +65,7 @@ DOCUMENTS: dict[str, str] = {
 
 DATED = {
     "compare", "list", "lookup", "lookup_group", "occupancy", "occupancy_record", "roofline", "roofline_kernels",
-    "rooflines", "wiki_check", "wiki_conflicts", "wiki_diff", "wiki_import_check",
+    "profile_gap", "rooflines", "wiki_check", "wiki_conflicts", "wiki_diff", "wiki_import_check",
 }  # fmt: skip
 """Documents that carry values of the wiki: commands add the version and date of the data."""
 

@@ -2,6 +2,7 @@
 
 kb profile read report.ncu-rep --platform H200_SXM
 kb profile diff old.csv new.csv --kernel 'gemm.*' --threshold 5
+kb profile gap report.ncu-rep --op gemm --shape 4097x4097x4097 --dtype bf16
 kb profile run --kernel 'gemm.*' -- python train.py
 kb profile explain BN-UNCOALESCED
 """
@@ -11,13 +12,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from kopt_kb.cli import profile_diff, profile_explain, profile_read, profile_roofline, profile_run
+from kopt_kb.cli import profile_diff, profile_explain, profile_gap, profile_read, profile_roofline, profile_run
 
 __all__ = ["add_arguments", "run"]
 
 _ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "read": profile_read.run,
     "diff": profile_diff.run,
+    "gap": profile_gap.run,
     "roofline": profile_roofline.run,
     "run": profile_run.run,
     "explain": profile_explain.run,
@@ -29,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     profile_read.add_arguments(commands.add_parser("read", help="judge the kernels of reports", allow_abbrev=False))
     profile_diff.add_arguments(commands.add_parser("diff", help="compare reports with a baseline", allow_abbrev=False))
+    profile_gap.add_arguments(
+        commands.add_parser("gap", help="say where the time above the roof went", allow_abbrev=False)
+    )
     profile_roofline.add_arguments(
         commands.add_parser("roofline", help="draw the kernels of a report under its roofs", allow_abbrev=False)
     )

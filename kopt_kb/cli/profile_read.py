@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
+from kopt_kb.analysis.gap.account import GapCase, account
 from kopt_kb.analysis.profile import KernelProfile, Source
 from kopt_kb.analysis.profile.join import Counterparts, with_counters
 from kopt_kb.analysis.readers.common.base import without_collection
@@ -108,7 +109,8 @@ def judge_reports(
     for one in _joined(timed, counted):
         product = product_of(one, registry, platform)
         resident = with_residency(one, product, registry)
-        judged.append(Judged(resident, classify(resident, product), product))
+        gap = account(GapCase.of_profile(resident, product))
+        judged.append(Judged(resident, classify(resident, product), product, gap))
     return JudgedReports(reports, by_time(judged), timelines)
 
 
@@ -145,6 +147,7 @@ def documents(judged: list[Judged]) -> list[dict[str, JSON]]:
             "time_share": share,
             "platform": None if one.platform is None else one.platform.id,
             "verdict": one.verdict.to_json(),
+            "gap": None if one.gap is None else one.gap.to_json(),
         }
         for one, share in zip(judged, shares_of(judged), strict=True)
     ]

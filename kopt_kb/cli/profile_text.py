@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.profile import HotSpot, KernelProfile, StoredRule
 from kopt_kb.analysis.rules import Verdict
 from kopt_kb.cli.output import printable, table
@@ -37,11 +38,12 @@ _OF_AMD = frozenset({"MFMA %", "VALU %", "LDS %", "L1 %", "L2 %", "wait %"})
 
 
 class Judged(NamedTuple):
-    """A kernel of a report with its verdict and the product it ran on."""
+    """A kernel of a report with its verdict, the product it ran on, and where its time above the roof went."""
 
     profile: KernelProfile
     verdict: Verdict
     platform: Platform | None = None
+    gap: Gap | None = None
 
 
 def total_s(one: Judged) -> float:
@@ -123,6 +125,7 @@ def _block(group: Sequence[Judged], whole_s: float) -> str:
         lines += [f"    Worth: {limiter} {worth}" for limiter, worth in one.verdict.worth.items()]
         near = [roof for roof in one.verdict.headroom if roof.of_limiter or roof.share >= _NEAR]
         lines += [f"    Headroom: {roof}" for roof in near]
+        lines += [f"    Gap: {one.gap.summary()}"] if one.gap is not None and one.gap.summary() else []
         lines += [f"    Doubt: {doubt}" for doubt in one.verdict.doubts]
         lines += [f"    Profiler: {rule}" for rule in _rules(one.profile.rules)]
     if len(group) > _KERNELS_SHOWN:

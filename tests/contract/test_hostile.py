@@ -65,6 +65,7 @@ WORDS: dict[str, list[str]] = {
     "profile read": ["report.csv"],
     "profile run": ["--dry-run", "--tool", "ncu", "--", "echo"],
     "profile diff": ["report.csv", "report.csv"],
+    "profile gap": ["report.csv"],
     "profile roofline": ["report.csv"],
     "profile explain": ["memory-bandwidth"],
     "explain": [],
