@@ -41,12 +41,22 @@ def repo_root() -> Path:
 @pytest.fixture(scope="session")
 def fake() -> ModuleType:
     """tests/fake_gpu.py as a module."""
-    if "fake_gpu" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("fake_gpu", Path(__file__).with_name("fake_gpu.py"))
+    return _module("fake_gpu")
+
+
+@pytest.fixture(scope="session")
+def ncu() -> ModuleType:
+    """tests/fake_ncu.py as a module."""
+    return _module("fake_ncu")
+
+
+def _module(name: str) -> ModuleType:
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
         assert spec is not None and spec.loader is not None
-        sys.modules["fake_gpu"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["fake_gpu"])
-    return sys.modules["fake_gpu"]
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
 
 
 @pytest.fixture

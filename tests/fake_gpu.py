@@ -3,7 +3,7 @@
 A kernel's entry says what it does and how long it takes: `plusone__us36` writes every byte of its first tensor plus one
 into its second and takes 36 µs. Time drifts, clocks step and switching between processes costs as a `World` says; a
 world can be shared by the devices of several processes that live in one. Run as a program it is a judge child on such
-a device (`--serve CLOCK`), or a reference process (`--reference`).
+a device (`--serve CLOCK`), a reference process (`--reference`), or a replay for a profiler (`--profiled JOB`).
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ from kopt_kb.kernels.record.exchange import (
 )
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, TensorMapArg, View
+from kopt_kb.kernels.record.reference import Compare as CompareFile
+from kopt_kb.kernels.record.reference import Distance, Prepare, Prepared
 from kopt_kb.kernels.record.trusted import masked
 from kopt_kb.runners.replay.channel import ProcessChannel
 from kopt_kb.runners.replay.judges import Starting
@@ -396,7 +398,9 @@ BEHAVIOURS: dict[str, Callable[[FakeDriver, list[Any], list[int]], None]] = {
 
 
 class FakeReference:
-    """A reference process for `plusone`: random bytes in, every byte plus one expected."""
+    """A reference process for `plusone`: random bytes in, every byte plus one expected; in files so many of them."""
+
+    size = 24
 
     def __init__(self) -> None:
         self._offers: dict[str, Open] = {}
@@ -412,6 +416,13 @@ class FakeReference:
             return Opened("" if self._offers.pop(question.key, None) else "not open")
         if isinstance(question, Fill):
             return self._fill(question)
+        if isinstance(question, Prepare):
+            self._file = Path(question.folder) / "in0.bin"
+            self._file.write_bytes(self._random.randbytes(self.size))
+            return Prepared((str(self._file),), "it fails" if "failing" in question.file else "")
+        if isinstance(question, CompareFile):
+            right = Path(question.file).read_bytes() == bytes((one + 1) % 256 for one in self._file.read_bytes())
+            return Distance(0.0 if right else 1.0, "" if right else "differs from the reference")
         assert isinstance(question, Compare)
         return Compared(tuple(self._compare(question.key, number) for number in question.slots))
 
@@ -491,12 +502,16 @@ def _get(window: Window) -> bytes:
 
 
 def _main(words: list[str]) -> None:
+    from kopt_kb.kernels.record import profiled
     from kopt_kb.kernels.record.judge import stored
     from kopt_kb.kernels.record.service import Server, serve
 
     if words[0] == "--serve":
         world = SharedWorld(Path(words[1]))
         serve(Server(FakeDriver(world, ipc=False), stored), sys.stdin.buffer, sys.stdout.buffer)
+        return
+    if words[0] == "--profiled":
+        profiled.main(words[1:], lambda: FakeDriver(World()))
         return
     reference = FakeReference()
     for line in sys.stdin.buffer:

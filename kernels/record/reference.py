@@ -93,6 +93,11 @@ class Distance(Wire):
     skipped: str = ""
     unable: str = ""
 
+    @property
+    def error(self) -> str:
+        """Why there is no answer, by the name that all answers of this process have."""
+        return self.unable
+
 
 _MESSAGES: Mapping[str, type[Any]] = {
     "open": exchange.Open, "fill": exchange.Fill, "compare": exchange.Compare, "close": exchange.Close,

@@ -229,8 +229,9 @@ def _campaign(
     if project is not None:
         from kopt_kb.cli.tune_project import device_names, project_campaign
 
-        known = device_names(open_registry(args))
-        options = replace(options, product_of=known, project=project)
+        registry = open_registry(args)
+        platform = registry.platform(state.created.platform)
+        options = replace(options, platform=platform, product_of=device_names(registry), project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, options=options)
     executor: Executor = SimulatorExecutor()
     if not simulate and state.route == "roofline":  # nothing is run
@@ -244,7 +245,7 @@ def _campaign(
 
         registry = open_registry(args)
         platform = registry.platform(state.created.platform)
-        options = replace(options, product_of=partial(product_of, registry))
+        options = replace(options, platform=platform, product_of=partial(product_of, registry))
         if judge == "child":
             gate = ResourceGate(platform, state.problem.shapes, state.problem.dtype)
             rules = pruning_rules(platform)

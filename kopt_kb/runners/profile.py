@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,6 +99,7 @@ class Options:
         launch_count: Matching launches to record (ncu); None records all.
         section_set: Set of sections (ncu); the verdict needs `full`.
         lock_clocks: Let ncu lock the clocks to base; False leaves them alone.
+        mangled: Whether names are those of the code object, in the expression and in the report (ncu).
         target: Compiler target that decides the counters (rocprofv3), such as `gfx942`.
         steps: What to record (rocprofv3): counters, thread traces, assembly.
     """
@@ -107,6 +109,7 @@ class Options:
     launch_count: int | None = None
     section_set: str = "full"
     lock_clocks: bool = False
+    mangled: bool = False
     target: str = ""
     steps: tuple[str, ...] = ("pmc",)
 
@@ -145,14 +148,16 @@ def _ncu(command: Sequence[str], output: Path, options: Options) -> Plan:
     clocks = "base" if options.lock_clocks else "none"
     argv = ["ncu", "--set", options.section_set, "--clock-control", clocks, "--force-overwrite"]
     argv += ["--target-processes", "all", "--export", str(report)]
+    base = "mangled" if options.mangled else "demangled"
     if options.kernel is not None:
-        argv += ["--kernel-name-base", "demangled", "--kernel-name", f"regex:{options.kernel}"]
+        argv += ["--kernel-name-base", base, "--kernel-name", f"regex:{options.kernel}"]
     if options.launch_skip:
         argv += ["--launch-skip", str(options.launch_skip)]
     if options.launch_count is not None:
         argv += ["--launch-count", str(options.launch_count)]
-    export = ("ncu", "--import", str(report), "--page", "raw", "--csv", "--print-units", "base")
-    return Plan("ncu", (Step("ncu", (*argv, *command)), Step("export", export, stdout=page)), (page,))
+    export = ["ncu", "--import", str(report), "--page", "raw", "--csv", "--print-units", "base"]
+    export += ["--print-kernel-base", base] if options.mangled else []
+    return Plan("ncu", (Step("ncu", (*argv, *command)), Step("export", tuple(export), stdout=page)), (page,))
 
 
 def _rocprof(command: Sequence[str], output: Path, options: Options) -> Plan:
@@ -178,18 +183,25 @@ def _rocprof(command: Sequence[str], output: Path, options: Options) -> Plan:
     return Plan("rocprofv3", tuple(found), tuple(reports))
 
 
-def execute(plan_: Plan, output: Path) -> tuple[str, ...]:
+def execute(plan_: Plan, output: Path, limit_s: float = 0.0) -> tuple[str, ...]:
     """Run every step and return one line for each optional step that failed.
+
+    Args:
+        plan_: The steps.
+        output: Folder for the reports.
+        limit_s: Seconds that all steps may take together; 0: as long as they take, since the program is the user's.
 
     Raises:
         MissingTool: A program is not there, or counters need a permission.
         ProfilerFailed: A step failed, or no kernel was recorded.
+        TimeoutError: The limit was passed, and the step was ended.
     """
+    ends_at = time.monotonic() + limit_s if limit_s else 0.0
     output.mkdir(parents=True, exist_ok=True)
     failed = []
     for step in plan_.steps:
         try:
-            _run(step)
+            _run(step, max(ends_at - time.monotonic(), 0.001) if ends_at else 0.0)
         except ProfilerFailed as error:
             if not step.optional:
                 raise
@@ -197,9 +209,9 @@ def execute(plan_: Plan, output: Path) -> tuple[str, ...]:
     return tuple(failed)
 
 
-def _run(step: Step) -> None:
-    try:  # without limits: the program is the user's, and a report may be long
-        done = run(step.argv, env=environment(step.environment), limits=Limits(printed_bytes=0))
+def _run(step: Step, limit_s: float) -> None:
+    try:  # whatever it prints: a report may be long
+        done = run(step.argv, env=environment(step.environment), limits=Limits(limit_s, printed_bytes=0))
     except FileNotFoundError as error:
         raise MissingTool(
             f"{step.argv[0]} is not installed", where=step.name, fix="check the name and PATH", code="KB121"
@@ -208,6 +220,8 @@ def _run(step: Step) -> None:
         raise BadInput(
             f"{step.argv[0]} can't be executed", where=step.name, fix="check its mode", code="KB126"
         ) from error
+    if done.passed == "hang":
+        raise TimeoutError(f"{step.argv[0]} was ended: its time was over")
     said = (done.stdout + b"\n" + done.stderr).decode(errors="replace")
     if _NO_PERMISSION in said:
         raise MissingTool(

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
-from kopt_kb.analysis.profile.sol import sol_class
+from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
+from kopt_kb.analysis.rules import Verdict, classify
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.problem.shapes import Shape, format_shape
+from kopt_kb.problem.work import Work
 from kopt_kb.runners.candidate.answers import Evidence
 from kopt_kb.static.pruning import Removed
 from kopt_kb.tuning.decision import GateResult
@@ -20,7 +22,7 @@ from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import JSON, canonical
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 
-__all__ = ["IsaEvidence", "ResourceGate", "read_evidence"]
+__all__ = ["IsaEvidence", "ResourceGate", "Taken", "read_evidence"]
 
 _SHOWN = (
     "memory_sol_pct", "sm_sol_pct", "dram_sol_pct", "achieved_occupancy_pct", "registers_per_thread", "waves_per_sm",
@@ -28,27 +30,58 @@ _SHOWN = (
 )  # fmt: skip
 
 
-def read_evidence(result: Evidence, report: str, kernel: str) -> tuple[GateResult, ProfileRead | None]:
-    """Return the gate's word and the record of a profiling run.
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Where a report comes from.
 
-    Args:
-        result: The run's answer.
-        report: Blob of the CSV.
+    Attributes:
+        report: Its blob.
         kernel: Blob of the candidate it was taken of.
+        name: Its name in profiles/; empty: it has none.
+        platform: The product, whose roofs the verdict is held against; None: roofs are left out.
+        work: Useful work of the shape, for a report of one kernel.
+    """
+
+    report: str
+    kernel: str
+    name: str = ""
+    platform: Platform | None = None
+    work: Work | None = None
+
+
+def read_evidence(result: Evidence, taken: Taken) -> tuple[GateResult, ProfileRead | None]:
+    """Return the gate's word and the record of a profiling run: what the rules say of each kernel, the longest first.
+
+    The event's code is the class and the limiter of the first.
     """
     with tempfile.TemporaryDirectory(prefix="kb-ncu-") as folder:
         path = Path(folder) / "ncu.csv"
         path.write_text(result.csv, encoding="utf-8")
         try:
-            profile = next(iter(read_profiles(path)), None)
+            profiles = sorted(read_profiles(path), key=_total_s, reverse=True)
+            work = taken.work if len(profiles) == 1 else None
+            verdicts = [classify(one, taken.platform, work) for one in profiles]
         except KoptError as error:
             return GateResult("evidence", "unavailable", str(error)[:300]), None
-    if profile is None:
+    if not profiles:
         return GateResult("evidence", "unavailable", "the report has no kernel"), None
-    code = sol_class(profile) or "unclassified"
-    metrics = {name: float(profile.metrics[name]) for name in _SHOWN if name in profile.metrics}
-    evidence = ({"kernel": profile.name, "shape": result.shape, "metrics": metrics},)
-    return GateResult("evidence", "pass", f"{profile.name}: {code}"), ProfileRead(report, "ncu", kernel, code, evidence)
+    judged = tuple(_judged_kernel(one, verdict, result.shape) for one, verdict in zip(profiles, verdicts, strict=True))
+    code = f"{verdicts[0].bottleneck}: {verdicts[0].limiter}"
+    event = ProfileRead(taken.report, "ncu", taken.kernel, code, judged, taken.name)
+    return GateResult("evidence", "pass", f"{profiles[0].name}: {code}"), event
+
+
+def _total_s(profile: KernelProfile) -> float:
+    return profile.durations.total_s if profile.durations is not None else 0.0
+
+
+def _judged_kernel(profile: KernelProfile, verdict: Verdict, shape: str) -> Mapping[str, JSON]:
+    """Return what a profile's event says of a kernel; all other metrics are in the report's blob."""
+    metrics: dict[str, JSON] = {name: float(profile.metrics[name]) for name in _SHOWN if name in profile.metrics}
+    return {
+        "kernel": profile.name, "shape": shape, "launches": profile.launch_count, "total_s": _total_s(profile),
+        "sol_class": profile.sol_class, "metrics": metrics, "verdict": verdict.to_json(),
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kopt_kb.tuning.environment import ProductOf
     from kopt_kb.tuning.evidence import IsaEvidence
     from kopt_kb.tuning.project import ProjectAdapter
+    from kopt_kb.wiki.registry import Platform
 
 __all__ = ["Budget", "CampaignOptions", "Settings", "SourceGate"]
 
@@ -70,6 +71,7 @@ class CampaignOptions:
         resources: Judges a source against sourced limits without a GPU.
         instructions: Scans the code that a source compiles to, against the ISA targets.
         pruning: Target and sourced limits by which searches prune; None: they measure whatever they ask for.
+        platform: The product, against whose roofs profiles are judged.
         product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
@@ -80,6 +82,7 @@ class CampaignOptions:
     resources: SourceGate | None = None
     instructions: Callable[[bytes], IsaEvidence | None] | None = None
     pruning: PruningRules | None = None
+    platform: Platform | None = None
     product_of: ProductOf | None = None
     tips: Path | None = None
     say: Callable[[str], None] = _silent

@@ -113,11 +113,22 @@ class RoundWork:
             return
         if gate == "roofline" and self._timed_again(state, current):
             return
+        if gate == "evidence" and (why_not := self._no_evidence(state, current)):
+            self.session.append(GateJudged(current.name, gate, "unavailable", why_not, ()))
+            return
         context = self._context(state, current)
         result, runs = judge(gate, context)
         if gate == "timing" and result.result == "pass":
             self._record(state, current, context.run("timing"))
         self.session.append(GateJudged(current.name, gate, result.result, result.reason, runs))
+
+    def _no_evidence(self, state: WorkspaceState, current: Round) -> str:
+        """Return why no profile is taken of a candidate: only what is accepted tells where the next gain may be."""
+        if state.simulated:
+            return ""  # the gate says so itself
+        others = [GateResult(one.gate, one.result, one.reason) for one in current.gates.values()]
+        decision = self._decide(state, current, [*others, GateResult("evidence", "pass")])
+        return "" if decision.accepted else f"no profile is taken of what is not accepted ({decision.rule})"
 
     def _timed_again(self, state: WorkspaceState, current: Round) -> bool:
         """Time a gain that is too good to be believed again in a fresh run; True when this step did.
@@ -180,10 +191,13 @@ class RoundWork:
             return ran[kind]
 
         def evidence(result: Evidence) -> GateResult:
-            from kopt_kb.tuning.evidence import read_evidence
+            from kopt_kb.tuning.evidence import Taken, read_evidence
 
             report = self.session.store.put(result.csv.encode())
-            word, profile = read_evidence(result, report, current.submitted[current.name].blob)
+            name = f"{current.name}_{result.shape}.csv"
+            work = next((one.work for one in state.rooflines if one.shape == result.shape), None)
+            kernel = current.submitted[current.name].blob
+            word, profile = read_evidence(result, Taken(report, kernel, name, self.options.platform, work))
             if profile is not None and not current.profiles:
                 self.session.append(profile)
             return word

@@ -241,11 +241,13 @@ class Search(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Wire):
-    """A profiler's report as CSV text, the shape it is of, and the kernels that were asked for."""
+    """A profiler's report as CSV text, the shape it is of, the kernels that were asked for, and on what it rests."""
 
+    WIRE: ClassVar = ("csv", "shape", "kernels", "basis?")
     csv: str
     shape: str
     kernels: tuple[str, ...] = ()
+    basis: Basis | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,14 @@ def ncu_report(body: Request, folder: Path) -> Evidence | Unable:
     give(inner, "launch", replace(body, shapes=(shape,)))
     report = folder / "ncu.csv"
     command = [
-        tool, "--csv", "--page", "details", "--set", "basic", "--clock-control", "none", "--target-processes", "all",
+        tool, "--csv", "--page", "raw", "--print-units", "base", "--set", "full", "--clock-control", "none",
+        "--target-processes", "all",
         "--kernel-name", f"regex:^({'|'.join(names)})$", "--launch-skip", str(_SKIP), "--launch-count", "1",
         "--log-file", str(report), *child_argv(inner),
     ]  # fmt: skip
     done = run(command, env=environment(ours=True), limits=Limits(joined=True))
     text = report.read_text(encoding="utf-8", errors="replace") if report.is_file() else ""
-    if done.code or '"Metric Name"' not in text:
+    if done.code or '"Kernel Name"' not in text:
         last = next(reversed(text.strip().splitlines()), "") or done.last_line
         return Unable(unavailable=f"ncu gave no report ({done.code}): {last[:200]}")
     return Evidence(text, shape, names)

@@ -11,10 +11,12 @@ from pathlib import Path
 from kopt_kb.errors import FindingError
 from kopt_kb.kernels.judgement import trials_of
 from kopt_kb.kernels.record.judge import load_record
+from kopt_kb.owned import owned_folder
 from kopt_kb.runners.candidate.answers import Contest
 from kopt_kb.runners.replay.contest import ContestResult, held_against
+from kopt_kb.runners.replay.evidence import PROFILED, profile_record, unavailable
 from kopt_kb.runners.replay.judges import Judges, Starting, judges
-from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Timed
+from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Profile, Timed
 
 __all__ = ["DeviceJudging"]
 
@@ -30,10 +32,13 @@ class DeviceJudging:
     Args:
         starting: How children are started; None: as processes of this package.
         floor: What a kernel gains over itself on this device.
+        profiled: Command of the process that replays under a profiler.
     """
 
-    def __init__(self, starting: Starting | None = None, floor: float = 0.0) -> None:
-        self._starting, self._floor = starting, floor
+    def __init__(
+        self, starting: Starting | None = None, floor: float = 0.0, profiled: Sequence[str] = PROFILED
+    ) -> None:
+        self._starting, self._floor, self._profiled = starting, floor, profiled
         self._stack = ExitStack()
         self._held: Judges | None = None
 
@@ -143,6 +148,23 @@ class DeviceJudging:
         if result.verdict in {"wrong", "fault"} or result.reason.startswith("incumbent: "):
             return Contested(None, {}, result.reason)
         return Contested(_verdict(result), times)
+
+    def profile(self, record: Path, reference: Path, ends_at: float) -> Profile:
+        """Replay a record under ncu in a process of its own; see `evidence.profile_record`."""
+        why_not = unavailable()
+        if why_not:
+            return Profile(problem=why_not)
+        loaded = load_record(record)
+        with self._judges(reference, ends_at) as made, owned_folder("kb-replay-") as scratch:
+            prepared = made.prepare(loaded, scratch)
+            if len(prepared.files) != len(loaded.inputs) or len(loaded.outputs) != 1:
+                return Profile(problem="the launcher's inputs and outputs are not the reference's")
+            inputs = dict(zip((one.view.buffer for one in loaded.inputs), prepared.files, strict=True))
+
+            def held(output: Path) -> str:
+                return made.distance(output, loaded.outputs[0]).problem
+
+            return profile_record(record, inputs, scratch, ends_at, held=held, program=self._profiled)
 
     def close(self) -> None:
         """End all of its processes."""

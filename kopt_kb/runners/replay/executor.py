@@ -20,11 +20,13 @@ from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.owned import owned_folder
+from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.candidate.answers import (
     Answer,
     Basis,
     Check,
     Environment,
+    Evidence,
     Sample,
     Search,
     ShapeSearch,
@@ -119,8 +121,9 @@ class RecordExecutor:
         begin = time.monotonic()
         kinds: Mapping[str, Callable[[_Work], Answer]] = {
             "environment": self._environment, "check": self._check, "timing": self._timing, "search": self._search,
+            "evidence": self._evidence,
         }  # fmt: skip
-        if job.kind not in kinds:  # a profile would run the candidate's own Python on the device
+        if job.kind not in kinds:
             started(("kb", "replay", job.kind), os.getpid(), None)
             return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"no replay does {job.kind} yet"))
         work = _Work(job, begin + job.limits.wall_s if job.limits.wall_s else math.inf)
@@ -242,6 +245,20 @@ class RecordExecutor:
                 share = now + (end - now) / (len(body.spaces) - at)
                 found[shape] = search_shape(shape, one, body, tools, share)
         return Search(found, work.basis())
+
+    def _evidence(self, work: _Work) -> Evidence | Unable:
+        """Return the profiler's report of the candidate's largest shape: its bytes, none of its Python."""
+        job = work.job
+        shape = max(job.body.shapes, key=lambda text: math.prod(parse_shape(text)))
+        work.job = replace(job, body=replace(job.body, shapes=(shape,)))
+        one = self._made(work, {"candidate": job.candidate})["candidate"][shape]
+        if one.error is not None:
+            return Unable(unavailable=f"{shape}: not recorded: {one.error}")
+        with work.part("evidence"):
+            found = self._judging.profile(one.folder, self._reference(job), work.ends_at)
+        if found.problem:
+            return Unable(unavailable=f"{shape}: {found.problem}")
+        return Evidence(found.csv, shape, found.kernels, work.basis())
 
     # ---- records -----------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ to reproduce the time of known work, or the device counts as lost.
 from __future__ import annotations
 
 import math
+import secrets
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +33,9 @@ from kopt_kb.kernels.record.exchange import (
     Travel,
 )
 from kopt_kb.kernels.record.judge import load_record
-from kopt_kb.kernels.record.model import LaunchRecord
+from kopt_kb.kernels.record.model import LaunchRecord, View
+from kopt_kb.kernels.record.reference import Compare as CompareFile
+from kopt_kb.kernels.record.reference import Distance, Prepare, Prepared
 from kopt_kb.kernels.record.service import Greeting, HostChain, HostTime, Known, Load, Loaded, Take, Taken, Unload
 from kopt_kb.owned import owned_folder
 from kopt_kb.runners.replay.channel import JUDGE, REFERENCE, Channel, ChildEndedError, ProcessChannel
@@ -41,7 +44,7 @@ from kopt_kb.wire import Wire
 __all__ = ["FaultError", "Judges", "Loading", "Starting", "fit_for_a_contest", "judges", "processes"]
 
 Answer = TypeVar("Answer", Loaded, Taken, HostTime)
-Reply = TypeVar("Reply", Opened, Filled, Compared)
+Reply = TypeVar("Reply", Opened, Filled, Compared, Prepared, Distance)
 
 _START_S, _LOAD_S, _TURN_S, _REFERENCE_S = 120.0, 120.0, 60.0, 300.0
 """Seconds that a child's start, a load, a turn, and an answer of the reference may take."""
@@ -292,6 +295,16 @@ class Judges:
     def compare(self, made: Loading, slots: Sequence[int]) -> tuple[SlotResult, ...]:
         """Return how the outputs of slots compare with the reference."""
         return self._referred(Compare(made.key, tuple(slots)), Compared).results
+
+    def prepare(self, record: LaunchRecord, folder: Path) -> Prepared:
+        """Have fresh inputs of a record written into a folder, each a file."""
+        seed = secrets.randbelow(2**31)
+        asked = Prepare(str(self._file), record.shape, record.dtype, seed, str(folder), op=record.op)
+        return self._referred(asked, Prepared)
+
+    def distance(self, output: Path, view: View) -> Distance:
+        """Return how an output in a file compares with the reference of the inputs prepared last."""
+        return self._referred(CompareFile(str(output), view), Distance)
 
     def take(self, made: Loading, slots: Sequence[int]) -> tuple[Turn, float]:
         """Launch a loading on slots, and return what its child says and how long that took by this clock.

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from kopt_kb.runners.candidate.answers import Contest
 
-__all__ = ["Checked", "Contested", "Judging", "Machine", "Timed"]
+__all__ = ["Checked", "Contested", "Judging", "Machine", "Profile", "Timed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,15 @@ class Contested:
 
     verdict: Contest | None = None
     times_s: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A profiler's report of a record as CSV, and the entries of the launches it holds; or why there is none."""
+
+    csv: str = ""
+    kernels: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -90,6 +99,9 @@ class Judging(Protocol):
             threshold: Log ratio that has to be beaten.
             ends_at: When it has to be over.
         """
+
+    def profile(self, record: Path, reference: Path, ends_at: float) -> Profile:
+        """Replay a record under the profiler of this machine, on fresh inputs, with its output compared."""
 
     def close(self) -> None:
         """End all of its processes."""

@@ -9,19 +9,30 @@ from pathlib import Path
 from kopt_kb.workspace.anchors import latest_view
 from kopt_kb.workspace.audit.findings import Finding
 from kopt_kb.workspace.fold import fold
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
 from kopt_kb.workspace.views.files import RenderedFile, ViewError, block_difference, file_difference, read_file
+from kopt_kb.workspace.views.profiles import edited_reports
 from kopt_kb.workspace.views.render import Texts, texts_of
 from kopt_kb.workspace.views.words import BlobReader
 
-__all__ = ["view_findings"]
+__all__ = ["report_findings", "view_findings"]
 
 _FIX = "write in plans/, notes/ or the README's free text; `kb render` keeps these bytes in objects/ and renders again"
 _OTHER = "its own hash fits: another version of kb rendered it, or the hash was edited too; run `kb render`"
 _IRREGULAR = "put a regular file in its place or remove it, then run `kb render`"
+
+
+def report_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
+    """Yield every profiler report in profiles/ that is not the blob which the journal names."""
+    for path, fault in edited_reports(root, state, store):
+        yield Finding(
+            "edited-view", path, 0, fault, "`kb render` keeps these bytes in objects/ and writes the report again"
+        )
 
 
 def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader) -> Iterator[Finding]:

@@ -246,7 +246,16 @@ class NoiseMeasured(EventData):
 
 @dataclass(frozen=True, slots=True)
 class ProfileRead(EventData):
-    """A profiler's report and the verdict on it; `kernel` is the blob it was taken of."""
+    """A profiler's report and the verdict on it.
+
+    Attributes:
+        report: Blob of the report.
+        tool: What recorded it.
+        kernel: Blob that it was taken of.
+        code: Class and limiter; ncu's class in journals of earlier releases.
+        evidence: A kernel each: what the rules say and the metrics behind it.
+        name: Name of the report in profiles/; empty where it has none.
+    """
 
     kind: ClassVar[str] = "profile_read"
     report: Sha256
@@ -254,6 +263,7 @@ class ProfileRead(EventData):
     kernel: Sha256 | None
     code: Text
     evidence: tuple[JsonMap, ...]
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ def iteration_of(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Ite
         performance=performance,
         optimization=_optimization(attempt, of_kind(str, words)),
         profile_evidence=tuple(
-            model.ProfileEvidence(one.tool, one.report, one.kernel, one.code, one.evidence) for one in attempt.profiles
+            model.ProfileEvidence(one.tool, one.report, one.kernel, one.code, tuple(map(_shown, one.evidence)))
+            for one in attempt.profiles
         ),
         experience=_experience(state, attempt),
         correctness=_correctness(state, chosen, blob),
@@ -85,6 +86,14 @@ def iteration_of(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Ite
         wiki_references=_wiki(state, references),
         git_commit_hash=_commit(attempt),
     )
+
+
+def _shown(kernel: Mapping[str, wire.JSON]) -> Mapping[str, wire.JSON]:
+    """Return what the rules said of a kernel without the roofs, which the journal holds with their citations."""
+    verdict = kernel.get("verdict")
+    if not isinstance(verdict, Mapping):
+        return kernel
+    return {**kernel, "verdict": {name: value for name, value in verdict.items() if name != "headroom"}}
 
 
 def _problem(state: WorkspaceState, attempt: Round) -> model.Problem:

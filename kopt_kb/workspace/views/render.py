@@ -24,6 +24,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
 from kopt_kb.workspace.views.files import write_blocks, write_file
 from kopt_kb.workspace.views.memory import memory_files
+from kopt_kb.workspace.views.profiles import write_reports
 from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.views.reports import baseline_report, optimize_log, round_summaries
 from kopt_kb.workspace.views.trend import performance_trend
@@ -217,6 +218,7 @@ def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], wait
         if path not in untouched
     }
     done |= {path: write_blocks(root / path, bodies, store) for path, bodies in texts.blocks.items()}
+    done |= write_reports(root, state, store)
     return RenderReport(
         texts.head,
         tuple(path for path, one in done.items() if one.changed),

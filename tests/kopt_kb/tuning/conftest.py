@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import math
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kopt_kb.problem.problem import Problem
+from kopt_kb.runners.candidate.answers import (
+    Basis,
+    Check,
+    Contest,
+    Environment,
+    Evidence,
+    Sample,
+    Timing,
+    Trust,
+    Unable,
+)
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.project.executor import ProjectExecutor
 from kopt_kb.runners.project.file import read_project
 from kopt_kb.runners.simulator import SimulatorExecutor
@@ -156,6 +172,121 @@ def project_campaign() -> Callable[..., Campaign]:
         )
 
     return make
+
+
+_COST = re.compile(rb"^COST = ([\d.]+)$", re.MULTILINE)
+
+
+class Replaying:
+    """Answers as a judge of replays would: a source says what it costs (`COST = 2.0`), and every answer its basis.
+
+    Attributes:
+        asked: Kinds of jobs, in order.
+        profile: Report of a profile by entry, grid and block; None: there is no profiler.
+        wrong: Costs of sources whose results are wrong.
+    """
+
+    name, simulated = "replay", False
+    trust: Trust = "replayed"
+
+    def __init__(self, profile: Callable[..., str] | None = None) -> None:
+        self.profile = profile
+        self.asked: list[str] = []
+        self.wrong: set[float] = set()
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Return the answer at once."""
+        self.asked.append(job.kind)
+        started(("kb", "replay", job.kind), 1, None)
+        kinds = {
+            "environment": self._environment,
+            "check": self._check,
+            "timing": self._timing,
+            "evidence": self._profile,
+        }
+        return Outcome("ok", 0, None, 0.1, "", kinds[job.kind](job))
+
+    def close(self) -> None:
+        """Keep nothing."""
+
+    @staticmethod
+    def cost(source: bytes) -> float:
+        """Return what a source says that it costs."""
+        found = _COST.search(source)
+        return float(found[1]) if found else 4.0
+
+    def basis(self, job: Job) -> Basis:
+        """Return the level, with a hash for each record."""
+        records = {f"candidate {shape}": hashlib.sha256(job.candidate).hexdigest() for shape in job.body.shapes}
+        return Basis(self.trust, "", records, {"record": 0.1})
+
+    def _environment(self, _: Job) -> Environment:
+        return Environment("Invented", "00", "13.0", {}, {})
+
+    def _check(self, job: Job) -> Check:
+        right = self.cost(job.candidate) not in self.wrong
+        errors = dict.fromkeys(job.body.shapes, 1e-3)
+        return Check("", right, "" if right else "it is wrong", 1e-3, errors, 4, self.basis(job))
+
+    def _timing(self, job: Job) -> Timing:
+        sides = {"incumbent": self.cost(job.incumbent or job.candidate), "candidate": self.cost(job.candidate)}
+        shapes = {
+            shape: {side: self._samples(job, shape, cost) for side, cost in sides.items()} for shape in job.body.shapes
+        }
+        if job.incumbent in {b"", job.candidate}:
+            return Timing(shapes, basis=self.basis(job))
+        gain = 100 * (sides["incumbent"] / sides["candidate"] - 1)
+        verdict: Any = "faster" if gain > 1 else "not_faster"
+        return Timing(shapes, contest=Contest(verdict, 1.0, gain, gain - 0.1, gain + 0.1, 12), basis=self.basis(job))
+
+    @staticmethod
+    def _samples(job: Job, shape: str, cost: float) -> tuple[Sample, ...]:
+        median_s = 1.2e-12 * math.prod(map(int, shape.split("x"))) * cost
+        return tuple(Sample(9, median_s * (1 + 1e-4 * at), 1e-9) for at in range(job.body.repeats))
+
+    def _profile(self, job: Job) -> Evidence | Unable:
+        if self.profile is None:
+            return Unable(unavailable="ncu is not installed, or not on PATH")
+        report = self.profile(("rms_norm", (64, 1, 1), (128, 1, 1)))
+        return Evidence(report, job.body.shapes[0], ("rms_norm",), self.basis(job))
+
+
+class Costs:
+    """Proposes the incumbent's file at other costs, one after another."""
+
+    name = "costs"
+
+    def __init__(self, *costs: float) -> None:
+        self.costs = costs
+
+    def propose(self, view: View) -> Proposal | None:
+        """Return the first cost that was not tried."""
+        for cost in self.costs:
+            claim = f"costs {cost}"
+            if view.earlier(claim, claim) is None:
+                source = _COST.sub(b"", view.incumbent) + f"\nCOST = {cost}\n".encode()
+                return Proposal(claim, claim, "less time", self.name, source)
+        return None
+
+
+@pytest.fixture
+def replayed(workspace: Workspace) -> Callable[..., Campaign]:
+    """Makes a campaign whose candidates are replayed; they cost what is given, the baseline 4."""
+
+    def make(executor: Replaying, *costs: float, where: Workspace | None = None, **more: Any) -> Campaign:
+        policy = policy_named("gpu-wiki", without_stops=("target", "hardware_limit", "plateau"))
+        return Campaign(
+            where or workspace, replace(policy, suspicious_gain_pct=None), (Costs(*costs),), executor,
+            options=CampaignOptions(**more),
+        )  # fmt: skip
+
+    return make
+
+
+@pytest.fixture
+def replaying() -> type[Replaying]:
+    """The class of the executor in memory."""
+    return Replaying
 
 
 _SPEC = importlib.util.spec_from_file_location("campaign_words", Path(__file__).with_name("campaign_words.py"))

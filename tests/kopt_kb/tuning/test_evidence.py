@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from kopt_kb.runners.candidate.answers import Evidence
-from kopt_kb.tuning.evidence import ResourceGate, read_evidence
+from kopt_kb.tuning.evidence import ResourceGate, Taken, read_evidence
 from kopt_kb.wiki.registry import Registry
 
 KERNEL, REPORT = "ab" * 32, "cd" * 32
@@ -16,7 +17,7 @@ KERNEL, REPORT = "ab" * 32, "cd" * 32
 
 def test_no_report_is_unavailable() -> None:
     """Text that is no report is unavailable."""
-    word, profile = read_evidence(Evidence("==PROF== nothing\n", "2x4"), REPORT, KERNEL)
+    word, profile = read_evidence(Evidence("==PROF== nothing\n", "2x4"), Taken(REPORT, KERNEL))
     assert (word.result, profile) == ("unavailable", None)
 
 
@@ -51,11 +52,28 @@ def test_a_real_report_of_a_campaign(repo_root: Path, op: str, expected: list[tu
     for line in lines:
         if line["kind"] == "profile_read":
             csv = (folder / "objects" / line["data"]["report"]).read_text()
-            word, profile = read_evidence(Evidence(csv, "16384x8192"), REPORT, KERNEL)
+            word, profile = read_evidence(Evidence(csv, "16384x8192"), Taken(REPORT, KERNEL))
             assert word.result == "pass" and profile is not None
             assert (profile.kernel, profile.report) == (KERNEL, REPORT)
-            found.append((profile.code, profile.evidence[0]["kernel"]))
+            found.append((profile.evidence[0]["sol_class"], profile.evidence[0]["kernel"]))
     assert found == expected
+
+
+def test_the_rules_judge_each_kernel(ncu: ModuleType) -> None:
+    """The longest first, whose class and limiter is the event's code; the roofs are the product's."""
+    launches = [("small", (8, 1, 1), (128, 1, 1)), ("large", (9, 1, 1), (128, 1, 1)), ("large", (9, 1, 1), (128, 1, 1))]
+    platform = Registry.open().platform("H100_SXM")
+    taken = Taken(REPORT, KERNEL, "v1_2x4.csv", platform)
+    word, profile = read_evidence(Evidence(ncu.report(*launches), "2x4"), taken)
+    assert (word.result, word.reason) == ("pass", "large: memory-bound: dram")
+    assert profile is not None
+    assert (profile.code, profile.name, profile.tool) == ("memory-bound: dram", "v1_2x4.csv", "ncu")
+    large, small = profile.evidence
+    assert (large["kernel"], large["launches"], small["kernel"], small["launches"]) == ("large", 2, "small", 1)
+    verdict = large["verdict"]
+    assert verdict["evidence"][0]["metric"] == "dram_use_pct"
+    assert verdict["headroom"][0]["name"] == "dram"
+    assert large["metrics"]["duration_s"] > 0
 
 
 @pytest.mark.triton

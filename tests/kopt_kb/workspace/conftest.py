@@ -95,6 +95,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "kernel": None,
         "code": "MEM",
         "evidence": [{"metric": "x", "value": 0.25}],
+        "name": "v1_8x4.csv",
     },
     "note_added": {"topic": "tip", "text": BLOB, "by": "ann"},
     "round_started": {"round": 1, "incumbent": BLOB},

@@ -14,11 +14,13 @@ import pytest
 from kopt_kb.kernels.record.exchange import Close, Compare, Fill, Open
 from kopt_kb.kernels.record.judge import load_record, stored
 from kopt_kb.kernels.record.model import LaunchRecord
+from kopt_kb.kernels.record.reference import Compare as CompareFile
+from kopt_kb.kernels.record.reference import Prepare
 from kopt_kb.kernels.record.service import Greeting, HostChain, Known, Load, Server, Take, Unload
 from kopt_kb.runners.candidate.answers import Contest
 from kopt_kb.runners.replay.channel import ChildEndedError
 from kopt_kb.runners.replay.judges import Judges, Starting
-from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Timed
+from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Profile, Timed
 from kopt_kb.wire import canonical, parse, read
 
 Cost = Callable[[LaunchRecord], float]
@@ -35,6 +37,7 @@ class InventedJudge:
         self.asked: list[tuple[str, int]] = []
         self.closed = False
         self.slow_s = 0.0
+        self.profiles = True
 
     def machine(self) -> Machine:
         """Return an invented device."""
@@ -68,6 +71,12 @@ class InventedJudge:
         times = {shape: {side: one.times_s for side, one in pair.items()} for shape, pair in timed.items()}
         gain = min(pair["incumbent"][0] / pair["candidate"][0] - 1 for pair in times.values())
         return Contested(Contest("faster" if gain > threshold else "not_faster", 100 * threshold, 100 * gain), times)
+
+    def profile(self, record: Path, reference: Path, ends_at: float) -> Profile:
+        """Return a report of the record's entries, or that there is no profiler."""
+        self._note("profile", 1, ends_at)
+        entries = tuple(one.entry for one in load_record(record).launches)
+        return Profile("report", entries) if self.profiles else Profile(problem="no profiler")
 
     def _timed(self, record: Path, launches: int) -> Timed:
         cost = self.cost(load_record(record))
@@ -146,7 +155,7 @@ class Local:
     def ask(self, question: Any, kind: Any, limit_s: float) -> Any:
         if self.ended:
             raise ChildEndedError("has ended")
-        union: Any = Load | Take | Known | HostChain | Unload | Open | Fill | Compare | Close
+        union: Any = Load | Take | Known | HostChain | Unload | Open | Fill | Compare | Close | Prepare | CompareFile
         if self.world is not None:
             self.world.now += 20e-6
         try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -122,3 +124,24 @@ def test_time_that_is_over(judging: DeviceJudging, record: Records, lab: Any) ->
     lab.reference.answer = answer
     assert judging.contest(sides, REFERENCE, 0.0, math.inf).verdict is not None
     assert all(len(device.memory) == 2 for device in lab.started)
+
+
+def test_a_profile_is_of_a_replay(
+    lab: Any, record: Records, ncu: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake: ModuleType
+) -> None:
+    """On inputs of the reference, which compares the output too; without ncu nothing is started."""
+    program = (sys.executable, "-P", str(fake.__file__), "--profiled")
+    judging = DeviceJudging(lab.starting(), profiled=program)
+    good, wrong = record("plusone__us10"), record("wrong__us10")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "ncu is not installed" in judging.profile(good, REFERENCE, math.inf).problem
+    tools = tmp_path / "tools"
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
+    ncu.install(tools, ncu.report(("plusone__us10", (1, 1, 1), (32, 1, 1))))
+    found = judging.profile(good, REFERENCE, math.inf)
+    assert (found.problem, found.kernels) == ("", ("plusone__us10",))
+    assert "plusone__us10" in found.csv
+    assert judging.profile(wrong, REFERENCE, math.inf).problem == "under the profiler: differs from the reference"
+    with pytest.raises(TimeoutError):
+        judging.profile(good, REFERENCE, time.monotonic() - 1)
+    judging.close()

@@ -12,7 +12,7 @@ import pytest
 from kopt_kb.errors import FindingError, MissingTool
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.problem.tolerances import Tolerance
-from kopt_kb.runners.candidate.answers import Check, Environment, Search, Timing, Unable, read_answer
+from kopt_kb.runners.candidate.answers import Check, Environment, Evidence, Search, Timing, Unable, read_answer
 from kopt_kb.runners.candidate.job import Job, JobKind, Outcome, Request, RunLimits, SpaceAsked
 from kopt_kb.runners.replay.executor import RecordExecutor
 from kopt_kb.runners.replay.makers import Makers
@@ -215,7 +215,7 @@ def test_machine_and_other_jobs(executor: RecordExecutor, invented: Any, makers:
     assert isinstance(answer, Environment)
     assert (answer.device, answer.uuid, answer.driver) == ("Invented", "00", "13000")
     assert "triton" in answer.versions
-    assert isinstance(ran(executor, "evidence").result, Unable)
+    assert isinstance(ran(executor, "limits").result, Unable)
 
     class NoGpu(invented):  # type: ignore[misc]
         def machine(self) -> Any:
@@ -226,6 +226,22 @@ def test_machine_and_other_jobs(executor: RecordExecutor, invented: Any, makers:
     assert isinstance(found, Unable)
     assert found.missing == "no GPU"
     without.close()
+
+
+def test_evidence_is_of_the_largest_shape(executor: RecordExecutor, launcher: Launcher) -> None:
+    """Of the record that is judged, none of the launcher's Python; without a profiler it says so and nothing fails."""
+    answer = ran(executor, "evidence", launcher()).result
+    assert isinstance(answer, Evidence)
+    assert (answer.csv, answer.shape, answer.kernels) == ("report", "4096", ("add",))
+    assert answer.basis is not None
+    assert set(answer.basis.records) == {"candidate 4096"}
+    assert executor._judging.asked == [("profile", 1)]
+    executor._judging.profiles = False
+    outcome = ran(executor, "evidence", launcher())
+    assert (outcome.outcome, outcome.result) == ("ok", Unable(unavailable="4096: no profiler"))
+    broken = ran(executor, "evidence", launcher(more="raise RuntimeError('no way')")).result
+    assert isinstance(broken, Unable)
+    assert "no way" in broken.reason
 
 
 def test_sources_lie_where_nobody_else_writes(executor: RecordExecutor, launcher: Launcher, tmp_path: Path) -> None:

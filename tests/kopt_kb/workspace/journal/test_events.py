@@ -31,7 +31,7 @@ project_protected project_frozen level_chosen blocked stopped
 
 LATER = {
     ("environment_recorded", "product"): None, ("decided", "refutes"): (), ("measured", "trust"): "unstated",
-    ("decided", "trust"): "unstated",
+    ("decided", "trust"): "unstated", ("profile_read", "name"): "",
     ("campaign_confirmed", "launch"): None, ("proposal_made", "risk"): "", ("proposal_made", "confirms"): (),
 }  # fmt: skip
 """Fields that journals of earlier programs lack → what they then are."""

@@ -1,0 +1,40 @@
+"""Replays a stored record once while a profiler watches: `python -m kopt_kb.kernels.record.profiled JOB`.
+
+JOB is a file with a job as `judge.py` takes it on stdin. A profiler prints among what its program prints, so the
+verdict is a file beside the outputs. No candidate is imported, neither torch nor triton: the bytes that were timed are
+launched, and nothing else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.kernels.record.cuda_driver import CudaDriver
+from kopt_kb.kernels.record.driver import Driver
+from kopt_kb.kernels.record.judge import Job, Verdict, replayed
+from kopt_kb.wire import canonical, parse, read
+
+__all__ = ["VERDICT", "main"]
+
+VERDICT = "verdict.json"
+"""Name of the verdict in the outputs folder."""
+
+
+def main(words: Sequence[str], driver: Callable[[], Driver] = CudaDriver) -> None:
+    """Replay the job of the named file, and write what the replay found."""
+    path = Path(words[0])
+    job = read(Job, parse(path.read_bytes(), where=str(path)), where=str(path))
+    try:
+        verdict = replayed(job, driver())
+    except MissingTool as error:
+        verdict = Verdict(missing=error.what)
+    except KoptError as error:
+        verdict = Verdict(error=f"{error.what} [{error.error_code}]")
+    (Path(job.outputs) / VERDICT).write_bytes(canonical(verdict.to_json()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

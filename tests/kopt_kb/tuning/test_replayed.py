@@ -1,0 +1,82 @@
+"""Campaigns whose candidates are replayed, with an executor in memory: what journals, views and audits then hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.workspace import Workspace
+
+MakeReplayed = Callable[..., Campaign]
+
+
+@pytest.fixture
+def registry(wiki_root: Any) -> Registry:
+    """The invented wiki."""
+    return Registry.open(wiki_root)
+
+
+def test_accepted_versions_are_profiled(
+    workspace: Workspace, replayed: MakeReplayed, replaying: Any, ncu: ModuleType, registry: Registry
+) -> None:
+    """By the whole rule engine; the report stands by name in profiles/ and as a blob; what is not accepted is not."""
+    executor = replaying(ncu.report)
+    with replayed(executor, 3.0, 3.5, 2.0, platform=registry.platform("T10")) as campaign:
+        assert campaign.run().stop.reason == "exhausted"
+        state = campaign.state()
+    assert [one.decided.decision for one in state.rounds] == ["accept", "accept", "rollback", "accept"]
+    assert executor.asked.count("evidence") == 3
+    assert [len(one.profiles) for one in state.rounds] == [1, 1, 0, 1]
+    gate = state.rounds[2].gates["evidence"]
+    assert (gate.result, gate.reason) == (
+        "unavailable",
+        "no profile is taken of what is not accepted (contest not faster)",
+    )
+    profile = state.rounds[3].profiles[0]
+    assert (profile.code, profile.name) == ("memory-bound: dram", "v3_8192x4096.csv")
+    assert state.limiter == "memory-bound: dram"
+    (judged,) = profile.evidence
+    assert judged["verdict"]["limiter"] == "dram"
+    assert judged["verdict"]["headroom"][0]["roof_si"] == 2e12
+    root = workspace.layout.root
+    assert (root / "profiles" / profile.name).read_bytes() == (root / "objects" / profile.report).read_bytes()
+    assert audit(root, registry).findings == ()
+
+
+def test_an_edited_report_is_named_kept_and_written_again(
+    workspace: Workspace, replayed: MakeReplayed, replaying: Any, ncu: ModuleType, registry: Registry
+) -> None:
+    """As any other rendered file."""
+    with replayed(replaying(ncu.report)) as campaign:
+        campaign.run()
+    path = workspace.layout.profiles / "v0_8192x4096.csv"
+    before = path.read_bytes()
+    path.write_bytes(b"mine\n")
+    (found,) = audit(workspace.layout.root, registry).findings
+    assert (found.code, found.file) == ("edited-view", "profiles/v0_8192x4096.csv")
+    (kept,) = render_workspace(workspace).kept
+    assert (workspace.layout.objects / kept[1]).read_bytes() == b"mine\n"
+    assert path.read_bytes() == before
+    path.unlink()
+    path.symlink_to(workspace.layout.kernel)
+    assert [one.code for one in audit(workspace.layout.root, registry).findings] == ["edited-view"]
+
+
+def test_without_a_profiler_the_loop_goes_on(
+    replayed: MakeReplayed, replaying: Any, workspace: Workspace, registry: Registry
+) -> None:
+    """The reason is the gate's word, in the journal."""
+    with replayed(replaying(), 2.0) as campaign:
+        assert campaign.run().stop.reason == "exhausted"
+        state = campaign.state()
+    assert [one.decided.decision for one in state.rounds] == ["accept", "accept"]
+    assert {one.gates["evidence"].reason for one in state.rounds} == {"ncu is not installed, or not on PATH"}
+    assert state.limiter == ""
+    assert audit(workspace.layout.root, registry).findings == ()
