@@ -184,8 +184,19 @@ def clock(bench: Bench) -> dict[str, Any]:
     begin = time.perf_counter()
     for _ in range(100):
         bench.driver.unpin()
+    spent, used = {}, bench.driver
+    calls: dict[str, Callable[[], object]] = {
+        "throttle": used.throttle, "synchronize": used.synchronize,
+        "read 64K": lambda: used.read(bench._flush, 1 << 16),
+        "write 64K": lambda: used.write(bench._flush, bytes(1 << 16)),
+    }  # fmt: skip
+    for name, do in calls.items():
+        again = time.perf_counter()
+        for _ in range(50):
+            do()
+        spent[name] = round((time.perf_counter() - again) / 50 * 1e6, 1)
     return {
-        "unpin_us": (time.perf_counter() - begin) * 1e4,
+        "us": spent, "unpin_us": (time.perf_counter() - begin) * 1e4,
         "flush_us": statistics.median(turn.times_s) * 1e6,
         "clock_mhz": [one / 1e6 for one in (clocks[0], clocks[32], clocks[-1])],
         "distinct_clocks": len(set(clocks)), "throttle": turn.throttle,

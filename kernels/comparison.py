@@ -106,7 +106,7 @@ class _Comparison:
         self._width = 1 if flat and known else reference.numel() if flat else self._shape[-1]
         self._out = out.reshape(-1, self._width)
         self._reference = reference.reshape(-1, self._width)
-        self._magnitude = magnitude.broadcast_to(self._shape).reshape(-1, self._width) if known else None
+        self._magnitude = _rows_of(magnitude, self._shape, self._width) if known else None
         kind = torch.finfo(out.dtype) if out.dtype.is_floating_point else None
         wide = out.dtype == torch.float64
         self._roundoff = ROUNDINGS * (2.0**-53 if wide else 2.0**-24)
@@ -137,22 +137,38 @@ class _Comparison:
 
     def _chunk(self, start: int, end: int) -> None:
         wide = self._reference[start:end]
-        error = (self._out[start:end].double() - wide).abs_()
-        if bool(error.sum().isfinite()):  # both are finite everywhere, and nothing has to be left out
-            size = wide.abs()
-        else:
-            error, size = self._finite(self._out[start:end].double(), wide)
-        self._error_2 += float(error.square().sum())
-        self._reference_2 += float(size.square().sum())
-        floor = self._floor(start, end, size)
-        self._blocks(start, error, size, floor)
-        self._elements(start, error, size, floor)
+        out = self._out[start:end]
+        error = wide - (out if out.is_floating_point() and out.element_size() > 1 else out.double())
+        blocks = self._norms(error)
+        if not all(bool(one.isfinite().all()) for one in blocks):
+            error, wide = self._finite(out.double(), wide)
+            blocks = self._norms(error)
+        floor = self._floor(start, end, wide)
+        self._error_2 += sum(float(one.square().sum()) for one in blocks)
+        self._blocks(start, blocks, self._norms(wide), self._norms(floor))
+        self._elements(start, error, wide, floor)
 
     def _finite(self, out: Any, wide: Any) -> tuple[Any, Any]:
         """Count what is not finite on one side only; return errors and sizes with zeros where either is not."""
         self._nonfinite += int(self._unlike(out, wide).sum())
         both, zero = wide.isfinite() & out.isfinite(), wide.new_zeros(())
-        return (out - wide).abs_().where(both, zero), wide.abs().where(both, zero)
+        return (wide - out).where(both, zero), wide.where(both, zero)
+
+    def _norms(self, rows: Any) -> list[Any]:
+        """Return norms of the blocks of each row: of the whole blocks, and of the last one where it is shorter.
+
+        One column stands for as many equal ones as a row has.
+        """
+        import torch
+
+        whole = self._width // BLOCK
+        counts = [(whole, BLOCK)] if whole else []
+        counts += [(1, self._width - whole * BLOCK)] if whole * BLOCK < self._width else []
+        if rows.shape[1] < self._width:
+            return [(rows * math.sqrt(length)).expand(-1, count) for count, length in counts]
+        parts = rows.split([count * length for count, length in counts], dim=1)
+        return [torch.linalg.vector_norm(part.unflatten(1, (-1, length)), dim=2)
+                for part, (_, length) in zip(parts, counts, strict=True)]  # fmt: skip
 
     def _unlike(self, out: Any, wide: Any) -> Any:
         """Return where one is finite and the other is not, or where they are infinite or NaN in different ways."""
@@ -162,7 +178,7 @@ class _Comparison:
 
     def _floor(self, start: int, end: int, size: Any) -> Any:
         if self._magnitude is None:
-            return size.new_full((), self._roundoff * self._largest() + self._step)
+            return size.new_full((1, 1), self._roundoff * self._largest() + self._step)
         terms = self._magnitude[start:end]
         return terms.where(terms.isfinite(), terms.new_zeros(())) * self._roundoff + self._step
 
@@ -173,26 +189,30 @@ class _Comparison:
             self._size = float(self._reference.abs().where(self._reference.isfinite(), zero).amax())
         return self._size
 
-    def _blocks(self, start: int, error: Any, size: Any, floor: Any) -> None:
-        floor = floor.expand(error.shape)
-        whole = self._width // BLOCK * BLOCK
-        for first, length in ((0, BLOCK if whole else 0), (whole, self._width - whole)):
-            if length:
-                part = slice(first, whole if length == BLOCK else self._width)
-                wrong, right, allowed = (
-                    one[:, part].unflatten(1, (-1, length)).square().sum(dim=2).sqrt_() for one in (error, size, floor)
-                )
-                share = _shares(wrong - allowed, right)
-                row, block = divmod(int(share.argmax()), share.shape[1])
-                if float(share[row, block]) > self._block[0]:
-                    self._block = (float(share[row, block]), self._place(start + row, first + block * length))
+    def _blocks(self, start: int, wrong: list[Any], right: list[Any], allowed: list[Any]) -> None:
+        first = 0
+        for error, size, floor in zip(wrong, right, allowed, strict=True):
+            self._reference_2 += float(size.square().sum())
+            share = _shares(error - floor, size)
+            row, block = divmod(int(share.argmax()), share.shape[1])
+            if float(share[row, block]) > self._block[0]:
+                self._block = (float(share[row, block]), self._place(start + row, first + block * BLOCK))
+            first += share.shape[1] * BLOCK
 
-    def _elements(self, start: int, error: Any, size: Any, floor: Any) -> None:
-        share = _shares(error - floor, size.amax(dim=1, keepdim=True))
-        at = int(share.argmax())
-        worst = float(share.reshape(-1)[at])
+    def _elements(self, start: int, error: Any, wide: Any, floor: Any) -> None:
+        import torch
+
+        largest = torch.linalg.vector_norm(wide, math.inf, dim=1, keepdim=True)
+        if floor.shape[1] == self._width:
+            share = _shares(error.abs() - floor, largest)
+            at = int(share.argmax())
+            row, column, worst = at // self._width, at % self._width, float(share.reshape(-1)[at])
+        else:  # the floor is the same along a row, and so the largest error of a row is the worst
+            share = _shares(torch.linalg.vector_norm(error, math.inf, dim=1, keepdim=True) - floor, largest)
+            row = int(share.argmax())
+            column, worst = int(error[row].abs().argmax()), float(share[row, 0])
         if worst > self._element[0]:
-            self._element = (worst, self._place(start + at // self._width, at % self._width))
+            self._element = (worst, self._place(start + row, column))
 
     def _place(self, row: int, column: int) -> tuple[int, ...]:
         at, found = row * self._width + column, []
@@ -200,6 +220,13 @@ class _Comparison:
             at, rest = divmod(at, extent)
             found.append(rest)
         return tuple(reversed(found))
+
+
+def _rows_of(magnitude: Any, shape: tuple[int, ...], width: int) -> Any:
+    """Return a magnitude as rows of a result: of one column where it is the same along each row."""
+    if shape and magnitude.ndim and width == shape[-1] and magnitude.shape[-1] == 1 < width:
+        return magnitude.broadcast_to((*shape[:-1], 1)).reshape(-1, 1)
+    return magnitude.broadcast_to(shape).reshape(-1, width)
 
 
 def _shares(error: Any, size: Any) -> Any:

@@ -57,13 +57,15 @@ class World:
         steps: Times in seconds at which the clock changes, and the factor from then on.
         switch: Log by which the first launch after a change of process is slower.
         seed: Of the noise.
+        placement: Standard deviation of the log of a kernel's time over the places of its tensors.
     """
 
     def __init__(
         self, *, noise: float = 0.003, drift: float = 0.0, steps: tuple[tuple[float, float], ...] = (),
-        switch: float = 0.08, seed: int = 1,
+        switch: float = 0.08, seed: int = 1, placement: float = 0.0,
     ) -> None:  # fmt: skip
         self.now = 0.0
+        self.placement = placement
         self.noise, self.drift, self.steps, self.switch = noise, drift, steps, switch
         self.random = random.Random(seed)
         self.last: object = None
@@ -224,6 +226,9 @@ class FakeDriver:
                 time.sleep(3600)
             BEHAVIOURS[what](self, values, sizes)
 
+        if self.world.placement:
+            lucky = random.Random(repr(values)).gauss(0, self.world.placement)
+            seconds *= math.exp(lucky)
         self._enqueue(-seconds, run)
 
     def synchronize(self) -> None:

@@ -10,6 +10,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,8 +170,19 @@ class _Session:
         return Distance(whole_err, found.problem, block_err, element_err, found.relation_err, found.skipped)
 
 
+def warm_up() -> None:
+    """Import torch and wake the GPU before the first question, where there are such; the asker is busy elsewhere."""
+    with suppress(ImportError, RuntimeError):  # whoever asks is told when something is missing
+        import torch
+
+        if torch.cuda.is_available():
+            one = torch.ones(16, 16, dtype=torch.float64, device="cuda")
+            (one @ one).sum().item()
+
+
 def main() -> None:
     """Answer lines until stdin closes."""
+    warm_up()
     session = _Session()
     for line in sys.stdin:
         sys.stdout.write(canonical(session.answer(line).to_json()).decode() + "\n")

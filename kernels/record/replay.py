@@ -32,6 +32,9 @@ __all__ = ["GUARD_BYTES", "Left", "Replay"]
 GUARD_BYTES = 64 << 10
 """Bytes before and behind each buffer that no kernel may touch."""
 
+_PATTERN_BYTES = 4096
+"""Random bytes that a guard zone repeats."""
+
 _STEP_BYTES = 4096
 """Buffers begin at multiples of this behind the first, or of what they are aligned to."""
 
@@ -115,7 +118,7 @@ class Replay:
 
     def _guarded(self) -> None:
         for one in self._record.buffers:
-            base, guard = self._base[one.name], secrets.token_bytes(GUARD_BYTES)
+            base, guard = self._base[one.name], secrets.token_bytes(_PATTERN_BYTES) * (GUARD_BYTES // _PATTERN_BYTES)
             self._guard[one.name] = guard
             self._driver.write(base, guard)
             self._driver.write(base + GUARD_BYTES + one.size_bytes, guard)

@@ -67,6 +67,7 @@ class DeviceJudging:
     def machine(self) -> Machine:
         """Return the device; raises `MissingTool` when there is none."""
         with self._judges(None, math.inf) as made:
+            made.warm()
             device = made.device(_SIDE)
         version = f"{device.driver // 1000}.{device.driver % 1000 // 10}"
         return Machine(device.name, device.uuid, version)

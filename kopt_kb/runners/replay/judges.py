@@ -139,6 +139,12 @@ class Judges:
 
     # ---- children ----------------------------------------------------------------------------
 
+    def warm(self) -> Channel:
+        """Return the reference, started if it is not there: it imports torch while this program does something else."""
+        if self._reference is None:
+            self._reference = self._starting.reference()
+        return self._reference
+
     def device(self, side: str) -> Device:
         """Return the device of a side's judge, started if it is not there.
 
@@ -209,11 +215,10 @@ class Judges:
         return FaultError(what, where=side, fix="the kernel is at fault; the device is checked before its next use")
 
     def _referred(self, question: Wire, kind: type[Reply]) -> Reply:
-        if self._reference is None:
-            self._reference = self._starting.reference()
+        reference = self.warm()
         try:
             with self._counted(question):
-                answer = self._reference.ask(question, kind, self._left_s(_REFERENCE_S))
+                answer = reference.ask(question, kind, self._left_s(_REFERENCE_S))
         except ChildEndedError as error:
             self._reference = None
             self._left_s(_REFERENCE_S)

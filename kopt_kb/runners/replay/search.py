@@ -145,16 +145,16 @@ class _Search:
             filter(lambda key: math.isfinite(self.times_s[key]), self.times_s), key=self.times_s.__getitem__
         )
         best = ranked[:_BEST] + [key for key in ranked[_BEST:] if key == kept]
-        again = self._again(best) if best else {}
+        again = self._again(best, again=True) if best else {}
         if not again:
             return {key: self.times_s[key] for key in best[:1]}
         winner = min(again, key=again.__getitem__)
-        return self._again([winner]) or {winner: again[winner]}
+        return self._again([winner], again=False) or {winner: again[winner]}
 
-    def _again(self, keys: Sequence[bytes]) -> dict[bytes, float]:
+    def _again(self, keys: Sequence[bytes], *, again: bool) -> dict[bytes, float]:
         tools, folders = self.tools, [self.folders[key] for key in keys]
         try:
-            found = tools.judging.time(folders, tools.reference, _AGAIN_SAMPLES, self.ends_at)
+            found = tools.judging.time(folders, tools.reference, _AGAIN_SAMPLES, self.ends_at, again=again)
         except TimeoutError:
             return {}
         return {key: statistics.median(one.times_s) for key, one in zip(keys, found, strict=True) if not one.problem}

@@ -68,6 +68,7 @@ class BytesDevice:
         self.memory: dict[int, bytearray] = {}
         self.kernels = kernels
         self.launched: list[tuple[str, list[Any]]] = []
+        self.loaded = 0
         self._next = 1 << 20
 
     def _at(self, address: int) -> tuple[bytearray, int]:
@@ -99,6 +100,7 @@ class BytesDevice:
         self.write(target, self.read(source, size))
 
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
+        self.loaded += 1
         return self.kernels[entry]
 
     def tensor_map(self, one: TensorMapArg, address: int) -> Any:

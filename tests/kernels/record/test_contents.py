@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,51 @@ def test_two_sides_get_the_same_contents_and_every_filling_others(contents: Cont
     assert seen <= dense
     assert len(seen) > 1
     assert answered(contents, Fill("a", (0,))).seeds != first.seeds[:1]
+
+
+def test_contents_that_are_used_again(contents: Contents, tmp_path: Path) -> None:
+    """A pool of eight a problem, its float64 results kept; fresh contents are none of them."""
+    answered(contents, _offer("a", tmp_path, 8))
+    first = answered(contents, Fill("a", tuple(range(8)), again=True)).seeds
+    again = answered(contents, Fill("a", tuple(range(8)), again=True)).seeds
+    assert len(set(first)) == 8 and set(first) == set(again)
+    for slot in range(8):
+        _softmax(tmp_path, "a", slot, 1.1 if slot == 3 else 1.0)
+    for _ in range(2):  # computed, then kept
+        results = answered(contents, Compare("a", tuple(range(8)))).results
+        assert [bool(one.problem) for one in results] == [slot == 3 for slot in range(8)]
+    assert set(answered(contents, Fill("a", (0, 1))).seeds).isdisjoint(first)
+
+
+_WRITES = """
+OP = "softmax"
+
+import torch
+
+
+def make_inputs(shape, dtype, device="cuda", seed=0):
+    return (torch.rand(shape, generator=torch.Generator(device).manual_seed(seed), device=device),)
+
+
+def reference(x):
+    wide = x.double() + 1
+    x.zero_()
+    return wide
+"""
+
+
+def test_a_reference_that_writes_to_its_inputs(contents: Contents, tmp_path: Path) -> None:
+    """They are made again from the seed: the next launch gets what the first got."""
+    file = tmp_path / "writes.py"
+    file.write_text(_WRITES)
+    answered(contents, replace(_offer("a", tmp_path, 8), file=str(file)))
+    answered(contents, Fill("a", tuple(range(8)), again=True))
+    before = {(tmp_path / f"a{slot}.in").read_bytes() for slot in range(8)}
+    for slot in range(8):
+        _softmax(tmp_path, "a", slot)
+    answered(contents, Compare("a", tuple(range(8))))
+    answered(contents, Fill("a", tuple(range(8)), again=True))
+    assert {(tmp_path / f"a{slot}.in").read_bytes() for slot in range(8)} == before
 
 
 def test_what_can_not_be_is_an_answer(contents: Contents, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -79,6 +80,28 @@ def test_guard_zones(device: Any, offset: int, fault: str) -> None:
     used = device(kernel=lambda d, _, v: d.write(v[1] + offset, bytes([d.read(v[1] + offset, 1)[0] ^ 1])))
     with Replay(_record(BOTH), lambda _: b"", used) as replay:
         assert any(one.startswith(fault) for one in replay.run({"x": bytes(4)}).touched)
+
+
+def test_buffers_move(device: Any) -> None:
+    """Each move has other places, inside the memory and apart by their guard zones, at what they are aligned to."""
+    large = Buffer("big", "scratch", 300_000, 1 << 17, True)
+    used = device(kernel=_add_one)
+    places = set()
+    with Replay(_record(BOTH, more=(large,)), lambda _: b"", used) as replay:
+        ((base, memory),) = used.memory.items()
+        for _ in range(50):
+            replay.move()
+            assert replay.run({"x": b"\1\2\3\4"}).touched == ()
+            at = {name: replay.place(name) for name in ("x", "out", "big")}
+            ends = sorted((at[one.name] - GUARD_BYTES, at[one.name] + one.size_bytes + GUARD_BYTES)
+                          for one in (*_record().buffers, large))  # fmt: skip
+            assert base <= ends[0][0] and ends[-1][1] <= base + len(memory)
+            assert all(one[1] <= two[0] for one, two in pairwise(ends))
+            assert (at["big"] - base) % (1 << 17) == -base % (1 << 17)
+            places.add(tuple(at.values()))
+        assert used.launched[-1][1] == [at["x"], at["out"]]
+    assert len(places) > 45
+    assert used.loaded == 1, "a move loads nothing"
 
 
 def test_inputs_may_not_change(device: Any) -> None:

@@ -182,6 +182,15 @@ def test_drift_and_clock_steps(lab: Any, record: Records) -> None:
     assert _between(lab, record, "plusone__us100", "plusone__us100").verdict == "not_faster"
 
 
+def test_the_place_of_a_buffer_wins_nothing(lab: Any, record: Records) -> None:
+    """Places that move a kernel by a percent are noise over many of them: equal kernels stay equal, and 3 % is found."""
+    lab.world.placement = 0.01
+    same = [contest(lab.judges(), {"4": record("plusone__us100")}, {"4": record("plusone__us100")}) for _ in range(12)]
+    assert [one.verdict for one in same] == ["not_faster"] * 12
+    found = contest(lab.judges(), {"4": record("plusone__us100")}, {"4": record("plusone__us97")})
+    assert found.verdict == "accepted"
+
+
 def test_several_shapes_are_one_decision(lab: Any, record: Records) -> None:
     """One shape gains 4 %, the other loses 1 %: the geometric mean gains; each shape's mean is kept."""
     old = {"4": record("plusone__us100"), "8": record("plusone__us50", 40, shape=(8,))}
