@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
@@ -63,6 +64,20 @@ def _module(name: str) -> ModuleType:
 def record(fake: ModuleType, tmp_path: Path) -> Callable[..., Path]:
     """Stores a record whose one launch is an entry of the fake device; returns its folder."""
     return partial(fake.store, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def fits() -> Callable[[str, object], bool]:
+    """Whether a document is what its schema in docs/schema says."""
+    import jsonschema
+
+    @cache
+    def validator(name: str) -> jsonschema.Draft202012Validator:
+        return jsonschema.Draft202012Validator(
+            json.loads((ROOT / "docs" / "schema" / f"{name}.schema.json").read_text())
+        )
+
+    return lambda name, document: validator(name).is_valid(document)
 
 
 @pytest.fixture

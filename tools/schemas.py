@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
 import importlib
 import json
 import operator
 import sys
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
@@ -41,25 +43,41 @@ DOCUMENTS: dict[str, str] = {
     "memory_summary": "cli.memory:MemorySummary",
     "occupancy": "analysis.occupancy.occupancy:PlatformOccupancy",
     "occupancy_record": "analysis.occupancy.occupancy:PlatformOccupancies",
-    "proposer_answer": "tuning.proposals:Answer",
     "problem": "problem.problem:Problem",
-    "render": "workspace.views.render:RenderReport",
+    "profile_diff": "cli.profile_diff:ProfileDiff",
+    "profile_explain": "cli.profile_explain:ExplainedRule",
     "profile_gap": "analysis.gap.document:Gaps",
+    "profile_read": "cli.profile_read:JudgedReports",
+    "profile_roofline": "cli.profile_roofline:ReportRoofline",
+    "profile_run_plan": "cli.profile_run:PlannedRun",
+    "proposer_answer": "tuning.proposals:Answer",
+    "record": "cli.record:Recorded",
     "recorded_roofline": "analysis.roofline.recorded:RecordedRoofline",
+    "render": "workspace.views.render:RenderReport",
     "roofline": "analysis.roofline.roofline:Roofline",
     "roofline_kernels": "static.kernel_roofline:KernelRooflines",
     "rooflines": "analysis.roofline.roofline:Rooflines",
     "route": "wiki.route:ReadingList",
     "search": "wiki.search:SearchResult",
+    "tune_patch": "cli.tune_project:Patch",
+    "tune_plan": "cli.tune_text:CampaignParameters",
+    "tune_project_plan": "cli.tune_project:ProjectParameters",
     "tune_report": "tuning.report:CampaignReport",
     "v_iteration": "workspace.views.memory_model:Iteration",
+    "verify_kernel": "cli.verify:KernelVerdict",
+    "verify_record": "runners.records:Replayed",
+    "verify_source": "tuning.lint:LintedFile",
     "wiki_changes": "wiki.changes:WikiChanges",
     "wiki_check": "wiki.check:WikiReport",
     "wiki_conflicts": "wiki.conflicts:Conflicts",
     "wiki_diff": "wiki.differences:ForeignDifferences",
     "wiki_import_check": "wiki.lint.importing:ForeignWiki",
+    "wiki_sources": "wiki.sources:Sources",
     "workspace_note": "cli.workspace:NoteTaken",
     "workspace_set": "workspace.retarget:Retargeting",
+    "written_file": "cli.documents:WrittenFile",
+    "written_files": "cli.documents:WrittenFiles",
+    "written_page": "cli.documents:WrittenPage",
 }
 """Document → module and class that write it."""
 
@@ -70,10 +88,18 @@ DATED = {
 """Documents that carry values of the wiki: commands add the version and date of the data."""
 
 
+READ = {"proposer_answer"}
+"""Documents that others write and this program reads: members with a default may be missing."""
+
+
 def document_schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a document."""
     module, _, kind = DOCUMENTS[name].partition(":")
-    body = schema(getattr(importlib.import_module(f"kopt_kb.{module}"), kind))
+    written = getattr(importlib.import_module(f"kopt_kb.{module}"), kind)
+    body = schema(written)
+    if name in READ:
+        given = [field for field in dataclasses.fields(written) if MISSING is field.default is field.default_factory]
+        body["required"] = [field.name for field in given]
     if name in DATED:
         from kopt_kb.wiki.version import DataVersion
 

@@ -330,7 +330,8 @@ class DerivedMetrics:
         """Return the share of the time a warp waits or issues that some stall reasons take, None without counters."""
         waits = {one: value for one, value in self.profile.stalls.items() if one not in _NO_REASON}
         total = sum(waits.values()) + 1.0  # the cycle in which it issues
-        return ratio_pct(sum(waits.get(one, 0.0) for one in reasons), total) if waits else None
+        kept = set(reasons)  # added in the order of `waits`: a sum of floats depends on it
+        return ratio_pct(sum(value for reason, value in waits.items() if reason in kept), total) if waits else None
 
     @cached_property
     def memory_stall_share_pct(self) -> float | None:

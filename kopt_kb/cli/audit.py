@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     named = args.wiki or os.environ.get("KOPT_GPU_WIKI") or is_bundle(Path(args.path))
     report = audit(args.path, Registry.open(*args.wiki, use_cache=False) if named else None, args.anchor)
     if args.json:
-        print_json(report.to_json())
+        print_json(report)
     else:
         print(render(report))
     return ExitCode.OK if report.clean else ExitCode.FINDING

@@ -65,11 +65,11 @@ def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
     settings = Settings(samples=args.samples, run_s=args.run_s, flush_bytes=args.flush_bytes)
     options = BenchOptions(args.version, args.repeats, settings, args.every_shape, not args.no_record)
     if args.dry_run:
-        plan = bench_plan(workspace, options).to_json()
+        plan = bench_plan(workspace, options)
         if args.json:
             print_json(plan)
         else:
-            print(table([(name, _text(value)) for name, value in plan.items()]))
+            print(table([(name, _text(value)) for name, value in plan.to_json().items()]))
         return ExitCode.OK
     executor = ChildProcessExecutor(args.device, _words(args.executor_command or ""))
     found = bench_kernel(workspace, registry_of(workspace.state(), args.wiki), executor, options, _say)
@@ -93,7 +93,7 @@ def _text(value: object) -> str:
 
 def _print(found: BenchReport, text: str, *, as_json: bool) -> int:
     if as_json:
-        print_json(found.to_json())
+        print_json(found)
     else:
         print(text)
     return _EXITS[found.verdict]

@@ -17,7 +17,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, print_plain, printable
 from kopt_kb.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
     report = lint(open_registry(args), [Path(one) for one in args.files], args.level)
     if args.format == "sarif":
-        print_json(sarif(report))
+        print_plain(sarif(report))
     elif args.json or args.format == "json":
         print_json(report)
     else:

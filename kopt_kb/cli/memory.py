@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal
 
-from kopt_kb.cli.output import add_author, add_common, print_json, table
+from kopt_kb.cli.output import add_author, add_common, print_json, print_plain, table
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wire import JSON, Wire
@@ -236,7 +236,7 @@ def _read(workspace: Workspace, args: argparse.Namespace) -> int:
     memory = read_memory(workspace)
     _name_stray(memory)
     if args.version is None:
-        print_json([field_of(one, args.field or "") for one in memory.visible])
+        print_plain([field_of(one, args.field or "") for one in memory.visible])
     else:
         _print_one(field_of(memory.get(parse_version(args.version)), args.field or ""), args)
     return ExitCode.OK
@@ -253,7 +253,7 @@ def _print_one(value: JSON, args: argparse.Namespace) -> None:
     if isinstance(value, str) and not args.json:
         print(value)
     else:
-        print_json(value)
+        print_plain(value)
 
 
 def _list(workspace: Workspace, args: argparse.Namespace) -> int:

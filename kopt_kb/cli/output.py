@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.cli.streams import Output
 from kopt_kb.errors import BadInput
-from kopt_kb.wire import plain
+from kopt_kb.wire import Wire, plain
 
 if TYPE_CHECKING:
     from kopt_kb.wiki.registry import Registry
@@ -25,6 +25,7 @@ __all__ = [
     "conditions",
     "open_registry",
     "print_json",
+    "print_plain",
     "print_values",
     "printable",
     "table",
@@ -67,21 +68,23 @@ def open_registry(args: argparse.Namespace) -> Registry:
     return Registry.open(*args.wiki)
 
 
-def print_json(value: object) -> None:
-    """Print a result or plain data as one JSON document; letters that the encoding lacks are escaped as JSON does."""
+def print_json(document: Wire) -> None:
+    """Print a document."""
+    print_plain(document)
+
+
+def print_plain(value: object) -> None:
+    """Print JSON whose shape belongs to others; letters that the encoding lacks are escaped as JSON does."""
     escape = not (getattr(sys.stdout, "encoding", None) or "utf-8").casefold().startswith("utf")
     text = json.dumps(value, ensure_ascii=escape, indent=2, allow_nan=False, default=plain)
     sys.stdout.write(f"{text}\n")
 
 
-def print_values(value: object, wikis: Sequence[Wiki]) -> None:
-    """Print a result that carries values of the wiki, with the version and date of the data they are from."""
+def print_values(value: Wire, wikis: Sequence[Wiki]) -> None:
+    """Print a document that carries values of the wiki, with the version and date of the data they are from."""
     from kopt_kb.wiki.version import data_version
 
-    document = plain(value)
-    if not isinstance(document, dict):
-        raise TypeError("a result is one JSON object")
-    print_json({**document, "data": data_version(wikis).to_json()})
+    print_plain({**value.to_json(), "data": data_version(wikis)})
 
 
 def print_bytes(data: bytes) -> None:

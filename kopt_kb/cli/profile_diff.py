@@ -15,7 +15,7 @@ from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.quantity.statistics import change_pct
 from kopt_kb.wire import Wire
 
-__all__ = ["Comparison", "Difference", "add_arguments", "compare", "run"]
+__all__ = ["Comparison", "Difference", "ProfileDiff", "add_arguments", "compare", "run"]
 
 _NAME_CHARS = 60
 _SHOWN = 8
@@ -79,6 +79,51 @@ class Comparison(Wire):
         return change is not None and change > threshold_pct
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedReport(Wire):
+    """A later report and how its kernels compare with the baseline's."""
+
+    file: str
+    kernels: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SlowerKernel(Wire):
+    """A kernel of a later report that takes longer than the threshold allows."""
+
+    WIRE: ClassVar = ("file", "name=kernel.name")
+    file: str
+    kernel: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileDiff(Wire):
+    """Later reports against a baseline.
+
+    Attributes:
+        baseline: Report that they are compared with.
+        threshold_pct: How much longer a kernel may take; None where none was given.
+        reports: In the order they were given.
+    """
+
+    WIRE: ClassVar = ("baseline", "threshold_pct", "reports", "slower")
+    baseline: str
+    threshold_pct: float | None
+    reports: tuple[ComparedReport, ...]
+
+    @property
+    def slower(self) -> tuple[SlowerKernel, ...]:
+        """The kernels that take longer than the threshold allows."""
+        if self.threshold_pct is None:
+            return ()
+        return tuple(
+            SlowerKernel(report.file, kernel)
+            for report in self.reports
+            for kernel in report.kernels
+            if kernel.slower_than(self.threshold_pct)
+        )
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
     parser.add_argument("baseline", metavar="BASELINE", help="report to compare with")
@@ -94,22 +139,17 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"--threshold {args.threshold:g} is no limit", fix="give a percentage such as 5", code="KB105")
     registry = open_registry(args)
     baseline = judge([args.baseline], args.kernel, registry)[1]
-    found = {file: compare(baseline, judge([file], args.kernel, registry)[1]) for file in args.reports}
-    slower = [
-        (file, one) for file, rows in found.items() for one in rows
-        if args.threshold is not None and one.slower_than(args.threshold)
-    ]  # fmt: skip
+    compared = {file: tuple(compare(baseline, judge([file], args.kernel, registry)[1])) for file in args.reports}
+    diff = ProfileDiff(args.baseline, args.threshold, tuple(map(ComparedReport, compared, compared.values())))
     if args.json:
-        reports = [{"file": file, "kernels": [one.to_json() for one in rows]} for file, rows in found.items()]
-        names = [{"file": file, "name": one.name} for file, one in slower]
-        print_json({"baseline": args.baseline, "threshold_pct": args.threshold, "reports": reports, "slower": names})
+        print_json(diff)
     else:
-        print("\n\n".join(_text(args.baseline, file, rows) for file, rows in found.items()))
-        for file, one in slower:
-            change = one.duration.change_pct or 0.0
-            name = f"{printable(one.name)} in {printable(file)}"
+        print("\n\n".join(_text(args.baseline, report.file, report.kernels) for report in diff.reports))
+        for slower in diff.slower:
+            change = slower.kernel.duration.change_pct or 0.0
+            name = f"{printable(slower.kernel.name)} in {printable(slower.file)}"
             print(f"slower: {name} by {change:.1f} %, allowed are {args.threshold:g} %")
-    return ExitCode.FINDING if slower else ExitCode.OK
+    return ExitCode.FINDING if diff.slower else ExitCode.OK
 
 
 def compare(before: Sequence[Judged], after: Sequence[Judged]) -> list[Comparison]:

@@ -4,16 +4,49 @@ from __future__ import annotations
 
 import argparse
 import difflib
+from dataclasses import dataclass
+from typing import ClassVar
 
 from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.base import Rule
 from kopt_kb.analysis.rules.ordered import RULES
 from kopt_kb.analysis.rules.table import LIMITERS, ROOT_CAUSES
-from kopt_kb.analysis.rules.thresholds import load_thresholds
+from kopt_kb.analysis.rules.thresholds import Threshold, load_thresholds
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.wire import Wire
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["ExplainedRule", "add_arguments", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedLimiter(Wire):
+    """Something a rule can find: its class, its root cause, and what helps, step by step."""
+
+    WIRE: ClassVar = ("limiter", "class=bottleneck", "root_cause", "advice")
+    limiter: str
+    bottleneck: str
+    root_cause: str
+    advice: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedRule(Wire):
+    """A rule of the ordered list.
+
+    Attributes:
+        code: Stable code.
+        summary: What it finds, in one sentence.
+        limiters: What it can find.
+        needs: Metrics without which it can't decide.
+        thresholds: The rows that it reads.
+    """
+
+    code: str
+    summary: str
+    limiters: tuple[ExplainedLimiter, ...]
+    needs: tuple[str, ...]
+    thresholds: tuple[Threshold, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,38 +58,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the rule."""
     rule, limiters = _find(args.code)
-    rows = [
-        row for code in dict.fromkeys([rule.code, *_own(limiters), *rule.reads]) for row in load_thresholds().of(code)
-    ]
-    advice = {one: list(load_advice(one).steps) for one in limiters}
-    if args.json:
-        print_json(
-            {
-                "code": rule.code,
-                "summary": rule.summary,
-                "limiters": [
-                    {"limiter": one, "class": LIMITERS[one], "root_cause": ROOT_CAUSES[one], "advice": advice[one]}
-                    for one in limiters
-                ],
-                "needs": list(rule.needs),
-                "thresholds": [row.to_json() for row in rows],
-            }
-        )
-        return ExitCode.OK
-    print(f"{rule.code}: {rule.summary}")
-    print("finds: " + ", ".join(f"{LIMITERS[one]}/{one}" for one in limiters))
-    if rule.needs:
-        print("needs: " + ", ".join(rule.needs))
-    for row in rows:
-        print(f"threshold: {row.code} {row.metric} {row.op} {row.value:g} {row.unit} <- {row.citation}: {row.source}")
-    for one in limiters:
-        for number, step in enumerate(advice[one], 1):
-            print(f"{one} {number}. {step}")
+    codes = dict.fromkeys([rule.code, *(f"BN-{limiter.upper()}" for limiter in limiters), *rule.reads])
+    told = ExplainedRule(
+        rule.code,
+        rule.summary,
+        tuple(ExplainedLimiter(word, LIMITERS[word], ROOT_CAUSES[word], load_advice(word).steps) for word in limiters),
+        rule.needs,
+        tuple(row for code in codes for row in load_thresholds().of(code)),
+    )
+    print_json(told) if args.json else print(_text(told))
     return ExitCode.OK
 
 
-def _own(limiters: tuple[str, ...]) -> list[str]:
-    return [f"BN-{one.upper()}" for one in limiters]
+def _text(rule: ExplainedRule) -> str:
+    lines = [f"{rule.code}: {rule.summary}"]
+    lines.append("finds: " + ", ".join(f"{one.bottleneck}/{one.limiter}" for one in rule.limiters))
+    if rule.needs:
+        lines.append("needs: " + ", ".join(rule.needs))
+    for row in rule.thresholds:
+        limit = f"{row.code} {row.metric} {row.op} {row.value:g} {row.unit}"
+        lines.append(f"threshold: {limit} <- {row.citation}: {row.source}")
+    for limiter in rule.limiters:
+        lines += [f"{limiter.limiter} {number}. {step}" for number, step in enumerate(limiter.advice, 1)]
+    return "\n".join(lines)
 
 
 def _find(word: str) -> tuple[Rule, tuple[str, ...]]:

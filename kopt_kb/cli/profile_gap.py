@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kopt_kb.analysis.gap.account import GapCase, account
@@ -71,7 +72,7 @@ def _work(args: argparse.Namespace) -> Work | None:
     return found[0]
 
 
-def _refuse_several(judged: list[Judged]) -> None:
+def _refuse_several(judged: Sequence[Judged]) -> None:
     names = list(dict.fromkeys(one.profile.name for one in judged))
     if len(judged) > 1:
         shown = ", ".join(printable(name)[:60] for name in names[:_NAMES_SHOWN])

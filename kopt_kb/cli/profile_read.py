@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from kopt_kb.analysis.gap.account import GapCase, account
 from kopt_kb.analysis.profile import KernelProfile, Source
@@ -13,14 +14,14 @@ from kopt_kb.analysis.readers.read import read_report
 from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
-from kopt_kb.cli.profile_text import Judged, by_time, render, shares_of
-from kopt_kb.cli.profile_timeline import JudgedTimeline, judged_timelines, render_timelines, timeline_documents
+from kopt_kb.cli.profile_text import Judged, by_time, render
+from kopt_kb.cli.profile_timeline import JudgedTimeline, judged_timelines, render_timelines
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.static.residency import with_residency
 from kopt_kb.wiki.registry import Platform, Registry
-from kopt_kb.wire import JSON
+from kopt_kb.wire import Wire
 
-__all__ = ["JudgedReports", "add_arguments", "documents", "judge", "judge_reports", "print_judged", "run"]
+__all__ = ["JudgedReports", "add_arguments", "judge", "judge_reports", "print_judged", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,36 +47,31 @@ def run(args: argparse.Namespace) -> int:
     platform = None if args.platform is None else registry.platform(args.platform)
     found = judge_reports(args.files, args.kernel, registry, platform, source=args.source)
     if args.json:
-        print_json(found.document(args.top))
+        print_json(replace(found, kernels=found.kernels[: args.top]))
         return ExitCode.OK
     print_judged(found, args.top)
     return ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedReports:
+class JudgedReports(Wire):
     """Reports with their kernels by total time, and the devices of traces.
 
     Attributes:
         reports: In the order they were given.
         kernels: Those of all reports.
-        timelines: Devices of traces.
+        timelines: Devices of traces; None where no report is one.
     """
 
-    reports: list[Source]
-    kernels: list[Judged]
-    timelines: list[JudgedTimeline]
-
-    def document(self, top: int | None = None) -> dict[str, JSON]:
-        """Return the document of the command, with the first `top` kernels."""
-        kernels: list[JSON] = list(documents(self.kernels)[:top])
-        timelines: dict[str, JSON] = {"timelines": timeline_documents(self.timelines)} if self.timelines else {}
-        return {"reports": [one.to_json() for one in self.reports], **timelines, "kernels": kernels}
+    WIRE: ClassVar = ("reports", "timelines?", "kernels")
+    reports: tuple[Source, ...]
+    kernels: tuple[Judged, ...]
+    timelines: tuple[JudgedTimeline, ...] | None
 
 
 def judge(
     files: list[str], kernel: str | None, registry: Registry, platform: Platform | None = None, *, source: bool = False
-) -> tuple[list[Source], list[Judged]]:
+) -> tuple[tuple[Source, ...], tuple[Judged, ...]]:
     """Return the reports and each kernel with its verdict under the roofs of the product it ran on."""
     found = judge_reports(files, kernel, registry, platform, source=source)
     return found.reports, found.kernels
@@ -111,7 +107,7 @@ def judge_reports(
         resident = with_residency(one, product, registry)
         gap = account(GapCase.of_profile(resident, product))
         judged.append(Judged(resident, classify(resident, product), product, gap))
-    return JudgedReports(reports, by_time(judged), timelines)
+    return JudgedReports(tuple(reports), tuple(by_time(judged)), tuple(timelines) or None)
 
 
 def _joined(timed: list[KernelProfile], counted: list[KernelProfile]) -> list[KernelProfile]:
@@ -137,17 +133,3 @@ def print_judged(found: JudgedReports, top: int | None = None) -> None:
         print(render_timelines(found.timelines) + "\n")
     if judged:
         print(render(judged, top))
-
-
-def documents(judged: list[Judged]) -> list[dict[str, JSON]]:
-    """Return the elements of `kernels`: the profile with its part of the time, its product and its verdict."""
-    return [
-        {
-            **one.profile.to_json(),
-            "time_share": share,
-            "platform": None if one.platform is None else one.platform.id,
-            "verdict": one.verdict.to_json(),
-            "gap": None if one.gap is None else one.gap.to_json(),
-        }
-        for one, share in zip(judged, shares_of(judged), strict=True)
-    ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
@@ -14,12 +16,47 @@ from kopt_kb.errors import ExitCode
 from kopt_kb.static.picture import Roof, terminal, write_picture
 from kopt_kb.static.report_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
 from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["ReportRoofline", "add_arguments", "run"]
 
 Roofs = Mapping[tuple[str, str], Roof]
 _NAME_CHARS = 60
 _RUN = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class RoofAbove(Wire):
+    """The roof over a point.
+
+    Attributes:
+        product: Whose roof it is; `run` for the profiler's own.
+        attainable_si: Rate that it allows at the point's intensity, FLOP/s.
+        share: The point's rate over it.
+        source: Who says so.
+    """
+
+    product: str
+    attainable_si: float
+    share: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PointUnderRoofs(Wire):
+    """A kernel at one level of memory, with the roofs over it."""
+
+    WIRE: ClassVar = (*inside("point", LevelPoint), "roofs")
+    point: LevelPoint
+    roofs: tuple[RoofAbove, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRoofline(Wire):
+    """The kernels of a report under roofs, and the names of those that lack operations, bytes or a time."""
+
+    points: tuple[PointUnderRoofs, ...]
+    without: tuple[str, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     if args.picture:
         write_picture(picture, Path(args.picture))
     if args.json:
-        print_json({"points": [_document(one, roofs) for one in points], "without": _without(profiles, points)})
+        print_json(ReportRoofline(tuple(_under(point, roofs) for point in points), _without(profiles, points)))
         return ExitCode.OK
     print(_text(points, roofs))
     for name in _without(profiles, points):
@@ -79,9 +116,9 @@ def _roofs(
     return {name: roofs for name, roofs in found.items() if roofs}
 
 
-def _without(profiles: Sequence[KernelProfile], points: Sequence[LevelPoint]) -> list[str]:
-    drawn = {one.kernel for one in points}
-    return list(dict.fromkeys(one.function for one in profiles if one.function not in drawn))
+def _without(profiles: Sequence[KernelProfile], points: Sequence[LevelPoint]) -> tuple[str, ...]:
+    drawn = {point.kernel for point in points}
+    return tuple(dict.fromkeys(profile.function for profile in profiles if profile.function not in drawn))
 
 
 def _roof(point: LevelPoint, product: str, roofs: Mapping[str, Roofs]) -> Roof | None:
@@ -89,14 +126,14 @@ def _roof(point: LevelPoint, product: str, roofs: Mapping[str, Roofs]) -> Roof |
     return point.run if product == _RUN else roofs[product].get((point.level, f"{point.dtype} {point.engine}"))
 
 
-def _document(point: LevelPoint, roofs: Mapping[str, Roofs]) -> dict[str, object]:
-    under = []
+def _under(point: LevelPoint, roofs: Mapping[str, Roofs]) -> PointUnderRoofs:
+    above = []
     for product in roofs:
         roof = _roof(point, product, roofs)
         if roof is not None:
-            at = roof.at(point.intensity)
-            under.append({"product": product, "attainable_si": at, "share": point.rate_si / at, "source": roof.source})
-    return {**point.to_json(), "roofs": under}
+            attainable_si = roof.at(point.intensity)
+            above.append(RoofAbove(product, attainable_si, point.rate_si / attainable_si, roof.source))
+    return PointUnderRoofs(point, tuple(above))
 
 
 def _text(points: Sequence[LevelPoint], roofs: Mapping[str, Roofs]) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.cli.profile_read import judge_reports, print_judged
 from kopt_kb.errors import ExitCode, MissingTool
 from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, Tool, choose_tool, execute, plan
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wire import Wire
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["PlannedRun", "add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     kernel = args.kernel if made.tool == "ncu" else None
     found = judge_reports([str(one) for one in made.reports], kernel, Registry.open())
     if args.json:
-        print_json(found.document())
+        print_json(found)
     elif found.kernels:
         print_judged(found)
     else:
@@ -72,6 +75,31 @@ def _planned(args: argparse.Namespace) -> Tool:
         return "rocprofv3" if args.target else "ncu"
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedStep(Wire):
+    """One command of a run: what it records, program and arguments, and the variables set for it."""
+
+    WIRE: ClassVar = ("name=step.name", "argv=step.argv", "environment=step.environment")
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun(Wire):
+    """What `kb profile run` would do.
+
+    Attributes:
+        tool: Profiler.
+        cost: How often the program runs, in words.
+        steps: Commands, in order.
+        reports: Files or folders that are read afterwards.
+    """
+
+    tool: str
+    cost: str
+    steps: tuple[PlannedStep, ...]
+    reports: tuple[str, ...]
+
+
 def _cost(made: Plan) -> str:
     """Return in words how often the program runs."""
     runs = sum(step.name != "export" for step in made.steps)
@@ -88,10 +116,8 @@ def _line(step: Step) -> str:
 
 def _print_plan(made: Plan, *, as_json: bool) -> None:
     if as_json:
-        steps = [{"name": one.name, "argv": list(one.argv), "environment": dict(one.environment)} for one in made.steps]
-        print_json(
-            {"tool": made.tool, "cost": _cost(made), "steps": steps, "reports": [str(one) for one in made.reports]}
-        )
+        steps, reports = tuple(map(PlannedStep, made.steps)), tuple(map(str, made.reports))
+        print_json(PlannedRun(made.tool, _cost(made), steps, reports))
         return
     for step in made.steps:
         print(_line(step))

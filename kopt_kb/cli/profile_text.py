@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.profile import HotSpot, KernelProfile, StoredRule
 from kopt_kb.analysis.rules import Verdict
 from kopt_kb.cli.output import printable, table
 from kopt_kb.wiki.registry import Platform
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["Judged", "by_time", "render", "shares_of", "total_s"]
+__all__ = ["Judged", "by_time", "render", "total_s"]
 
 _NAME_CHARS = 60
 _BLOCKS_SHOWN = 5
@@ -37,13 +39,30 @@ _COLUMNS = {
 _OF_AMD = frozenset({"MFMA %", "VALU %", "LDS %", "L1 %", "L2 %", "wait %"})
 
 
-class Judged(NamedTuple):
-    """A kernel of a report with its verdict, the product it ran on, and where its time above the roof went."""
+@dataclass(frozen=True, slots=True)
+class Judged(Wire):
+    """A kernel of a report with its verdict.
+
+    Attributes:
+        profile: The kernel.
+        verdict: What limits it.
+        platform: The product it ran on; None where nobody names it.
+        gap: Where its time above the roof went; None where that can't be told.
+        time_share: Its part of the time of all kernels that were read; None where there are no times.
+    """
 
     profile: KernelProfile
     verdict: Verdict
     platform: Platform | None = None
     gap: Gap | None = None
+    time_share: float | None = None
+
+    WIRE: ClassVar = (*inside("profile", KernelProfile), "time_share", "platform=product", "verdict", "gap")
+
+    @property
+    def product(self) -> str | None:
+        """Name of the product, None where nobody names it."""
+        return None if self.platform is None else self.platform.id
 
 
 def total_s(one: Judged) -> float:
@@ -51,15 +70,11 @@ def total_s(one: Judged) -> float:
     return one.profile.durations.total_s if one.profile.durations else 0.0
 
 
-def shares_of(judged: Sequence[Judged]) -> list[float | None]:
-    """Return each kernel's part of the time of all, None where there are no times."""
-    whole = sum(map(total_s, judged))
-    return [total_s(one) / whole if whole else None for one in judged]
-
-
 def by_time(judged: Sequence[Judged]) -> list[Judged]:
-    """Return the kernels by falling total time; those without times keep their order."""
-    return sorted(judged, key=lambda one: -total_s(one))
+    """Return the kernels by falling total time, each with its part of all; those without times keep their order."""
+    ranked = sorted(judged, key=lambda kernel: -total_s(kernel))
+    whole_s = sum(map(total_s, ranked))
+    return [replace(kernel, time_share=total_s(kernel) / whole_s) for kernel in ranked] if whole_s else ranked
 
 
 def render(judged: Sequence[Judged], top: int | None = None) -> str:

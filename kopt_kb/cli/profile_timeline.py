@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar
 
 from kopt_kb.analysis.profile.timeline import Copies, DeviceTimeline
 from kopt_kb.analysis.rules.trace import TraceFinding, judge_timeline
 from kopt_kb.cli.output import printable, table
-from kopt_kb.wire import JSON
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["JudgedTimeline", "judged_timelines", "render_timelines", "timeline_documents"]
+__all__ = ["JudgedTimeline", "judged_timelines", "render_timelines"]
 
 _NAME_CHARS = 60
 _DEVICES_SHOWN = 8
 _STREAMS_SHOWN = 6
 
 
-class JudgedTimeline(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class JudgedTimeline(Wire):
     """A device of a trace with what limits it."""
 
+    WIRE: ClassVar = ("file", *inside("timeline", DeviceTimeline), "verdicts=findings")
     file: str
     timeline: DeviceTimeline
     findings: tuple[TraceFinding, ...]
@@ -28,14 +31,6 @@ class JudgedTimeline(NamedTuple):
 def judged_timelines(file: str, timelines: Sequence[DeviceTimeline]) -> list[JudgedTimeline]:
     """Return the devices of a trace with what limits each."""
     return [JudgedTimeline(file, one, judge_timeline(one)) for one in timelines]
-
-
-def timeline_documents(judged: Sequence[JudgedTimeline]) -> list[JSON]:
-    """Return the elements of `timelines`."""
-    return [
-        {"file": one.file, **one.timeline.to_json(), "verdicts": [each.to_json() for each in one.findings]}
-        for one in judged
-    ]
 
 
 def render_timelines(judged: Sequence[JudgedTimeline]) -> str:

@@ -12,7 +12,9 @@ its tensors. kb verify record DIR replays a record of an op file on a GPU.
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from kopt_kb.cli.case_arguments import literals
 from kopt_kb.cli.output import add_common, open_registry, print_json, table
@@ -25,8 +27,18 @@ from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, Tens
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.records import device_facts
 from kopt_kb.runners.replay.makers import make_record
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["Recorded", "add_arguments", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded(Wire):
+    """A launch record and the folder it was written to."""
+
+    WIRE: ClassVar = ("path", *inside("record", LaunchRecord))
+    path: str
+    record: LaunchRecord
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     request = Request(_what(args), target, device, facts, "", args.autotune)
     record = make_record(request, Path(args.out))
     if args.json:
-        print_json({"path": args.out, **record.to_json()})
+        print_json(Recorded(args.out, record))
     else:
         print(_render(record, args.out))
     return ExitCode.FINDING if record.not_replayable else ExitCode.OK

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     """Render, and name what was edited with the blob that keeps it."""
     report = render_workspace(Workspace.open(args.path))
     if args.json:
-        print_json(report.to_json())
+        print_json(report)
     else:
         print(show(report))
     return ExitCode.OK

@@ -18,9 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, table
+from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of, settings_of
 from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, judge_of, judged_policy
+from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.runners.simulator import SimulatorExecutor
@@ -29,7 +30,8 @@ from kopt_kb.tuning.options import Budget, CampaignOptions
 from kopt_kb.tuning.policy import DEFAULT_POLICY, POLICIES, Policy, confirmed_policy, policy_named
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
-from kopt_kb.tuning.report import CampaignReport, report_of, stated_targets
+from kopt_kb.tuning.report import CampaignReport, report_of
+from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.readme import render_blocks
@@ -112,14 +114,13 @@ def run(args: argparse.Namespace) -> int:
     opened = _opened(state)
     judge, why = _judge(args, state, project)
     policy = confirmed_policy(opened) if opened is not None else judged_policy(_asked_policy(args, project), judge)
-    parameters = _parameters(args, state, policy, project)
-    parameters |= {} if judge is None else {"judge": judge, "least_trust": policy.least_trust}
-    if args.dry_run:
-        _show(parameters, args.json)
-        return ExitCode.OK
     fresh = state.campaign is None or state.stopped is not None
-    if fresh and state.route != "roofline":  # targets alone cost nothing and change nothing
-        _confirm(args, parameters)
+    if args.dry_run or (fresh and state.route != "roofline"):  # targets alone cost nothing and change nothing
+        parameters = _parameters(args, state, policy, project, judge)
+        if args.dry_run:
+            print_json(parameters) if args.json else print(parameters_text(parameters))
+            return ExitCode.OK
+        confirm(args, parameters)
     if why:
         _say(why)
     with _campaign(args, workspace, state, policy, project, judge) as campaign:
@@ -267,49 +268,17 @@ def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
 
 
 def _parameters(
-    args: argparse.Namespace, state: WorkspaceState, policy: Policy, project: ProjectAdapter | None
-) -> dict[str, object]:
-    """Return what a campaign would run with, as inferred."""
-    problem, created = state.problem.to_json(), state.created
-    proposers, more = _proposers(args) if project is None else (), {}
-    if project is not None:
-        from kopt_kb.cli.tune_project import project_parameters, project_proposers
+    args: argparse.Namespace,
+    state: WorkspaceState,
+    policy: Policy,
+    project: ProjectAdapter | None,
+    judge: Judge | None,
+) -> Wire:
+    if project is None:
+        return parameters_of(args, state, policy, _proposers(args), judge=judge)
+    from kopt_kb.cli.tune_project import project_parameters
 
-        proposers, more = project_proposers(args), project_parameters(project, state)
-    return {
-        "workspace": args.workspace, "platform": created.platform, "op": problem["op"], "dtype": problem["dtype"],
-        "shapes": problem["shapes"], "framework": state.task.framework,
-        "route": state.route, "targets": [f"{one.shape}: {one.condition}" for one in stated_targets(state)],
-        "policy": policy.name, "stop_scope": policy.stop_scope, "stop_reasons": list(policy.stop_reasons),
-        "core_shapes": list(policy.core_shapes) if policy.core_shapes is not None else "all",
-        "max_rounds": policy.max_rounds, "repeats": policy.repeats, "simulated": args.simulate,
-        "proposers": [proposer.name for proposer in proposers],
-        "budget": {"seconds": args.budget_s, "rounds": args.budget_rounds},
-        **more,
-    }  # fmt: skip
-
-
-def _show(parameters: dict[str, object], as_json: bool) -> None:
-    if as_json:
-        print_json(parameters)
-        return
-    print(table([(name, _text(value)) for name, value in parameters.items()]))
-
-
-def _text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)
-
-
-def _confirm(args: argparse.Namespace, parameters: dict[str, object]) -> None:
-    """Show the parameters and get a yes: from --yes, or from a person at a terminal."""
-    print(table([(name, _text(value)) for name, value in parameters.items()]), file=sys.stderr)
-    if args.yes:
-        return
-    if not sys.stdin.isatty():
-        raise BadInput("nobody is there to confirm these parameters", where="kb tune", fix="add --yes", code="KB406")
-    print("start? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().casefold() not in {"y", "yes"}:
-        raise BadInput("not confirmed; nothing was started", where="kb tune", code="KB406")
+    return project_parameters(args, state, policy, project)
 
 
 def _say(line: str) -> None:
@@ -318,7 +287,7 @@ def _say(line: str) -> None:
 
 def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceState) -> int:
     if args.json:
-        print_json(report.to_json())
+        print_json(report)
     elif report.route == "roofline" and args.action != "status":
         print(render(report, full=False))
         blocks = render_blocks(state)
@@ -326,43 +295,3 @@ def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceSta
     else:
         print(render(report, full=args.action != "status"))
     return report.exit_code
-
-
-def render(report: CampaignReport, *, full: bool = True) -> str:
-    """Return the report as text for people."""
-    stop = "" if report.stop is None else f", stopped: {report.stop.reason}"
-    words = ["route " + report.route]
-    if report.route != "roofline":
-        words += [f"policy {report.policy}", *(["SIMULATED"] if report.simulated else [])]
-        words += [
-            f"times {level}" for level in dict.fromkeys(one.trust for one in report.rounds) if level != "unstated"
-        ]
-    lines = [f"{report.state}{stop} ({', '.join(words)})"]
-    if report.gain_pct is not None:
-        lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline {report.baseline}".rstrip())
-    if not full:
-        return "\n".join(lines)
-    rows = [("round", "category", "decision", "gain", "rule", "claim")]
-    for round_ in report.rounds:
-        gain = "" if round_.gain_pct is None else f"{round_.gain_pct:+.2f} %"
-        rows.append(
-            (
-                str(round_.number),
-                round_.category,
-                "refuted" if round_.refuted else round_.decision,
-                gain,
-                round_.rule,
-                round_.claim[:60],
-            )
-        )
-    lines += ["", table(rows, right=(0, 3)), ""]
-    if report.conditions is None:
-        return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}"])
-    judged = [("shape", "target", "median us", "achieved/target", "met")]
-    for one in report.conditions.judged:
-        ratio = "" if one.ratio is None else f"{one.ratio:.3f}"
-        median = "" if one.median_s is None else f"{one.median_s * 1e6:.1f}"
-        judged.append((one.condition.shape, one.condition.target, median, ratio, "yes" if one.met else "no"))
-    value = report.conditions.aggregate
-    text = "unmeasured" if value is None else f"{value:.3f}"
-    return "\n".join([*lines, "Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"])

@@ -21,7 +21,7 @@ def write_bundle(args: argparse.Namespace, workspace: Workspace, state: Workspac
     output = Path(args.output)
     statement = bundle(workspace.layout, state, platform, output)
     if args.json:
-        print_json(statement.to_json())
+        print_json(statement)
         return ExitCode.OK
     head = statement.predicate.head
     print(f"{output}: {len(statement.subject)} files, {output.stat().st_size} bytes")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from kopt_kb.cli.output import print_bytes, print_json
+from kopt_kb.cli.tune_text import CampaignParameters, parameters_of
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.project.bundle import files_of, unified_diff
 from kopt_kb.runners.project.executor import ProjectExecutor
@@ -21,12 +24,60 @@ from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.versions import is_confirmed
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wire import Wire, inside
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.retarget import aim_in_force
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["device_names", "print_patch", "project_campaign", "project_of", "project_parameters", "project_proposers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Patch(Wire):
+    """What the best version changes.
+
+    Attributes:
+        baseline: Version that it is compared with.
+        best: The last accepted version.
+        level: `full`, or `quick` where it was measured on the representative shapes only.
+        files: Paths that differ.
+        patch: The difference as `git apply` reads it.
+    """
+
+    baseline: str
+    best: str
+    level: str
+    files: tuple[str, ...]
+    patch: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectParameters(Wire):
+    """What a campaign on a project would run with: commands with their limits, paths, CSV and target too."""
+
+    WIRE: ClassVar = (
+        *inside("common", CampaignParameters), "project", "root", "kernel_source", "build?", "test?",
+        "benchmark?", "quick?", "profile?", "editable", "protected", "csv_columns", "metric", "units", "check",
+        "performance_target", "quick_validation",
+    )  # fmt: skip
+    common: CampaignParameters
+    project: str
+    root: str
+    kernel_source: str
+    editable: tuple[str, ...]
+    protected: tuple[str, ...]
+    csv_columns: tuple[str, ...]
+    metric: str
+    units: tuple[str, ...]
+    check: str
+    performance_target: str | None
+    quick_validation: str
+    build: str | None = None
+    test: str | None = None
+    benchmark: str | None = None
+    quick: str | None = None
+    profile: str | None = None
 
 
 def project_of(workspace: Workspace, state: WorkspaceState) -> ProjectAdapter | None:
@@ -74,20 +125,32 @@ def project_campaign(
     return Campaign(workspace, policy, project_proposers(args), executor, settings=settings, options=options)
 
 
-def project_parameters(adapter: ProjectAdapter, state: WorkspaceState) -> dict[str, object]:
-    """Return what a dry run shows of a project: commands with their limits, paths, CSV and target."""
+def project_parameters(
+    args: argparse.Namespace, state: WorkspaceState, policy: Policy, adapter: ProjectAdapter
+) -> ProjectParameters:
+    """Return what a campaign on a project would run with."""
     project = adapter.project
     commands = {name: f"{one.shown()} (at most {one.limit_s:g} s)" for name, one in project.commands.items()}
     metrics = [metric for metric in (project.csv.forward, project.csv.backward) if metric is not None]
-    return {
-        "project": project.where, "root": str(adapter.root), "kernel_source": project.kernel_source, **commands,
-        "editable": list(project.editable), "protected": list(project.protected),
-        "csv_columns": list(project.csv.columns), "metric": project.scoring.metric,
-        "units": [f"{metric.name}: {metric.unit}" for metric in metrics],
-        "check": f"{project.csv.check} is {project.csv.passing}",
-        "performance_target": aim_in_force(state) or None,
-        "quick_validation": "representative shapes first" if project.quick_command() else "all shapes in every round",
-    }  # fmt: skip
+    return ProjectParameters(
+        common=parameters_of(args, state, policy, project_proposers(args)),
+        project=project.where,
+        root=str(adapter.root),
+        kernel_source=project.kernel_source,
+        editable=project.editable,
+        protected=project.protected,
+        csv_columns=project.csv.columns,
+        metric=project.scoring.metric,
+        units=tuple(f"{metric.name}: {metric.unit}" for metric in metrics),
+        check=f"{project.csv.check} is {project.csv.passing}",
+        performance_target=aim_in_force(state) or None,
+        quick_validation="representative shapes first" if project.quick_command() else "all shapes in every round",
+        build=commands.get("build"),
+        test=commands.get("test"),
+        benchmark=commands.get("benchmark"),
+        quick=commands.get("quick"),
+        profile=commands.get("profile"),
+    )
 
 
 def print_patch(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> int:
@@ -113,8 +176,7 @@ def print_patch(args: argparse.Namespace, workspace: Workspace, state: Workspace
         print(f"kb: the best version {best.name} {words}", file=sys.stderr)
     if args.json:
         changed = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
-        body = {"baseline": state.rounds[0].name, "best": best.name, "level": best.level or "full", "files": changed}
-        print_json({**body, "patch": patch})
+        print_json(Patch(state.rounds[0].name, best.name, best.level or "full", tuple(changed), patch))
     else:
         print_bytes(patch.encode())  # the files' own bytes, whatever the terminal speaks
     return ExitCode.OK

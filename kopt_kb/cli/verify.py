@@ -9,16 +9,62 @@ from __future__ import annotations
 
 import argparse
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar, Literal, TypeAlias
 
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
 from kopt_kb.files import read_input
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.runners.candidate.answers import Check, Unable
+from kopt_kb.runners.candidate.job import Outcome
+from kopt_kb.wire import Wire, inside
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["KernelVerdict", "add_arguments", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedKernel(Wire):
+    """A check of a kernel file.
+
+    Attributes:
+        file: The kernel.
+        passed: Whether it ran to its end and every result is within the tolerance.
+        outcome: How the child ended.
+        reason: Why it did not pass; empty when it did.
+        check: What the child found.
+        reference: The file that judged, as people call it.
+    """
+
+    WIRE: ClassVar = (
+        "file", "passed", "outcome", "reason",
+        *(member for member in inside("check", Check) if not member.startswith("passed")), "reference",
+    )  # fmt: skip
+    file: str
+    passed: bool
+    outcome: str
+    reason: str
+    check: Check
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class UncheckedKernel(Wire):
+    """A kernel file whose check came to no result: the child died, or could not do it."""
+
+    WIRE: ClassVar = ("file", "passed", "outcome", "reason", "unavailable?", "oom?", "reference")
+    file: str
+    outcome: str
+    reason: str
+    reference: str
+    unavailable: str | None = None
+    oom: str | None = None
+    passed: Literal[False] = False
+
+
+KernelVerdict: TypeAlias = VerifiedKernel | UncheckedKernel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,14 +116,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _source(source: bytes, args: argparse.Namespace) -> int:
-    from kopt_kb.tuning.lint import lint_source
+    from kopt_kb.tuning.lint import LintedFile, lint_source
 
-    found = lint_source(source, framework=args.framework)
+    findings = lint_source(source, framework=args.framework)
     if args.json:
-        print_json({"file": args.file, "findings": [{"line": one.line, "message": one.what} for one in found]})
+        print_json(LintedFile(args.file, findings))
     else:
-        print("\n".join(f"{args.file}:{one.line}: {one.what}" for one in found) or f"{args.file}: no findings")
-    return ExitCode.FINDING if found else ExitCode.OK
+        lines = [f"{args.file}:{finding.line}: {finding.what}" for finding in findings]
+        print("\n".join(lines) or f"{args.file}: no findings")
+    return ExitCode.FINDING if findings else ExitCode.OK
 
 
 def _kernel(source: bytes, args: argparse.Namespace) -> int:
@@ -95,15 +142,18 @@ def _kernel(source: bytes, args: argparse.Namespace) -> int:
     shapes, seeds = map(format_shape, problem.shapes), (secrets.randbelow(2**31) for _ in range(args.seeds))
     trials = tuple(one.name for one in trials_of(problem.op, args.inputs))
     body = Request(problem.op, tuple(shapes), problem.dtype, problem.tolerance, tuple(seeds), trials=trials)
-    judge, said = _reference(args, op)
+    judge, reference = _reference(args, op)
     job = Job("check", source, b"", body, RunLimits(args.run_s), judge)
-    outcome = ChildProcessExecutor(args.device).run(job, lambda *_: None)
-    return _print(
-        outcome.outcome,
-        {**(outcome.result.to_json() if outcome.result is not None else {}), "reference": said},
-        outcome.printed,
-        args,
-    )
+    verdict = _verdict(args.file, ChildProcessExecutor(args.device).run(job, lambda *_: None), reference)
+    if args.json:
+        print_json(verdict)
+    elif isinstance(verdict, VerifiedKernel) and verdict.passed:
+        error = verdict.check.rel_l2_err or 0
+        print(f"{args.file}: {verdict.check.checks} checks passed, largest relative error {error:.3g}")
+        print(f"  against the float64 reference of {verdict.reference}")
+    else:
+        print(f"{args.file}: {verdict.reason}")
+    return ExitCode.OK if verdict.passed else ExitCode.FINDING
 
 
 def _record(args: argparse.Namespace) -> int:
@@ -115,7 +165,7 @@ def _record(args: argparse.Namespace) -> int:
     reference = Path(args.reference) if args.reference else packaged_reference(folder)
     replayed = replay_record(folder, reference, checks=args.checks, inputs=args.inputs)
     if args.json:
-        print_json(replayed.to_json())
+        print_json(replayed)
     elif replayed.passed:
         print(f"{args.folder}: {replayed.checks} replays passed, largest relative error {replayed.rel_l2_err or 0:.3g}")
         print(f"  of {replayed.label}, against the float64 reference of {reference.name}; trust: {replayed.trust}")
@@ -137,26 +187,18 @@ def _reference(args: argparse.Namespace, op: str) -> tuple[bytes, str]:
     return (found, f"the package's {op}") if found is not None else (b"", "the file's own")
 
 
-def _print(ending: str, result: Any, printed: str, args: argparse.Namespace) -> int:
-    if "missing" in result:
-        raise MissingTool(
-            str(result["missing"]), fix="run on a GPU, or with --device cpu and TRITON_INTERPRET=1", code="KB122"
-        )
-    passed = ending == "ok" and result.get("passed") is True
-    last = printed.strip().splitlines()[-1:] or [""]
-    reason = (
-        ""
-        if passed
-        else result.get("build_error")
-        or result.get("problem")
-        or result.get("unavailable")
-        or f"{ending}: {last[0][:200]}"
-    )
-    if args.json:
-        print_json({"file": args.file, "passed": passed, "outcome": ending, "reason": reason, **result})
-    elif passed:
-        print(f"{args.file}: {result['checks']} checks passed, largest relative error {result['rel_l2_err']:.3g}")
-        print(f"  against the float64 reference of {result['reference']}")
-    else:
-        print(f"{args.file}: {reason}")
-    return ExitCode.OK if passed else ExitCode.FINDING
+def _verdict(file: str, outcome: Outcome, reference: str) -> KernelVerdict:
+    """Return the document of a check; raises `MissingTool` where the machine lacks what it needs."""
+    answer = outcome.result
+    last = (outcome.printed.strip().splitlines() or [""])[-1]
+    ending = f"{outcome.outcome}: {last[:200]}"
+    if isinstance(answer, Check):
+        passed = outcome.outcome == "ok" and answer.passed
+        reason = "" if passed else answer.build_error or answer.problem or ending
+        return VerifiedKernel(file, passed, outcome.outcome, reason, answer, reference)
+    unable = answer if isinstance(answer, Unable) else Unable()
+    if unable.missing is not None:
+        fix = "run on a GPU, or with --device cpu and TRITON_INTERPRET=1"
+        raise MissingTool(unable.missing, fix=fix, code="KB122")
+    reason = unable.unavailable or ending
+    return UncheckedKernel(file, outcome.outcome, reason, reference, unable.unavailable, unable.oom)

@@ -59,7 +59,7 @@ def add_sources_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_sources(args: argparse.Namespace) -> int:
     """Search every quote in its document and print what the rows rest on; a quote that is not there exits 1."""
-    from kopt_kb.wiki.sources import BASES, RECORD, Documents, read_again, render_record
+    from kopt_kb.wiki.sources import BASES, RECORD, Documents, Sources, read_again, render_record
     from kopt_kb.wiki.wiki import Wiki, default_root
 
     wiki = Wiki(Path(args.folder) if args.folder else default_root(), use_cache=False)
@@ -69,8 +69,7 @@ def run_sources(args: argparse.Namespace) -> int:
     if args.accept:
         (wiki.root / RECORD).write_text(render_record(readings), encoding="utf-8")
     if args.json:
-        rows = [{"path": one.path, "line": one.line, "key": one.key, "basis": one.basis} for one in readings]
-        print_json({"counts": dict(counts), "rows": rows})
+        print_json(Sources(counts, tuple(readings)))
     else:
         for one in missing:
             print(f"{one.path}:{one.line}: a quote of {one.key} is not in its document")

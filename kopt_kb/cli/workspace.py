@@ -75,7 +75,7 @@ def _set(args: argparse.Namespace) -> int:
         by=args.by,
     )  # fmt: skip
     if args.json:
-        print_json(done.to_json())
+        print_json(done)
     else:
         for one in done.targets.targets:
             print(f"{one.shape or 'all'}: {one.quantity} {one.op} {one.value} {one.unit}".rstrip())

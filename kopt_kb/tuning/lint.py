@@ -6,11 +6,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kopt_kb.analysis.frameworks import FRAMEWORKS, aliases, dotted_name, framework_named, missing
 from kopt_kb.tuning.decision import GateResult
+from kopt_kb.wire import Wire
 
-__all__ = ["LintFinding", "lint_files", "lint_source"]
+__all__ = ["LintFinding", "LintedFile", "lint_files", "lint_source"]
 
 _EXEMPT = {"reference", "make_inputs", "static_cases"}
 """Functions that are never timed."""
@@ -43,11 +45,20 @@ _CACHES = {"lru_cache", "cache", "WeakKeyDictionary", "WeakValueDictionary"}
 
 
 @dataclass(frozen=True, slots=True)
-class LintFinding:
+class LintFinding(Wire):
     """One thing a kernel may not do: what, and the line."""
 
+    WIRE: ClassVar = ("line", "message=what")
     line: int
     what: str
+
+
+@dataclass(frozen=True, slots=True)
+class LintedFile(Wire):
+    """A kernel file and what it may not do."""
+
+    file: str
+    findings: tuple[LintFinding, ...]
 
 
 def lint_source(source: bytes, *, standalone: bool = True, framework: str = "") -> tuple[LintFinding, ...]:

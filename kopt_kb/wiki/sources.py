@@ -9,22 +9,25 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 from kopt_kb.process import Limits, environment, run
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.wiki import Wiki
+from kopt_kb.wire import Wire
 
 __all__ = [
     "BASES",
     "RECORD",
     "Documents",
     "Reading",
+    "Sources",
     "changed_rows",
     "contradicted",
     "read_again",
@@ -54,7 +57,7 @@ _SEARCHED = {"document", "in-part", "unsearched"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Wire):
     """What one row rests on.
 
     Attributes:
@@ -62,11 +65,20 @@ class Reading:
         basis: Key of `BASES`.
     """
 
+    WIRE: ClassVar = ("path", "line", "key", "basis")
     path: str
     line: int
     key: str
     mark: str
     basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sources(Wire):
+    """How many rows rest on what, by key of `BASES`, and each row."""
+
+    counts: Mapping[str, int]
+    rows: tuple[Reading, ...]
 
 
 def _mark(row: Row) -> str:

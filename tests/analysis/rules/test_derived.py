@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import pytest
@@ -68,6 +69,13 @@ def test_stall_shares_leave_out_warps_that_could_issue(made: Made) -> None:
     kernel = made(stall__barrier=3.0, stall__not_selected=5.0, stall__selected=1.0)
     assert kernel.stall_share_pct({"barrier"}) == pytest.approx(75.0)
     assert kernel.top_stall == "barrier"
+
+
+def test_a_stall_share_does_not_depend_on_the_order_of_the_reasons(made: Made) -> None:
+    """A sum of floats does: reasons come as sets, and documents of one report have to be equal."""
+    kernel = made(stall__barrier=0.7, stall__long_scoreboard=1.1, stall__drain=3.3)
+    reasons = ["barrier", "long_scoreboard", "drain"]
+    assert len({kernel.stall_share_pct(order) for order in itertools.permutations(reasons)}) == 1
 
 
 def test_half_rate_multiplies_fill_a_pipe_that_reads_half(zoo: dict[str, KernelProfile], made: Made) -> None:

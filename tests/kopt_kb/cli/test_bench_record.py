@@ -12,6 +12,7 @@ import pytest
 from kopt_kb.cli.main import main
 
 Records = Callable[..., Path]
+Fits = Callable[[str, object], bool]
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch, fake: ModuleType, tmp_path: Path)
     monkeypatch.setattr("kopt_kb.runners.replay.judges.processes", lambda: children)
 
 
-def test_a_faster_record(simulated: None, record: Records, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_faster_record(simulated: None, record: Records, capsys: pytest.CaptureFixture[str], fits: Fits) -> None:
     """Exit 0 with both times, or the result as a document."""
     old, new = str(record("plusone__us400")), str(record("plusone__us200"))
     assert main(["bench", "record", old, new]) == 0
@@ -30,6 +31,7 @@ def test_a_faster_record(simulated: None, record: Records, capsys: pytest.Captur
     assert "Fake GPU" in said and "trust: replayed; contents by files" in said
     assert main(["bench", "record", new, old, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
+    assert fits("bench_record", found) and not fits("bench_record", {**found, "surplus": 1})
     assert (found["verdict"], found["trust"], found["shapes"][0]["shape"]) == ("not_faster", "replayed", "4")
 
 
@@ -44,7 +46,9 @@ def test_several_shapes_and_a_policy(simulated: None, record: Records, capsys: p
     assert ": wrong" in said and "candidate: differs from the reference" in said
 
 
-def test_floor_and_confirmation(simulated: None, record: Records, capsys: pytest.CaptureFixture[str]) -> None:
+def test_floor_and_confirmation(
+    simulated: None, record: Records, capsys: pytest.CaptureFixture[str], fits: Fits
+) -> None:
     """What OLD gains over itself; then three contests in fresh processes."""
     words = ["bench", "record", str(record("plusone__us400")), str(record("plusone__us200"))]
     code = main([*words, "--floor", "--confirm"])
@@ -53,7 +57,8 @@ def test_floor_and_confirmation(simulated: None, record: Records, capsys: pytest
     assert "confirmed, +" in said
     assert said.count("accepted: ") == 3
     assert main([*words[:3], str(record("wrong__us1")), "--confirm", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["confirmed"] is False
+    found = json.loads(capsys.readouterr().out)
+    assert found["confirmed"] is False and fits("bench_record_confirmation", found)
 
 
 def test_what_is_refused(record: Records, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

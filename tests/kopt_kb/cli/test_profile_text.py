@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kopt_kb.analysis.profile import DurationStats, HotSpot, KernelProfile, Place, Source, StoredRule
 from kopt_kb.analysis.rules import classify
-from kopt_kb.cli.profile_text import Judged, by_time, render, shares_of
+from kopt_kb.cli.profile_text import Judged, by_time, render
 
 NCU = Source("r.ncu-rep", "ncu-rep", "ncu", "nvidia", "2025.1.0.0")
 
@@ -22,7 +22,7 @@ def test_kernels_stand_by_total_time_with_their_share() -> None:
     """The longest first; a report without times keeps its order and shows none."""
     judged = by_time([kernel("short", 1e-3, dram_sol_pct=90.0), kernel("long", 3e-3, dram_sol_pct=90.0)])
     assert [one.profile.name for one in judged] == ["long", "short"]
-    assert shares_of(judged) == [0.75, 0.25]
+    assert [one.time_share for one in judged] == [0.75, 0.25]
     lines = render(judged).splitlines()
     assert lines[0].split()[:6] == ["kernel", "launches", "total", "ms", "share", "%"]
     assert lines[1].split()[:4] == ["long", "1", "3", "75.0"]

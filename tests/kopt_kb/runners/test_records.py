@@ -67,6 +67,14 @@ def test_what_can_not_be_replayed(stored, tmp_path: Path) -> None:  # type: igno
     assert not (tmp_path / "nothing").exists()
 
 
+def test_a_verified_record_is_what_its_schema_says(fits) -> None:  # type: ignore[no-untyped-def]
+    """With a number and without one."""
+    for error in (1e-3, None):
+        replayed = records.Replayed("r", "norm 4", "replayed", error is not None, "", error, 1)
+        assert fits("verify_record", replayed.to_json())
+    assert not fits("verify_record", {**replayed.to_json(), "surplus": 1})
+
+
 @pytest.mark.torch
 @pytest.mark.triton
 def test_a_replay_without_a_gpu_is_missing_and_never_a_pass(stored) -> None:  # type: ignore[no-untyped-def]

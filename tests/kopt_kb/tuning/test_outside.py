@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +50,14 @@ def test_wrong_answers_are_refused(answer: str) -> None:
     """No JSON, no object, fields missing, two bodies, no change, no text, surplus."""
     with pytest.raises(BadInput):
         proposal_from_json(answer, VIEW, "x")
+
+
+def test_an_answer_is_what_its_schema_says(fits: Callable[[str, object], bool]) -> None:
+    """One of source, patch and files is enough; a claim has to be there, and nothing else may."""
+    assert fits("proposer_answer", {**WORDS, "source": "a = 1"})
+    assert fits("proposer_answer", {**WORDS, "patch": PATCH, "risk": "low"})
+    assert not fits("proposer_answer", {"category": "caching", "expected": "less time", "source": "a = 1"})
+    assert not fits("proposer_answer", {**WORDS, "sauce": "a = 1"})
 
 
 def test_a_command_gets_the_view_and_answers(tmp_path: Path) -> None:

@@ -1,0 +1,164 @@
+"""What commands print with --json is what docs/schema says: each document, by a command that prints it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.cli.main import main
+
+DATA = Path(__file__).parents[1] / "data"
+Fits = Callable[[str, object], bool]
+Capture = pytest.CaptureFixture[str]
+MEMORY, LIBRARY = str(DATA / "zoo" / "memory.csv"), str(DATA / "zoo" / "library.csv")
+OP = ["--op", "rms_norm", "--dtype", "bf16", "--platform", "H200_SXM"]
+ROOT = DATA.parents[1]
+SCHEMAS = ROOT / "docs" / "schema"
+CAMPAIGN = str(ROOT / "benchmarks" / "campaigns" / "h200_sxm" / "gemm")
+CEILINGS = str(ROOT / "benchmarks" / "results" / "ceilings_h200_sxm.json")
+KERNEL_OF_8192 = [str(ROOT / "kernels" / "rms_norm.py"), "--shape", "8192x4096", "--dtype", "bf16"]
+CHECK = ["--shape", "4x8", "--dtype", "fp32", "--device", "cpu", "--seeds", "1", "--inputs", "random"]
+SPACE = ["tune", "run", "WORKSPACE", "--simulate", "--samples", "3", "--evaluations", "2"]
+
+COMMANDS: dict[str, tuple[str, int, list[str]]] = {
+    "bundle": ("bundle_statement", 0, ["tune", "bundle", "WORKSPACE", "--output", "TMP/norm.kbb"]),
+    "explain": ("explain", 0, ["explain", "KB063"]),
+    "export": ("export", 0, ["export", "peaks", "MI355X", "--for", "geak", "--output", "TMP/out"]),
+    "isa": ("isa", 1, ["isa", "TMP/k.sass"]),
+    "lookup_group": ("lookup_group", 0, ["lookup", "gfx942"]),
+    "lint_text": ("lint_text", 0, ["lint-text", "TMP/notes.md"]),
+    "bench_plan": ("bench_plan", 0, ["bench", "kernel", CAMPAIGN, "--dry-run"]),
+    "bench_utilization": ("bench_workspace", 0, ["bench", "utilization", CAMPAIGN]),
+    "memory_list": ("memory_list", 0, ["memory", "list", CAMPAIGN]),
+    "memory_summary": ("memory_summary", 0, ["memory", "summary", CAMPAIGN]),
+    "memory_latest": ("v_iteration", 0, ["memory", "latest", CAMPAIGN]),
+    "memory_change": ("memory_change", 0, ["memory", "init", "WORKSPACE"]),
+    "occupancy": ("occupancy", 0, ["occupancy", "--platform", "H200_SXM", "--threads", "256", "--registers", "32"]),
+    "profile_diff": ("profile_diff", 0, ["profile", "diff", MEMORY, MEMORY, "--threshold", "1"]),
+    "profile_explain": ("profile_explain", 0, ["profile", "explain", "BN-DIVERGENCE"]),
+    "profile_gap": ("profile_gap", 0, ["profile", "gap", MEMORY]),
+    "profile_read": ("profile_read", 0, ["profile", "read", MEMORY, "--top", "2"]),
+    "profile_read_trace": ("profile_read", 0, ["profile", "read", str(DATA / "traces" / "torch_h100.json.gz")]),
+    "profile_roofline": ("profile_roofline", 0, ["profile", "roofline", LIBRARY, "--platform", "H200_SXM"]),
+    "profile_run": ("profile_run_plan", 0, ["profile", "run", "--dry-run", "--tool", "rocprofv3", "PROGRAM"]),
+    "render": ("render", 0, ["render", "WORKSPACE"]),
+    "rooflines": ("rooflines", 0, ["roofline", *OP, "--shape", "8192x4096", "--shape", "4096x4096"]),
+    "tune_dry_run": ("tune_plan", 0, [*SPACE, "--dry-run", "--core-shape", "1024x512"]),
+    "tune_dry_run_judged": ("tune_plan", 0, ["tune", "run", "WORKSPACE", "--dry-run", "--judge", "child"]),
+    "tune_project": ("tune_project_plan", 0, ["tune", "run", "PROJECT", "--dry-run"]),
+    "tune_patch": ("tune_patch", 0, ["tune", "patch", CAMPAIGN]),
+    "tune_status": ("tune_report", 0, ["tune", "status", "WORKSPACE"]),
+    "verify_source": ("verify_source", 1, ["verify", "source", "TMP/crash.py"]),
+    "wiki_changes": ("wiki_changes", 0, ["wiki", "changes", str(ROOT / "gpuwiki"), str(ROOT / "gpuwiki")]),
+    "wiki_import_check": ("wiki_import_check", 0, ["wiki", "import-check", str(ROOT / "gpuwiki" / "hardware")]),
+    "occupancy_record": ("occupancy_record", 0, ["occupancy", "--platform", "H200_SXM", "--record", "TMP/compiled.json"]),
+    "wiki_new": ("written_files", 0, ["wiki", "new", "H20_X", "--target", "sm_90", "--into", "TMP/wiki"]),
+    "bench_page": ("written_page", 0, ["bench", "page", CEILINGS, "--platform", "H200_SXM", "--wiki", "TMP/wiki", "--read", "2026-01-01"]),
+    "wiki_copy": ("written_file", 0, ["wiki", "copy", "TMP/other"]),
+    "wiki_sources": ("wiki_sources", 0, ["wiki", "sources"]),
+    "workspace_note": ("workspace_note", 0, ["workspace", "note", "WORKSPACE", "--topic", "search", "--text", "tried"]),
+    "workspace_set": ("workspace_set", 0, ["workspace", "set", "WORKSPACE", "--target-factor", "0.8", "--reason", "r", "--by", "b"]),
+}  # fmt: skip
+"""Name → document, exit code, words. WORKSPACE and PROJECT stand for workspaces, TMP for a folder with files."""
+
+EXPENSIVE: dict[str, tuple[str, int, list[str]]] = {
+    "record": ("record", 0, ["record", str(ROOT / "kernels/rms_norm.py"), "--shape", "64x128", "--dtype", "bf16", "--platform", "H200_SXM", "--out", "TMP/record"]),
+    "compile": ("compile", 0, ["compile", *KERNEL_OF_8192, "--target", "sm_90"]),
+    "count": ("count", 0, ["count", *KERNEL_OF_8192]),
+    "roofline_kernels": ("roofline_kernels", 0, ["roofline", *KERNEL_OF_8192, "--platform", "H200_SXM"]),
+    "verify_kernel": ("verify_kernel", 0, ["verify", "kernel", "TMP/good.py", *CHECK]),
+    "verify_kernel_that_dies": ("verify_kernel", 1, ["verify", "kernel", "TMP/crash.py", *CHECK]),
+}  # fmt: skip
+"""Commands that start children with torch or triton."""
+
+REGISTERS = {"registers": 124, "accumulation_registers": None, "scalar_registers": None, "tensor_memory_columns": 0}
+FILES = {
+    "k.sass": '\t.headerflags\t@"EF_CUDA_SM90"\n\t.section\t.text.copy,"ax",@progbits\n'
+    "        /*0000*/                   LDG.E R2, desc[UR4][R2.64] ;\n"
+    "        /*0010*/                   EXIT ;\n",
+    "notes.md": "The kernel is fast.\n",
+    "compiled.json": json.dumps({"kernels": [{"name": "k", "num_warps": 8, "shared_bytes": 98304, **REGISTERS}]}),
+}
+KERNEL = """
+import os
+import torch
+OP = "softmax"
+def launch(x, *, config=None, out=None):
+    out = torch.empty_like(x) if out is None else out
+    return out.copy_(torch.softmax(x, -1))
+"""
+
+
+ELSEWHERE = {
+    "bench_ceilings": "tests/tools/test_schemas.py",
+    "bench_record": "tests/kopt_kb/cli/test_bench_record.py",
+    "bench_record_confirmation": "tests/kopt_kb/cli/test_bench_record.py",
+    "problem": "tests/tools/test_schemas.py",
+    "proposer_answer": "tests/kopt_kb/tuning/test_outside.py",
+    "recorded_roofline": "tests/tools/test_schemas.py",
+    "verify_record": "tests/kopt_kb/runners/test_records.py",
+}
+"""Document → the test that holds it: it is made on a GPU or a fake of one, stored, or read and not printed."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a workspace of a kernel, one of a project, and small files."""
+    folder = tmp_path_factory.mktemp("made")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    (folder / "good.py").write_text(KERNEL)
+    (folder / "crash.py").write_text(KERNEL.replace("    out =", "    os._exit(3)\n    out =", 1))
+    shutil.copytree(DATA / "project", folder / "project")
+    common = ["--platform", "H200_SXM", "--parent", str(folder)]
+    demo = ["--framework", "Triton", "--kernel-demo", str(ROOT / "kernels/naive/rms_norm.py"), "--dtype", "bf16"]
+    assert main(["init", "norm", *common, *demo, "--shape", "1024x512"]) == 0
+    project = ["--project", str(folder / "project/project.toml"), "--framework", "Python"]
+    assert main(["init", "demo", *common, *project, "--shape", "512x512x512"]) == 0
+    assert main(["wiki", "copy", str(folder / "wiki")]) == 0
+    return folder
+
+
+def _holds(command: tuple[str, int, list[str]], folder: Path, fits: Fits, capsys: Capture) -> None:
+    """Run a command on a copy of the folder; its document fits its schema, with one member more it doesn't."""
+    places = {"WORKSPACE": str(folder / "kernel_opt_norm"), "PROJECT": str(folder / "kernel_opt_demo")}
+    document, expected, words = command
+    capsys.readouterr()
+    assert main([places.get(word, word.replace("TMP", str(folder))) for word in [*words, "--json"]]) == expected
+    body = json.loads(capsys.readouterr().out)
+    assert fits(document, body)
+    assert not fits(document, {**body, "surplus": 1})
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy of the folder that a command may write into."""
+    return Path(shutil.copytree(made, tmp_path / "copy"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_document_is_what_its_schema_says(name: str, folder: Path, fits: Fits, capsys: Capture) -> None:
+    """Printed by the command itself."""
+    _holds(COMMANDS[name], folder, fits, capsys)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", EXPENSIVE)
+def test_so_are_those_of_commands_with_children(name: str, folder: Path, fits: Fits, capsys: Capture) -> None:
+    """A record, a verified kernel, and one that dies."""
+    _holds(EXPENSIVE[name], folder, fits, capsys)
+
+
+def test_every_document_is_held_against_what_prints_it() -> None:
+    """Here, by its golden document, or by the test that is named with the reason."""
+    here = {document for document, _, _ in (COMMANDS | EXPENSIVE).values()}
+    golden = {path.stem for path in (Path(__file__).parent / "golden").glob("*.json")}
+    golden |= {name.partition("_")[0] for name in golden} | {"error"}
+    stored = {"journal", "wiki_page"}
+    assert {path.name.partition(".")[0] for path in SCHEMAS.glob("*.json")} - here - golden - stored == set(ELSEWHERE)
+    for document, place in ELSEWHERE.items():
+        assert document in (ROOT / place).read_text(), place
