@@ -228,10 +228,10 @@ def _campaign(
     settings, tips = settings_of(args, _opened(state)), Path(args.tips) if args.tips else None
     options = CampaignOptions(tips=tips, say=_say, launch=launch_of(args))
     if project is not None:
-        from kopt_kb.cli.tune_project import device_names, project_campaign
+        from kopt_kb.cli.tune_project import device_names, known_platform, project_campaign
 
         registry = open_registry(args)
-        platform = registry.platform(state.created.platform)
+        platform = known_platform(registry, state.created.platform)
         options = replace(options, platform=platform, product_of=device_names(registry), project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, options=options)
     executor: Executor = SimulatorExecutor()
