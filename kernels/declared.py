@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Literal, get_args
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.integers import ExpressionError, holds
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.ops import definition, op_id
 from kopt_kb.problem.shapes import Shape
@@ -28,20 +28,6 @@ Category = Literal[
 ]
 
 _NAMES = ("OP", "OP_OPTIONS", "TUNING_SPACE", "VARIANTS")
-_COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-}
-_ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 
 
 class DeclarationError(BadInput):
@@ -78,7 +64,10 @@ class Variant:
         dims = shape if len(letters) == len(shape) else shape[-len(letters) :]
         names = dict(zip(letters, dims, strict=True))
         names |= {"elements": prod(shape), "element_bytes": dtype_of(dtype).storage_bytes(1)}
-        return _holds(ast.parse(self.precondition, mode="eval").body, names)
+        try:
+            return holds(self.precondition, names)
+        except ExpressionError as error:
+            raise DeclarationError(f"precondition {self.precondition!r}: {error}", fix=error.fix) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,33 +171,9 @@ def _check_precondition(text: str, where: str) -> None:
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     # One stands for every name: this finds what the grammar does not have.
     try:
-        _holds(tree, dict.fromkeys(names, 1))
-    except BadInput as error:
-        raise DeclarationError(f"precondition {text!r}: {error.what}", where=where, fix=error.fix) from error
-
-
-def _holds(node: ast.expr, names: Mapping[str, int]) -> bool:
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        parts = [_holds(one, names) for one in node.values]
-        return all(parts)
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARE:
-        return _COMPARE[type(node.ops[0])](_number(node.left, names), _number(node.comparators[0], names))
-    raise DeclarationError("only comparisons joined by and", fix="write such as N <= 4096 and M >= 64")
-
-
-def _number(node: ast.expr, names: Mapping[str, int]) -> int:
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        return node.value
-    if isinstance(node, ast.Name):
-        if node.id not in names:
-            raise DeclarationError(f"unknown name {node.id}", fix=f"known: {', '.join(names)}")
-        return names[node.id]
-    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-        divisor = node.right if isinstance(node.op, ast.FloorDiv | ast.Mod) else None
-        if divisor and not (isinstance(divisor, ast.Constant) and divisor.value):
-            raise DeclarationError("divisors must be numbers above 0", fix="write such as N % 16")
-        return _ARITHMETIC[type(node.op)](_number(node.left, names), _number(node.right, names))
-    raise DeclarationError("only whole numbers, names and + - * // %", fix="write such as N * element_bytes % 16")
+        holds(text, dict.fromkeys(names, 1))
+    except ExpressionError as error:
+        raise DeclarationError(f"precondition {text!r}: {error}", where=where, fix=error.fix) from error
 
 
 def packaged_file(op: str) -> Path | None:

@@ -11,7 +11,7 @@ from kopt_kb.wire import Wire
 __all__ = ["PtxasWarning", "parse_ptxas_log"]
 
 _ENTRY = re.compile(r"(?:Compiling entry function|Function properties for)\s+'?([\w$.]+)")
-_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_FRAME = re.compile(r"(\d+) bytes stack frame(?:, (\d+) bytes spill stores, (\d+) bytes spill loads)?")
 _USED = re.compile(r"Used (\d+) registers")
 _BARRIERS = re.compile(r"used (\d+) barriers")
 _SHARED = re.compile(r"(\d+)(?:\+\d+)? bytes smem")
@@ -54,7 +54,7 @@ def parse_ptxas_log(text: str) -> tuple[dict[str, IsaResources], tuple[PtxasWarn
 
 def _with_line(so_far: IsaResources, line: str) -> IsaResources:
     if frame := _FRAME.search(line):
-        stack, stores, loads = map(int, frame.groups())
+        stack, stores, loads = (None if one is None else int(one) for one in frame.groups())
         so_far = replace(so_far, stack_bytes=stack, spill_store_bytes=stores, spill_load_bytes=loads)
     if used := _USED.search(line):
         so_far = replace(so_far, registers=int(used[1]))

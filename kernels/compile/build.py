@@ -30,6 +30,7 @@ from kopt_kb.kernels.compile.request import (
 )
 from kopt_kb.kernels.compile.stub import activate, argument, gpu_target
 from kopt_kb.kernels.compile.target import CompileTarget
+from kopt_kb.kernels.cuda.header import is_cuda
 from kopt_kb.kernels.launch_case import LaunchCase
 
 __all__ = ["build", "failure"]
@@ -45,6 +46,10 @@ def build(request: CompileRequest) -> list[Compilation]:
         CompileFailed: Triton or the assembler refuses the kernel.
     """
     target = CompileTarget.parse(request.target)
+    if is_cuda(request.case.file):
+        from kopt_kb.kernels.cuda.build import build_cuda
+
+        return build_cuda(request, target)
     facts = DeviceFacts(request.device or target.name, target.name, request.facts)
     activate(target, facts)
     with standing_in(facts):

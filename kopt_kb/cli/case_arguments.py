@@ -9,6 +9,7 @@ from kopt_kb.cli.output import conditions
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.arguments import parse_argument
 from kopt_kb.kernels.compile.request import KernelCase, OpCase, worded
+from kopt_kb.kernels.cuda.header import is_cuda
 from kopt_kb.problem.shapes import parse_shape
 
 __all__ = ["add_case", "cases_from", "grid_from", "literals"]
@@ -16,7 +17,7 @@ __all__ = ["add_case", "cases_from", "grid_from", "literals"]
 
 def add_case(parser: argparse.ArgumentParser) -> None:
     """Declare FILE and how its kernels are launched."""
-    parser.add_argument("file", metavar="FILE", help="Python file with Triton kernels")
+    parser.add_argument("file", metavar="FILE", help="Python file with Triton kernels, CUDA C++ file, cubin or fatbin")
     shaped = parser.add_argument_group("a file with static_cases(shape, dtype, config), such as kernels/rms_norm.py")
     shaped.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     shaped.add_argument("--dtype", metavar="TYPE")
@@ -57,6 +58,8 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             raise BadInput("missing --dtype", fix="the storage type, such as bf16", code="KB102")
         config = literals(args.config)
         return [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
+    if not args.arg and is_cuda(args.file):
+        return [KernelCase(args.file, args.kernel, (), {}, literals(args.option))]
     if not args.arg:
         raise BadInput(
             "nothing says what the kernels are launched with",

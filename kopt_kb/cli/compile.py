@@ -1,6 +1,8 @@
-"""Compile Triton kernels for a target without a GPU: registers, spills, shared memory, instructions, occupancy.
+"""Compile Triton or CUDA C++ kernels for a target without a GPU: registers, spills, shared memory, occupancy.
 
 kb compile kernels/rms_norm.py --target sm_90 --shape 8192x4096 --dtype bf16
+kb compile kernels/cuda/rms_norm.cu --platform H100_SXM --shape 8192x4096 --dtype bf16
+kb compile mine.cu --target sm_90 --kernel 'scale<float, 4>' --option num_warps=8
 kb compile kernels/matmul.py --platform MI300X --shape 4096x4096x4096 --dtype bf16
 """
 
@@ -45,7 +47,8 @@ def run(args: argparse.Namespace) -> int:
     with CompilePool(time_limit_s=args.time_limit, memory_limit_bytes=args.memory_limit) as pool:
         found = [one for case in cases_from(args) for one in compile_kernel(case, target, limits=limits, pool=pool)]
     fitted = [
-        FittedKernel(one, occupancy(one.resources, limits, allow_unknown=True) if limits else None) for one in found
+        FittedKernel(one, occupancy(one.resources, limits, allow_unknown=True) if limits and one.num_warps else None)
+        for one in found
     ]
     if args.json:
         print_json(CompiledKernels(tuple(fitted)))
@@ -61,7 +64,7 @@ def _render(one: CompiledKernel, fitting: Occupancy | None) -> str:
         ("spills", str(one.spill_bytes)),
         ("shared_bytes", str(one.shared_bytes)),
         ("stack_bytes", str(one.assembler.stack_bytes)),
-        ("num_warps", str(one.num_warps)),
+        ("num_warps", str(one.num_warps) if one.num_warps else "unsaid: give --option num_warps=N"),
         ("num_stages", str(one.num_stages)),
     ]
     if fitting is not None:

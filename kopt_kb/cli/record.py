@@ -1,12 +1,25 @@
 """Record what a launcher asks the GPU to do, without a GPU: kernels, grids, arguments, scratch, as plain data.
 
 kb record kernels/rms_norm.py --shape 8192x4096 --dtype bf16 --platform H100_SXM --out rms.record
+kb record kernels/cuda/rms_norm.cu --shape 8192x4096 --dtype bf16 --platform H100_SXM --out rms_cuda.record
 kb record --call my.norms:rms_norm --arg 'x=bf16[8192,4096]' --arg 'weight=bf16[4096]' --target sm_90 --out o
 
 The launcher runs in a child process on tensors that have no memory. Triton and Gluon kernels are compiled for the
 target and never run; allocations, fills and copies become part of the record. Anything else that computes on the
 device is listed: a record whose results need it is not replayable, and says why. A launcher may not read values of
-its tensors. kb verify record DIR replays a record of an op file on a GPU.
+its tensors. CUDA C++ says in a comment how it is launched: /* kb, then TOML such as
+
+op = "rms_norm"
+config = { THREADS = 256 }
+inputs = { x = "[M, N]", weight = "[N]" }
+outputs = { out = "[M, N]" }
+[[steps]]
+launch = "rms_norm<{T}, {THREADS}>"
+grid = ["M"]
+block = ["THREADS"]
+arguments = ["x", "weight", "out", "i32 N", "fp32 1e-6"]
+
+and */; docs/launch_records.md has all of it. kb verify record DIR replays a record of an op file on a GPU.
 """
 
 from __future__ import annotations
@@ -43,7 +56,7 @@ class Recorded(Wire):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("file", metavar="FILE", nargs="?", help="file with launch and make_inputs, as kernels/*.py")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="launch and make_inputs, as kernels/*.py; or .cu")
     parser.add_argument("--shape", metavar="MxN", help="problem shape, with FILE")
     parser.add_argument("--dtype", metavar="TYPE", help="storage type, with FILE")
     parser.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="tuning value, with FILE")

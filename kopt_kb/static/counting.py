@@ -83,6 +83,9 @@ def count_compilation(
         BadInput: No grid, or an argument the count depends on is missing.
         IrError: The IR holds something that can't be counted, with its line.
     """
+    if not compilation.ttir:
+        what = f"{compilation.name} has no Triton IR: the operations of CUDA C++ are not counted"
+        raise BadInput(what, fix="take the operation's closed form: kb roofline --op OP --shape MxN", code="KB086")
     launch = grid or compilation.grid
     if not launch:
         raise BadInput(f"no launch grid for {compilation.name}", fix="give --grid X[,Y[,Z]]", code="KB087")

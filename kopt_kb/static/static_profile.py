@@ -178,7 +178,8 @@ def as_case(case: Case) -> KernelCase | OpCase:
 
 def profile_of(compilation: Compilation) -> CompiledKernel:
     """Return the profile of a raw compilation: texts scanned, resource lines read."""
-    (scan, *_) = scan_text(compilation.assembly or compilation.ptx, where=compilation.name, kernel=compilation.name)
+    scans = scan_text(compilation.assembly or compilation.ptx, where=compilation.name, kernel=compilation.name)
+    scan = next((one for one in scans if one.kernel == compilation.name), scans[0])
     if scan.isa == "amdgcn":
         return CompiledKernel(compilation, scan.resources or IsaResources(), scan)
     found, warnings = parse_ptxas_log(compilation.assembler_log)

@@ -26,7 +26,7 @@ def _tree(root: Path) -> set[str]:
             relative = path.relative_to(root / folder).as_posix()
             linked = name == "kopt_kb" and relative.split("/")[0] in {"analysis", "kernels"}
             wanted = (
-                path.suffix == ".py"
+                path.suffix in {".py", ".cu"}
                 or path.name in {"py.typed", "error_causes.txt"}
                 or (folder == "gpuwiki" and path.suffix == ".md")
             )

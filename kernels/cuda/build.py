@@ -1,0 +1,163 @@
+"""Static profiles of CUDA C++: one compilation a launch of a shape, or one a kernel of a file or code object."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels.compile.disassemble import sass_of, tool_version
+from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, Given, KernelCase, OpCase
+from kopt_kb.kernels.compile.target import CompileTarget
+from kopt_kb.kernels.cuda.cubin import Cubin, Entry, read_cubin
+from kopt_kb.kernels.cuda.given import code_given
+from kopt_kb.kernels.cuda.header import source_text
+from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda, nvrtc_version
+from kopt_kb.kernels.cuda.plan import Plan, Program, header_of, launch_of, plan_of, program_of
+from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.kernels.record.model import Argument, Launch, ScalarArg, TensorArg
+
+__all__ = ["build_cuda"]
+
+_WARP_THREADS = 32
+_GIVEN = frozenset({".cubin", ".fatbin"})
+
+
+def build_cuda(request: CompileRequest, target: CompileTarget) -> list[Compilation]:
+    """Return the compiled kernels of a request; without a shape, all that the file has.
+
+    Raises:
+        BadInput: The header, a kernel's name or an argument is wrong.
+        CompileFailed: The compiler refuses, or a block needs more shared memory than the request allows.
+        MissingTool: NVRTC or nvdisasm is not installed.
+    """
+    if isinstance(request.case, OpCase):
+        return _launches(request, request.case, target)
+    return _kernels(request, request.case, target)
+
+
+def _launches(request: CompileRequest, case: OpCase, target: CompileTarget) -> list[Compilation]:
+    file, begin = Path(case.file), time.perf_counter()
+    plan = plan_of(header_of(file), case.shape, case.dtype, case.config, request.facts)
+    program = program_of(plan, file, target)
+    steps = [launch_of(plan, program, "", one) for one in plan.steps if one.kind == "launch"]
+    seconds = {"compile": time.perf_counter() - begin}
+    for step in steps:
+        _allowed(program.read.entries[step.entry], step.shared_bytes, request.shared_limit_bytes, case.file)
+    sass = _sass(program.cubin, request, seconds)
+    return [_of_launch(plan, program, step, target, sass, seconds) for step in steps]
+
+
+def _of_launch(
+    plan: Plan, program: Program, step: Launch, target: CompileTarget, sass: str, seconds: Mapping[str, float]
+) -> Compilation:
+    config = {name: plan.names[name] for name in plan.header.config}
+    return _compilation(
+        program.read.entries[step.entry],
+        target,
+        program.cubin,
+        program.compiled,
+        sass,
+        seconds,
+        threads=math.prod(step.block),
+        shared_bytes=step.shared_bytes,
+        ctas=math.prod(step.cluster),
+        grid=step.grid,
+        constants=config,
+        arguments=tuple((f"{number}", _given(one)) for number, one in enumerate(step.arguments)),
+    )
+
+
+def _given(one: Argument) -> Given:
+    if isinstance(one, TensorArg):
+        return TensorSpec(one.view.shape, one.view.dtype, one.view.strides)
+    return one.value if isinstance(one, ScalarArg) else None
+
+
+def _kernels(request: CompileRequest, case: KernelCase, target: CompileTarget) -> list[Compilation]:
+    """Return all kernels of a file that its header need not describe, or the one that is named."""
+    file, begin = Path(case.file), time.perf_counter()
+    if not file.is_file():
+        raise BadInput("no such file", where=case.file, code="KB110")
+    if not isinstance(target.arch, int):
+        raise BadInput(f"CUDA C++ is not for {target.name}", where=case.file, fix="such as sm_90", code="KB106")
+    compiled, wanted = None, case.kernel
+    if file.suffix in _GIVEN:
+        cubin = code_given(file, target.name)
+    else:
+        asked = [wanted] if "<" in wanted else []
+        compiled = compile_cuda(source_text(file), case.file, target.arch, entries=asked)
+        cubin, wanted = compiled.cubin, compiled.symbols.get(wanted, wanted)
+    read, seconds = read_cubin(cubin, case.file), {"compile": time.perf_counter() - begin}
+    found = _named(read, wanted, case.file)
+    sass = _sass(cubin, request, seconds)
+    warps = case.options.get("num_warps", 0)
+    return [
+        _compilation(one, target, cubin, compiled, sass, seconds,
+                     threads=_WARP_THREADS * warps if isinstance(warps, int) and warps else one.most_threads,
+                     ctas=math.prod(one.cluster))
+        for one in found
+    ]  # fmt: skip
+
+
+def _named(read: Cubin, wanted: str, where: str) -> list[Entry]:
+    found = [one for name, one in read.entries.items() if wanted in name]
+    if not found:
+        names = ", ".join(sorted(read.entries)) or "none; templates are named with their arguments: 'name<float, 4>'"
+        raise BadInput(f"no kernel {wanted!r}", where=where, fix=f"kernels here: {names}", code="KB081")
+    exact = [one for one in found if one.name == wanted]
+    return exact or sorted(found, key=lambda one: one.name)
+
+
+def _sass(cubin: bytes, request: CompileRequest, seconds: dict[str, float]) -> str:
+    begin = time.perf_counter()
+    text = sass_of(cubin) if request.disassemble else ""
+    seconds["disassemble"] = time.perf_counter() - begin
+    return text
+
+
+def _allowed(entry: Entry, shared_bytes: int, limit: int | None, where: str) -> None:
+    needed = entry.shared_bytes + shared_bytes
+    if limit is not None and needed > limit:
+        what = f"needs {needed} B of shared memory, a block may use {limit} B"
+        raise CompileFailed.of("shared_memory", what, where=f"{where}:{entry.name}", fix="smaller tiles")
+
+
+def _compilation(
+    entry: Entry, target: CompileTarget, cubin: bytes, compiled: Compiled | None, sass: str,
+    seconds: Mapping[str, float], *, threads: int, shared_bytes: int = 0, ctas: int = 1,
+    grid: tuple[int, ...] = (), constants: Mapping[str, object] | None = None,
+    arguments: tuple[tuple[str, Given], ...] = (),
+) -> Compilation:  # fmt: skip
+    versions = {"nvrtc": nvrtc_version()} if compiled is not None else {}
+    if sass:
+        versions["nvdisasm"] = tool_version("nvdisasm")
+    return Compilation(
+        name=entry.name,
+        target=target.name,
+        assembly=sass,
+        ptx=compiled.ptx if compiled is not None else "",
+        ttir="",
+        assembler_log=compiled.log if compiled is not None else _log_of(entry),
+        metadata={
+            "shared": shared_bytes, "tmem_size": 0, "num_warps": -(-threads // _WARP_THREADS), "num_stages": 0,
+            "num_ctas": ctas, "global_scratch_size": 0,
+        },
+        specialisation={},
+        constexprs=dict(constants or {}),
+        options={},
+        versions=versions,
+        seconds=dict(seconds),
+        grid=grid,
+        arguments=arguments,
+        binary=cubin,
+    )  # fmt: skip
+
+
+def _log_of(entry: Entry) -> str:
+    """Return what a code object says of a kernel in ptxas's words; it does not say what was spilled."""
+    words = f"Used {entry.registers} registers, used {entry.barriers} barriers, {entry.shared_bytes} bytes smem"
+    head = f"ptxas info    : Compiling entry function '{entry.name}' for 'given'"
+    return f"{head}\n    {entry.stack_bytes} bytes stack frame\nptxas info    : {words}\n"

@@ -1,0 +1,218 @@
+"""What a cubin says of itself: registers, shared memory, parameters of its kernels, and the memory that is its own.
+
+Read from the ELF file alone. Names and sizes of `.nv.info` attributes follow what nvdisasm and `ptxas -v` print for
+files of CUDA 12.8 (ABI version 7) and 13 (ABI version 8).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kopt_kb.errors import BadInput
+
+__all__ = ["Cubin", "Entry", "OwnMemory", "read_cubin"]
+
+_SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
+_WRITE, _ALLOC, _NOBITS, _OBJECT = 1, 2, 8, 1
+_SYSTEM_RESERVE_BYTES = 1 << 10
+"""Shared memory that the system keeps of each block from sm_90 on; sections of such files count it in."""
+
+_MAX_SECTIONS = 1 << 16
+_SIZED = 4
+"""Format of an attribute whose bytes follow; others are one half-word."""
+
+_MAX_THREADS, _PARAMETER, _FRAME, _REGISTERS, _REQUIRED_THREADS, _CLUSTER, _BARRIERS = (
+    0x05, 0x17, 0x11, 0x2F, 0x10, 0x3D, 0x4C,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One kernel of a cubin.
+
+    Attributes:
+        name: Its symbol.
+        registers: Registers of a thread.
+        stack_bytes: Local memory of a thread.
+        shared_bytes: Static shared memory of a block, the system's reserve left out.
+        barriers: Named barriers.
+        parameters: Size of each parameter in bytes, in order.
+        most_threads: Threads of a block it was compiled for at most, and exactly where `required`; 0 when unsaid.
+        required: Whether a block has exactly those threads.
+        cluster: Blocks of a cluster along x, y, z that it was compiled for; all 1 when unsaid.
+    """
+
+    name: str
+    registers: int = 0
+    stack_bytes: int = 0
+    shared_bytes: int = 0
+    barriers: int = 0
+    parameters: tuple[int, ...] = ()
+    most_threads: int = 0
+    required: bool = False
+    cluster: tuple[int, int, int] = (1, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMemory:
+    """A section of global memory that lives as long as the loaded code object and that its kernels may write.
+
+    Attributes:
+        section: Its name in the file.
+        image: What it holds when it is loaded.
+        symbols: Variable → its offset and size in bytes.
+    """
+
+    section: str
+    image: bytes
+    symbols: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """The kernels of a code object by symbol, and its own memory."""
+
+    entries: Mapping[str, Entry]
+    memory: tuple[OwnMemory, ...]
+
+
+@dataclass(slots=True)
+class _Section:
+    name: str
+    kind: int
+    flags: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    number: int
+
+
+@dataclass(slots=True)
+class _Found:
+    """What attributes say of one kernel while a file is read."""
+
+    numbers: dict[int, int] = field(default_factory=dict)
+    parameters: dict[int, int] = field(default_factory=dict)
+    threads: tuple[int, bool] = (0, False)
+    cluster: tuple[int, int, int] = (1, 1, 1)
+
+
+def read_cubin(code: bytes, where: str = "cubin") -> Cubin:
+    """Return what a cubin says; raises `BadInput` for a file that is none, or cut short."""
+    try:
+        return _Reader(code).cubin()
+    except (struct.error, IndexError, ValueError, UnicodeDecodeError) as error:
+        raise BadInput("no whole cubin", where=where, fix="compile it again", code="KB083") from error
+
+
+class _Reader:
+    def __init__(self, code: bytes) -> None:
+        if code[:6] != b"\x7fELF\x02\x01":
+            raise ValueError("no 64-bit little-endian ELF file")
+        self._code = code
+        (begin,) = struct.unpack_from("<Q", code, 40)
+        size, count, names = struct.unpack_from("<HHH", code, 58)
+        if count > _MAX_SECTIONS or begin + size * count > len(code):
+            raise ValueError("sections beyond the file")
+        raw = [_SECTION.unpack_from(code, begin + number * size) for number in range(count)]
+        strings = self._bytes(raw[names][4], raw[names][5])
+        self._sections = [
+            _Section(_text(strings, one[0]), one[1], one[2], one[4], one[5], one[6], one[7], number)
+            for number, one in enumerate(raw)
+        ]
+
+    def _bytes(self, offset: int, size: int) -> bytes:
+        if offset + size > len(self._code):
+            raise ValueError("a section ends behind the file")
+        return self._code[offset : offset + size]
+
+    def _symbols(self) -> list[tuple[str, int, int, int, int]]:
+        """Return name, type, section, value and size of each symbol."""
+        for one in self._sections:
+            if one.name == ".symtab":
+                table, strings = self._bytes(one.offset, one.size), self._sections[one.link]
+                names = self._bytes(strings.offset, strings.size)
+                return [(_text(names, name), info & 0xF, section, value, size)
+                        for name, info, _, section, value, size in _SYMBOL.iter_unpack(table)]  # fmt: skip
+        return []
+
+    def cubin(self) -> Cubin:
+        symbols = self._symbols()
+        found = {one.name.removeprefix(".text."): _Found() for one in self._sections if one.name.startswith(".text.")}
+        for one in self._sections:
+            if one.name == ".nv.info":
+                self._of_file(one, symbols, found)
+            elif (name := one.name.removeprefix(".nv.info.")) in found:
+                self._of_kernel(one, found[name])
+        kernels = {name: self._entry(name, said) for name, said in found.items() if self._has(f".nv.info.{name}")}
+        memory = tuple(self._memory(one, symbols) for one in self._sections if _is_own(one))
+        return Cubin(kernels, memory)
+
+    def _has(self, name: str) -> bool:
+        return any(one.name == name for one in self._sections)
+
+    def _of_file(self, one: _Section, symbols: list[tuple[str, int, int, int, int]], found: dict[str, _Found]) -> None:
+        for attribute, body, _ in self._attributes(one):
+            if attribute in {_REGISTERS, _FRAME} and len(body) == 8:
+                symbol, value = struct.unpack("<II", body)
+                if symbols[symbol][0] in found:
+                    found[symbols[symbol][0]].numbers[attribute] = value
+
+    def _of_kernel(self, one: _Section, said: _Found) -> None:
+        for attribute, body, value in self._attributes(one):
+            if attribute == _PARAMETER:
+                _, ordinal, _, packed = struct.unpack("<IHHI", body)
+                said.parameters[ordinal] = packed >> 18
+            elif attribute in {_MAX_THREADS, _REQUIRED_THREADS}:
+                x, y, z = struct.unpack("<III", body)
+                said.threads = (x * y * z, attribute == _REQUIRED_THREADS or said.threads[1])
+            elif attribute == _CLUSTER:
+                said.cluster = struct.unpack("<III", body)
+            elif attribute == _BARRIERS:
+                said.numbers[_BARRIERS] = value & 0xFF
+
+    def _attributes(self, one: _Section) -> Iterator[tuple[int, bytes, int]]:
+        """Yield number, bytes and half-word of each attribute of an information section."""
+        body, at = self._bytes(one.offset, one.size), 0
+        while at < len(body):
+            form, attribute, value = struct.unpack_from("<BBH", body, at)
+            at += 4
+            size = value if form == _SIZED else 0
+            yield attribute, body[at : at + size], value
+            at += size
+
+    def _entry(self, name: str, said: _Found) -> Entry:
+        text = next(one for one in self._sections if one.name == f".text.{name}")
+        shared = sum(one.size for one in self._sections if one.name == f".nv.shared.{name}")
+        reserved = _SYSTEM_RESERVE_BYTES if self._has(".nv.shared.reserved.0") else 0
+        barriers = text.flags >> 20 & 0x7F  # ABI version 7 keeps them here, 8 in an attribute
+        return Entry(
+            name, said.numbers.get(_REGISTERS, text.info >> 24), said.numbers.get(_FRAME, 0),
+            max(shared - reserved, 0), said.numbers.get(_BARRIERS, barriers),
+            tuple(said.parameters[at] for at in sorted(said.parameters)), *said.threads, said.cluster,
+        )  # fmt: skip
+
+    def _memory(self, one: _Section, symbols: list[tuple[str, int, int, int, int]]) -> OwnMemory:
+        image = bytes(one.size) if one.kind == _NOBITS else self._bytes(one.offset, one.size)
+        inside = {
+            name: (value, size)
+            for name, kind, section, value, size in symbols
+            if kind == _OBJECT and section == one.number and name
+        }
+        return OwnMemory(one.name, image, inside)
+
+
+def _is_own(one: _Section) -> bool:
+    """Return whether a section is memory that kernels may write and that outlives a launch.
+
+    Shared and local memory do not; what is marked for the compiler alone (`.nv.merc`) is loaded nowhere.
+    """
+    kept = one.flags & (_WRITE | _ALLOC) == _WRITE | _ALLOC
+    return bool(kept and one.size and not one.name.startswith((".nv.shared", ".nv.local", ".nv.merc")))
+
+
+def _text(strings: bytes, at: int) -> str:
+    return strings[at : strings.index(b"\0", at)].decode("ascii")

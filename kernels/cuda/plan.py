@@ -1,0 +1,322 @@
+"""A header with numbers put in: tensors, compiled entries, and a launcher's steps for one shape, type and target."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.kernels.compile.target import CompileTarget
+from kopt_kb.kernels.cuda.cubin import Cubin, read_cubin
+from kopt_kb.kernels.cuda.given import code_given
+from kopt_kb.kernels.cuda.header import Header, Step, Tensor, read_header, source_text, split_argument
+from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda
+from kopt_kb.kernels.integers import ExpressionError, holds, value_of
+from kopt_kb.kernels.record.driver import scalar_type
+from kopt_kb.kernels.record.model import (
+    Argument,
+    Copy,
+    Fill,
+    Launch,
+    NullArg,
+    ScalarArg,
+    TensorArg,
+    View,
+)
+from kopt_kb.problem.dtypes import Format, format_of
+from kopt_kb.problem.ops import OPS, definition, op_id
+from kopt_kb.problem.shapes import check_shape, format_shape
+
+__all__ = ["Plan", "Program", "header_of", "label_of", "launch_of", "plan_of", "program_of", "steps_of"]
+
+_PLACE = re.compile(r"\{(\w+)\}")
+_FLOATS = {"fp16", "bf16", "fp32", "fp64"}
+_SCALARS = _FLOATS | {"i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}
+_TENSOR_MAP_BYTES = 128
+_C_TYPES = {
+    "fp64": "double", "fp32": "float", "fp16": "__half", "bf16": "__nv_bfloat16", "fp8e4nv": "__nv_fp8_e4m3",
+    "fp8e5": "__nv_fp8_e5m2", "i64": "long long", "i32": "int", "i16": "short", "i8": "signed char",
+    "u8": "unsigned char", "i1": "bool",
+}  # fmt: skip
+"""Triton's word for an element → CUDA C++'s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A header for one problem.
+
+    Attributes:
+        header: Whose.
+        names: What stands for each name of an expression.
+        element: The problem's element type in C++.
+        tensors: Name → where it lies: a buffer of its own.
+        steps: Those that are done, with the expressions of a launch still as text.
+    """
+
+    header: Header
+    names: Mapping[str, int]
+    element: str
+    tensors: Mapping[str, View]
+    steps: tuple[Step, ...]
+
+    def text(self, text: str) -> str:
+        """Return a text with `{name}` and `{T}` put in."""
+
+        def put(found: re.Match[str]) -> str:
+            if found[1] == "T":
+                return self.element
+            if found[1] not in self.names:
+                raise self.refusal(
+                    f"{{{found[1]}}} in {text!r} stands for nothing", f"known: T, {', '.join(self.names)}"
+                )
+            return str(self.names[found[1]])
+
+        return _PLACE.sub(put, text)
+
+    def value(self, text: str) -> int:
+        """Return the value of an expression; raises `BadInput` that names it."""
+        return _evaluated(lambda: value_of(text, self.names), text, self.header.where)
+
+    def refusal(self, what: str, fix: str = "") -> BadInput:
+        """Return an error that names the header's file."""
+        return BadInput(what, where=self.header.where, fix=fix or "see the header", code="KB077")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Machine code of a plan.
+
+    Attributes:
+        cubin: The code object.
+        read: What it says of itself.
+        symbols: Kernel as the header writes it → symbol.
+        compiled: What the compiler gave; None for a code object that was given.
+    """
+
+    cubin: bytes
+    read: Cubin
+    symbols: Mapping[str, str]
+    compiled: Compiled | None
+
+
+def header_of(file: Path) -> Header:
+    """Return a file's header; raises `BadInput` when it has none."""
+    if not file.is_file():
+        raise BadInput("no such file", where=str(file), code="KB110")
+    header = read_header(file)
+    if header is None:
+        fix = f"begin the file with /* kb … */, or write {file.stem}.toml beside it; kb record --help shows one"
+        raise BadInput("nothing says how its kernels are launched", where=str(file), fix=fix, code="KB077")
+    return header
+
+
+def plan_of(
+    header: Header, shape: tuple[int, ...], dtype: str, config: Mapping[str, object], facts: Mapping[str, int]
+) -> Plan:
+    """Return the plan of a header for a problem.
+
+    Args:
+        header: As read.
+        shape: Problem shape.
+        dtype: Storage type.
+        config: Tuning values over those of the header.
+        facts: Properties of the device by torch's names, such as multi_processor_count.
+
+    Raises:
+        BadInput: Another shape or type than the header's, an unknown tuning value, an expression without a value.
+    """
+    found = format_of(dtype)
+    if found is None or (header.dtypes and found.dtype not in {_dtype(one) for one in header.dtypes}):
+        fix = f"one of {', '.join(header.dtypes)}" if header.dtypes else "a storage type such as bf16"
+        raise BadInput(f"the kernel is not for {dtype}", where=header.where, fix=fix, code="KB061")
+    if strange := sorted(set(config) - {*header.config, *header.tuning_space}):
+        fix = f"its tuning values: {', '.join(header.config) or 'none'}"
+        raise BadInput(f"unknown tuning value {', '.join(strange)}", where=header.where, fix=fix, code="KB077")
+    letters = _letters(header, shape)
+    names: dict[str, int] = dict(zip(letters, shape[len(shape) - len(letters) :], strict=True))
+    names |= {"elements": math.prod(shape), "element_bytes": found.bits // 8, **facts, **header.config}
+    for name, value in config.items():
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise BadInput(f"{name} is {value!r}, no whole number", where=header.where, code="KB077")
+        names[name] = value
+    for name, text in header.let.items():
+        names[name] = _evaluated(lambda text=text: value_of(text, names), text, header.where)  # type: ignore[misc]
+    buffers = _buffers(header)
+    tensors = {name: _view(buffers[name], one, found, names, header.where) for name, one in header.tensors.items()}
+    steps = tuple(one for one in header.steps
+                  if not one.when or _evaluated(lambda one=one: holds(one.when, names), one.when, header.where))  # type: ignore[misc] # fmt: skip
+    return Plan(header, names, _C_TYPES.get(found.triton, found.triton), tensors, steps)
+
+
+def _buffers(header: Header) -> dict[str, str]:
+    """Return tensor → buffer: results are `out`, `out1`, … in every record, the rest keeps its name."""
+    results = [name for name, one in header.tensors.items() if one.role == "outputs"]
+    named = {name: f"out{number or ''}" for number, name in enumerate(results)}
+    found = {name: named.get(name, name) for name in header.tensors}
+    if len(set(found.values())) != len(found):
+        what = f"{', '.join(sorted(set(named.values())))} are the names of results in a record"
+        raise BadInput(what, where=header.where, fix="call the other tensor something else", code="KB077")
+    return found
+
+
+def _dtype(name: str) -> str:
+    found = format_of(name)
+    return found.dtype if found is not None else name
+
+
+def _letters(header: Header, shape: tuple[int, ...]) -> list[str]:
+    known = header.op and header.op in {*OPS} | {"rmsnorm", "layernorm", "matmul"}
+    form = header.form or (definition(op_id(header.op)).form if known else "")
+    if not form:
+        fix = 'write shape = "MxN" in the header'
+        raise BadInput("nothing names the dimensions of a shape", where=header.where, fix=fix, code="KB077")
+    try:
+        check_shape(shape, form)
+    except KoptError as error:
+        raise BadInput(error.what, where=header.where, fix=error.fix, code="KB063") from error
+    return [one for one in form.split("x") if one != "..."]
+
+
+def _evaluated(work: Callable[[], int], text: str, where: str) -> int:
+    try:
+        return work()
+    except ExpressionError as error:
+        raise BadInput(f"{text!r}: {error}", where=where, fix=error.fix or "see the header", code="KB077") from error
+
+
+def _view(name: str, one: Tensor, default: Format, names: Mapping[str, int], where: str) -> View:
+    held = format_of(one.dtype) if one.dtype else default
+    shape = tuple(_evaluated(lambda text=text: value_of(text, names), text, where) for text in one.shape)  # type: ignore[misc]
+    if held is None or any(extent < 0 for extent in shape):
+        raise BadInput(f"{name} has shape {shape}", where=where, fix="extents are not negative", code="KB077")
+    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return View(name, 0, shape, strides, held.triton)
+
+
+def program_of(plan: Plan, file: Path, target: CompileTarget) -> Program:
+    """Return the machine code of a plan's launches, compiled or as given.
+
+    Raises:
+        BadInput: A given code object lacks a kernel, or none of it is for the target.
+        CompileFailed: The compiler refuses.
+        MissingTool: A compiler or tool is not installed.
+    """
+    if not isinstance(target.arch, int):
+        raise BadInput(f"CUDA C++ is not for {target.name}", where=str(file), fix="such as sm_90", code="KB106")
+    entries = list(dict.fromkeys(plan.text(one.what) for one in plan.steps if one.kind == "launch"))
+    if not entries:
+        raise plan.refusal("no launch is done for this shape", "write a `when` that holds")
+    given = file.with_name(plan.header.code) if plan.header.code else file
+    if given.suffix in {".cubin", ".fatbin"}:
+        cubin = code_given(given, target.name)
+        read, symbols, compiled = read_cubin(cubin, str(given)), {one: one for one in entries}, None
+    else:
+        options = [f"-D{name}={plan.text(text)}" for name, text in plan.header.defines.items()]
+        source = source_text(file)
+        made = compile_cuda(source, str(file), target.arch, entries=entries, options=[*options, *plan.header.flags])
+        cubin, symbols, compiled, read = made.cubin, dict(made.symbols), made, read_cubin(made.cubin, str(file))
+    if missing := [name for name, symbol in symbols.items() if symbol not in read.entries]:
+        fix = f"kernels here: {', '.join(sorted(read.entries)) or 'none'}"
+        raise BadInput(f"no kernel {missing[0]!r}", where=str(given), fix=fix, code="KB081")
+    return Program(cubin, read, symbols, compiled)
+
+
+def steps_of(plan: Plan, program: Program, code: str) -> tuple[Fill | Copy | Launch, ...]:
+    """Return a plan's steps as a launch record has them; raises `BadInput` where they don't fit the machine code."""
+    return tuple(_step(plan, program, code, one) for one in plan.steps)
+
+
+def _step(plan: Plan, program: Program, code: str, one: Step) -> Fill | Copy | Launch:
+    if one.kind == "fill":
+        view = plan.tensors[one.what]
+        return Fill(view, pattern_of(one.value, view.dtype, plan))
+    if one.kind == "copy":
+        return Copy(plan.tensors[one.what], plan.tensors[one.to])
+    return launch_of(plan, program, code, one)
+
+
+def launch_of(plan: Plan, program: Program, code: str, one: Step) -> Launch:
+    """Return one launch; raises `BadInput` where its arguments or block don't fit the kernel."""
+    name = plan.text(one.what)
+    entry = program.read.entries[program.symbols[name]]
+    grid, block, cluster = (_three(plan, sizes) for sizes in (one.grid, one.block, one.cluster))
+    arguments = tuple(_argument(plan, text) for text in one.arguments)
+    sizes = [_size(argument) for argument in arguments]
+    if list(entry.parameters) != sizes:
+        what = f"{name} takes parameters of {list(entry.parameters)} bytes, the header gives {sizes}"
+        raise plan.refusal(what, "give one argument for each, such as i64 N for a long long")
+    threads = math.prod(block)
+    if entry.most_threads and (threads > entry.most_threads or (entry.required and threads != entry.most_threads)):
+        what = f"{name} is compiled for blocks of {entry.most_threads} threads, the header launches {threads}"
+        raise plan.refusal(what, "change block, or __launch_bounds__")
+    if entry.cluster != (1, 1, 1) and cluster == (1, 1, 1):
+        cluster = entry.cluster
+    return Launch(
+        code, entry.name, grid, block, cluster, plan.value(one.shared), arguments, cooperative=one.cooperative
+    )
+
+
+def _three(plan: Plan, sizes: tuple[str, ...]) -> tuple[int, int, int]:
+    found = [plan.value(text) for text in sizes]
+    if min(found) < 1:
+        raise plan.refusal(f"{', '.join(sizes)} is {found}", "every extent is at least 1")
+    x, y, z = (*found, 1, 1)[:3]
+    return x, y, z
+
+
+def _argument(plan: Plan, text: str) -> Argument:
+    kind, rest = split_argument(text)
+    if not kind:
+        return NullArg(rest) if rest == "null" else TensorArg(plan.tensors[rest], rest)
+    if kind not in _SCALARS:
+        raise plan.refusal(f"{text!r} has no type of a number", f"such as i32 N; types: {', '.join(sorted(_SCALARS))}")
+    return ScalarArg(kind, _real(plan, rest) if kind in _FLOATS else plan.value(rest), rest)
+
+
+def _real(plan: Plan, text: str) -> float:
+    """Return a floating argument: a literal, `1 / expression`, `rsqrt(expression)` or a whole expression."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if found := re.fullmatch(r"rsqrt\((.*)\)|1(?:\.0)?\s*/\s*(.*)", text):
+        value = plan.value(found[1] or found[2])
+        if value <= 0:
+            raise plan.refusal(f"{text!r} divides by {value}")
+        return value**-0.5 if found[1] else 1 / value
+    return float(plan.value(text))
+
+
+def _size(one: Argument) -> int:
+    if isinstance(one, ScalarArg):
+        return ctypes.sizeof(scalar_type(one.type))
+    return 8 if isinstance(one, TensorArg | NullArg) else _TENSOR_MAP_BYTES
+
+
+def pattern_of(value: float, dtype: str, plan: Plan) -> str:
+    """Return the bytes of one element in hex, as a fill has them; raises `BadInput` for what the type can't hold."""
+    form = format_of(dtype)
+    size = (form.bits if form is not None else 0) // 8
+    if not value:
+        return "00" * size
+    try:
+        if dtype == "bf16":
+            bits = struct.unpack("<I", struct.pack("<f", value))[0]
+            return int((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).to_bytes(2, "little").hex()
+        if dtype in {"fp16", "fp32", "fp64"}:
+            return struct.pack({"fp16": "<e", "fp32": "<f", "fp64": "<d"}[dtype], value).hex()
+        if not dtype.startswith("fp") and value == int(value):
+            return int(value).to_bytes(size, "little", signed=value < 0).hex()
+    except (OverflowError, ValueError, struct.error):
+        pass
+    raise plan.refusal(f"{value!r} is no {dtype}", "fill with a number that the type holds")
+
+
+def label_of(file: Path, shape: tuple[int, ...], dtype: str) -> str:
+    """Return how a record of an op file is called."""
+    return f"{file.name} {format_shape(shape)} {dtype}"
