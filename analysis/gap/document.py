@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from kopt_kb.analysis.gap.causes import CAUSES, UNEXPLAINED, CauseName, Certainty
@@ -110,6 +110,10 @@ class Gap(Wire):
     def unexplained_pct(self) -> float | None:
         """Share of the gap that no evidence accounts for; None where there is no gap to account for."""
         return next((one.share_pct for one in self.parts if one.cause == UNEXPLAINED), None)
+
+    def noted(self, *notes: str) -> Gap:
+        """Return the same account with more notes."""
+        return replace(self, notes=(*self.notes, *notes))
 
     def text(self) -> str:
         """Return the account as lines: the time under its roof, one line a part, notes, what to record."""

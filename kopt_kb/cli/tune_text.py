@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.cli.output import table
+from kopt_kb.cli.output import printable, table
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.policy import Policy
@@ -143,7 +143,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     rows = [("round", "category", "decision", "gain", "rule", "claim"), *map(_line, report.rounds)]
     lines += ["", table(rows, right=(0, 3)), ""]
     if report.conditions is None:
-        return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}"])
+        return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}", *_gap_lines(report)])
     judged = [("shape", "target", "median us", "achieved/target", "met")]
     for one in report.conditions.judged:
         ratio = "" if one.ratio is None else f"{one.ratio:.3f}"
@@ -151,7 +151,14 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
         judged.append((one.condition.shape, one.condition.target, median, ratio, "yes" if one.met else "no"))
     value = report.conditions.aggregate
     text = "unmeasured" if value is None else f"{value:.3f}"
-    return "\n".join([*lines, "Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"])
+    lines += ["Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"]
+    return "\n".join([*lines, *_gap_lines(report)])
+
+
+def _gap_lines(report: CampaignReport) -> list[str]:
+    """Return where the best version's time above its roofs goes; nothing where nobody accounted for it."""
+    lines = [printable(line) for gap in report.gaps for line in gap.text().splitlines()]
+    return ["", f"Where the time of {report.best} goes", *(f"  {line}" for line in lines)] if lines else []
 
 
 def _line(line: RoundLine) -> tuple[str, ...]:

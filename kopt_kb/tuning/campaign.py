@@ -121,12 +121,15 @@ class Campaign:
             "prepare": lambda state: self._setup().prepare(state.created.platform),
             "read_tips": lambda state: self._setup().read_tips(state), "begin_baseline": self._begin_baseline,
             "measure_noise": lambda state: self._rounds().noise(state), "keep_version": self._keep_version,
+            "account_gap": self._account_gap,
             "state_hypothesis": self._restate, "submit": self._rounds().submit, "validate": self._rounds().validate,
             "next_round": self._next_round,
         }  # fmt: skip
-        steps[next_step(state).name](state)
+        due = next_step(state).name
+        steps[due](state)
         reached = session.state()
-        if reached.stopped is not None or (state.open_round is not None and reached.open_round is None):
+        closed = state.open_round is not None and reached.open_round is None
+        if reached.stopped is not None or closed or due == "account_gap":
             self._render()
         return state_of(reached)
 
@@ -330,6 +333,15 @@ class Campaign:
         failure = self._open().snapshot(accepted, accepted.submitted[accepted.name].blob, subject)
         if failure:
             self._say(f"no commit shows {accepted.name}: {failure}")
+
+    def _account_gap(self, state: WorkspaceState) -> None:
+        """Append where the best version's time goes, one account a shape."""
+        from kopt_kb.tuning.accounting import accounts
+
+        session = self._open()
+        for event in accounts(state, session.store.get, self._options.platform):
+            session.append(event)
+            self._say(f"v{event.version}, {event.gap.name}: {event.gap.summary() or event.gap.headline}")
 
     def _restate(self, state: WorkspaceState) -> None:
         """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""

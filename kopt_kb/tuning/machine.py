@@ -20,6 +20,7 @@ __all__ = [
     "Step",
     "StepName",
     "exits",
+    "lacks_account",
     "lacks_noise",
     "next_step",
     "state_of",
@@ -51,7 +52,7 @@ _AFTER = {
 
 StepName = Literal[
     "rest", "end_at_targets", "define", "prepare", "read_tips", "begin_baseline", "measure_noise", "keep_version",
-    "state_hypothesis", "submit", "validate", "next_round",
+    "account_gap", "state_hypothesis", "submit", "validate", "next_round",
 ]  # fmt: skip
 """Functions of a campaign, one a step."""
 
@@ -81,6 +82,15 @@ def lacks_noise(state: WorkspaceState) -> bool:
     return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
 
 
+def lacks_account(state: WorkspaceState) -> bool:
+    """Return whether the best version was measured and nobody said where its time goes."""
+    best = state.best
+    if best is None or state.simulated or state.is_simulated(best) or state.open_round is not None:
+        return False
+    measured = {one.shape for one in state.rooflines} & best.times(best.name).keys()
+    return not measured <= state.gaps_of(best).keys()
+
+
 STEPS: tuple[Step, ...] = (
     Step("rest", lambda s, _: s.stopped is not None, State.REPORT, "nothing: only a new start leads on"),
     Step(
@@ -103,6 +113,10 @@ STEPS: tuple[Step, ...] = (
     Step(
         "keep_version", lambda _, r: r is not None and r.decided is not None, None,
         "commit, record and check out the version that was accepted",
+    ),
+    Step(
+        "account_gap", lambda s, _: lacks_account(s), None,
+        "say where the time of the best version above its roofs goes", passing=True,
     ),
     Step(
         "state_hypothesis",

@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import ExitCode
 from kopt_kb.runners.candidate.answers import Trust
@@ -78,12 +79,13 @@ class CampaignReport(Wire):
         why_not: Why they are not; empty when they are judged.
         targets: The targets in force.
         rooflines: The rooflines they come from, one a shape.
+        gaps: Where the time of the best version above its roofs goes, one a shape; empty where nobody accounted for it.
     """
 
     WIRE: ClassVar = (
         "state", "route", "policy", "simulated", "stop", "rounds", "baseline", "baseline_s", "best", "best_s",
         "gain_pct", "stop_conditions=_judged", "why_not_evaluable=_why_not", "targets?=_targets",
-        "rooflines?=_rooflines",
+        "rooflines?=_rooflines", "gaps",
     )  # fmt: skip
     state: str
     route: str
@@ -100,6 +102,7 @@ class CampaignReport(Wire):
     why_not: str
     targets: tuple[StatedTarget, ...]
     rooflines: tuple[RecordedRoofline, ...]
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
@@ -149,6 +152,7 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
         why_not=not_evaluable(state),
         targets=stated_targets(state),
         rooflines=state.rooflines,
+        gaps=tuple(state.gaps_of(best).values()) if best is not None else (),
     )
 
 

@@ -18,6 +18,7 @@ from kopt_kb.analysis.roofline.recorded import read_rooflines
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import recorded_problem
 from kopt_kb.workspace.journal import campaign_events as campaign
+from kopt_kb.workspace.journal import insight_events as insight
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.journal.events import Event, EventData
@@ -278,8 +279,12 @@ def _profile(state: WorkspaceState, event: Event, data: setup.ProfileRead) -> No
     if data.tool == ISA_SCAN:
         _change(state, now.number, event.t, scans=(*now.scans, data))
         return
-    state.limiter = data.code
+    state.profiles = {**state.profiles, event.seq: data}
     _change(state, now.number, event.t, profiles=(*now.profiles, data))
+
+
+def _gap(state: WorkspaceState, event: Event, data: insight.GapAccounted) -> None:
+    state.gaps = {**state.gaps, event.seq: data}
 
 
 def _decided(state: WorkspaceState, event: Event, data: events.Decided) -> None:
@@ -337,6 +342,7 @@ _TAKEN: Mapping[type[EventData], Callable[[WorkspaceState, Event, Any], None]] =
     events.RunStarted: _run_started, events.RunFinished: _run_finished, events.GateJudged: _judged,
     events.Measured: _measured, events.Decided: _decided, events.SnapshotTaken: _snapshot,
     events.MemoryMasked: _masked, events.MemoryUnmasked: _unmasked,
+    insight.GapAccounted: _gap,
 }  # fmt: skip
 """What each kind of event changes; a resumed campaign changes nothing, nor does what a newer version wrote."""
 

@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.workspace.journal import campaign_events as loop
+from kopt_kb.workspace.journal import insight_events as insight
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, Run
@@ -59,7 +61,8 @@ class WorkspaceState:
         tips: Earlier experience that was read, with its event in `tips_seq`; None before that.
         protected: Of a project: hashes of its protected files, taken before the baseline.
         frozen: Of a project: CSV header and representative shapes, fixed after the baseline.
-        limiter: Code of the last profile read.
+        profiles: Sequence number → profile that was read, of any kernel; scans of compiled code are none.
+        gaps: Sequence number → account of where an accepted version's time goes.
         blocked: What the campaign waits for, as last said.
         stopped: The end, None while the campaign is open.
         current: Number of the round that began last.
@@ -94,7 +97,8 @@ class WorkspaceState:
     tips_seq: int = 0
     protected: loop.ProjectProtected | None = None
     frozen: loop.ProjectFrozen | None = None
-    limiter: str = ""
+    profiles: Mapping[int, setup.ProfileRead] = field(default_factory=dict)
+    gaps: Mapping[int, insight.GapAccounted] = field(default_factory=dict)
     blocked: loop.Blocked | None = None
     stopped: loop.Stopped | None = None
     current: int = 0
@@ -178,6 +182,23 @@ class WorkspaceState:
     def before(self, one: Round) -> WorkspaceState:
         """Return this state without a round and those after it."""
         return replace(self, attempts={number: each for number, each in self.attempts.items() if number < one.number})
+
+    # ---- what is known of the best version ---------------------------------------------------------
+
+    def profiles_of(self, one: Round) -> dict[int, setup.ProfileRead]:
+        """Return sequence number → profile of the very bytes that a round's version is."""
+        blob = one.snapshot.blob if one.snapshot is not None else None
+        return {seq: profile for seq, profile in self.profiles.items() if blob and profile.kernel == blob}
+
+    @property
+    def limiter(self) -> str:
+        """Code of the last profile of the best version; empty without one: what was rolled back limits nobody."""
+        found = self.profiles_of(self.best) if self.best is not None else {}
+        return found[max(found)].code if found else ""
+
+    def gaps_of(self, one: Round) -> dict[str, Gap]:
+        """Return shape → the last account of a round's version."""
+        return {seen.gap.name: seen.gap for seen in self.gaps.values() if seen.version == one.number}
 
     # ---- masks -----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeGuard
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import JSON, JsonMap, Wire, WireError, plain, read
-from kopt_kb.workspace.journal import campaign_events, round_events, setup_events
+from kopt_kb.workspace.journal import campaign_events, insight_events, round_events, setup_events
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -47,8 +47,9 @@ _ROUNDS: tuple[type[EventData], ...] = (
     round_events.RunStarted, round_events.RunFinished, round_events.GateJudged, round_events.Measured,
     round_events.Decided, round_events.SnapshotTaken, round_events.MemoryMasked, round_events.MemoryUnmasked,
 )  # fmt: skip
+_INSIGHTS: tuple[type[EventData], ...] = (insight_events.GapAccounted,)
 
-KINDS: Mapping[str, type[EventData]] = {one.kind: one for one in (*_SETUP, *_CAMPAIGN, *_ROUNDS)}
+KINDS: Mapping[str, type[EventData]] = {one.kind: one for one in (*_SETUP, *_CAMPAIGN, *_ROUNDS, *_INSIGHTS)}
 """Every kind this version can read → the dataclass of its data."""
 
 

@@ -17,7 +17,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.views.blocks import render_block
 
-__all__ = ["BLOCKS", "isa_goals", "new_readme", "render_blocks"]
+__all__ = ["BLOCKS", "gap_lines", "isa_goals", "new_readme", "render_blocks"]
 
 TBD = "TBD"
 _EXACTNESS = {"exact": "exact", "upper_bound": "an upper bound", "lower_bound": "a lower bound"}
@@ -171,7 +171,7 @@ def _target_line(target: RecordedTarget) -> str:
     return f"{kind} target >= {_plain(target.value)} {target.unit}"
 
 
-def _shape_section(one: RecordedRoofline) -> list[str]:
+def _shape_section(state: WorkspaceState, one: RecordedRoofline) -> list[str]:
     work = one.work
     lines = [f"### {one.shape}", ""]
     for flop in work.flops:
@@ -193,7 +193,16 @@ def _shape_section(one: RecordedRoofline) -> list[str]:
     for target in one.targets:
         lines.append(f"- {_target_line(target)} = {_plain(target.factor)} x {target.basis} {target.name}")
     lines += [f"- note: {note}" for note in one.notes]
-    return [*lines, ""]
+    return [*lines, *gap_lines(state, one.shape), ""]
+
+
+def gap_lines(state: WorkspaceState, shape: str) -> list[str]:
+    """Return where the best version's time above the roof of a shape goes; nothing where nobody accounted for it."""
+    gap = state.gaps_of(state.best).get(shape) if state.best is not None else None
+    if gap is None or state.best is None:
+        return []
+    head, *parts = gap.text().splitlines()
+    return [f"- {state.best.name}, {head}", *(f"  - {line.strip()}" for line in parts)]
 
 
 def _roofline(state: WorkspaceState) -> str:
@@ -207,7 +216,7 @@ def _roofline(state: WorkspaceState) -> str:
     lines = [f"- {name}: {texts[name]}" for name in order]
     lines += ["- bound: the roof with the largest least time; within 5 % of each other is balanced", ""]
     for one in found:
-        lines += _shape_section(one)
+        lines += _shape_section(state, one)
     return "\n".join(lines).rstrip()
 
 

@@ -211,7 +211,7 @@ def _summary(state: WorkspaceState, attempt: Round, blob: BlobReader) -> str:
         level = attempt.decided.trust if attempt.decided is not None else "unstated"
         trust = "" if level == "unstated" else f"; trust: {level}"
         lines += [f"{memory.decision.policy}: {_code(memory.decision.rule)}; rests on {rests}{trust}.", ""]
-    lines += ["## Attribution", "", *_attribution(memory)]
+    lines += ["## Attribution", "", *_attribution(memory), *_gap(state, attempt)]
     lines += ["## Next direction", ""]
     lines += bullets(
         f"{one.direction}: {one.rationale}" if one.rationale else one.direction for one in memory.open_directions
@@ -235,6 +235,15 @@ def _aggregate(memory: Iteration) -> list[str]:
 def _attribution(memory: Iteration) -> list[str]:
     found = [f"{one.tool_used}: {one.bottleneck_type}, report {one.report[:12]}" for one in memory.profile_evidence]
     return bullets(found, "no profile of this kernel: times say that it changed, not why")
+
+
+def _gap(state: WorkspaceState, attempt: Round) -> list[str]:
+    """Return where the time above the roofs goes, one list a shape; nothing where nobody accounted for it."""
+    lines = []
+    for gap in state.gaps_of(attempt).values():
+        head, *parts = gap.text().splitlines()
+        lines += [head, "", *bullets(one.strip() for one in parts)]
+    return lines
 
 
 def _rollback(memory: Iteration, state: WorkspaceState) -> list[str]:
@@ -286,7 +295,7 @@ def _current_best(state: WorkspaceState) -> list[str]:
     if state.first is None:
         return ["No kernel is accepted yet.", ""]
     best = state.incumbent
-    return [f"v{best.number}", "", *_results(state, best)]
+    return [f"v{best.number}", "", *_results(state, best), *_gap(state, best)]
 
 
 def _directions(state: WorkspaceState, blob: BlobReader) -> list[str]:

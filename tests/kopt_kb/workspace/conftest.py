@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from kopt_kb.analysis.gap.document import Gap, GapPart
+from kopt_kb.analysis.rules.base import Evidence
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -22,6 +24,14 @@ from kopt_kb.workspace.workspace import Workspace
 BLOB = "ab" * 32
 CITATION = {"path": "docs/x.md", "line": 23, "row_sha256": "0123456789ab"}
 
+GAP = Gap(
+    "8x4", 2e-6, "dram", 1e-6, "documented", ("a:L1",),
+    (
+        GapPart("extra-bytes", 4e-7, 40.0, 20.0, "l2", evidence=(Evidence("l2_use_pct", 70.0, "%", None, "use of L2"),)),
+        GapPart("unexplained", 6e-7, 60.0, 30.0),
+    ),
+    ("ncu",),
+).to_json()  # fmt: skip
 SAMPLES: dict[str, dict[str, Any]] = {
     "workspace_created": {
         "name": "norm",
@@ -180,6 +190,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     },
     "project_protected": {"root": "p", "protected": {"bench.py": BLOB}},
     "project_frozen": {"header": ["M", "N"], "representative": ["8x4"]},
+    "gap_accounted": {"version": 1, "gap": GAP, "profiles": [7]},
     "level_chosen": {"round": 1, "level": "quick", "reason": "a gain of 9 %"},
     "resumed": {"torn_bytes": 3, "abandoned_runs": ["r1"]},
     "blocked": {"needs": ["a GPU"]},
