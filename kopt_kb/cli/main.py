@@ -73,14 +73,25 @@ class Parser(argparse.ArgumentParser):
 
             asked = message.split()[2].partition("=")[0]
             near = difflib.get_close_matches(asked, self._options(), n=2, cutoff=0.7)
-            fix = f"did you mean {' or '.join(near)}?" if near else fix
+            if asked in near:
+                fix = f"{asked} is an option of {', '.join(self._having(asked))}; {fix}"
+            elif near:
+                fix = f"did you mean {' or '.join(near)}?"
         raise BadInput(message, where=self.prog, fix=fix, code="KB010")
 
     def _options(self) -> set[str]:
         """Return the options of this parser and of the parsers below it."""
+        return set(self._option_string_actions).union(*(sub._options() for sub in self._below()))
+
+    def _below(self) -> list[Parser]:
+        """Return the parsers of its actions."""
         below = [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
-        parsers = {id(sub): sub for one in below for sub in one.choices.values()}
-        return set(self._option_string_actions).union(*(sub._options() for sub in parsers.values()))
+        return list({id(sub): sub for one in below for sub in one.choices.values()}.values())
+
+    def _having(self, option: str) -> list[str]:
+        """Return the commands below this one that take an option."""
+        own = [f"`{self.prog}`"] if option in self._option_string_actions else []
+        return own + [name for sub in self._below() for name in sub._having(option)]
 
 
 def _usage() -> str:

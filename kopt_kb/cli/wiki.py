@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = commands.add_parser("check", help="report every fault", allow_abbrev=False)
     check.add_argument("folder", metavar="PATH", nargs="?", help="wiki folder, or one page (default: the packaged one)")
     check.add_argument("--rules", action="store_true", help="also print excepted and not-checkable rule outcomes")
+    check.add_argument("--wiki", metavar="DIR", help="the same as PATH")
     add_common(check)
     changes = commands.add_parser("changes", help="what differs between two wikis, row by row", allow_abbrev=False)
     changes.add_argument("old", metavar="OLD", help="wiki folder")
@@ -77,12 +78,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    root = default_root() if args.folder is None else Path(args.folder)
+    named = wiki_tables.one_folder(args)
+    root = default_root() if named is None else named
     wikis: tuple[Wiki, ...] = ()
     if root.is_file():
         wiki = wiki_of(root)
         wikis, report = (wiki,), check_page(wiki, root)
-    elif args.folder is not None and not is_wiki(root):
+    elif named is not None and not is_wiki(root):
         report = describe_folder(root)
     else:
         wiki = Wiki(root, use_cache=False)

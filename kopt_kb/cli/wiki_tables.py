@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "add_diff_arguments",
     "add_sources_arguments",
+    "one_folder",
     "run_conflicts",
     "run_diff",
     "run_import_check",
@@ -53,27 +54,45 @@ def _side(row: Row, verdict: str) -> tuple[str, str, str, str, str]:
 def add_sources_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `kb wiki sources`."""
     parser.add_argument("folder", metavar="DIR", nargs="?", help="wiki folder (default: the packaged one)")
+    parser.add_argument("--wiki", metavar="DIR", help="the same as DIR")
     parser.add_argument("--documents", metavar="FOLDER", help="clones of the cited repositories, FOLDER/owner/name")
     parser.add_argument("--accept", action="store_true", help="write the record of what every row rests on")
 
 
+def one_folder(args: argparse.Namespace) -> Path | None:
+    """Return the folder that is named as a word or with --wiki, None when neither is.
+
+    Raises:
+        BadInput: Both are given, and they differ.
+    """
+    named = {one for one in (args.folder, args.wiki) if one is not None}
+    if len(named) > 1:
+        raise BadInput("two folders", where=" and ".join(sorted(named)), fix="name one", code="KB103")
+    return Path(named.pop()) if named else None
+
+
 def run_sources(args: argparse.Namespace) -> int:
     """Search every quote in its document and print what the rows rest on; a quote that is not there exits 1."""
-    from kopt_kb.wiki.sources import BASES, RECORD, Documents, Sources, read_again, render_record
+    from kopt_kb.wiki.citing import NAMED, count_naming
+    from kopt_kb.wiki.sources import BASES, FOLDERS, RECORD, Documents, Sources, read_again, render_record
     from kopt_kb.wiki.wiki import Wiki, default_root
 
-    wiki = Wiki(Path(args.folder) if args.folder else default_root(), use_cache=False)
+    wiki = Wiki(one_folder(args) or default_root(), use_cache=False)
+    naming = count_naming(wiki, FOLDERS)
     readings = list(read_again(wiki, Documents(Path(args.documents) if args.documents else None)))
     counts = Counter(one.basis for one in readings)
     missing = [one for one in readings if one.basis == "missing"]
     if args.accept:
         (wiki.root / RECORD).write_text(render_record(readings), encoding="utf-8")
     if args.json:
-        print_json(Sources(counts, tuple(readings)))
+        print_json(Sources(counts, tuple(readings), naming))
     else:
         for one in missing:
             print(f"{one.path}:{one.line}: a quote of {one.key} is not in its document")
         print(table([(str(counts[basis]), basis, meaning) for basis, meaning in BASES.items()], right=(0,)))
+        print("Rows with a document, by how the text that was read is named:")
+        print(table([(str(naming.rows[key]), key, meaning) for key, meaning in NAMED.items()], right=(0,)))
+        print(f"{naming.bare} of {naming.quotes} quotes are numbers and units alone; their locators name the row")
     return ExitCode.FINDING if missing else ExitCode.OK
 
 

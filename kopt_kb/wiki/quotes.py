@@ -8,7 +8,7 @@ from fractions import Fraction
 from kopt_kb.quantity.units import UNITS, Unit
 from kopt_kb.wiki.vocabulary import Metric
 
-__all__ = ["quote_supports"]
+__all__ = ["quote_supports", "unit_words"]
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)")
 _UNIT = re.compile(r"[\s\-]*([A-Za-zµμ%]+(?:/[A-Za-z]+)?)")
@@ -60,6 +60,12 @@ _TOKEN_WORDS: dict[str, tuple[str, ...]] = {
     "ocp": ("ocp", "e4m3", "e4m3fn"),
     "fnuz": ("fnuz",),
 }
+
+
+def unit_words() -> frozenset[str]:
+    """Return the words of printed units, in lower case: what stands beside a number and labels nothing."""
+    spelled = (part for unit in (*_PRINTED, *(symbol.casefold() for symbol in UNITS)) for part in unit.split("/"))
+    return frozenset(spelled)
 
 
 def _printed_unit(tail: str) -> tuple[str, str | None]:

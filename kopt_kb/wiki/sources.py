@@ -15,7 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
+from kopt_kb.errors import BadInput
 from kopt_kb.process import Limits, environment, run
+from kopt_kb.wiki.citing import ADDRESS, Naming
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote
 from kopt_kb.wiki.row import Row
@@ -24,6 +26,7 @@ from kopt_kb.wire import Wire
 
 __all__ = [
     "BASES",
+    "FOLDERS",
     "RECORD",
     "Documents",
     "Reading",
@@ -36,8 +39,8 @@ __all__ = [
 ]
 
 RECORD = "SOURCES.md"
-_FOLDERS = ("hardware", "targets")
-_ADDRESS = re.compile(r"(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<commit>[0-9a-f]{7,40}):(?P<path>.+)")
+FOLDERS = ("hardware", "targets")
+"""Folders whose rows are held against documents."""
 _LINE = re.compile(r"- (?P<mark>[0-9a-f]{12}) (?P<basis>[a-z-]+) (?P<key>\S+)")
 _MARK = 12
 _MARKUP = ("*", "`", "\\")
@@ -75,10 +78,11 @@ class Reading(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Sources(Wire):
-    """How many rows rest on what, by key of `BASES`, and each row."""
+    """How many rows rest on what, by key of `BASES`, each row, and how the rows name their documents."""
 
     counts: Mapping[str, int]
     rows: tuple[Reading, ...]
+    naming: Naming
 
 
 def _mark(row: Row) -> str:
@@ -98,6 +102,8 @@ class Documents:
     """Files of public repositories in a folder of clones: `FOLDER/owner/name` or `FOLDER/owner+name`."""
 
     def __init__(self, folder: Path | None) -> None:
+        if folder is not None and not folder.is_dir():
+            raise BadInput("no such folder", where=str(folder), fix="name the folder of the clones", code="KB110")
         self.folder = folder
         self.text = cache(self._text)
 
@@ -108,7 +114,7 @@ class Documents:
 
     def _text(self, url: str) -> str | None:
         """Return the plain text of a file at its commit, None when no clone has it or it is no text."""
-        found = _ADDRESS.fullmatch(url)
+        found = ADDRESS.fullmatch(url)
         if found is None or found["path"].lower().endswith(_BINARY):
             return None
         for clone in self._clones(found["owner"], found["name"]):
@@ -122,9 +128,17 @@ class Documents:
         return None
 
 
-def _contradicts(row: Row, footnotes: dict[str, Footnote], earlier: set[str]) -> bool:
-    """Return whether a changed row was found in a document of a repository before: only that document can change it."""
-    return bool(earlier & _SEARCHED) and any(_ADDRESS.fullmatch(footnotes[one.id].url) for one in row.sources)
+def _contradicts(row: Row, footnotes: dict[str, Footnote], earlier: set[tuple[str, str]], kept: set[str]) -> bool:
+    """Return whether a changed row was found in a document of a repository before: only that document can change it.
+
+    Args:
+        row: Row that the record does not have.
+        footnotes: Those of its page.
+        earlier: Mark and basis of the recorded rows of its key.
+        kept: Marks of the rows that the page still has.
+    """
+    lost = {basis for mark, basis in earlier if mark not in kept}
+    return bool(lost & _SEARCHED) and any(ADDRESS.fullmatch(footnotes[one.id].url) for one in row.sources)
 
 
 def _basis(row: Row, footnotes: dict[str, Footnote], documents: Documents, before: str | None) -> str:
@@ -150,14 +164,15 @@ def read_again(wiki: Wiki, documents: Documents, paths: Iterable[str] | None = N
         paths: Pages to read; all when None.
     """
     record, earlier = _recorded(wiki)
-    for path in paths if paths is not None else (path for folder in _FOLDERS for path in wiki.pages(folder)):
+    for path in paths if paths is not None else (path for folder in FOLDERS for path in wiki.pages(folder)):
         page = wiki.page(path)
+        marks = {_mark(row) for row in page.rows} if page is not None else set()
         for row in page.rows if page is not None else ():
             mark = _mark(row)
             before = record.get((path, mark))
             notes = page.footnotes if page is not None else {}
             basis = _basis(row, notes, documents, before)
-            lost = basis == "typed" and before is None and _contradicts(row, notes, earlier[path, row.key])
+            lost = basis == "typed" and before is None and _contradicts(row, notes, earlier[path, row.key], marks)
             yield Reading(path, row.line, row.key, mark, "unsearched" if lost else basis)
 
 
@@ -166,17 +181,17 @@ def read_record(wiki: Wiki) -> dict[tuple[str, str], str]:
     return _recorded(wiki)[0]
 
 
-def _recorded(wiki: Wiki) -> tuple[dict[tuple[str, str], str], defaultdict[tuple[str, str], set[str]]]:
-    """Return the basis by page and mark, and every basis by page and key."""
+def _recorded(wiki: Wiki) -> tuple[dict[tuple[str, str], str], defaultdict[tuple[str, str], set[tuple[str, str]]]]:
+    """Return the basis by page and mark, and every mark with its basis by page and key."""
     found: dict[tuple[str, str], str] = {}
-    by_key: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    by_key: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     path = ""
     for line in (wiki.read(RECORD) or b"").decode("utf-8", "replace").splitlines():
         if line.startswith("## "):
             path = line.removeprefix("## ").strip()
         elif (match := _LINE.fullmatch(line)) is not None:
             found[path, match["mark"]] = match["basis"]
-            by_key[path, match["key"]].add(match["basis"])
+            by_key[path, match["key"]].add((match["mark"], match["basis"]))
     return found, by_key
 
 

@@ -82,7 +82,7 @@ class Wiki:
             raise WikiNotFound(
                 "no wiki here: there is no hardware/ folder",
                 where=str(root),
-                fix="give --wiki DIR or set KOPT_GPU_WIKI",
+                fix="name a wiki folder, such as one that `kb wiki copy DIR` makes",
             )
 
     def read(self, path: str) -> bytes | None:

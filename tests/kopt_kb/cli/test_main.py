@@ -153,3 +153,10 @@ def test_an_option_that_is_nearly_right(capsys: pytest.CaptureFixture[str]) -> N
     assert (code, err.startswith("kb roofline: ")) == (2, True)
     assert "did you mean --platform" in err
     assert "did you mean --repeats" in run(["bench", "kernel", "w", "--repaets", "3"], capsys)[2]
+
+
+def test_an_option_of_another_command_is_not_offered_as_a_correction(capsys: pytest.CaptureFixture[str]) -> None:
+    """It was spelled as it is; the commands that take it are named."""
+    err = run(["wiki", "index", "--wiki", "x"], capsys)[2]
+    assert "--wiki is an option of `kb wiki check`" in err
+    assert "did you mean" not in err

@@ -73,3 +73,25 @@ def test_check_of_another_shape_says_why_per_file(tmp_path: Path, capsys: pytest
     body = json.loads(capsys.readouterr().out)
     assert [fault["file"] for fault in body["faults"]] == [".", "docs/cards.md"]
     assert main(["wiki", "check", str(tmp_path / "missing")]) == 2
+
+
+@pytest.mark.parametrize("command", ["check", "sources"])
+def test_a_wiki_is_named_as_everywhere_else_too(
+    command: str, wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --wiki as well as by a word; two folders that differ are one too many."""
+    assert main(["wiki", command, str(wiki_root)]) in {0, 1}
+    named = capsys.readouterr().out
+    assert main(["wiki", command, "--wiki", str(wiki_root)]) in {0, 1}
+    assert capsys.readouterr().out == named
+    assert main(["wiki", command, str(wiki_root), "--wiki", str(wiki_root)]) in {0, 1}
+    assert main(["wiki", command, str(wiki_root), "--wiki", str(tmp_path)]) == 2
+    assert "two folders" in capsys.readouterr().err
+
+
+def test_sources_say_how_documents_are_named(wiki_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows by the way, and the quotes that carry no word."""
+    main(["wiki", "sources", "--wiki", str(wiki_root)])
+    out = capsys.readouterr().out
+    assert "address     the document was read at its own address" in out
+    assert " quotes are numbers and units alone" in out

@@ -131,3 +131,24 @@ def test_every_shipped_row_is_in_the_record() -> None:
     assert list(changed_rows(wiki)) == []
     assert "missing" not in record.values()
     assert sum(basis == "document" for basis in record.values()) > 300
+
+
+def test_a_new_row_beside_the_one_that_was_found_is_no_change(wiki_root: Path, clones: Path, product: Path) -> None:
+    """The page still has what the document says; the second source of the key is read on its own."""
+    (wiki_root / RECORD).write_text(
+        render_record(list(read_again(Wiki(wiki_root, use_cache=False), Documents(clones))))
+    )
+    text = product.read_text()
+    row = next(line for line in text.splitlines() if line.startswith("| sm_count"))
+    product.write_text(text.replace(row, row + "\n" + row.replace("table 1", "table 2")))
+    readings = read_again(Wiki(wiki_root, use_cache=False), Documents(None))
+    found = [one.basis for one in readings if (one.path, one.key) == ("hardware/nvidia/t10.md", "sm_count")]
+    assert found == ["document", "typed"]
+
+
+def test_a_folder_of_clones_that_is_not_there_is_refused(
+    wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rather than that every row rests on what was typed."""
+    assert main(["wiki", "sources", str(wiki_root), "--documents", str(tmp_path / "none")]) == 2
+    assert "no such folder" in capsys.readouterr().err

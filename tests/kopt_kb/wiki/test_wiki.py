@@ -79,7 +79,7 @@ def test_a_missing_target_page_blocks_the_product(wiki_root: Path) -> None:
 
 def test_a_folder_without_pages_is_no_wiki(tmp_path: Path) -> None:
     """The error says what to give."""
-    with pytest.raises(WikiNotFound, match="--wiki"):
+    with pytest.raises(WikiNotFound, match="name a wiki folder"):
         Wiki(tmp_path)
 
 
