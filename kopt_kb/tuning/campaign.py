@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.machine import State, StepName, exits, next_step, state_of
-from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
+from kopt_kb.tuning.options import Budget, BudgetSpentError, CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy, StopReason, confirmed_policy
 from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, view_of
 from kopt_kb.tuning.report import CampaignReport, report_of
@@ -136,31 +136,41 @@ class Campaign:
     def run(self, budget: Budget | None = None) -> CampaignReport:
         """Step until the campaign stops; a spent budget or an interrupt stops it with that reason.
 
-        Where the transition table allows no end for a budget, such as straight after the baseline, a spent budget
-        ends only this call: the campaign stays open.
+        Where the transition table allows no end for a budget, such as straight after the baseline, and inside a round,
+        which its seconds may end, a spent budget ends only this call: the campaign stays open.
         """
-        limits, begin = budget or Budget(), time.monotonic()
-        self._ends_at = math.inf if limits.seconds_s is None else begin + limits.seconds_s
+        limits = budget or Budget()
+        self._ends_at = math.inf if limits.seconds_s is None else time.monotonic() + limits.seconds_s
         session = self._open()
+        session.ends_at = self._ends_at
         done = _closed(session.state())
         try:
             while (state := session.state()).stopped is None:
-                spent = limits.seconds_s is not None and time.monotonic() - begin >= limits.seconds_s
-                rounds = _closed(state) - done
-                spent = spent or (limits.rounds is not None and rounds >= limits.rounds)
-                between = state.open_round is None and state.rounds
-                if spent and between and stop_reason(state, self._policy) is None:
-                    if "budget" not in exits(state, self._policy):
-                        self._say(f"the budget is spent at {state_of(state)}: the campaign stays open")
-                        break
+                is_late = time.monotonic() >= self._ends_at
+                is_between = state.open_round is None and bool(state.rounds)
+                spent = limits.rounds is not None and _closed(state) - done >= limits.rounds
+                if not is_late and not (spent and is_between):
+                    self._step_in_time()
+                elif is_between and stop_reason(state, self._policy) is not None and self._step_in_time():
+                    pass  # ended for that reason
+                elif is_between and "budget" in exits(state, self._policy):
                     self.stop("budget")
                 else:
-                    self.step()
+                    self._say(f"the budget is spent at {state_of(state)}: the campaign stays open")
+                    break
         except KeyboardInterrupt:
             self.stop("user")
         if session.journal.head.seq != self._rendered_seq:
             self._render()  # a new start, or the machine, that no round followed
         return report_of(session.state(), self._policy)
+
+    def _step_in_time(self) -> bool:
+        """Do the next thing; False where the end of the budget cut it off, and the next call begins it again."""
+        try:
+            self.step()
+        except BudgetSpentError:
+            return False
+        return True
 
     def stop(self, reason: StopReason) -> None:
         """End the campaign for a reason that comes from outside, such as user or budget.
@@ -303,7 +313,7 @@ class Campaign:
         """Return the first proposal; categories that stagnated come last."""
         avoid, source = stagnant_categories(state, self._policy), self._open().store.get(incumbent)
         for excluded in dict.fromkeys((avoid, frozenset[str]())):
-            view = replace(view_of(state, source, excluded), project=self._options.project)
+            view = replace(view_of(state, source, excluded), project=self._options.project, ends_at=self._ends_at)
             for proposer in self._proposers:
                 proposal = proposer.propose(view)
                 if proposal is None or proposal.category in excluded:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kopt_kb.tuning.project import ProjectAdapter
     from kopt_kb.wiki.registry import Platform
 
-__all__ = ["Budget", "CampaignOptions", "Settings", "SourceGate"]
+__all__ = ["Budget", "BudgetSpentError", "CampaignOptions", "Settings", "SourceGate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,10 @@ class Budget:
 
     seconds_s: float | None = None
     rounds: int | None = None
+
+
+class BudgetSpentError(Exception):
+    """The seconds of this call are over in the middle of something, which the next call begins again."""
 
 
 SourceGate = Callable[[bytes], GateResult]

@@ -6,11 +6,13 @@ import json
 import re
 import shlex
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.process import Limits, environment, run
+from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.tuning.proposals import Answer, Proposal, View
 from kopt_kb.wire import WireError, read
 
@@ -42,12 +44,18 @@ class CommandProposer:
 
         Raises:
             BadInput: It fails, takes too long, or answers something else.
+            BudgetSpentError: The seconds of the call were over before it answered.
         """
-        limits = Limits(self.limit_s, grace_s=_GRACE_S)
+        left_s = view.ends_at - time.monotonic()
+        if left_s <= 0:
+            raise BudgetSpentError
+        limits = Limits(min(self.limit_s, left_s), grace_s=_GRACE_S)
         try:
             done = run(_words(self.command), env=environment(), limits=limits, feed=json.dumps(view.to_json()).encode())
         except OSError as error:
             raise _refused(f"the proposer did not answer: {error}", self.name) from error
+        if done.passed == "hang" and left_s < self.limit_s:
+            raise BudgetSpentError
         if done.passed:
             why = f"it took over {self.limit_s:g} s" if done.passed == "hang" else "it printed too much"
             raise _refused(f"the proposer did not answer: {why}", self.name)

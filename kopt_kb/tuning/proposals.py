@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
@@ -118,6 +119,7 @@ class View(Wire):
         framework: Language the kernel has to be in.
         stage: `implement` before there is a kernel (the incumbent is PyTorch logic), else `optimize`.
         tips: Earlier experience as it was read: guidance, no evidence; empty without any.
+        ends_at: Moment of `time.monotonic` by which an answer is of use.
     """
 
     WIRE: ClassVar = (
@@ -138,6 +140,7 @@ class View(Wire):
     stage: Literal["implement", "optimize"] = "optimize"
     project: ProjectFiles | None = None
     tips: str = ""
+    ends_at: float = math.inf
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""

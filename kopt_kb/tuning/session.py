@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.runners.candidate.answers import KeptRun, Unable, kept_run
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome
 from kopt_kb.tuning.jobs import NO_GPU_FIX, Ran, refuse_missing
+from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.wire import plain
 from kopt_kb.workspace.anchors import open_journal
 from kopt_kb.workspace.fold import Fold
@@ -49,6 +52,7 @@ class Session:
         executor: Runs jobs.
         fold: The state of the events taken up so far.
         project: Says what a candidate's blob holds when it is more than kernel.py.
+        ends_at: Moment of `time.monotonic` by which whatever runs is ended.
     """
 
     layout: Layout
@@ -57,6 +61,7 @@ class Session:
     executor: Executor
     fold: Fold
     project: ProjectAdapter | None = None
+    ends_at: float = math.inf
 
     @classmethod
     def open(cls, layout: Layout, executor: Executor, project: ProjectAdapter | None = None) -> Session:
@@ -140,15 +145,17 @@ class Session:
     def run_once(self, current: Round, candidate: str, job: Job, attempt_limit: int = _MAX_ATTEMPTS) -> Ran:
         """Return the finished run of this job kind on a candidate; run it if it never finished.
 
-        A run that was abandoned is tried again, up to a limit; then it counts as lost. One that current no GPU or tool
-        says nothing of the candidate: the next start tries again, as often as it takes.
+        A run that was abandoned is tried again, up to a limit; then it counts as lost. One that found no GPU or tool,
+        or was ended with its call's budget, says nothing of the candidate: the next start tries again, as often as it
+        takes.
 
         Raises:
             MissingTool: What the run needs is absent where the executor runs.
+            BudgetSpentError: The seconds of this call are over.
         """
         attempts = current.attempts(candidate, job.kind)
         finished = [self.recall(run) for run in attempts if run.finished is not None]
-        done = next((ran for ran in finished if not _lacks_tool(ran)), None)
+        done = next((ran for ran in finished if not _says_nothing(ran)), None)
         if done is not None:
             return done
         abandoned = len(attempts) - len(finished)
@@ -168,16 +175,31 @@ class Session:
         return Ran(finished.outcome, kept.answer, finished.run, kept.printed)
 
     def execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
-        """Run a job under this id and keep what it printed and answered."""
+        """Run a job under this id and keep what it printed and answered.
+
+        Raises:
+            BudgetSpentError: The seconds of this call are over; what was running is ended.
+        """
+        left_s = self.ends_at - time.monotonic()
+        if left_s <= 0:
+            raise BudgetSpentError
+        is_short = not job.limits.wall_s or left_s < job.limits.wall_s
+        if is_short and math.isfinite(left_s):
+            job = replace(job, limits=replace(job.limits, wall_s=left_s))
         limits = {"wall_s": job.limits.wall_s, "resident_bytes": float(job.limits.resident_bytes)}
 
         def started(argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
             self.append(RunStarted(run, candidate, job.kind, attempt, argv, limits, pid, ticks))
 
         outcome = self.executor.run(job, started)
+        is_cut = is_short and outcome.outcome == "hang"
+        if is_cut:
+            outcome = replace(outcome, outcome="lost", result=Unable(cut="the budget of the call was spent"))
         kept = {"printed": outcome.printed[-_KEPT_CHARS:], "result": plain(outcome.result)}
         blob = self.store.put(json.dumps(kept, sort_keys=True).encode())
         self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob))
+        if is_cut:
+            raise BudgetSpentError
         return outcome
 
     def snapshot(self, accepted: Round, sha: str, subject: str) -> str:
@@ -200,5 +222,6 @@ class Session:
         self.journal.close()
 
 
-def _lacks_tool(ran: Ran) -> bool:
-    return isinstance(ran.result, Unable) and ran.result.missing is not None
+def _says_nothing(ran: Ran) -> bool:
+    result = ran.result
+    return isinstance(result, Unable) and (result.missing is not None or result.cut is not None)

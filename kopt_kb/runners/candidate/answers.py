@@ -84,17 +84,21 @@ class Contest(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Unable(Wire):
-    """A job that was not done: a tool that is missing there, no such job there, or device memory that ran out."""
+    """A job that was not done: a tool that is missing there, no such job there, or device memory that ran out.
 
-    WIRE: ClassVar = ("missing?", "unavailable?", "oom?")
+    `cut` says that it was ended with the budget of its call, which is nobody's fault.
+    """
+
+    WIRE: ClassVar = ("missing?", "unavailable?", "oom?", "cut?")
     missing: str | None = None
     unavailable: str | None = None
     oom: str | None = None
+    cut: str | None = None
 
     @property
     def reason(self) -> str:
         """Why, whatever it was."""
-        return self.missing or self.unavailable or self.oom or ""
+        return self.missing or self.unavailable or self.oom or self.cut or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +286,7 @@ def read_answer(kind: str, document: object) -> Answer:
     if isinstance(document, Mapping):
         # The mark that earlier releases put on simulated answers: the machine says it.
         document = {name: value for name, value in document.items() if name != "simulated"}
-        if kind not in _KINDS or document.keys() & {"missing", "unavailable", "oom"}:
+        if kind not in _KINDS or document.keys() & {"missing", "unavailable", "oom", "cut"}:
             return read(Unable, document)
     return read(_KINDS.get(kind, Unable), document)
 

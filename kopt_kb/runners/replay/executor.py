@@ -277,7 +277,7 @@ class RecordExecutor:
             (side, shape): Asked(source, shape, body.dtype) for side, source in sources.items() for shape in body.shapes
         }
         with work.part("record"):
-            made = dict(zip(asked, self._shelf.all(list(asked.values())), strict=True))
+            made = dict(zip(asked, self._shelf.all(list(asked.values()), work.ends_at), strict=True))
         for (side, shape), one in made.items():
             if isinstance(one.error, MissingTool):
                 raise one.error

@@ -154,7 +154,7 @@ class Judges:
         """
         if side not in self._sides:
             channel = self._starting.judge()
-            greeting = channel.first(Greeting, _START_S)
+            greeting = channel.first(Greeting, self._left_s(_START_S))
             if greeting.device is None:
                 channel.end()
                 fix = "run on a machine with a GPU and kopt-kb[gpu]"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import shutil
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -18,6 +20,9 @@ from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.wire import JsonMap, canonical
 
 __all__ = ["Asked", "Shelf", "Target", "digest_of"]
+
+_GRACE_S, _POLL_S = 2.0, 0.5
+"""Seconds that records have which are being made when their search is over, and between looks whether it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +108,47 @@ class Shelf:
             shutil.rmtree(old.folder, ignore_errors=True)
         return made
 
-    def all(self, asked: Sequence[Asked]) -> list[Made]:
-        """Return the records of all that is asked, made side by side, in order."""
+    def all(self, asked: Sequence[Asked], ends_at: float = math.inf) -> list[Made]:
+        """Return the records of all that is asked, made side by side, in order.
+
+        Raises:
+            TimeoutError: They are not made by that moment of `time.monotonic`.
+        """
         begun = [self.begin(one) for one in asked]
-        return [self.keep(one, future.result()) for one, future in zip(asked, begun, strict=True)]
+        try:
+            made = [future.result(_left_s(ends_at)) for future in begun]
+        except TimeoutError:
+            for future in begun:
+                future.cancel()
+            raise TimeoutError("the records are not made in time") from None
+        return [self.keep(one, what) for one, what in zip(asked, made, strict=True)]
 
     def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool]) -> Iterator[tuple[Asked, Made]]:
-        """Yield records as they are made, with so many begun ahead; no further one is begun once `ended` says so."""
+        """Yield records as they are made, with so many begun ahead; no further one is begun once `ended` says so.
+
+        What is being made then has a few seconds left.
+        """
         running: dict[Future[Made], Asked] = {}
+        last_s: float | None = None
         while True:
             while len(running) < ahead and not ended() and (one := next(asked, None)) is not None:
                 running[self.begin(one)] = one
             if ended():  # what no maker has begun is not wanted any more
                 running = {future: one for future, one in running.items() if not future.cancel()}
+                last_s = last_s or time.monotonic() + _GRACE_S
             if not running:
                 return
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            done, _ = wait(running, _POLL_S if last_s is None else _left_s(last_s), FIRST_COMPLETED)
+            if not done and last_s is not None and time.monotonic() >= last_s:
+                return
             for future in done:
                 one = running.pop(future)
                 yield one, self.keep(one, future.result())
+
+
+def _left_s(ends_at: float) -> float | None:
+    """Return the seconds until a moment, none for ever; 0 when it is over."""
+    return None if math.isinf(ends_at) else max(ends_at - time.monotonic(), 0.0)
 
 
 def digest_of(folder: Path) -> str:

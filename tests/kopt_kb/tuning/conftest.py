@@ -7,6 +7,7 @@ import importlib.util
 import math
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -184,6 +185,7 @@ class Replaying:
         asked: Kinds of jobs, in order.
         profile: Report of a profile by entry, grid and block; None: there is no profiler.
         wrong: Costs of sources whose results are wrong.
+        takes_s: Kind of job → seconds that it takes.
     """
 
     name, simulated = "replay", False
@@ -193,11 +195,16 @@ class Replaying:
         self.profile = profile
         self.asked: list[str] = []
         self.wrong: set[float] = set()
+        self.takes_s: dict[str, float] = {}
 
     def run(self, job: Job, started: Started) -> Outcome:
-        """Return the answer at once."""
+        """Return the answer at once, or after the seconds that its kind takes."""
         self.asked.append(job.kind)
         started(("kb", "replay", job.kind), 1, None)
+        took_s, wall_s = self.takes_s.get(job.kind, 0.0), job.limits.wall_s or math.inf
+        time.sleep(min(took_s, wall_s))
+        if took_s > wall_s:
+            return Outcome("hang", None, None, wall_s, "it took too long")
         kinds = {
             "environment": self._environment,
             "check": self._check,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer, apply_patch, proposal_from_json
 from kopt_kb.tuning.proposals import Tried, View
 
@@ -74,6 +76,16 @@ def test_a_command_gets_the_view_and_answers(tmp_path: Path) -> None:
     for command in ("false", "/no/such/command"):
         with pytest.raises(BadInput):
             CommandProposer(command).propose(VIEW)
+
+
+def test_a_command_is_ended_with_the_budget() -> None:
+    """Which is no fault of the command; nothing is asked once the budget is over."""
+    begin = time.monotonic()
+    with pytest.raises(BudgetSpentError):
+        CommandProposer("sleep 60").propose(replace(VIEW, ends_at=begin + 0.3))
+    with pytest.raises(BudgetSpentError):
+        CommandProposer("true").propose(replace(VIEW, ends_at=begin))
+    assert time.monotonic() - begin < 10
 
 
 def test_a_plan_file(tmp_path: Path) -> None:

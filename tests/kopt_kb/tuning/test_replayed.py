@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.options import Budget
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.views.render import render_workspace
@@ -80,3 +83,48 @@ def test_without_a_profiler_the_loop_goes_on(
     assert {one.gates["evidence"].reason for one in state.rounds} == {"ncu is not installed, or not on PATH"}
     assert state.limiter == ""
     assert audit(workspace.layout.root, registry).findings == ()
+
+
+@pytest.mark.parametrize("kind", ["check", "timing", "evidence"])
+def test_a_budget_bounds_every_step(
+    replayed: MakeReplayed, replaying: Any, workspace: Workspace, kind: str, ncu: ModuleType, registry: Registry
+) -> None:
+    """What runs when the seconds are over is ended; it decides nothing, and the next call begins it again."""
+    executor, said = replaying(ncu.report), list[str]()
+    with replayed(executor, 2.0, say=said.append) as campaign:
+        campaign.run(Budget(rounds=0))
+        executor.takes_s[kind] = 60.0
+        begin = time.monotonic()
+        report = campaign.run(Budget(seconds_s=1.0))
+        assert time.monotonic() - begin < 4.0
+        assert (report.stop, report.state) == (None, "VALIDATE")
+        assert said[-1] == "the budget is spent at VALIDATE: the campaign stays open"
+        (cut,) = [run for run in campaign.state().rounds[-1].runs.values() if run.started.gate == kind]
+        assert cut.finished is not None and cut.finished.outcome == "lost"
+        assert kind not in campaign.state().rounds[-1].gates
+        executor.takes_s.clear()
+        assert campaign.run().stop.reason == "exhausted"
+        assert campaign.state().rounds[-1].accepted
+    assert audit(workspace.layout.root, registry).findings == ()
+
+
+def test_a_budget_bounds_the_baseline_too(replayed: MakeReplayed, replaying: Any) -> None:
+    """However often it is cut off, it is no failure of the kernel."""
+    executor = replaying()
+    executor.takes_s["check"] = 60.0
+    with replayed(executor) as campaign:
+        for _ in range(5):
+            assert campaign.run(Budget(seconds_s=0.2)).stop is None
+        executor.takes_s.clear()
+        assert campaign.run(Budget(rounds=0)).baseline == "v0"
+
+
+def test_a_hang_within_the_budget_is_the_candidates(replayed: MakeReplayed, replaying: Any) -> None:
+    """Only what the budget ends is begun again."""
+    executor = replaying()
+    with replayed(executor, 2.0) as campaign:
+        campaign.run(Budget(rounds=0))
+        campaign._settings = replace(campaign._settings, run_s=0.1)
+        executor.takes_s["check"] = 60.0
+        assert campaign.run(Budget(seconds_s=60.0)).stop.reason == "exhausted"
+        assert campaign.state().rounds[-1].decided.rule == "gate build"

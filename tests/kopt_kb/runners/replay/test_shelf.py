@@ -92,3 +92,13 @@ def test_a_file_is_what_its_name_says(shelf: Shelf) -> None:
     path.write_bytes(b"changed")
     assert shelf.file_of(b"source", "kernel.py").read_bytes() == b"source"
     assert shelf.file_of(b"other", "kernel.py") != path
+
+
+def test_records_that_are_not_made_in_time(shelf: Shelf) -> None:
+    """All that is asked is given up; a stream gives what is being made a few seconds, not for ever."""
+    begin = time.monotonic()
+    slow = Asked(b"a", "4x4", "bf16", {"seconds": 6.0})
+    with pytest.raises(TimeoutError, match="not made in time"):
+        shelf.all([Asked(b"b", "4x4", "bf16"), slow], begin + 0.2)
+    assert list(shelf.stream(iter([slow]), 1, lambda: time.monotonic() > begin + 0.5)) == []
+    assert time.monotonic() - begin < 5.0
