@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from kopt_kb.runners.source_config import with_configs  # noqa: E402
+from kopt_kb.wire import plain  # noqa: E402
 from kopt_kb.workspace.journal.blobs import ObjectStore  # noqa: E402
 from kopt_kb.workspace.state import WorkspaceState  # noqa: E402
 from kopt_kb.workspace.workspace import Workspace  # noqa: E402
@@ -104,7 +105,7 @@ def main() -> None:
     )  # fmt: skip
     print(f"run: exit {code}, {seconds:.1f} s\n{printed[-3000:]}", flush=True)
     opened = Workspace.open(workspace)
-    found = versions(opened.state(), ObjectStore(opened.layout.objects))
+    found = plain(versions(opened.state(), ObjectStore(opened.layout.objects)))
     (out / "evidence.json").write_text(json.dumps({"run_s": seconds, "exit": code, "versions": found}, indent=1))
     with tarfile.open(out / "kernel_opt_evidence.tgz", "w:gz") as file:
         file.add(workspace, workspace.name)

@@ -87,7 +87,9 @@ def _add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument("--proposer", metavar="CMD", action="append", default=[], help="ask this command first")
     action.add_argument("--plan", metavar="FILE", help="hypothesis to try, as JSON")
     action.add_argument("--tips", metavar="FILE", help="earlier experience")
-    action.add_argument("--judge", choices=JUDGES, help="who judges a kernel (default child)")
+    action.add_argument(
+        "--judge", choices=JUDGES, help="who judges a kernel (default replay where it can be, else child)"
+    )
     action.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
     action.add_argument("--device", help="device of the candidates (default cuda)")
     action.add_argument("--simulate", action="store_true", help="times from a made-up model; every record says so")

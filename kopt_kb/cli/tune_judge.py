@@ -43,7 +43,7 @@ def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> tu
         return "replay", ""
     if asked == "child":
         return "child", "" if confirmed else _said("asked for")
-    return "child", _said(why_not or "--judge replay is not the default before it was run on a GPU")
+    return ("child", _said(why_not)) if why_not else ("replay", "")
 
 
 def _said(why: str) -> str:

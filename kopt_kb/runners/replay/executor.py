@@ -71,7 +71,11 @@ class _Work:
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - begin
+            self.spent(name, time.monotonic() - begin)
+
+    def spent(self, what: str, seconds: float) -> None:
+        """Count seconds of something."""
+        self.seconds[what] = self.seconds.get(what, 0.0) + seconds
 
     def basis(self) -> Basis:
         """Return on what the answer rests."""
@@ -237,7 +241,9 @@ class RecordExecutor:
 
     def _search(self, work: _Work) -> Search:
         job, body = work.job, work.job.body
-        tools = SearchTools(job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append)
+        tools = SearchTools(
+            job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append, work.spent
+        )
         end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         with work.part("search"):
             for at, (shape, one) in enumerate(sorted(body.spaces.items())):

@@ -43,6 +43,7 @@ class SearchTools:
         shelf: Makes records.
         judging: Times them.
         say: Takes a line for each configuration that does not work.
+        spent: Takes what seconds went to: records of makers (side by side), times, times again.
     """
 
     source: bytes
@@ -50,6 +51,7 @@ class SearchTools:
     shelf: Shelf
     judging: Judging
     say: Callable[[str], None]
+    spent: Callable[[str, float], None]
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
@@ -95,11 +97,15 @@ class _Search:
 
         shelf = self.tools.shelf
         for one, made in shelf.stream(wanted(), shelf.ahead, lambda: time.monotonic() >= searched_by):
-            key = canonical(one.config)
+            key, begin = canonical(one.config), time.monotonic()
             self.times_s[key] = self._timed(key, one, made, searched_by)
+            self.tools.spent("makers", made.seconds)
+            self.tools.spent("times", time.monotonic() - begin)
             for tell in self.waiting.pop(key, ()):
                 tell(self.times_s[key])
+        begin = time.monotonic()
         found = self._confirmed(canonical(kept))
+        self.tools.spent("times again", time.monotonic() - begin)
         best = min(found, key=found.__getitem__, default=None)
         return ShapeSearch(
             config=kept if best is None else self.configs[best],

@@ -36,12 +36,10 @@ def everything(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("everything")
 def test_replay_where_it_is_asked_for() -> None:
-    """In silence; by itself a child judges, and says why. A launcher or another device are for a child alone."""
+    """In silence, asked for or not. A launcher or another device are for a child alone, and it says why."""
     assert judge_of(asked(judge="replay"), None) == ("replay", "")
     assert judge_of(asked(judge="replay", device="cuda"), None)[0] == "replay"
-    judge, why = judge_of(asked(), None)
-    assert judge == "child"
-    assert "--judge replay is not the default" in why
+    assert judge_of(asked(), None) == ("replay", "")
     for flags in ({"executor_command": "srun"}, {"device": "cpu"}):
         judge, why = judge_of(asked(**flags), None)
         assert judge == "child"

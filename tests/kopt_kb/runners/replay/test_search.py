@@ -73,7 +73,7 @@ def searched(bench: Bench, body: Request = BODY, seconds: float = 30.0, space: S
     """Search on the bench; returns the answer and what was said."""
     said: list[str] = []
     any_bench: Any = bench
-    tools = SearchTools(b"", Path("reference.py"), any_bench, any_bench, said.append)
+    tools = SearchTools(b"", Path("reference.py"), any_bench, any_bench, said.append, lambda *_: None)
     return search_shape("8x8", space, body, tools, time.monotonic() + seconds), said
 
 
