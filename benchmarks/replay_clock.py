@@ -33,12 +33,12 @@ from kopt_kb.kernels.record.judge import RECORD, load_record, stored  # noqa: E4
 from kopt_kb.kernels.record.model import Buffer, Fill, Launch, NullArg, View  # noqa: E402
 from kopt_kb.kernels.record.request import OpRequest, Request  # noqa: E402
 from kopt_kb.kernels.record.turns import Entry  # noqa: E402
-from kopt_kb.runners.records import device_facts  # noqa: E402
 from kopt_kb.runners.replay.contest import contest  # noqa: E402
 from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.judges import Judges, judges  # noqa: E402
 from kopt_kb.runners.replay.makers import make_records  # noqa: E402
 from kopt_kb.runners.replay.pairs import Pair, Plan, planned  # noqa: E402
+from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 from kopt_kb.wire import canonical, plain  # noqa: E402
 

@@ -34,15 +34,18 @@ class TensorSpec(Wire):
         dtype: Any spelling of `problem.dtypes.FORMATS`, `torch.` prefix allowed.
         strides: Steps in elements, one a dimension; None means contiguous, last dimension fastest.
         block_shape: Set when the argument is a host tensor descriptor (TMA) with this block.
+        values: Its elements in order, where they steer the work: lengths, offsets, expert ids; of a contiguous
+            tensor of integers.
     """
 
     shape: tuple[int, ...]
     dtype: str
     strides: tuple[int, ...] | None = None
     block_shape: tuple[int, ...] | None = None
+    values: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check dtype and ranks; raises `BadInput`."""
+        """Check dtype, ranks and values; raises `BadInput`."""
         if format_of(str(self.dtype)) is None:
             known = ", ".join(dict.fromkeys(one.dtype for one in FORMATS))
             raise BadInput(
@@ -57,6 +60,17 @@ class TensorSpec(Wire):
                 raise BadInput(
                     f"{name} {value} and shape {self.shape} differ in rank", where="TensorSpec", code="KB081"
                 )
+
+        if self.values is not None:
+            self._check_values(self.values)
+
+    def _check_values(self, values: tuple[int, ...]) -> None:
+        if self.strides is not None or self.triton_dtype[0] not in "iu":
+            what = f"values are for contiguous tensors of integers, this one is {self.dtype}"
+            raise BadInput(what, where="TensorSpec", fix="such as int32[3]=0,128,256", code="KB081")
+        if len(values) != math.prod(self.shape):
+            what = f"{len(values)} values for a tensor of {math.prod(self.shape)} elements"
+            raise BadInput(what, where="TensorSpec", fix="give one value for each element, in order", code="KB081")
 
     @property
     def _format(self) -> Format:

@@ -1,18 +1,26 @@
-"""Kernel arguments as a user writes them: `fp16[4096,4096]`, `fp16[512,512;block=64,64]`, `4096`, `0.5`."""
+"""Kernel arguments as a user writes them: `fp16[4096,4096]`, `fp16[512,512;block=64,64]`, `4096`, `0.5`, `inf`.
+
+Integers that steer the work (lengths, offsets, expert ids) stand behind a tensor: `int32[4]=0,100,300,512`, or in a
+file of numbers, `int32[4]=@offsets.txt`.
+"""
 
 from __future__ import annotations
 
 import ast
+import math
 import re
 
 from kopt_kb.errors import BadInput
+from kopt_kb.files import read_words
 from kopt_kb.kernels.launch_case import Scalar, TensorSpec
 
 __all__ = ["parse_argument"]
 
 _TENSOR = re.compile(r"([A-Za-z][\w.]*)\[([\d,\s]*)((?:;\s*\w+\s*=[\d,\s-]+)*)\]")
-_WORDS: dict[str, Scalar] = {"true": True, "false": False, "none": None}
-_FORMS = "write DTYPE[SHAPE], DTYPE[SHAPE;strides=…;block=…], a number, true, false or none"
+_WORDS: dict[str, Scalar] = {
+    "true": True, "false": False, "none": None, "inf": math.inf, "-inf": -math.inf, "nan": math.nan,
+}  # fmt: skip
+_FORMS = "write DTYPE[SHAPE], DTYPE[SHAPE;strides=…;block=…], int32[N]=0,8,…, a number, inf, true, false or none"
 
 
 def parse_argument(text: str) -> TensorSpec | Scalar:
@@ -20,6 +28,10 @@ def parse_argument(text: str) -> TensorSpec | Scalar:
     text = text.strip()
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
+    layout, equals, values = text.partition("]=")
+    if equals and (found := _TENSOR.fullmatch(layout + "]")):
+        tensor = _tensor(found, text)
+        return TensorSpec(tensor.shape, tensor.dtype, tensor.strides, tensor.block_shape, _values(values, text))
     if found := _TENSOR.fullmatch(text):
         return _tensor(found, text)
     try:
@@ -41,3 +53,13 @@ def _tensor(found: re.Match[str], text: str) -> TensorSpec:
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(one) for one in text.split(",") if one.strip())
+
+
+def _values(text: str, whole: str) -> tuple[int, ...]:
+    """Return integers written one behind the other, or those of a file."""
+    words = read_words(text[1:]) if text.startswith("@") else text
+    try:
+        return tuple(int(one) for one in re.split(r"[,\s]+", words.strip("[] \t\n")) if one)
+    except ValueError:
+        what = f"{whole[:80]!r} has values that are no integers"
+        raise BadInput(what, where="argument", fix="such as int32[3]=0,128,256", code="KB078") from None

@@ -33,7 +33,7 @@ from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.header import is_cuda
 from kopt_kb.kernels.launch_case import LaunchCase
 
-__all__ = ["build", "failure"]
+__all__ = ["build", "failure", "result_of"]
 
 _METADATA = ("shared", "tmem_size", "num_warps", "num_stages", "num_ctas", "global_scratch_size")
 
@@ -118,7 +118,7 @@ def _compile(
     if request.disassemble and "cubin" in compiled.asm:
         assembly = sass_of(compiled.asm["cubin"])
     seconds = {"compile": compiled_at - start, "disassemble": time.perf_counter() - compiled_at}
-    found = _result(compiled, target, assembly, log, seconds, grid)
+    found = result_of(compiled, target, assembly, log, seconds, grid)
     return replace(found, arguments=_arguments(_given(kernel, case, where), compiled.src))
 
 
@@ -220,7 +220,7 @@ def _line(error: BaseException) -> str:
     return f"{type(error).__name__}: {last[-1] if last else ''}".rstrip(": ")
 
 
-def _result(
+def result_of(
     compiled: Any,
     target: CompileTarget,
     assembly: str,
@@ -228,6 +228,7 @@ def _result(
     seconds: Mapping[str, float],
     grid: tuple[int, ...],
 ) -> Compilation:
+    """Return what Triton compiled as plain data."""
     source, metadata = compiled.src, compiled.metadata
     names = list(source.fn.arg_names)
     constants = {names[key[0]]: _plain(value) for key, value in source.constants.items() if len(key) == 1}
@@ -241,7 +242,10 @@ def _result(
         binary=compiled.kernel,
         assembler_log=log,
         metadata={name: int(getattr(metadata, name, 0) or 0) for name in _METADATA},
-        specialisation={name: {"type": kind, **attributes.get(name, {})} for name, kind in source.signature.items()},
+        specialisation={
+            name: {"type": kind if isinstance(kind, str) else str(kind), **attributes.get(name, {})}
+            for name, kind in source.signature.items()
+        },
         constexprs=constants,
         options={
             name: _plain(getattr(metadata, name))

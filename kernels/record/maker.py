@@ -24,7 +24,7 @@ from kopt_kb.kernels.record.model import Keywords
 from kopt_kb.kernels.record.request import Answer, CallRequest, OpRequest, Refusal, Request, TensorArgument
 from kopt_kb.kernels.record.serve import READY, serve
 from kopt_kb.problem.dtypes import format_of
-from kopt_kb.wire import plain
+from kopt_kb.wire import canonical, plain
 
 __all__ = ["answer", "main"]
 
@@ -38,7 +38,10 @@ def answer(request: Request) -> Answer:
     except KoptError as error:
         return Answer(refusal=Refusal(error.error_code, error.what, error.where, error.fix))
     except ImportError as error:
-        return Answer(refusal=Refusal("KB120", f"{error.name or error} can't be imported", _where(request)))
+        from kopt_kb.kernels.compile.importing import missing_package
+
+        missing = missing_package(error, _where(request))
+        return Answer(refusal=Refusal("KB120", missing.what, missing.where, missing.fix))
     except BaseException as error:  # noqa: BLE001 - a maker answers whatever the launcher does
         text = " ".join(str(error).split())[:300]
         what = f"the launcher fails on tensors without memory: {type(error).__name__}: {text}"
@@ -73,6 +76,7 @@ def _traced(request: Request) -> Any:
     from kopt_kb.kernels.compile.stub import activate
     from kopt_kb.kernels.compile.target import CompileTarget
     from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
+    from kopt_kb.kernels.record.statics import STATICS, Statics
     from kopt_kb.kernels.record.trace import Trace
     from kopt_kb.kernels.record.triton_launches import Launches
 
@@ -80,7 +84,7 @@ def _traced(request: Request) -> Any:
     facts = DeviceFacts(request.device, target.name, request.facts)
     activate(target, facts)
     trace = Trace(facts)
-    launches = Launches(trace, Path(request.folder), autotune=request.autotune)
+    launches = Launches(trace, Path(request.folder), request)
     call, label = _call(request, trace, facts)
     with trace.running(), launches.recording():
         outputs = trace.returned(call.run())
@@ -88,6 +92,9 @@ def _traced(request: Request) -> Any:
         raise BadInput(
             "the call launches no kernel", where=_where(request), fix="name the launcher itself", code="KB446"
         )
+    if request.statics:
+        told = Statics(request, launches.told)
+        (Path(request.folder) / STATICS).write_bytes(canonical(told.to_json()))
     inputs = tuple(Input(name, trace.view(one)) for name, one in call.tensors.items())
     written = outputs or tuple(one.view for one in inputs)
     return _named(
@@ -256,7 +263,7 @@ def main() -> None:
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     warnings.simplefilter("ignore")
-    os.environ.update(TRITON_ALWAYS_COMPILE="1", CUDA_VISIBLE_DEVICES="")
+    os.environ.update(TRITON_ALWAYS_COMPILE="1", TRITON_DUMP_PTXAS_LOG="1", CUDA_VISIBLE_DEVICES="")
     os.environ.pop("TRITON_INTERPRET", None)
     _warm()
     os.write(answers, READY)

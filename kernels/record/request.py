@@ -49,7 +49,8 @@ class Request(Wire):
         device: Name of the product or target, for launchers that ask.
         facts: Sourced properties of the device by torch's names, such as multi_processor_count.
         folder: Where code objects are written.
-        autotune: Configuration of autotuned kernels that is recorded.
+        autotune: Configuration of autotuned kernels that is recorded; those behind it where it does not fit.
+        statics: Whether IR and resources of the launches are wanted too (`statics.Statics`, a file in the folder).
     """
 
     what: OpRequest | CallRequest
@@ -58,6 +59,7 @@ class Request(Wire):
     facts: Mapping[str, int]
     folder: str
     autotune: int = 0
+    statics: bool = False
 
 
 @dataclass(frozen=True, slots=True)

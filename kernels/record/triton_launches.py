@@ -1,20 +1,16 @@
 """Launches of Triton and Gluon kernels, recorded: compiled without a GPU by Triton's own launch path, never run.
 
 While `recording` is entered, `JITFunction.run` compiles for the target and appends a `Launch`; `Autotuner.run` takes
-one configuration instead of timing them all. The arguments follow Triton's launcher (read in versions 3.6 to 3.9):
-run-time parameters in the order of the signature, a host descriptor as a tensor map with its shape as i32 and strides
-as i64 behind it, then pointers that the compiler added, global scratch first. How many those are is read from the
-parameters of the PTX entry itself, not from a version number.
+the first configuration that fits instead of timing them all.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import math
-import re
+import io
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,20 +18,24 @@ from unittest import mock
 import torch
 from triton.compiler.compiler import CompiledKernel
 from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import OutOfResources
 from triton.runtime.jit import JITFunction
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.build import failure as _failure
+from kopt_kb.kernels.compile.build import result_of
+from kopt_kb.kernels.compile.request import CompileFailed
 from kopt_kb.kernels.compile.stub import argument
+from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.launch_case import TensorSpec
-from kopt_kb.kernels.record.model import Argument, Keywords, Launch, NullArg, ScalarArg, TensorArg, TensorMapArg
-from kopt_kb.kernels.record.stand_ins import ADDRESSES
-from kopt_kb.kernels.record.trace import Trace, on_device
+from kopt_kb.kernels.record.launch_arguments import arguments_of, given_of, run_time
+from kopt_kb.kernels.record.model import Keywords, Launch
+from kopt_kb.kernels.record.request import Request
+from kopt_kb.kernels.record.statics import StaticLaunch
+from kopt_kb.kernels.record.trace import Trace
+from kopt_kb.wire import canonical, plain
 
 __all__ = ["Launches"]
-
-_ELEMENT_TYPES = {8: 10, 9: 8, 10: 9}
-"""Triton's numbers of element types that CUtensorMapDataType counts otherwise (driver.c of Triton 3.6)."""
 
 
 class Launches:
@@ -44,11 +44,16 @@ class Launches:
     Args:
         trace: Where the steps go.
         folder: Where code objects are written, one file each, named by sha256.
-        autotune: Which configuration of an autotuned kernel is recorded.
+        request: The target, which configuration of an autotuned kernel is recorded, and whether IR is kept.
     """
 
-    def __init__(self, trace: Trace, folder: Path, *, autotune: int = 0) -> None:
-        self._trace, self._folder, self._autotune = trace, folder, autotune
+    def __init__(self, trace: Trace, folder: Path, request: Request) -> None:
+        self._trace, self._folder, self._autotune = trace, folder, request.autotune
+        self._statics, self._target = request.statics, CompileTarget.parse(request.target)
+        self._facts = request.facts
+        self._fresh: set[int] = set()
+        self._logs: dict[int, str] = {}
+        self._told: dict[bytes, StaticLaunch] = {}
         self.codes: dict[str, int] = {}
         self.versions: dict[str, str] = {}
         self.assumed: dict[str, None] = {}
@@ -78,6 +83,7 @@ class Launches:
             yield
 
     def _tuned(self, tuner: Any, args: Any, kwargs: Keywords) -> Any:
+        """Launch with the first configuration at or behind the one asked for that compiles and fits the device."""
         if not 0 <= self._autotune < len(tuner.configs):
             raise BadInput(
                 f"no autotune configuration {self._autotune}",
@@ -85,24 +91,56 @@ class Launches:
                 fix=f"the kernel has {len(tuner.configs)}",
                 code="KB082",
             )
-        config = tuner.configs[self._autotune]
-        tuner.best_config = config
-        if config.pre_hook is not None:
-            config.pre_hook({**dict(zip(tuner.arg_names, args, strict=False)), **kwargs, **config.all_kwargs()})
-        return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+        refused: Exception | None = None
+        for config in self._candidates(tuner, args, kwargs):
+            tuner.best_config = config
+            if config.pre_hook is not None:
+                config.pre_hook({**dict(zip(tuner.arg_names, args, strict=False)), **kwargs, **config.all_kwargs()})
+            try:
+                return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+            except (CompileFailed, OutOfResources) as error:
+                refused = refused or error
+        raise refused or BadInput(
+            "the kernel prunes all of its configurations", where=tuner.base_fn.__name__, code="KB082"
+        )
+
+    def _candidates(self, tuner: Any, args: Any, kwargs: Keywords) -> list[Any]:
+        """Return the configurations that may be taken, without those that the kernel's own rule leaves out."""
+        wanted: list[Any] = list(tuner.configs)[self._autotune :]
+        rule = getattr(tuner, "early_config_prune", None)
+        tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
+        if rule is None:
+            return wanted
+        try:
+            kept = {id(one) for one in rule(list(tuner.configs), tuner.nargs, **kwargs)}
+        except KoptError:
+            raise
+        except Exception:  # noqa: BLE001 - a rule that asks for a device leaves the choice to the compiler
+            return wanted
+        return [one for one in wanted if id(one) in kept] or wanted
 
     def _compiled(self, run: Any, kernel: Any, args: Any, kwargs: Keywords) -> Any:
-        kernel.device_caches.clear()
+        if id(kernel) not in self._fresh:  # what it was compiled to before may be for another target
+            kernel.device_caches.clear()
+            self._fresh.add(id(kernel))
         stubs = [_stub(one) for one in args]
+        named = {name: _stub(one) for name, one in kwargs.items()}
+        log = io.StringIO()
         try:
-            return run(kernel, *stubs, grid=(1,), warmup=True, **{name: _stub(one) for name, one in kwargs.items()})
+            with redirect_stdout(log):
+                compiled = run(kernel, *stubs, grid=(1,), warmup=True, **named)
         except KoptError:
             raise
         except Exception as error:
             raise _failure(error, kernel.__name__) from error
+        self._logs.setdefault(id(compiled), log.getvalue())
+        return compiled
 
     def _append(self, compiled: Any, grid: Any, bound: Keywords) -> None:
         metadata = compiled.metadata
+        most = self._facts.get("shared_memory_per_block_optin")
+        if most is not None and int(metadata.shared) > most:
+            raise OutOfResources(int(metadata.shared), most, "shared memory")
         code = compiled.kernel
         digest = hashlib.sha256(code).hexdigest()
         (self._folder / digest).write_bytes(code)
@@ -112,7 +150,9 @@ class Launches:
         blocks = grid(bound) if callable(grid) else grid
         sizes = [int(one) for one in (*blocks, 1, 1)][:3]
         ctas = int(metadata.num_ctas)
-        arguments = self._arguments(compiled, bound, sizes)
+        arguments = arguments_of(self._trace, compiled, bound, sizes)
+        if self._statics:
+            self._tell(compiled, digest, bound, sizes)
         self._trace.steps.append(
             Launch(
                 code=digest,
@@ -127,6 +167,21 @@ class Launches:
             )
         )
 
+    @property
+    def told(self) -> tuple[StaticLaunch, ...]:
+        """What the compiler said of each different launch."""
+        return tuple(self._told.values())
+
+    def _tell(self, compiled: Any, digest: str, bound: Keywords, grid: list[int]) -> None:
+        """Keep IR and resources of a launch, once for the same code, arguments and grid."""
+        log = self._logs.get(id(compiled), "")
+        made = result_of(compiled, self._target, compiled.asm.get("amdgcn", ""), log, {}, tuple(grid))
+        given = tuple((name, given_of(one)) for name, _, one in run_time(compiled.src.signature, bound))
+        known = dataclasses.replace(made, arguments=given, binary=b"", ptx="")
+        key = canonical((digest, list(grid), [plain(one) for one in given]))
+        before = self._told.get(key)
+        self._told[key] = StaticLaunch(digest, before.times + 1 if before else 1, known)
+
     def _assume(self, compiled: Any) -> None:
         source = compiled.src
         names = list(source.fn.arg_names)
@@ -137,84 +192,6 @@ class Launches:
         for key, value in source.constants.items():
             if len(key) == 1 and source.signature.get(names[key[0]]) == "constexpr" and value == 1:
                 self.assumed[f"{source.fn.__name__}.{names[key[0]]} equals 1"] = None
-
-    def _arguments(self, compiled: Any, bound: Keywords, grid: list[int]) -> tuple[Argument, ...]:
-        metadata, made = compiled.metadata, list[Argument]()
-        descriptors = iter(getattr(metadata, "tensordesc_meta", None) or ())
-        for name, kind in compiled.src.signature.items():
-            if kind == "constexpr":
-                continue
-            if str(kind).startswith("tensordesc"):
-                made += self._descriptor(name, bound[name], next(descriptors, None))
-            elif str(kind).startswith("*"):
-                made.append(self._pointer(name, bound[name]))
-            else:
-                if isinstance(bound[name], int) and abs(bound[name]) >= ADDRESSES:
-                    self._trace.reasons.append(f"{name} of a launch may be an address, which a replay does not have")
-                made.append(_scalar(name, str(kind), bound[name]))
-        return (*made, *self._added(compiled, len(made), grid))
-
-    def _pointer(self, name: str, value: Any) -> Argument:
-        if value is None:
-            return NullArg(name)
-        if not on_device(_tensor(value)):
-            self._trace.reasons.append(f"{name} of a launch is no tensor on the device")
-            return NullArg(name)
-        view = self._trace.view(_tensor(value))
-        self._trace.used(view)
-        return TensorArg(view, name)
-
-    def _descriptor(self, name: str, value: Any, meta: Any) -> list[Argument]:
-        view = self._trace.view(value.base)
-        view = dataclasses.replace(view, shape=tuple(map(int, value.shape)), strides=tuple(map(int, value.strides)))
-        self._trace.used(view)
-        sizes = [ScalarArg("i32", one, f"{name}.shape") for one in view.shape]
-        steps = [ScalarArg("i64", one, f"{name}.strides") for one in view.strides]
-        if meta is None:  # without TMA Triton passes the pointer, and shape and strides twice
-            wide = [ScalarArg("i64", one, f"{name}.shape") for one in view.shape]
-            padding = ScalarArg("i1", getattr(value, "padding", "zero") == "nan", f"{name}.padding")
-            return [TensorArg(view, name), *wide, *steps, padding, *sizes, *steps]
-        element = int(meta["elem_type"])
-        first = TensorMapArg(
-            view=view,
-            box=tuple(map(int, meta["block_size"])),
-            element_type=_ELEMENT_TYPES.get(element, element),
-            swizzle=int(meta["swizzle"]),
-            fp4_padded=bool(meta.get("fp4_padded", False)),
-            nan_fill=getattr(value, "padding", "zero") == "nan",
-            name=name,
-        )
-        return [first, *sizes, *steps]
-
-    def _added(self, compiled: Any, given: int, grid: list[int]) -> list[Argument]:
-        """Return the pointers that the compiler added: global scratch, profile scratch, then nothing that is used."""
-        metadata, ptx = compiled.metadata, compiled.asm.get("ptx", "")
-        count = entry_parameters(ptx, str(metadata.name)) - given if ptx else 2
-        if not 0 <= count <= 8:
-            raise BadInput(
-                f"the entry takes {given + count} parameters, {given} are known",
-                where=str(metadata.name),
-                fix="this version of Triton passes arguments in a way that is not known here",
-                code="KB444",
-            )
-        blocks = grid[0] * grid[1] * grid[2] * int(metadata.num_ctas)
-        sizes = [int(getattr(metadata, f"{one}_scratch_size", 0) or 0) * blocks for one in ("global", "profile")]
-        made: list[Argument] = []
-        for number in range(count):
-            size = sizes[number] if number < len(sizes) else 0
-            if size:
-                view = self._trace.scratch(size)
-                self._trace.used(view)
-                made.append(TensorArg(view, f"scratch.{number}"))
-            else:
-                made.append(NullArg(f"scratch.{number}"))
-        return made
-
-
-def entry_parameters(ptx: str, entry: str) -> int:
-    """Return how many parameters an entry of a PTX text has; 0 when the text has no such entry."""
-    head = re.search(rf"\.entry\s+{re.escape(entry)}\s*\((.*?)\)", ptx, re.DOTALL)
-    return len(re.findall(r"\.param\b", head[1])) if head else 0
 
 
 def _bound(kernel: Any, args: Any, kwargs: Keywords) -> Keywords:
@@ -243,24 +220,11 @@ def _tuners(kind: Any) -> list[Any]:
     return [kind, *below] if "run" in vars(kind) else below
 
 
-def _tensor(value: Any) -> torch.Tensor:
-    """Return the tensor of an argument: itself, or the base of a wrapper that begins where its base does."""
-    if isinstance(value, torch.Tensor):
-        return value
-    for name in ("base", "_base"):
-        base = getattr(value, name, None)
-        if isinstance(base, torch.Tensor) and (name == "base" or value.data_ptr() == base.data_ptr()):
-            return base
-    raise BadInput(
-        f"a kernel is given a {type(value).__name__} where it takes a tensor",
-        where="record",
-        fix="give it the tensor itself",
-        code="KB444",
-    )
-
-
 def _stub(value: Any) -> Any:
     """Return what stands in for an argument while Triton specialises: the layout of a tensor without memory."""
+    if isinstance(value, tuple) and not hasattr(value, "base"):
+        parts = [_stub(one) for one in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     if isinstance(value, torch.Tensor):
         strides = tuple(map(int, value.stride()))
         spec = TensorSpec(tuple(map(int, value.shape)), str(value.dtype), strides)
@@ -268,9 +232,3 @@ def _stub(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and hasattr(value, "base") and hasattr(value, "block_shape"):
         return dataclasses.replace(value, base=_stub(value.base))  # type: ignore[type-var]
     return value
-
-
-def _scalar(name: str, kind: str, value: Any) -> ScalarArg:
-    if isinstance(value, float) and not math.isfinite(value):
-        return ScalarArg(kind, "nan" if math.isnan(value) else "inf" if value > 0 else "-inf", name)
-    return ScalarArg(kind, value, name)

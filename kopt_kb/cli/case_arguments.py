@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 
-from kopt_kb.cli.output import conditions
+from kopt_kb.cli.output import conditions, open_registry
 from kopt_kb.errors import BadInput
+from kopt_kb.files import read_words
 from kopt_kb.kernels.compile.arguments import parse_argument
-from kopt_kb.kernels.compile.request import KernelCase, OpCase, worded
+from kopt_kb.kernels.compile.request import Given, KernelCase, OpCase, worded
 from kopt_kb.kernels.cuda.header import is_cuda
+from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.shapes import parse_shape
+from kopt_kb.wiki.registry import Platform
 
-__all__ = ["add_case", "cases_from", "grid_from", "literals"]
+__all__ = ["add_case", "add_kernel", "arguments_from", "cases_from", "constants", "facts_for", "grid_from", "literals"]
+
+_TYPE = re.compile(r"(?:tl|torch|triton\.language)\.(\w+)")
 
 
 def add_case(parser: argparse.ArgumentParser) -> None:
     """Declare FILE and how its kernels are launched."""
-    parser.add_argument("file", metavar="FILE", help="Python file with Triton kernels, CUDA C++ file, cubin or fatbin")
+    parser.add_argument("file", metavar="FILE", help="Triton or CUDA C++ file, cubin, fatbin, or a launch record")
     shaped = parser.add_argument_group("a file with static_cases(shape, dtype, config), such as kernels/rms_norm.py")
     shaped.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     shaped.add_argument("--dtype", metavar="TYPE")
     shaped.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="value of the tuning space")
+    add_kernel(parser)
+    parser.add_argument(
+        "--option", metavar="NAME=VALUE", action="append", default=[], help="num_warps, num_stages, num_ctas, …"
+    )
+
+
+def add_kernel(parser: argparse.ArgumentParser) -> None:
+    """Declare one kernel with its arguments."""
     single = parser.add_argument_group("or one kernel with its arguments")
     single.add_argument("--kernel", metavar="NAME", default="", help="needed when the file has several")
     single.add_argument(
-        "--arg", metavar="VALUE", action="append", default=[], help="in order: fp16[4096,4096], 4096, 0.5, none"
-    )
-    single.add_argument("--constexpr", metavar="NAME=VALUE", action="append", default=[])
+        "--arg", metavar="[NAME=]VALUE", action="append", default=[],
+        help="in order or by name: fp16[4096,4096], 4096, 0.5, inf, none, int32[3]=0,128,256",
+    )  # fmt: skip
+    single.add_argument("--args", metavar="FILE", help="file of arguments, one --arg a line; # begins a comment")
     single.add_argument(
-        "--option", metavar="NAME=VALUE", action="append", default=[], help="num_warps, num_stages, num_ctas, …"
+        "--constexpr", metavar="NAME=VALUE", action="append", default=[], help="64, true, tl.bfloat16, inf, text"
     )
     single.add_argument("--grid", metavar="X[,Y[,Z]]", help="launch grid")
 
@@ -45,9 +60,55 @@ def literals(words: list[str]) -> dict[str, object]:
     return found
 
 
+def constants(words: list[str]) -> dict[str, object]:
+    """Return NAME=VALUE words as constants of a kernel: literals, Triton's types, inf, text (or none)."""
+    found: dict[str, object] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name.isidentifier():
+            raise BadInput(f"{word!r} is not NAME=VALUE", where="--constexpr", fix="such as BLOCK=1024", code="KB104")
+        kind = _TYPE.fullmatch(text)
+        known = format_of(kind[1]) if kind else None
+        if text.lstrip("-") in {"inf", "nan"}:
+            found[name] = {"float": text}
+        elif kind and known is None:
+            raise BadInput(f"unknown dtype {text!r}", where=f"--constexpr {name}", fix="such as tl.bf16", code="KB061")
+        elif known is not None:
+            found[name] = {"triton.dtype": known.triton}
+        else:
+            found |= literals([word]) if text else {name: ""}
+    return found
+
+
+def arguments_from(args: argparse.Namespace) -> tuple[Given, ...] | dict[str, Given]:
+    """Return the kernel's arguments in order, or by name where they are named."""
+    words = [*_lines(args.args), *args.arg] if args.args else args.arg
+    named = {name: text for name, text in map(_named, words) if name}
+    if named and len(named) != len(words):
+        raise BadInput(
+            "some arguments are named and some are not, or a name comes twice",
+            where="--arg",
+            fix="name each one once, or none",
+            code="KB103",
+        )
+    if named:
+        return {name: worded(parse_argument(text)) for name, text in named.items()}
+    return tuple(worded(parse_argument(text)) for text in words)
+
+
+def _named(word: str) -> tuple[str, str]:
+    name, equals, text = word.partition("=")
+    return (name.strip(), text) if equals and name.strip().isidentifier() else ("", word)
+
+
+def _lines(path: str) -> list[str]:
+    lines = [line.partition("#")[0].strip() for line in read_words(path).splitlines()]
+    return [line for line in lines if line]
+
+
 def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
     """Return the launches described, one a shape, or the one with explicit arguments."""
-    if args.shape and (args.arg or args.kernel):
+    if args.shape and (args.arg or args.args or args.kernel):
         raise BadInput(
             "both a shape and explicit arguments",
             fix="give --shape and --dtype, or --kernel, --arg and --constexpr",
@@ -58,16 +119,16 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             raise BadInput("missing --dtype", fix="the storage type, such as bf16", code="KB102")
         config = literals(args.config)
         return [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
-    if not args.arg and is_cuda(args.file):
+    if not (args.arg or args.args) and is_cuda(args.file):
         return [KernelCase(args.file, args.kernel, (), {}, literals(args.option))]
-    if not args.arg:
+    if not (args.arg or args.args):
         raise BadInput(
             "nothing says what the kernels are launched with",
-            fix="give --shape and --dtype, or --arg for each argument",
+            fix="give --shape and --dtype, --arg for each argument, or the folder of a launch record as FILE",
             code="KB102",
         )
-    given = tuple(worded(parse_argument(text)) for text in args.arg)
-    return [KernelCase(args.file, args.kernel, given, literals(args.constexpr), literals(args.option))]
+    given = arguments_from(args)
+    return [KernelCase(args.file, args.kernel, given, constants(args.constexpr), literals(args.option))]
 
 
 def grid_from(args: argparse.Namespace) -> tuple[int, ...] | None:
@@ -83,3 +144,10 @@ def grid_from(args: argparse.Namespace) -> tuple[int, ...] | None:
             f"--grid {args.grid!r} is not a grid", fix="one to three positive numbers, such as 128,4", code="KB105"
         )
     return grid
+
+
+def facts_for(args: argparse.Namespace, platform: Platform | None, target: str) -> dict[str, int]:
+    """Return the sourced facts of a product, or those that all products of a target share."""
+    from kopt_kb.static.device_facts import device_facts, target_facts
+
+    return device_facts(platform) if platform else target_facts(open_registry(args), target)

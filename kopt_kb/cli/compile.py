@@ -4,19 +4,33 @@ kb compile kernels/rms_norm.py --target sm_90 --shape 8192x4096 --dtype bf16
 kb compile kernels/cuda/rms_norm.cu --platform H100_SXM --shape 8192x4096 --dtype bf16
 kb compile mine.cu --target sm_90 --kernel 'scale<float, 4>' --option num_warps=8
 kb compile kernels/matmul.py --platform MI300X --shape 4096x4096x4096 --dtype bf16
+kb compile norm.record --platform MI300X
+
+A launch record (kb record) is taken as FILE too: its launches need no arguments, and for another target than its own
+the launcher is recorded again.
 """
 
 from __future__ import annotations
 
 import argparse
 
+from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
-from kopt_kb.cli.case_arguments import add_case, cases_from
+from kopt_kb.cli.case_arguments import add_case, cases_from, facts_for
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
 from kopt_kb.static.limits import limits_of
-from kopt_kb.static.static_profile import CompiledKernel, CompiledKernels, FittedKernel, compile_kernel
+from kopt_kb.static.static_profile import (
+    CompiledKernel,
+    CompiledKernels,
+    FittedKernel,
+    check_shared_memory,
+    compile_kernel,
+    profile_of,
+)
+from kopt_kb.wiki.registry import Platform
 
 __all__ = ["add_arguments", "run"]
 
@@ -33,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the static profile of every kernel."""
-    if not (args.target or args.platform):
+    if not (args.target or args.platform or is_record(args.file)):
         raise BadInput(
             "missing --target or --platform", fix="for example --target sm_90, or --platform H100_SXM", code="KB102"
         )
@@ -44,8 +58,16 @@ def run(args: argparse.Namespace) -> int:
         )
     target = args.target or (platform.identity.target if platform else "")
     limits = limits_of(platform) if platform else None
-    with CompilePool(time_limit_s=args.time_limit, memory_limit_bytes=args.memory_limit) as pool:
-        found = [one for case in cases_from(args) for one in compile_kernel(case, target, limits=limits, pool=pool)]
+    if is_record(args.file):
+        found = _recorded(args, target, platform, limits)
+    else:
+        facts = facts_for(args, platform, target)
+        with CompilePool(time_limit_s=args.time_limit, memory_limit_bytes=args.memory_limit) as pool:
+            found = [
+                one
+                for case in cases_from(args)
+                for one in compile_kernel(case, target, limits=limits, pool=pool, facts=facts)
+            ]
     fitted = [
         FittedKernel(one, occupancy(one.resources, limits, allow_unknown=True) if limits and one.num_warps else None)
         for one in found
@@ -56,6 +78,17 @@ def run(args: argparse.Namespace) -> int:
         for kernel in fitted:
             print(_render(kernel.compiled, kernel.occupancy))
     return ExitCode.OK
+
+
+def _recorded(
+    args: argparse.Namespace, target: str, platform: Platform | None, limits: Limits | None
+) -> list[CompiledKernel]:
+    facts = facts_for(args, platform, target) if target else None
+    wanted = Wanted(target, platform.identity.platform if platform else "", facts)
+    found = [profile_of(one) for one in recorded(args.file, wanted, disassemble=True)]
+    if limits is not None:
+        check_shared_memory(found, limits)
+    return found
 
 
 def _render(one: CompiledKernel, fitting: Occupancy | None) -> str:

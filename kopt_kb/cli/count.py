@@ -3,6 +3,7 @@ r"""Count the work of Triton kernels from their IR: operations by type and engin
 kb count kernels/rms_norm.py --shape 8192x4096 --dtype bf16
 kb count my.py --kernel add --arg 'fp32[1000003]' --arg 'fp32[1000003]' --arg 'fp32[1000003]' --arg 1000003 \
     --constexpr BLOCK=1024 --grid 977
+kb count norm.record
 """
 
 from __future__ import annotations
@@ -11,39 +12,52 @@ import argparse
 from dataclasses import fields
 
 from kopt_kb.analysis.ttir.result import Amount
-from kopt_kb.cli.case_arguments import add_case, cases_from, grid_from
-from kopt_kb.cli.output import add_common, print_json, table
+from kopt_kb.cli.case_arguments import add_case, cases_from, facts_for, grid_from
+from kopt_kb.cli.output import add_wiki, print_json, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
-from kopt_kb.static.counting import CountedKernel, CountedKernels, count_case
+from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
+from kopt_kb.static.counting import CountedKernel, CountedKernels, count_case, count_compilation
 
 __all__ = ["add_arguments", "run"]
+
+_TARGET = "sm_90"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add_case(parser)
-    parser.add_argument("--target", default="sm_90", metavar="TARGET", help="target the IR is made for (default sm_90)")
+    parser.add_argument("--target", metavar="TARGET", help="target the IR is made for (sm_90, or the record's own)")
     parser.add_argument(
         "--mode", choices=["auto", "exact", "shape"], default="auto", help="follow addresses, or shapes only"
     )
-    add_common(parser)
+    add_wiki(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the count of every kernel."""
     grid = grid_from(args)
-    with CompilePool() as pool:
-        found = [
-            one
-            for case in cases_from(args)
-            for one in count_case(case, args.target, grid=grid, mode=args.mode, pool=pool)
-        ]
+    if is_record(args.file):
+        wanted = Wanted(args.target or "", "", facts_for(args, None, args.target) if args.target else None)
+        found = [count_compilation(one, grid, args.mode) for one in recorded(args.file, wanted)]
+    else:
+        found = _counted(args, grid)
     if args.json:
         print_json(CountedKernels(tuple(found)))
     else:
         print("\n\n".join(_render(one) for one in found))
     return ExitCode.OK
+
+
+def _counted(args: argparse.Namespace, grid: tuple[int, ...] | None) -> list[CountedKernel]:
+    target = args.target or _TARGET
+    facts = facts_for(args, None, target)
+    with CompilePool() as pool:
+        return [
+            one
+            for case in cases_from(args)
+            for one in count_case(case, target, grid=grid, mode=args.mode, pool=pool, facts=facts)
+        ]
 
 
 def _cells(amount: Amount) -> tuple[str, str]:

@@ -38,8 +38,8 @@ from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.model import Copy, Fill, LaunchRecord, Step
 from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, TensorArgument
 from kopt_kb.problem.shapes import parse_shape
-from kopt_kb.runners.records import device_facts
 from kopt_kb.runners.replay.makers import make_record
+from kopt_kb.static.device_facts import device_facts, target_facts
 from kopt_kb.wire import Wire, inside
 
 __all__ = ["Recorded", "add_arguments", "run"]
@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Record, and print what was recorded; exit 1 when the record is not replayable."""
     device, target, facts = _device(args)
-    request = Request(_what(args), target, device, facts, "", args.autotune)
+    request = Request(_what(args), target, device, facts, "", args.autotune, statics=True)
     record = make_record(request, Path(args.out))
     if args.json:
         print_json(Recorded(args.out, record))
@@ -91,7 +91,7 @@ def _device(args: argparse.Namespace) -> tuple[str, str, dict[str, int]]:
             "give one of --platform and --target", where="kb record", fix="such as --platform H100_SXM", code="KB103"
         )
     if args.target:
-        return str(args.target), str(args.target), {}
+        return str(args.target), str(args.target), target_facts(open_registry(args), args.target)
     platform = open_registry(args).platform(args.platform)
     identity = platform.identity
     return identity.platform, identity.target, device_facts(platform)

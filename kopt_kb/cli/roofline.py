@@ -2,6 +2,7 @@
 
 kb roofline --platform H20 --op rms_norm --shape 8192x4096 --dtype bf16
 kb roofline --platform H20 --flops 1.1e12 --bytes 4e8 --dtype bf16 --engine matrix
+kb roofline norm.record --platform MI300X
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.roofline.roofline import Roofline, Rooflines, roofline
-from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values, table
+from kopt_kb.cli.case_arguments import add_kernel, cases_from, grid_from
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.quantity.quantity import Unknown
@@ -20,6 +22,7 @@ from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.registry import Platform
 
 if TYPE_CHECKING:
+    from kopt_kb.analysis.profile import KernelProfile
     from kopt_kb.static.kernel_roofline import KernelRoofline
     from kopt_kb.wiki.wiki import Wiki
 
@@ -29,11 +32,15 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
-        "file", metavar="KERNEL.py", nargs="?", help="count, compile and judge the kernels of this file"
+        "file",
+        metavar="KERNEL.py",
+        nargs="?",
+        help="count, compile and judge the kernels of this file or record",
     )
     parser.add_argument("--platform", metavar="PLATFORM", help="exact product")
     parser.add_argument("--compare", metavar="A,B,…", help="several products: a roofline each, one picture")
     add_work(parser)
+    add_kernel(parser)
     parser.add_argument("--profile", metavar="REPORT", help="profiler report with measured times of the file's kernels")
     parser.add_argument("--plot", action="store_true", help="draw in the terminal")
     parser.add_argument("--picture", metavar="FILE", help="write .svg, .png or .html (with hover)")
@@ -66,26 +73,38 @@ def _platforms(args: argparse.Namespace) -> list[Platform]:
 
 def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
     from kopt_kb.analysis.readers.read import read_profiles
-    from kopt_kb.kernels.compile.request import OpCase
-    from kopt_kb.problem.shapes import parse_shape
-    from kopt_kb.static.kernel_roofline import KernelRooflines, kernel_rooflines
+    from kopt_kb.static.kernel_roofline import KernelRooflines
 
     if args.op or args.flops or args.bytes:
         raise BadInput(
-            "a kernel file and other work were given", fix="give the file with --shape and --dtype alone", code="KB103"
+            "a kernel file and other work were given",
+            fix="give the file with --shape and --dtype, or with --kernel, --arg and --grid, alone",
+            code="KB103",
         )
-    if not (args.shape and args.dtype):
-        raise BadInput("missing --shape and --dtype", fix="for example --shape 8192x4096 --dtype bf16", code="KB102")
-    config = dict(conditions(args.option))
-    cases = [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
     profiles = list(read_profiles(args.profile)) if args.profile else []
-    found = [one for platform in platforms for one in kernel_rooflines(cases, platform, profiles=profiles)]
+    found = [one for platform in platforms for one in _kernels(args, platform, profiles)]
     if args.json:
         print_values(KernelRooflines(tuple(found)), _wikis(platforms))
     else:
         print("\n\n".join(_render_kernel(one) for one in found) + (_time_table(found) if len(found) > 1 else ""))
     _draw(args, platforms, [one.roofline for one in found], [one.measured_s for one in found])
     return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in found) else ExitCode.OK
+
+
+def _kernels(args: argparse.Namespace, platform: Platform, profiles: list[KernelProfile]) -> list[KernelRoofline]:
+    from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
+    from kopt_kb.static.device_facts import device_facts
+    from kopt_kb.static.kernel_roofline import kernel_rooflines, rooflines_of
+
+    identity, facts, grid = platform.identity, device_facts(platform), grid_from(args)
+    if is_record(args.file):
+        made = recorded(args.file, Wanted(identity.target, identity.platform, facts), disassemble=True)
+        return rooflines_of([(one, "") for one in made], platform, grid=grid, profiles=profiles)
+    if not (args.shape and args.dtype) and not (args.arg or args.args):
+        fix = "for example --shape 8192x4096 --dtype bf16; or give --kernel, --arg and --grid, or a launch record"
+        raise BadInput("missing --shape and --dtype", fix=fix, code="KB102")
+    args.config = args.option if args.shape else []
+    return kernel_rooflines(cases_from(args), platform, grid=grid, profiles=profiles, facts=facts)
 
 
 def _wikis(platforms: Sequence[Platform]) -> list[Wiki]:

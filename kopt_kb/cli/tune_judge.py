@@ -96,10 +96,10 @@ def executor_of(args: argparse.Namespace, judge: Judge | None, platform: Platfor
     child = CommandExecutor(command, device=device) if command else ChildProcessExecutor(device)
     if judge == "child":
         return child
-    from kopt_kb.runners.records import device_facts
     from kopt_kb.runners.replay.device import DeviceJudging
     from kopt_kb.runners.replay.executor import RecordExecutor
     from kopt_kb.runners.replay.shelf import Target
+    from kopt_kb.static.device_facts import device_facts
 
     identity = platform.identity
     target = Target(identity.target, identity.platform, device_facts(platform))

@@ -11,7 +11,7 @@ import secrets
 import select
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +27,9 @@ from kopt_kb.kernels.record.reference import Compare, Distance, Prepare, Prepare
 from kopt_kb.owned import owned_folder
 from kopt_kb.problem.trials import RANDOM, Trial
 from kopt_kb.process import Child, Limits, environment, run
-from kopt_kb.quantity.quantity import Quantity
-from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire, canonical, parse, read
 
-__all__ = ["Replayed", "Tried", "device_facts", "packaged_reference", "replay_record"]
+__all__ = ["Replayed", "Tried", "packaged_reference", "replay_record"]
 
 _REPLAY_S, _REFERENCE_S = 300.0, 300.0
 """Seconds that a replay, and one answer of the reference may take."""
@@ -87,30 +85,6 @@ class Replayed(Wire):
     rel_l2_err: float | None
     checks: int
     tried: tuple[Tried, ...] = ()
-
-
-_FACTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "multi_processor_count": ("sm_count", {}),
-    "warp_size": ("warp_size", {}),
-    "max_threads_per_multi_processor": ("threads_per_sm", {}),
-    "max_threads_per_block": ("threads_per_block", {}),
-    "regs_per_multiprocessor": ("registers_per_sm", {"file": "gpr"}),
-    "shared_memory_per_multiprocessor": ("shared_memory_per_sm", {}),
-    "shared_memory_per_block_optin": ("shared_memory_per_block", {"mode": "optin"}),
-    "shared_memory_per_block": ("shared_memory_per_block", {"mode": "static"}),
-    "L2_cache_size": ("l2_capacity", {}),
-}
-"""Attribute of torch's device properties → the row of the wiki that says it."""
-
-
-def device_facts(platform: Platform) -> dict[str, int]:
-    """Return what the wiki knows of torch's device properties for a product; UNKNOWN rows are left out."""
-    facts = {}
-    for name, (metric, axes) in _FACTS.items():
-        value = platform.get(metric, **axes)
-        if isinstance(value, Quantity) and value.si.denominator == 1:
-            facts[name] = value.si.numerator
-    return facts
 
 
 def packaged_reference(folder: Path) -> Path:

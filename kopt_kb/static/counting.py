@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
+
+import numpy
 
 from kopt_kb.analysis.ttir import IrCount, TensorArg, count_ir
 from kopt_kb.analysis.ttir.result import Amount, KernelCount
@@ -60,8 +62,15 @@ class CountedKernels(Wire):
 def _argument(given: Given) -> Any:
     value = number(given)
     if isinstance(value, TensorSpec):
-        return TensorArg(value.shape, value.dtype, value.strides)
+        if value.values is None:
+            return TensorArg(value.shape, value.dtype, value.strides)
+        return TensorArg(value.shape, value.dtype, data=numpy.array(value.values).reshape(value.shape))
     return int(value) if isinstance(value, bool) else value
+
+
+def _parameter(compilation: Compilation, at: int, name: str) -> int | str:
+    """Return the IR's name of a parameter where it has it, else its place; a descriptor takes several places."""
+    return name if f"%{name}:" in compilation.ttir else at
 
 
 def _footprint(compilation: Compilation) -> int:
@@ -93,7 +102,9 @@ def count_compilation(
     if chosen not in {"exact", "shape"}:
         raise BadInput(f"unknown mode {mode!r}", fix="auto, exact or shape", code="KB106")
     given: dict[int | str, Any] = {
-        at: _argument(value) for at, (_, value) in enumerate(compilation.arguments) if value is not None
+        _parameter(compilation, at, name): _argument(value)
+        for at, (name, value) in enumerate(compilation.arguments)
+        if value is not None
     }
     counted = count_ir(
         compilation.ttir,
@@ -106,10 +117,16 @@ def count_compilation(
 
 
 def count_case(
-    case: Case, target: str, *, grid: tuple[int, ...] | None = None, mode: str = "auto", pool: CompilePool | None = None
+    case: Case,
+    target: str,
+    *,
+    grid: tuple[int, ...] | None = None,
+    mode: str = "auto",
+    pool: CompilePool | None = None,
+    facts: Mapping[str, int] | None = None,
 ) -> tuple[CountedKernel, ...]:
-    """Return the counts of all kernels that a case launches, compiled for a target."""
-    request = CompileRequest(as_case(case), target, disassemble=False)
+    """Return the counts of all kernels that a case launches, compiled for a target whose device has those facts."""
+    request = CompileRequest(as_case(case), target, disassemble=False, facts=facts or {})
     if pool is not None:
         compiled = pool.compile(request)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
@@ -12,7 +12,7 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.roofline.quantisation import Quantisation, quantise
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.kernels.compile.pool import CompilePool
-from kopt_kb.kernels.compile.request import CompileRequest, OpCase
+from kopt_kb.kernels.compile.request import Compilation, CompileRequest, OpCase
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.static.counting import CountedKernel, count_compilation, work_of
 from kopt_kb.static.limits import limits_of
@@ -20,7 +20,7 @@ from kopt_kb.static.static_profile import Case, CompiledKernel, as_case, check_s
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire
 
-__all__ = ["KernelRoofline", "KernelRooflines", "kernel_rooflines"]
+__all__ = ["KernelRoofline", "KernelRooflines", "kernel_rooflines", "rooflines_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,8 @@ class KernelRooflines(Wire):
     kernels: tuple[KernelRoofline, ...]
 
 
-def _dtype(case: Case, counted: CountedKernel) -> str:
-    return (
-        case.dtype
-        if isinstance(case, OpCase)
-        else counted.kernel.executed[0].dtype
-        if counted.kernel.executed
-        else "fp32"
-    )
+def _dtype(counted: CountedKernel) -> str:
+    return counted.kernel.executed[0].dtype if counted.kernel.executed else "fp32"
 
 
 def _losses(counted: CountedKernel, fitting: Occupancy, platform: Platform) -> Quantisation | None:
@@ -88,6 +82,7 @@ def kernel_rooflines(
     *,
     grid: tuple[int, ...] | None = None,
     profiles: Iterable[KernelProfile] = (),
+    facts: Mapping[str, int] | None = None,
 ) -> list[KernelRoofline]:
     """Return every kernel of the cases on a platform.
 
@@ -96,23 +91,38 @@ def kernel_rooflines(
         platform: Its target is compiled for; its rows are limits and roofs.
         grid: Launch grid where a case has none.
         profiles: Measured kernels; those of the same name give measured points.
+        facts: Sourced properties of the device, for modules that ask as they are imported.
 
     Raises:
         BadInput: The target can't be compiled for, or the count needs an argument.
         CompileFailed: A kernel does not compile or can't be launched.
         UnknownData: An occupancy limit that matters is UNKNOWN.
     """
-    limits, measured = limits_of(platform), list(profiles)
-    found = []
+    made: list[tuple[Compilation, str]] = []
     with CompilePool() as pool:
         for case in cases:
-            for one in pool.compile(CompileRequest(as_case(case), platform.identity.target)):
-                compiled, counted = profile_of(one), count_compilation(one, grid)
-                check_shared_memory([compiled], limits)
-                fitting = occupancy(compiled.resources, limits)
-                line = roofline(work_of(counted, _dtype(case, counted)), platform)
-                losses = _losses(counted, fitting, platform)
-                found.append(
-                    KernelRoofline(compiled, counted, fitting, line, losses, _measured(compiled.name, measured))
-                )
+            plain, identity = as_case(case), platform.identity
+            request = CompileRequest(plain, identity.target, device=identity.platform, facts=facts or {})
+            dtype = plain.dtype if isinstance(plain, OpCase) else ""
+            made += [(one, dtype) for one in pool.compile(request)]
+    return rooflines_of(made, platform, grid=grid, profiles=profiles)
+
+
+def rooflines_of(
+    made: Iterable[tuple[Compilation, str]],
+    platform: Platform,
+    *,
+    grid: tuple[int, ...] | None = None,
+    profiles: Iterable[KernelProfile] = (),
+) -> list[KernelRoofline]:
+    """Return compiled kernels, each with its storage type (empty: that of its operations), on a platform."""
+    limits, measured = limits_of(platform), list(profiles)
+    found = []
+    for one, dtype in made:
+        compiled, counted = profile_of(one), count_compilation(one, grid)
+        check_shared_memory([compiled], limits)
+        fitting = occupancy(compiled.resources, limits)
+        line = roofline(work_of(counted, dtype or _dtype(counted)), platform)
+        losses = _losses(counted, fitting, platform)
+        found.append(KernelRoofline(compiled, counted, fitting, line, losses, _measured(compiled.name, measured)))
     return found

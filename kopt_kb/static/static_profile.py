@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -123,9 +123,8 @@ def compile_kernel(
     *,
     limits: Limits | None = None,
     pool: CompilePool | None = None,
-    time_limit_s: float = 60.0,
-    memory_limit_bytes: int = 0,
     disassemble: bool = True,
+    facts: Mapping[str, int] | None = None,
 ) -> tuple[CompiledKernel, ...]:
     """Return the static profile of a kernel, or of all kernels that an op file launches for a shape.
 
@@ -133,21 +132,20 @@ def compile_kernel(
         case: What to compile.
         target: `sm_80`, `sm_90`, `sm_100`, `sm_120`, `gfx90a`, `gfx942`, `gfx950`.
         limits: Sourced limits; shared memory above them is refused, which Triton leaves to the launch.
-        pool: Warm workers to use; else one is started, with these limits, and ended.
-        time_limit_s: Wall time of the compilation.
-        memory_limit_bytes: Address space of the compiler; 0 for none.
+        pool: Warm workers to use, with limits of their own; else one is started and ended.
         disassemble: Whether to read SASS; without it the instruction classes come from PTX.
+        facts: Sourced properties of the device, for modules that ask as they are imported.
 
     Raises:
         BadInput: File, kernel, argument or target is wrong.
         MissingTool: Triton is not installed.
         CompileFailed: The compiler refuses, dies or overruns, or the result can't be launched.
     """
-    request = CompileRequest(as_case(case), CompileTarget.parse(target).name, disassemble)
+    request = CompileRequest(as_case(case), CompileTarget.parse(target).name, disassemble, facts=facts or {})
     if pool is not None:
         compiled = pool.compile(request)
     else:
-        with CompilePool(time_limit_s=time_limit_s, memory_limit_bytes=memory_limit_bytes) as own:
+        with CompilePool() as own:
             compiled = own.compile(request)
     profiles = tuple(profile_of(one) for one in compiled)
     if limits is not None:

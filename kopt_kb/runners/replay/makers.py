@@ -28,6 +28,7 @@ from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.request import Answer, OpRequest, Request
 from kopt_kb.kernels.record.serve import MAX_ANSWER_BYTES, READY, Job, Reply
+from kopt_kb.kernels.record.statics import STATICS, Statics
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import environment
 from kopt_kb.talk import Silent, Talk
@@ -40,7 +41,7 @@ _MAKER_S, _START_S, _GRACE_S = 300.0, 120.0, 10.0
 """Seconds for one record, for a maker's imports, and that a maker may be late with what it has measured itself."""
 _MEMORY_BYTES = 16 << 30
 _MOST = 16
-_REPLY_BYTES = 1 << 16
+_REPLY_BYTES, _STATICS_BYTES = 1 << 16, 1 << 28
 
 _KEPT = frozenset(
     {
@@ -320,8 +321,21 @@ def _store(record: LaunchRecord, made: Path, out: Path) -> None:
                 )
             check_code(code, record.target, "the maker's answer")
             (partial / OBJECTS / digest).write_bytes(code)
+        _store_statics(record, made / STATICS, partial / STATICS)
         (partial / RECORD).write_bytes(canonical(record.to_json()) + b"\n")
         partial.rename(out)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+
+
+def _store_statics(record: LaunchRecord, made: Path, out: Path) -> None:
+    """Store what the maker claims of the launches' IR, where it was asked for."""
+    if made.is_symlink() or not made.is_file():
+        return
+    if made.stat().st_size > _STATICS_BYTES:
+        raise NotRecordedError(f"more than {_STATICS_BYTES} bytes of IR", where="kb record", code="KB455")
+    told = read(Statics, parse(made.read_bytes(), where="the maker's IR"), where="the maker's IR")
+    if not {one.code for one in told.launches} <= set(record.codes):
+        raise NotRecordedError("the maker's IR is of no recorded code object", where="kb record", code="KB455")
+    out.write_bytes(canonical(told.to_json()) + b"\n")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 
-from kopt_kb.cli.case_arguments import add_case, cases_from, grid_from
+from kopt_kb.cli.case_arguments import add_case, cases_from, constants, grid_from
 from kopt_kb.cli.main import Parser
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.request import KernelCase, OpCase
@@ -60,3 +61,30 @@ def test_bad_grids(text: str) -> None:
     """Named as given."""
     with pytest.raises(BadInput, match="grid"):
         grid_from(parsed("--grid", text))
+
+
+def test_arguments_by_name_and_from_a_file(tmp_path: Path) -> None:
+    """A file's lines come first; names belong to every argument or to none."""
+    path = tmp_path / "args.txt"
+    path.write_text("x=fp16[4,8]  # input\n\nlengths=int32[2]=3,4\n")
+    (case,) = cases_from(parsed("--args", str(path), "--arg", "scale=inf"))
+    assert case.args == {
+        "x": TensorSpec((4, 8), "fp16"),
+        "lengths": TensorSpec((2,), "int32", values=(3, 4)),
+        "scale": "inf",
+    }
+    with pytest.raises(BadInput, match="some are not"):
+        cases_from(parsed("--arg", "x=fp16[4]", "--arg", "3"))
+
+
+def test_constants_are_types_infinities_and_text() -> None:
+    """What a kernel takes at compile time, as a user writes it."""
+    words = ["A=tl.bfloat16", "B=inf", "C=", "D='bf16'", "E=tf32x3", "F=64", "G=torch.float16", "H=None", "I=a=b"]
+    assert constants(words) == {
+        "A": {"triton.dtype": "bf16"}, "B": {"float": "inf"}, "C": "", "D": "bf16", "E": "tf32x3", "F": 64,
+        "G": {"triton.dtype": "fp16"}, "H": None, "I": "a=b",
+    }  # fmt: skip
+    with pytest.raises(BadInput, match="unknown dtype 'tl.nothing'"):
+        constants(["A=tl.nothing"])
+    with pytest.raises(BadInput, match="not NAME=VALUE"):
+        constants(["A"])

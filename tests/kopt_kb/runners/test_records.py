@@ -12,24 +12,14 @@ from kopt_kb.kernels.record.model import Buffer, Input, LaunchRecord, View
 from kopt_kb.kernels.record.request import OpRequest, Request
 from kopt_kb.runners import records
 from kopt_kb.runners.records import (
-    device_facts,
     packaged_reference,
     replay_record,
 )
-from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import canonical
 from tests.kopt_kb.runners.small_record import CODE, DIGEST, small_record
 
 LAUNCHERS = Path(__file__).resolve().parents[3] / "tests" / "data" / "launchers.py"
 REQUEST = Request(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
-
-
-def test_facts_come_from_rows(wiki_root: Path) -> None:
-    """The invented product has 100 SMs and 50 MiB of L2; what its page does not say is left out."""
-    facts = device_facts(Registry.open(wiki_root).platform("T10"))
-    assert facts["multi_processor_count"] == 100
-    assert facts["L2_cache_size"] == 50 * 1024 * 1024
-    assert "regs_per_multiprocessor" not in facts
 
 
 @pytest.fixture

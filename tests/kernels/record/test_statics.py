@@ -1,0 +1,25 @@
+"""What is kept of the compiler's word survives the way to a file and back."""
+
+from __future__ import annotations
+
+import json
+
+from kopt_kb.kernels.compile.request import Compilation
+from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.kernels.record.request import CallRequest, Request, TensorArgument
+from kopt_kb.kernels.record.statics import StaticLaunch, Statics
+from kopt_kb.wire import canonical, read
+
+
+def test_statics_are_read_back_as_written() -> None:
+    """Arguments with their values, numbers that JSON lacks, and the request that would record them again."""
+    lengths = TensorSpec((2,), "int32", values=(3, 4))
+    made = Compilation(
+        "k", "sm_90", "", "", "module {}", "", {"shared": 0}, {}, {}, {}, {}, {}, (1, 1, 1),
+        (("lengths", lengths), ("scale", "inf"), ("weight", None)),
+    )  # fmt: skip
+    call = CallRequest("m:f", {"x": TensorArgument((2,), "i32")})
+    told = Statics(
+        Request(call, "sm_90", "H20", {"warp_size": 32}, "", statics=True), (StaticLaunch("0" * 64, 2, made),)
+    )
+    assert read(Statics, json.loads(canonical(told.to_json())), where="test") == told
