@@ -37,6 +37,7 @@ from kopt_kb.kernels.record.exchange import (
 )
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, TensorMapArg, View
+from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.kernels.record.reference import Compare as CompareFile
 from kopt_kb.kernels.record.reference import Distance, Prepare, Prepared
 from kopt_kb.kernels.record.trusted import masked
@@ -137,6 +138,7 @@ class FakeDriver:
         self._lost = ""
         self._graph: list[Any] | None = None
         self.loaded: list[str] = []
+        self.own: tuple[OwnPlace, ...] = ()
         self.unpinned = 0
 
     # ---- facts and memory
@@ -207,10 +209,19 @@ class FakeDriver:
         if entry.startswith("refused"):
             raise DriverError("cuModuleLoadData: CUDA_ERROR_INVALID_IMAGE", where="replay")
         self.loaded.append(entry)
+        if entry.startswith("counts") and not self.own:
+            self.own = (OwnPlace(self.allocate(4), bytes(4)), OwnPlace(self.allocate(2), b"ab"))
+            self.poke(self.own[1].address, b"ab")
         return entry
+
+    def own_memory(self, code: bytes) -> tuple[OwnPlace, ...]:
+        return self.own
 
     def unload(self) -> None:
         self.loaded.clear()
+        while self.own:
+            self.free(self.own[-1].address)
+            self.own = self.own[:-1]
 
     def tensor_map(self, one: TensorMapArg, address: int) -> Any:
         return ("map", address)
@@ -379,6 +390,21 @@ def _copies(device: FakeDriver, values: list[Any], sizes: list[int]) -> None:
     device.poke(values[1], device.peek(values[0], sizes[0]))
 
 
+COUNTED: list[int] = []
+"""What `counts` found in its own memory at each launch."""
+
+
+def _counts(device: FakeDriver, values: list[Any], sizes: list[int]) -> None:
+    """Count launches in memory of its own, and rest after the second."""
+    counter, word = (one.address for one in device.own)
+    number = int.from_bytes(device.peek(counter, 4), "little")
+    COUNTED.append(number if device.peek(word, 2) == b"ab" else -1)
+    device.poke(counter, (number + 1).to_bytes(4, "little"))
+    device.poke(word, b"xy")
+    if number < 2:
+        _plus(1)(device, values, sizes)
+
+
 _LEFT: list[bytes] = []
 
 
@@ -398,7 +424,7 @@ def _puts_off(device: FakeDriver, values: list[Any], sizes: list[int]) -> None:
 BEHAVIOURS: dict[str, Callable[[FakeDriver, list[Any], list[int]], None]] = {
     "plusone": _plus(1), "wrong": _plus(2), "fault": _fault, "beyond": _beyond, "changes": _changes,
     "remembers": _remembers, "seldom": _seldom, "nothing": lambda *_: None, "hang": _plus(1),
-    "copies": _copies, "putsoff": _puts_off, "dies": lambda *_: sys.exit(7),
+    "counts": _counts, "copies": _copies, "putsoff": _puts_off, "dies": lambda *_: sys.exit(7),
 }  # fmt: skip
 
 

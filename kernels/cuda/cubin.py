@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["Cubin", "Entry", "OwnMemory", "read_cubin"]
+__all__ = ["Cubin", "Entry", "OwnMemory", "exported", "read_cubin"]
 
 _SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
-_WRITE, _ALLOC, _NOBITS, _OBJECT = 1, 2, 8, 1
+_WRITE, _ALLOC, _NOBITS, _OBJECT, _GLOBAL = 1, 2, 8, 1, 1
 _SYSTEM_RESERVE_BYTES = 1 << 10
 """Shared memory that the system keeps of each block from sm_90 on; sections of such files count it in."""
 
@@ -108,6 +108,18 @@ def read_cubin(code: bytes, where: str = "cubin") -> Cubin:
         raise BadInput("no whole cubin", where=where, fix="compile it again", code="KB083") from error
 
 
+def exported(code: bytes) -> bytes:
+    """Return a cubin whose variables all have names that others see, local ones of a file too; else byte for byte."""
+    reader, changed = _Reader(code), bytearray(code)
+    own = {one.number for one in reader.sections if _is_own(one)}
+    for table in (one for one in reader.sections if one.name == ".symtab"):
+        for at in range(table.offset, table.offset + table.size, _SYMBOL.size):
+            _, info, _, section, _, _ = _SYMBOL.unpack_from(code, at)
+            if section in own and info & 0xF == _OBJECT:
+                changed[at + 4] = _GLOBAL << 4 | _OBJECT
+    return bytes(changed)
+
+
 class _Reader:
     def __init__(self, code: bytes) -> None:
         if code[:6] != b"\x7fELF\x02\x01":
@@ -119,7 +131,7 @@ class _Reader:
             raise ValueError("sections beyond the file")
         raw = [_SECTION.unpack_from(code, begin + number * size) for number in range(count)]
         strings = self._bytes(raw[names][4], raw[names][5])
-        self._sections = [
+        self.sections = [
             _Section(_text(strings, one[0]), one[1], one[2], one[4], one[5], one[6], one[7], number)
             for number, one in enumerate(raw)
         ]
@@ -131,9 +143,9 @@ class _Reader:
 
     def _symbols(self) -> list[tuple[str, int, int, int, int]]:
         """Return name, type, section, value and size of each symbol."""
-        for one in self._sections:
+        for one in self.sections:
             if one.name == ".symtab":
-                table, strings = self._bytes(one.offset, one.size), self._sections[one.link]
+                table, strings = self._bytes(one.offset, one.size), self.sections[one.link]
                 names = self._bytes(strings.offset, strings.size)
                 return [(_text(names, name), info & 0xF, section, value, size)
                         for name, info, _, section, value, size in _SYMBOL.iter_unpack(table)]  # fmt: skip
@@ -141,18 +153,18 @@ class _Reader:
 
     def cubin(self) -> Cubin:
         symbols = self._symbols()
-        found = {one.name.removeprefix(".text."): _Found() for one in self._sections if one.name.startswith(".text.")}
-        for one in self._sections:
+        found = {one.name.removeprefix(".text."): _Found() for one in self.sections if one.name.startswith(".text.")}
+        for one in self.sections:
             if one.name == ".nv.info":
                 self._of_file(one, symbols, found)
             elif (name := one.name.removeprefix(".nv.info.")) in found:
                 self._of_kernel(one, found[name])
         kernels = {name: self._entry(name, said) for name, said in found.items() if self._has(f".nv.info.{name}")}
-        memory = tuple(self._memory(one, symbols) for one in self._sections if _is_own(one))
+        memory = tuple(self._memory(one, symbols) for one in self.sections if _is_own(one))
         return Cubin(kernels, memory)
 
     def _has(self, name: str) -> bool:
-        return any(one.name == name for one in self._sections)
+        return any(one.name == name for one in self.sections)
 
     def _of_file(self, one: _Section, symbols: list[tuple[str, int, int, int, int]], found: dict[str, _Found]) -> None:
         for attribute, body, _ in self._attributes(one):
@@ -185,8 +197,8 @@ class _Reader:
             at += size
 
     def _entry(self, name: str, said: _Found) -> Entry:
-        text = next(one for one in self._sections if one.name == f".text.{name}")
-        shared = sum(one.size for one in self._sections if one.name == f".nv.shared.{name}")
+        text = next(one for one in self.sections if one.name == f".text.{name}")
+        shared = sum(one.size for one in self.sections if one.name == f".nv.shared.{name}")
         reserved = _SYSTEM_RESERVE_BYTES if self._has(".nv.shared.reserved.0") else 0
         barriers = text.flags >> 20 & 0x7F  # ABI version 7 keeps them here, 8 in an attribute
         return Entry(

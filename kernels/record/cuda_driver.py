@@ -10,11 +10,13 @@ import ctypes
 import time
 from typing import Any
 
-from kopt_kb.errors import MissingTool
+from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.kernels.cuda.cubin import exported
 from kopt_kb.kernels.record import trusted
 from kopt_kb.kernels.record.driver import Device, DriverError, Key
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
 from kopt_kb.kernels.record.nvml import Throttle
+from kopt_kb.kernels.record.own_memory import OwnPlace, own_places
 
 __all__ = ["CudaDriver"]
 
@@ -54,6 +56,7 @@ class CudaDriver:
         self._call("cuCtxSetCurrent", self._context)
         self._stream = self._call("cuStreamCreate", int(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
         self._modules: dict[bytes, Any] = {}
+        self._own_memory: dict[bytes, tuple[OwnPlace, ...]] = {}
         self._trusted = self._own_kernels()
         self._unpins = True
         try:
@@ -159,15 +162,42 @@ class CudaDriver:
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
         """Return the kernel of a code object; an object is loaded once."""
         if code not in self._modules:
-            self._modules[code] = self._call("cuModuleLoadData", code)
+            self._modules[code], self._own_memory[code] = self._loaded(code)
         kernel = self._call("cuModuleGetFunction", self._modules[code], entry.encode())
         if shared_bytes > _STATIC_SHARED_BYTES:
             name = self._cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self._call("cuFuncSetAttribute", kernel, name, shared_bytes)
         return kernel
 
+    def _loaded(self, code: bytes) -> tuple[Any, tuple[OwnPlace, ...]]:
+        """Return a module and its own memory, read before any kernel of it ran.
+
+        Where the driver says no address of a variable that is local to its file, the file is loaded with all exported.
+        """
+        refused: KoptError | None = None
+        for image in (bytes, exported):
+            module = self._call("cuModuleLoadData", image(code))
+            try:
+                places = own_places(code, lambda name, module=module: self._variable(module, name))  # type: ignore[misc]
+                return module, tuple(OwnPlace(address, self.read(address, size)) for address, size in places)
+            except KoptError as error:
+                self._call("cuModuleUnload", module)
+                refused = error
+                if not isinstance(error, DriverError):
+                    break
+        raise refused or DriverError("nothing was loaded", where="replay")
+
+    def _variable(self, module: Any, name: str) -> tuple[int, int]:
+        address, size = self._call("cuModuleGetGlobal", module, name.encode())
+        return int(address), int(size)
+
+    def own_memory(self, code: bytes) -> tuple[OwnPlace, ...]:
+        """Return the memory that a loaded code object has of its own, with what it held at first."""
+        return self._own_memory[code]
+
     def unload(self) -> None:
         """Unload every code object, with its globals."""
+        self._own_memory.clear()
         while self._modules:
             self._call("cuModuleUnload", self._modules.popitem()[1])
 

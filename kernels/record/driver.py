@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from kopt_kb.errors import FindingError
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
+from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.wire import Wire
 
 __all__ = ["Device", "Driver", "DriverError", "Key", "scalar_type"]
@@ -88,6 +89,9 @@ class Driver(Protocol):
 
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
         """Return the kernel of a code object, allowed so much dynamic shared memory."""
+
+    def own_memory(self, code: bytes) -> tuple[OwnPlace, ...]:
+        """Return the memory that a loaded code object has of its own, with what it held at first."""
 
     def unload(self) -> None:
         """Unload every code object, with its globals."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from kopt_kb.kernels.record.model import (
     TensorMapArg,
     View,
 )
+from kopt_kb.kernels.record.own_memory import OwnPlace
 
 __all__ = ["GUARD_BYTES", "Left", "Replay"]
 
@@ -73,6 +74,7 @@ class Replay:
         self._guard: dict[str, bytes] = {}
         self._arena = 0
         self._kernels: list[Any] = []
+        self._own: list[tuple[OwnPlace, int]] = []
         self._launches: list[tuple[Launch, Any, list[Any], list[Any]]] = []
 
     def __enter__(self) -> Replay:
@@ -90,6 +92,10 @@ class Replay:
         if self._arena:
             self._driver.free(self._arena)
             self._arena = 0
+        while self._own:
+            image = self._own.pop()[1]
+            if image:
+                self._driver.free(image)
         self._base.clear()
         self._launches.clear()
 
@@ -141,6 +147,7 @@ class Replay:
             BadInput: An input is missing or has another size than the record's buffer.
             DriverError: A launch was refused, or failed.
         """
+        self.load()
         self.poison()
         self.write(inputs)
         self.steps()
@@ -150,7 +157,11 @@ class Replay:
         return Left(results, (*self.guard_faults(), *self.changed(inputs), *self.unclean()))
 
     def poison(self) -> None:
-        """Enqueue what buffers but inputs hold before a launch: poison, or zeros where the record needs them."""
+        """Enqueue what memory but inputs holds before a launch: poison, or zeros where the record needs them.
+
+        A code object's own memory is as it was when it was loaded: no launch finds what another left there.
+        """
+        self._as_at_first()
         for one in self._record.buffers:
             if one.role != "input":
                 self._driver.fill(self.place(one.name), b"\0" if one.role == "zeroed" else _POISON, one.size_bytes)
@@ -186,7 +197,7 @@ class Replay:
         return self._driver.read(self.place(one.name), one.size_bytes)
 
     def guard_faults(self) -> list[str]:
-        """Return which guard zones were written, and write those anew."""
+        """Return which guard zones, and copies of what code objects held, were written; write those anew."""
         faults = []
         for one in self._record.buffers:
             guard, behind = self._guard[one.name], self.place(one.name) + one.size_bytes
@@ -194,6 +205,10 @@ class Replay:
                 if self._driver.read(address, GUARD_BYTES) != guard:
                     faults.append(f"bytes {side} {one.name} were written")
                     self._driver.write(address, guard)
+        for own, image in self._own:
+            if image and self._driver.read(image, len(own.image)) != own.image:
+                faults.append("the judge's copy of a code object's own memory was written")
+                self._driver.write(image, own.image)
         return faults
 
     def changed(self, inputs: Mapping[str, bytes]) -> list[str]:
@@ -214,12 +229,31 @@ class Replay:
         """Return each launch with its kernel, loaded once, and its arguments, encoded once a place."""
         launches = self._record.launches
         if not self._kernels:
-            self._kernels = [self._driver.load(self._code(one.code), one.entry, one.shared_bytes) for one in launches]
+            codes = {one.code: self._code(one.code) for one in launches}
+            self._kernels = [self._driver.load(codes[one.code], one.entry, one.shared_bytes) for one in launches]
+            self._keep_images([place for code in codes.values() for place in self._driver.own_memory(code)])
         if not self._launches:
             for step, kernel in zip(launches, self._kernels, strict=True):
                 pairs = [self._argument(one) for one in step.arguments]
                 self._launches.append((step, kernel, [one for one, _ in pairs], [kind for _, kind in pairs]))
         return self._launches
+
+    def _keep_images(self, places: Sequence[OwnPlace]) -> None:
+        """Put what code objects' own memory held at first where it can be copied from behind a hold."""
+        for one in places:
+            image = 0
+            if any(one.image):
+                image = self._driver.allocate(len(one.image))
+                self._driver.write(image, one.image)
+            self._own.append((one, image))
+
+    def _as_at_first(self) -> None:
+        """Enqueue putting code objects' own memory back."""
+        for one, image in self._own:
+            if image:
+                self._driver.copy(one.address, image, len(one.image))
+            else:
+                self._driver.fill(one.address, b"\0", len(one.image))
 
     def _argument(self, one: TensorArg | ScalarArg | TensorMapArg | NullArg) -> tuple[Any, Any]:
         pointer = scalar_type("u64")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.cubin import read_cubin
+from kopt_kb.kernels.cuda.cubin import exported, read_cubin
 
 
 @pytest.mark.triton
@@ -53,3 +53,14 @@ def test_no_byte_of_a_header_ends_in_a_traceback(assembled: Callable[[str], byte
             read_cubin(code)
         except BadInput as error:
             assert error.error_code == "KB083"
+
+
+@pytest.mark.triton
+def test_variables_of_a_file_can_be_exported(assembled: Callable[[str], bytes]) -> None:
+    """Nothing else changes: one byte for each that was local."""
+    whole = assembled("sm_90")
+    changed = exported(whole)
+    assert read_cubin(changed) == read_cubin(whole)
+    differing = [(one, two) for one, two in zip(whole, changed, strict=True) if one != two]
+    assert differing == [(0x01, 0x11)]
+    assert exported(changed) == changed

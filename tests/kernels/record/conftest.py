@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
+from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.kernels.record.request import Answer, OpRequest, Request
 from kopt_kb.wire import canonical, read
 
@@ -68,6 +69,7 @@ class BytesDevice:
         self.memory: dict[int, bytearray] = {}
         self.kernels = kernels
         self.launched: list[tuple[str, list[Any]]] = []
+        self.own: tuple[OwnPlace, ...] = ()
         self.loaded = 0
         self._next = 1 << 20
 
@@ -102,6 +104,9 @@ class BytesDevice:
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
         self.loaded += 1
         return self.kernels[entry]
+
+    def own_memory(self, code: bytes) -> tuple[OwnPlace, ...]:
+        return self.own
 
     def tensor_map(self, one: TensorMapArg, address: int) -> Any:
         return ("map", address, one.box)

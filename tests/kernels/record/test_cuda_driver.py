@@ -16,6 +16,7 @@ from kopt_kb.kernels.record import cuda_driver, trusted
 from kopt_kb.kernels.record.cuda_driver import CudaDriver
 from kopt_kb.kernels.record.driver import DriverError, scalar_type
 from kopt_kb.kernels.record.model import Launch, TensorMapArg, View
+from kopt_kb.kernels.record.own_memory import OwnPlace
 
 LAUNCH = Launch("0" * 64, "k", (2, 3, 1), (64, 1, 1), (2, 1, 1), 100, (), True)
 
@@ -98,6 +99,8 @@ class _Library(ModuleType):
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[CudaDriver, _Library]]:
     """Makes a driver on a library of its own; calls of its start are forgotten."""
+    monkeypatch.setattr(cuda_driver, "own_places", lambda *_: ())
+    monkeypatch.setattr(cuda_driver, "exported", lambda code: code + b" exported")
     monkeypatch.setattr(cuda_driver, "Throttle", lambda _: _Any(reasons=lambda: ("power cap",)))
 
     def make(*parameters: int, refused: tuple[str, ...] = (), **answers: Any) -> tuple[CudaDriver, _Library]:
@@ -233,6 +236,29 @@ def test_code_objects_are_loaded_once_and_unloaded(start: Any) -> None:
     driver.unload()
     driver.unload()
     assert library.of("cuModuleUnload") == [("module",)]
+
+
+def test_own_memory_is_found_by_name_and_read_when_it_is_loaded(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once; what hides some is not loaded."""
+    driver, library = start(cuModuleGetGlobal=(4096, 3))
+    monkeypatch.setattr(cuda_driver, "own_places", lambda _, find: (find("count"),))
+    for _ in range(2):
+        driver.load(b"code", "k", 0)
+        assert driver.own_memory(b"code") == (OwnPlace(4096, bytes(range(3))),)
+    assert library.of("cuModuleGetGlobal") == [("module", b"count")]
+
+
+def test_a_variable_without_an_address_is_exported_or_refused(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One local to its file may need a name that others see; what has none then is not loaded."""
+    driver, library = start(cuModuleGetGlobal=(4096, 3))
+    monkeypatch.setattr(cuda_driver, "own_places", lambda _, find: (find("count"),))
+    library.refused.add("cuModuleGetGlobal")
+    with pytest.raises(DriverError, match="cuModuleGetGlobal"):
+        driver.load(b"more", "k", 0)
+    assert library.of("cuModuleLoadData")[-2:] == [(b"more",), (b"more exported",)]
+    assert library.of("cuModuleUnload") == [("module",), ("module",)]
+    with pytest.raises(KeyError):
+        driver.own_memory(b"more")
 
 
 def test_a_tensor_map_is_encoded_innermost_first(start: Any) -> None:

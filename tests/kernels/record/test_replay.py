@@ -23,6 +23,7 @@ from kopt_kb.kernels.record.model import (
     TensorMapArg,
     View,
 )
+from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.kernels.record.replay import GUARD_BYTES, Replay
 
 CODE = "0" * 64
@@ -49,6 +50,37 @@ BOTH = _launch(TensorArg(_view("x")), TensorArg(_view("out")))
 
 def _add_one(device: Any, _: Launch, values: list[Any]) -> None:
     device.write(values[1], bytes(one + 1 for one in device.read(values[0], 4)))
+
+
+def test_own_memory_of_a_code_object_is_put_back(device: Any) -> None:
+    """Zeros and what a table held; a kernel that writes the judge's copy of it is found out."""
+    used = device()
+    counter, table = used.allocate(4), used.allocate(2)
+    used.write(table, b"ab")
+    used.own = (OwnPlace(counter, bytes(4)), OwnPlace(table, b"ab"))
+    seen: list[bytes] = []
+
+    spoils: list[int] = []
+
+    def keeps(memory: Any, step: Launch, values: list[Any]) -> None:
+        seen.append(memory.read(counter, 4) + memory.read(table, 2))
+        memory.write(counter, b"\1\0\0\0")
+        memory.write(table, b"xy")
+        for place in spoils:
+            memory.write(place, b"zz")
+        _add_one(memory, step, values)
+
+    used.kernels["kernel"] = keeps
+    with Replay(_record(BOTH), lambda _: b"", used) as replay:
+        for _ in range(3):
+            assert not replay.run({"x": b"\1\2\3\4"}).touched
+        spoils += [base for base, held in used.memory.items() if bytes(held) == b"ab" and base != table]
+        touched = replay.run({"x": b"\1\2\3\4"}).touched
+        spoils.clear()
+        assert not replay.run({"x": b"\1\2\3\4"}).touched
+    assert seen == [b"\0\0\0\0ab"] * 5
+    assert touched == ("the judge's copy of a code object's own memory was written",)
+    assert set(used.memory) == {counter, table}
 
 
 def test_outputs_and_nothing_touched(device: Any) -> None:

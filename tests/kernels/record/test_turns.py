@@ -104,6 +104,20 @@ def test_what_is_between_launches_is_poison(lab: Any, fake: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("travel", ["ipc", "files"])
+def test_a_code_object_has_its_own_memory_as_at_first(lab: Any, fake: ModuleType, travel: str) -> None:
+    """A kernel that counts launches there, to rest after the second, finds no count but the first."""
+    fake.COUNTED.clear()
+    with lab.entry(_record("counts__us10"), travel=travel, slots=4) as entry:
+        for _ in range(2):
+            for number in range(4):
+                lab.put(entry, number, bytes([number] * 20))
+            entry.seal(range(4))
+            entry.turn(range(4))
+            assert [lab.got(entry, number)[0] for number in range(4)] == [1, 2, 3, 4]
+    assert fake.COUNTED == [0] * 8
+
+
+@pytest.mark.parametrize("travel", ["ipc", "files"])
 @pytest.mark.parametrize(
     ("behaviour", "faults"),
     [

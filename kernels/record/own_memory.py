@@ -1,0 +1,66 @@
+"""Memory that a loaded code object has of its own, `__device__` variables: found, so that it can be as at first again.
+
+What a kernel leaves there outlives its launch. A judge puts it back before each launch; what it can't find it refuses,
+since a kernel would have a place to count launches in, or to keep answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels.cuda.cubin import OwnMemory, read_cubin
+
+__all__ = ["MOST_OWN_BYTES", "OwnPlace", "own_places"]
+
+MOST_OWN_BYTES = 64 << 20
+"""More memory of its own is refused: it is written before every launch."""
+
+_GAP_BYTES = 256
+"""Bytes between two variables that their alignment explains."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPlace:
+    """Where such memory lies on the device, and what it held when it was loaded."""
+
+    address: int
+    image: bytes
+
+
+def own_places(code: bytes, find: Callable[[str], tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return address and size of all memory that a loaded code object has of its own.
+
+    Args:
+        code: The code object.
+        find: Address and size of a variable by its name in the file, as the driver says them.
+
+    Raises:
+        BadInput: It is no cubin, has too much, or has some that no variable's name leads to.
+    """
+    memory = read_cubin(code, "code object").memory
+    total = sum(len(one.image) for one in memory)
+    if total > MOST_OWN_BYTES:
+        raise _refusal(f"{total} bytes of its own, more than {MOST_OWN_BYTES}")
+    return tuple(place for one in memory for place in _places(one, find))
+
+
+def _places(one: OwnMemory, find: Callable[[str], tuple[int, int]]) -> list[tuple[int, int]]:
+    found, at = [], 0
+    for name, (offset, size) in sorted(one.symbols.items(), key=lambda item: item[1]):
+        address, held = find(name)
+        if offset - at >= _GAP_BYTES or held != size or offset + size > len(one.image):
+            raise _refusal(f"bytes in {one.section} that no variable's name leads to")
+        found.append((address - offset, address, size))
+        at = max(at, offset + size)
+    if len(one.image) - at >= _GAP_BYTES or not found:
+        raise _refusal(f"bytes in {one.section} that no variable's name leads to")
+    if len({base for base, _, _ in found}) == 1:
+        return [(found[0][0], len(one.image))]  # one piece: what lies between variables too
+    return [(address, size) for _, address, size in found]
+
+
+def _refusal(what: str) -> BadInput:
+    fix = "keep results and counters in tensors of the launch, zeroed where they have to be"
+    return BadInput(f"the code object has {what}", where="replay", fix=fix, code="KB455")
