@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -197,10 +198,18 @@ class Session:
             outcome = replace(outcome, outcome="lost", result=Unable(cut="the budget of the call was spent"))
         kept = {"printed": outcome.printed[-_KEPT_CHARS:], "result": plain(outcome.result)}
         blob = self.store.put(json.dumps(kept, sort_keys=True).encode())
-        self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob))
+        records = tuple(sorted(self._kept(outcome)))
+        self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob, records))
         if is_cut:
             raise BudgetSpentError
         return outcome
+
+    def _kept(self, outcome: Outcome) -> Iterator[str]:
+        """Keep the launch records that an answer rests on, with their code objects; yield the records' blobs."""
+        for record, *codes in outcome.records.values():
+            for code in codes:
+                self.store.put(code)
+            yield self.store.put(record)
 
     def snapshot(self, accepted: Round, sha: str, subject: str) -> str:
         """Show an accepted round in git, record the version, and check it out.

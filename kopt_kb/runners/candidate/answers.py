@@ -44,14 +44,26 @@ class Basis(Wire):
         records: Side and shape, such as `candidate 8192x4096` → sha256 of the launch record.
         seconds: What was done → seconds of wall time.
         isolation: What the makers of the records were held by; None: no record was made.
+        unkept: Side and shape → why the journal does not keep that record.
     """
 
-    WIRE: ClassVar = ("trust", "reason", "records", "seconds", "isolation?")
+    WIRE: ClassVar = ("trust", "reason", "records", "seconds", "isolation?", "unkept?=left_out")
     trust: Trust
     reason: str = ""
     records: Mapping[str, Sha256] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     isolation: Isolation | None = None
+    unkept: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> Mapping[str, str] | None:
+        """Records that are not kept, if there are any."""
+        return self.unkept or None
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """Read what is there: most answers keep all records."""
+        return document
 
 
 @dataclass(frozen=True, slots=True)

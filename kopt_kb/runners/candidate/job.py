@@ -161,6 +161,7 @@ class Outcome:
         wall_s: Seconds it took.
         printed: What it printed to stdout and stderr, its end if it was long.
         result: What it answered through its own channel; of a check that ended in its test, what was known by then.
+        records: sha256 of each launch record that the answer rests on → its bytes, then those of its code objects.
     """
 
     outcome: Ending
@@ -169,6 +170,7 @@ class Outcome:
     wall_s: float
     printed: str = ""
     result: Answer | None = None
+    records: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
 
 
 class Executor(Protocol):

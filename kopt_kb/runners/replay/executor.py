@@ -5,6 +5,7 @@ It answers the same jobs with the same types as the child executor, and says on 
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import statistics
@@ -38,7 +39,7 @@ from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Started
 from kopt_kb.runners.replay.judging import Judging
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.runners.replay.search import SearchTools, search_shape
-from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, digest_of
+from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, bytes_of
 
 __all__ = ["RecordExecutor"]
 
@@ -46,6 +47,8 @@ _MOST_LAUNCHES = 24
 """Launches of a side in a repeat: each has contents of its own, and a reference that is computed for them."""
 _SETTLING = 4
 """Launches of a side before the first repeat."""
+_KEPT_BYTES = 8 << 20
+"""Largest record, with its code objects, that a journal keeps."""
 _PACKAGES = ("cuda-bindings", "torch", "triton")
 
 
@@ -61,6 +64,8 @@ class _Work:
     ends_at: float
     seconds: dict[str, float] = field(default_factory=dict)
     records: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
+    unkept: dict[str, str] = field(default_factory=dict)
     isolation: Isolation | None = None
     printed: list[str] = field(default_factory=list)
 
@@ -80,7 +85,17 @@ class _Work:
     def basis(self) -> Basis:
         """Return on what the answer rests."""
         spent = {name: round(value, 3) for name, value in self.seconds.items()}
-        return Basis("replayed", "", self.records, spent, self.isolation)
+        return Basis("replayed", "", self.records, spent, self.isolation, self.unkept)
+
+    def rests_on(self, name: str, folder: Path) -> None:
+        """Note a record that the answer rests on; one that is not too large goes with the answer."""
+        data = bytes_of(folder)
+        self.records[name] = digest = hashlib.sha256(data[0]).hexdigest()
+        size = sum(map(len, data))
+        if size <= _KEPT_BYTES:
+            self.kept[digest] = data
+        else:
+            self.unkept[name] = f"{size} bytes with its code objects, at most {_KEPT_BYTES} are kept"
 
 
 class RecordExecutor:
@@ -143,7 +158,7 @@ class RecordExecutor:
             return Outcome("hang", None, None, time.monotonic() - begin, _text(work, str(error)))
         except KoptError as error:  # the reference or the device: what is wrong with a record is an answer
             return Outcome("lost", None, None, time.monotonic() - begin, _text(work, str(error)))
-        return Outcome("ok", 0, None, time.monotonic() - begin, _text(work, ""), answer)
+        return Outcome("ok", 0, None, time.monotonic() - begin, _text(work, ""), answer, work.kept)
 
     def _instead(self, job: Job, why: str) -> Outcome:
         """Return what the fallback says of a candidate that can't be replayed, if decisions may rest on that."""
@@ -290,7 +305,7 @@ class RecordExecutor:
             if one.record is not None:
                 if one.record.not_replayable:
                     raise _NotReplayableError(f"{shape}: {one.record.not_replayable}")
-                work.records[f"{side} {shape}"] = digest_of(one.folder)
+                work.rests_on(f"{side} {shape}", one.folder)
                 work.isolation = one.isolation
         return {side: {shape: made[side, shape] for shape in body.shapes} for side in sources}
 

@@ -13,13 +13,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kopt_kb.kernels.record.judge import RECORD
+from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.request import OpRequest, Request
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.wire import JsonMap, canonical
 
-__all__ = ["Asked", "Shelf", "Target", "digest_of"]
+__all__ = ["Asked", "Shelf", "Target", "bytes_of", "digest_of"]
 
 _GRACE_S, _POLL_S = 2.0, 0.5
 """Seconds that records have which are being made when their search is over, and between looks whether it is."""
@@ -149,6 +149,11 @@ class Shelf:
 def _left_s(ends_at: float) -> float | None:
     """Return the seconds until a moment, none for ever; 0 when it is over."""
     return None if math.isinf(ends_at) else max(ends_at - time.monotonic(), 0.0)
+
+
+def bytes_of(folder: Path) -> tuple[bytes, ...]:
+    """Return the bytes of a stored record, then those of its code objects by their names."""
+    return ((folder / RECORD).read_bytes(), *(one.read_bytes() for one in sorted((folder / OBJECTS).iterdir())))
 
 
 def digest_of(folder: Path) -> str:

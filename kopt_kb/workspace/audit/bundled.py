@@ -21,6 +21,7 @@ from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wire import WireError, parse, read
 from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.records import blob_findings, run_findings
 from kopt_kb.workspace.audit.sources import row_findings, set_by, target_findings
 from kopt_kb.workspace.bundle import STATEMENT, Statement, statement_of
@@ -115,7 +116,8 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
             return Bundled((Finding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
         found = [
             *row_findings(state, platform, ""), *target_findings(state, platform, ""), *blob_findings(events, store),
-            *run_findings(events, store), *set_by(state, ""), *_predicate_findings(folder, state, platform, statement),
+            *run_findings(events, store), *launch_findings(events, store), *set_by(state, ""),
+            *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip
         return Bundled(tuple(map(_in_journal, found)), events, len(state.specs))

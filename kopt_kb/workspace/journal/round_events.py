@@ -89,7 +89,17 @@ class RunStarted(EventData):
 
 @dataclass(frozen=True, slots=True)
 class RunFinished(EventData):
-    """How a run ended; `output` is the blob of what it printed."""
+    """How a run ended.
+
+    Attributes:
+        run: Its id.
+        outcome: The word.
+        exit: Exit status; null after a signal, and where no process ended.
+        signal: Signal that ended it.
+        wall_s: Seconds that it took.
+        output: Blob of what it printed and answered.
+        records: Blobs of the launch records that the answer rests on; their code objects are blobs too.
+    """
 
     kind: ClassVar[str] = "run_finished"
     run: Text
@@ -98,6 +108,7 @@ class RunFinished(EventData):
     signal: int | None
     wall_s: float
     output: Sha256 | None
+    records: tuple[Sha256, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,10 +38,11 @@ from kopt_kb.tuning.project import ProjectAdapter
 from kopt_kb.tuning.proposals import Answer, Proposal, View
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.wire import read
+from kopt_kb.wire import canonical, read
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.task import ProjectCapture, Task
 from kopt_kb.workspace.workspace import Workspace
+from tests.kopt_kb.runners.small_record import CODE, small_record
 
 MakeCampaign = Callable[..., Campaign]
 MakeWorkspace = Callable[..., Workspace]
@@ -186,6 +187,7 @@ class Replaying:
         profile: Report of a profile by entry, grid and block; None: there is no profiler.
         wrong: Costs of sources whose results are wrong.
         takes_s: Kind of job → seconds that it takes.
+        keeps: Whether launch records go with the answers.
     """
 
     name, simulated = "replay", False
@@ -196,6 +198,7 @@ class Replaying:
         self.asked: list[str] = []
         self.wrong: set[float] = set()
         self.takes_s: dict[str, float] = {}
+        self.keeps = True
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Return the answer at once, or after the seconds that its kind takes."""
@@ -211,7 +214,9 @@ class Replaying:
             "timing": self._timing,
             "evidence": self._profile,
         }
-        return Outcome("ok", 0, None, 0.1, "", kinds[job.kind](job))
+        records = self.records(job) if job.candidate else {}
+        kept = {hashlib.sha256(one).hexdigest(): (one, CODE) for one in records.values()}
+        return Outcome("ok", 0, None, 0.1, "", kinds[job.kind](job), kept if self.keeps else {})
 
     def close(self) -> None:
         """Keep nothing."""
@@ -224,8 +229,20 @@ class Replaying:
 
     def basis(self, job: Job) -> Basis:
         """Return the level, with a hash for each record."""
-        records = {f"candidate {shape}": hashlib.sha256(job.candidate).hexdigest() for shape in job.body.shapes}
+        records = {name: hashlib.sha256(one).hexdigest() for name, one in self.records(job).items()}
         return Basis(self.trust, "", records, {"record": 0.1})
+
+    @staticmethod
+    def records(job: Job) -> dict[str, bytes]:
+        """Return side and shape → a record of the side's source."""
+        sides = {"candidate": job.candidate} | ({"incumbent": job.incumbent} if job.incumbent else {})
+        return {
+            f"{side} {shape}": canonical(
+                small_record(label=shape, sources={"kernel.py": hashlib.sha256(source).hexdigest()}).to_json()
+            )
+            for side, source in sides.items()
+            for shape in job.body.shapes
+        }
 
     def _environment(self, _: Job) -> Environment:
         return Environment("Invented", "00", "13.0", {}, {})

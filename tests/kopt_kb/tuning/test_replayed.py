@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
+import tarfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from kopt_kb.kernels.record.judge import OBJECTS, RECORD, load_record, stored
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import Budget
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
+from kopt_kb.workspace.bundle import bundle
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
+from tests.kopt_kb.runners.small_record import CODE
 
 MakeReplayed = Callable[..., Campaign]
 
@@ -128,3 +134,31 @@ def test_a_hang_within_the_budget_is_the_candidates(replayed: MakeReplayed, repl
         executor.takes_s["check"] = 60.0
         assert campaign.run(Budget(seconds_s=60.0)).stop.reason == "exhausted"
         assert campaign.state().rounds[-1].decided.rule == "gate build"
+
+
+def test_records_are_kept_and_go_with_the_bundle(
+    replayed: MakeReplayed, replaying: Any, workspace: Workspace, registry: Registry, tmp_path: Path
+) -> None:
+    """With their code objects: a stranger can replay what was timed; a lost one is found at the run that names it."""
+    with replayed(replaying(), 2.0) as campaign:
+        campaign.run()
+        state = campaign.state()
+    ended = [run.finished for run in state.rounds[1].runs.values() if run.started.gate == "timing"]
+    (records,) = [one.records for one in ended if one is not None]
+    assert len(records) == 4  # two sides on two shapes
+    platform = registry.platform("T10")
+    bundle(workspace.layout, workspace.state(), platform, tmp_path / "norm.kbb")
+    assert audit(tmp_path / "norm.kbb").findings == ()
+    place = tmp_path / "record"
+    (place / OBJECTS).mkdir(parents=True)
+    with tarfile.open(tmp_path / "norm.kbb") as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    objects = tmp_path / "unpacked" / "objects"
+    shutil.copy(objects / records[0], place / RECORD)
+    (found,) = load_record(place).codes
+    shutil.copy(objects / found, place / OBJECTS)
+    record, code = stored(place)
+    assert code(record.launches[0].code) == CODE
+    lost = workspace.layout.objects / records[0]
+    lost.unlink()
+    assert {one.code for one in audit(workspace.layout.root, registry).findings} == {"object"}

@@ -141,6 +141,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "signal": 11,
         "wall_s": 0.5,
         "output": BLOB,
+        "records": [BLOB],
     },
     "gate_judged": {"candidate": "c1", "gate": "build", "result": "pass", "reason": "", "runs": ["r1"]},
     "measured": {

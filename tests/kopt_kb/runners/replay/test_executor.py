@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from kopt_kb.runners.candidate.job import Job, JobKind, Outcome, Request, RunLim
 from kopt_kb.runners.replay.executor import RecordExecutor
 from kopt_kb.runners.replay.makers import Makers
 from kopt_kb.runners.replay.shelf import Target
-from kopt_kb.wire import plain
+from kopt_kb.wire import parse, plain, read
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 Launcher = Callable[..., bytes]
@@ -89,6 +90,25 @@ def test_a_check_rests_on_records(executor: RecordExecutor, launcher: Launcher) 
     assert set(answer.basis.records) == {"candidate 1024", "candidate 4096"}
     assert set(answer.basis.seconds) == {"record", "check"}
     assert answer.basis.isolation is not None
+
+
+def test_records_go_with_the_answer(
+    executor: RecordExecutor, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under their hashes, with their code objects; one that is too large is left out, and the answer says so."""
+    outcome = ran(executor, "timing", launcher(512), incumbent=launcher(128))
+    assert isinstance(outcome.result, Timing) and outcome.result.basis is not None
+    assert set(outcome.records) == set(outcome.result.basis.records.values())
+    for digest, (record, *codes) in outcome.records.items():
+        assert hashlib.sha256(record).hexdigest() == digest
+        made = read(LaunchRecord, parse(record))
+        assert [hashlib.sha256(one).hexdigest() for one in codes] == sorted(made.codes)
+        assert made.sources["kernel.py"] in {hashlib.sha256(launcher(one)).hexdigest() for one in (128, 512)}
+    monkeypatch.setattr("kopt_kb.runners.replay.executor._KEPT_BYTES", 1000)
+    small = ran(executor, "check", launcher())
+    assert isinstance(small.result, Check) and small.result.basis is not None
+    assert small.records == {}
+    assert "at most 1000 are kept" in small.result.basis.unkept["candidate 1024"]
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ project_protected project_frozen level_chosen blocked stopped gap_accounted
 LATER = {
     ("environment_recorded", "product"): None, ("decided", "refutes"): (), ("measured", "trust"): "unstated",
     ("decided", "trust"): "unstated", ("profile_read", "name"): "",
+    ("run_finished", "records"): (),
     ("campaign_confirmed", "launch"): None, ("proposal_made", "risk"): "", ("proposal_made", "confirms"): (),
 }  # fmt: skip
 """Fields that journals of earlier programs lack → what they then are."""
