@@ -20,6 +20,7 @@ FOLDER = ROOT / "docs" / "schema"
 
 DOCUMENTS: dict[str, str] = {
     "audit": "workspace.audit.audit:AuditReport",
+    "audit_foreign": "workspace.foreign.audit:ForeignReport",
     "bench_ceilings": "kernels.ceilings:CeilingsRun",
     "bench_plan": "tuning.bench:BenchPlan",
     "bench_record": "runners.replay.contest:ContestResult",

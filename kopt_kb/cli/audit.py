@@ -3,6 +3,8 @@
 kb audit kernel_opt_norm
 kb audit kernel_opt_norm --anchor norm.kbb    the journal has to go on from where that bundle ended
 kb audit norm.kbb                             a file of kb tune bundle, on any machine
+kb audit logs/                                any other log: what each claimed round or speed-up lacks
+kb audit repo --rev branch --under agent --commits main..branch
 """
 
 from __future__ import annotations
@@ -11,24 +13,48 @@ import argparse
 import os
 from pathlib import Path
 
-from kopt_kb.cli.output import add_wiki, print_json
-from kopt_kb.errors import ExitCode
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, table
+from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import AuditReport, audit
 from kopt_kb.workspace.audit.bundled import is_bundle
+from kopt_kb.workspace.foreign.audit import ForeignReport, audit_foreign, is_foreign
+from kopt_kb.workspace.foreign.judge import State
 
 __all__ = ["add_arguments", "run"]
+
+_MARKS: dict[State, str] = {"present": "yes", "partial": "part", "missing": "no", "failed": "against"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("path", metavar="WORKSPACE", help="workspace folder, or a file of kb tune bundle")
+    parser.add_argument(
+        "path",
+        metavar="WORKSPACE",
+        help="workspace folder, a file of kb tune bundle, or a log of others: folder, file, git",
+    )
     parser.add_argument("--anchor", metavar="FILE", help="a bundle, or its statement.json, that was kept elsewhere")
+    parser.add_argument("--rev", metavar="REVISION", help="log of others: read this revision of the git repository")
+    parser.add_argument("--under", metavar="DIR", default="", help="log of others: only this folder of it")
+    parser.add_argument(
+        "--commits", metavar="RANGE", help="log of others: messages of these commits too, as main..branch"
+    )
+    parser.add_argument("--platform", metavar="NAME", help="log of others: what was measured (default: what it names)")
     add_wiki(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the findings; exit 1 when there are any."""
+    asked = next((name for name in ("rev", "under", "commits", "platform") if getattr(args, name)), None)
+    if is_foreign(Path(args.path)):
+        if args.anchor:
+            raise BadInput("--anchor is for workspaces and bundles", where=args.path, fix="leave it out", code="KB104")
+        return _foreign(args)
+    if asked is not None:
+        fix = "leave it out, or name a folder of logs"
+        raise BadInput(
+            f"--{asked} is for logs of others, this is a workspace or bundle", where=args.path, fix=fix, code="KB104"
+        )
     named = args.wiki or os.environ.get("KOPT_GPU_WIKI") or is_bundle(Path(args.path))
     report = audit(args.path, Registry.open(*args.wiki, use_cache=False) if named else None, args.anchor)
     if args.json:
@@ -38,9 +64,39 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.OK if report.clean else ExitCode.FINDING
 
 
+def _foreign(args: argparse.Namespace) -> int:
+    report = audit_foreign(
+        args.path, open_registry(args), rev=args.rev, under=args.under, commits=args.commits, platform=args.platform
+    )
+    if args.json:
+        print_json(report)
+    else:
+        print(render_foreign(report))
+    return ExitCode.OK if report.clean else ExitCode.FINDING
+
+
 def render(report: AuditReport) -> str:
     """Return the report as text for people."""
     lines = [str(one) for one in report.findings]
     lines += [f"note: {one}" for one in report.notes]
     verdict = "clean" if report.clean else f"{len(report.findings)} finding(s)"
     return "\n".join([*lines, f"{report.path}: {report.checked} cited values read again: {verdict}"])
+
+
+def render_foreign(report: ForeignReport) -> str:
+    """Return the audit of a foreign log as text: a line a claim, contradictions, what was not understood, the sum."""
+    head = ["claim", "decided", "says", "correct", "paired", "noise", "roof", "source"]
+    rows = [
+        [f"{one.file}:{one.line} {one.label}", one.decision, one.says[:40] or "-",
+         *(_MARKS[aspect.state] for aspect in one.aspects.values())]
+        for one in report.claims
+    ]  # fmt: skip
+    told = [one for one in report.findings if one.code != "unproven"]
+    lines = [table([head, *rows]), "", *(printable(str(one)) for one in told)]
+    lines += [f"note: {printable(str(one))}" for one in (*report.notes, *report.unread)]
+    sums = ", ".join(f"{name} {states['present']}" for name, states in report.evidence.items())
+    at = f" at {report.commit[:12]}" if report.commit else ""
+    unproven = len(report.findings) - len(told)
+    verdict = "clean" if report.clean else f"{unproven} unproven, {len(told)} contradiction(s)"
+    claims = f"{report.checked} claim(s), of which with {sums}"
+    return "\n".join([*lines, f"{printable(report.path)}{at}: {claims}: {verdict}"])

@@ -23,6 +23,7 @@ _SETTINGS = {
     "gc.auto": "0",
     "maintenance.auto": "false",
     "log.showSignature": "false",
+    "protocol.allow": "never",
     "fastimport.unpackLimit": "10000",
 }
 
@@ -36,14 +37,14 @@ class GitError(BadInput):
 class Git:
     """The git program bound to the repository of one folder.
 
-    `GIT_DIR` is always that folder's own `.git`, so that no repository around it can be changed by
-    accident; variables and settings of the caller don't reach git.
+    `GIT_DIR` is always that folder's own `.git`, or `git_dir` where one is given, so that no repository around it can
+    be changed by accident; variables and settings of the caller don't reach git, and git reaches no network.
 
     Raises:
         MissingTool: git is not on the search path.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, git_dir: Path | None = None) -> None:
         program = shutil.which("git")
         if program is None:
             raise MissingTool(
@@ -51,6 +52,7 @@ class Git:
             )
         self._program = program
         self._root = root.resolve()
+        self._git_dir = git_dir or self._root / ".git"
 
     def run(self, *arguments: str, feed: bytes = b"") -> bytes:
         """The command's standard output.
@@ -93,7 +95,7 @@ class Git:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         return {
             **kept,
-            "GIT_DIR": str(self._root / ".git"),
+            "GIT_DIR": str(self._git_dir),
             "GIT_WORK_TREE": str(self._root),
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_SYSTEM": os.devnull,
@@ -104,6 +106,7 @@ class Git:
             "GIT_COMMITTER_NAME": "kopt-kb",
             "GIT_COMMITTER_EMAIL": "kopt-kb@localhost",
             "GIT_TERMINAL_PROMPT": "0",
+            "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_ATTR_NOSYSTEM": "1",
             "LC_ALL": "C",

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[int, list[str]]] = {
     "roofline_unknown": (4, ["roofline", "--platform", "T10", "--op", "gemm", "--shape", "64x64x64", "--dtype", "bf16"]),
     "init": (0, ["init", "norm", "--platform", "T10", "--framework", "Triton", "--kernel-demo", "DEMO", "--shape", "8192x4096", "--dtype", "bf16"]),
     "audit": (0, ["audit", "kernel_opt_norm"]),
+    "audit_foreign": (1, ["audit", "LOG", "--platform", "T10"]),
 }  # fmt: skip
 
 
@@ -42,6 +43,18 @@ T10,memory_bandwidth,2.0,TB/s,
 T10,memory_bandwidth,4.0,TB/s,
 T10,peak_compute,102.4,TFLOPS,dtype=bf16; engine=matrix; sparsity=dense
 T10,peak_compute,989,TFLOPS,
+"""
+
+
+LOG = """# Trend
+
+| Round | Status | Description | TFLOPS | score | Check | commit |
+|---|---|---|---|---|---|---|
+| 1 | BASELINE | as it was | 30 | 1.00 | PASS | - |
+| 3 | ACCEPTED | wider tiles | 900000 | 1.25 | FAIL | 1b7646a6 |
+
+## Round 2
+score: R1 1.02 → R2 1.10, all 4/4 shapes pass, median of 3
 """
 
 
@@ -70,7 +83,10 @@ def test_json_is_the_frozen_one(
     demo.write_text('OP = "rms_norm"\n')
     table = tmp_path / "table.csv"
     table.write_text(FOREIGN)
-    places = {"ROOT": str(wiki_root), "DEMO": str(demo), "TABLE": str(table)}
+    log = tmp_path / "logs"
+    log.mkdir()
+    (log / "performance_trend.md").write_text(LOG)
+    places = {"LOG": "logs", "ROOT": str(wiki_root), "DEMO": str(demo), "TABLE": str(table)}
     if name == "audit":
         assert main([places.get(word, word) for word in COMMANDS["init"][1]]) == 0
         capsys.readouterr()

@@ -1,0 +1,96 @@
+"""The audit of logs of others, as a whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.foreign.audit import FOREIGN_CODES, audit_foreign, is_foreign
+
+PROVEN = """# Round 1
+
+All 4/4 shapes pass allclose against the float64 reference. Sides were timed in ABBA quads, spread ± 0.3 %.
+speedup = 1.20x, 61 % of peak as in https://example.org/sheet; source: `kernel.py`.
+"""
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    """A campaign with a manifest, a baseline, a proven round with its source, a round without anything, and logs."""
+    root = tmp_path / "camp"
+    for name, text in {
+        "manifest.yaml": 'performance_target: "score >= 0.95"\n',
+        "rounds/round-1/summary.md": PROVEN,
+        "rounds/round-1/kernel_snapshot/kernel.py": "x = 1\n",
+        "rounds/round-2/summary.md": "# Round 2\nspeedup = 1.30x\n",
+        "rounds/round-2/bench.csv": "label,Check,ms_std,ratio\na,FAIL,0.1,1.3\n",
+        "tips.md": "A speedup needs patience.\n",
+    }.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def test_each_claim_says_what_it_lacks(campaign: Path, wiki_root: Path) -> None:
+    """The proven round lacks nothing; the other fails its check in the table beside it."""
+    report = audit_foreign(campaign, Registry.open(wiki_root))
+    first, second = report.claims
+    assert {aspect.state for aspect in first.aspects.values()} == {"present"}
+    assert first.snapshot.where == "rounds/round-1/kernel_snapshot/kernel.py"
+    assert {name: one.state for name, one in second.aspects.items()} == {
+        "correctness": "failed", "timing": "missing", "noise": "present", "roof": "partial", "snapshot": "missing",
+    }  # fmt: skip
+    assert second.correctness.where == "rounds/round-2/bench.csv:2"
+    assert second.roof.where == "manifest.yaml:1"
+    (finding,) = (one for one in report.findings if one.code == "unproven")
+    assert finding.message == "round 2 (unstated): correctness failed, timing missing, roof partial, snapshot missing"
+    assert report.evidence["correctness"] == {"present": 1, "partial": 0, "missing": 0, "failed": 1}
+    assert [one.file for one in report.unread] == ["tips.md"]
+    assert not report.clean
+
+
+def test_a_log_that_proves_everything_is_clean(campaign: Path, wiki_root: Path) -> None:
+    """Nothing is found where nothing is wrong."""
+    report = audit_foreign(campaign / "rounds" / "round-1", Registry.open(wiki_root))
+    assert [one.code for one in report.findings] in ([], ["unproven"])
+    for path in (campaign / "rounds" / "round-2").iterdir():
+        path.unlink()
+    assert audit_foreign(campaign, Registry.open(wiki_root)).clean
+
+
+def test_codes_are_named(campaign: Path, wiki_root: Path) -> None:
+    """Every finding has one of the list, so has the document."""
+    body = audit_foreign(campaign, Registry.open(wiki_root)).to_json()
+    assert {one["code"] for one in body["findings"]} <= set(FOREIGN_CODES)  # type: ignore[index,union-attr,call-overload]
+    assert json.loads(json.dumps(body))["checked"] == 2
+
+
+@pytest.mark.parametrize("text", ["", "nothing of the kind\n", "\x1b[31m|||\n|-|\n"])
+def test_what_claims_nothing_is_refused(tmp_path: Path, wiki_root: Path, text: str) -> None:
+    """Never clean because nothing was understood."""
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "a.md").write_text(text)
+    with pytest.raises(BadInput, match="neither a workspace"):
+        audit_foreign(tmp_path / "log", Registry.open(wiki_root))
+
+
+def test_one_file_is_a_log(tmp_path: Path, wiki_root: Path) -> None:
+    """As people hand it over."""
+    path = tmp_path / "results.tsv"
+    path.write_text("experiment\tspeedup\tcorrectness\n1\t1.2\tPASS\n")
+    assert audit_foreign(path, Registry.open(wiki_root)).claims[0].file == "results.tsv"
+
+
+def test_what_is_foreign(tmp_path: Path) -> None:
+    """A workspace is not, nor is its journal, nor a damaged one."""
+    (tmp_path / "ws" / "objects").mkdir(parents=True)
+    (tmp_path / "ws" / "journal.jsonl").write_text("")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "b.kbb").write_bytes(b"\x1f\x8b")
+    found = {name: is_foreign(tmp_path / name) for name in ("ws", "ws/journal.jsonl", "logs", "b.kbb", "none")}
+    assert found == {"ws": False, "ws/journal.jsonl": False, "logs": True, "b.kbb": False, "none": False}
