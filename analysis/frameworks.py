@@ -15,6 +15,7 @@ __all__ = [
     "framework_named",
     "functions_of",
     "kernels_of",
+    "marks_of",
     "missing",
 ]
 
@@ -92,12 +93,13 @@ def kernels_of(source: bytes, framework: Framework) -> tuple[str, ...]:
 def _kernels(tree: ast.Module, framework: Framework) -> tuple[str, ...]:
     names = aliases(tree)
     functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
-    return tuple(dict.fromkeys(one.name for one in functions if _is_marked(one, framework, names)))
+    return tuple(dict.fromkeys(one.name for one in functions if framework.mark in marks_of(one, names)))
 
 
-def _is_marked(function: ast.FunctionDef, framework: Framework, names: Mapping[str, str]) -> bool:
-    marks = (one.func if isinstance(one, ast.Call) else one for one in function.decorator_list)
-    return any(dotted_name(one, names) == framework.mark for one in marks)
+def marks_of(function: ast.FunctionDef, names: Mapping[str, str]) -> set[str]:
+    """Return the dotted names of a function's decorators, called or not."""
+    marks = (mark.func if isinstance(mark, ast.Call) else mark for mark in function.decorator_list)
+    return {dotted_name(mark, names) for mark in marks}
 
 
 def missing(source: bytes, framework: Framework) -> str:

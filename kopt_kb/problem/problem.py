@@ -46,8 +46,9 @@ class Problem(Wire):
         *,
         options: Mapping[str, object] | None = None,
         tolerance: Tolerance | None = None,
+        is_counted: bool = False,
     ) -> Problem:
-        """Return a checked problem; every shape must have countable work.
+        """Return a checked problem; every shape must have countable work, which was found before if `is_counted`.
 
         Raises:
             BadInput: As `work`, or no shape, or one shape twice.
@@ -63,8 +64,8 @@ class Problem(Wire):
                 raise BadInput(f"shape {format_shape(one)} is given twice", fix="give each shape once", code="KB091")
         values = found.read_options(options or {})
         problem = Problem(found.id, dims, dtype_of(dtype).name, tolerance or tolerance_of(dtype), values.items)
-        for one in dims:
-            problem.work(one)
+        for shape in () if is_counted else dims:
+            problem.work(shape)
         return problem
 
     def work(self, shape: Shape) -> Work:
@@ -97,7 +98,7 @@ class Problem(Wire):
 
 
 def recorded_problem(document: Mapping[str, object]) -> Problem:
-    """Return the problem of a stored document that may hold more, with all that `Problem.of` checks.
+    """Return the problem of a stored document that may hold more; its work was counted when it was stored.
 
     Raises:
         WireError: A member is missing or of the wrong kind.
@@ -105,7 +106,8 @@ def recorded_problem(document: Mapping[str, object]) -> Problem:
     """
     members = {name: plain(document[name]) for name in _MEMBERS if name in document}
     found = read(Problem, members, where="problem")
-    return Problem.of(found.op, found.shapes, found.dtype, options=dict(found.options), tolerance=found.tolerance)
+    options = dict(found.options)
+    return Problem.of(found.op, found.shapes, found.dtype, options=options, tolerance=found.tolerance, is_counted=True)
 
 
 @lru_cache(maxsize=4096)

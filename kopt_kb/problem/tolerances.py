@@ -47,28 +47,29 @@ class Tolerance(Wire):
         return {**kept, "rel_l2_err": document["max_rel_err"]}
 
 
-def _limits(rel: str, element: str, reason: str) -> Tolerance:
-    return Tolerance(Fraction(rel), Fraction(element), reason)
-
-
 _BLOCK = "operands carry 2 to 3 significant bits with block scales; the reference uses the same rounded operands"
 
+_LIMITS = {
+    "fp64": ("1e-12", "1e-11", "unit roundoff 2^-53; sums of 10^4 terms lose about two digits more"),
+    "fp32": ("1e-5", "1e-4", "unit roundoff 2^-24; order of summation and fast exp cost a digit or two"),
+    "tf32": ("1e-3", "1e-2", "operands rounded to 11 significant bits before the multiply"),
+    "fp16": ("2e-3", "1e-2", "unit roundoff 2^-11 for the stored result; accumulation in fp32"),
+    "bf16": ("1e-2", "5e-2", "unit roundoff 2^-8 for the stored result; accumulation in fp32"),
+    "fp8": ("5e-2", "2e-1", "results of 3 or 4 significant bits, or fp8 operands rounded along the way"),
+    "fp6": ("1e-1", "5e-1", _BLOCK),
+    "fp4": ("1e-1", "5e-1", _BLOCK),
+    "mxfp8": ("5e-2", "2e-1", "fp8 operands with shared scales of 32 elements"),
+    "mxfp6": ("1e-1", "5e-1", _BLOCK),
+    "mxfp4": ("1e-1", "5e-1", _BLOCK),
+    "nvfp4": ("1e-1", "5e-1", _BLOCK),
+    "int32": ("1e-12", "1e-12", "integers are exact: the limit only leaves room for the float64 reference"),
+    "int8": ("1e-12", "1e-12", "integers are exact: the limit only leaves room for the float64 reference"),
+    "int4": ("1e-12", "1e-12", "integers are exact: the limit only leaves room for the float64 reference"),
+}
+"""Storage type → relative error, error of an element, and why."""
+
 TOLERANCES: dict[str, Tolerance] = {
-    "fp64": _limits("1e-12", "1e-11", "unit roundoff 2^-53; sums of 10^4 terms lose about two digits more"),
-    "fp32": _limits("1e-5", "1e-4", "unit roundoff 2^-24; order of summation and fast exp cost a digit or two"),
-    "tf32": _limits("1e-3", "1e-2", "operands rounded to 11 significant bits before the multiply"),
-    "fp16": _limits("2e-3", "1e-2", "unit roundoff 2^-11 for the stored result; accumulation in fp32"),
-    "bf16": _limits("1e-2", "5e-2", "unit roundoff 2^-8 for the stored result; accumulation in fp32"),
-    "fp8": _limits("5e-2", "2e-1", "results of 3 or 4 significant bits, or fp8 operands rounded along the way"),
-    "fp6": _limits("1e-1", "5e-1", _BLOCK),
-    "fp4": _limits("1e-1", "5e-1", _BLOCK),
-    "mxfp8": _limits("5e-2", "2e-1", "fp8 operands with shared scales of 32 elements"),
-    "mxfp6": _limits("1e-1", "5e-1", _BLOCK),
-    "mxfp4": _limits("1e-1", "5e-1", _BLOCK),
-    "nvfp4": _limits("1e-1", "5e-1", _BLOCK),
-    "int32": _limits("1e-12", "1e-12", "integers are exact: the limit only leaves room for the float64 reference"),
-    "int8": _limits("1e-12", "1e-12", "integers are exact: the limit only leaves room for the float64 reference"),
-    "int4": _limits("1e-12", "1e-12", "integers are exact: the limit only leaves room for the float64 reference"),
+    dtype: Tolerance(Fraction(rel), Fraction(element), reason) for dtype, (rel, element, reason) in _LIMITS.items()
 }
 
 

@@ -56,11 +56,6 @@ def _scaled(symbol: str, dimension: str, prefixes: str, *, base: bool = True) ->
     return found
 
 
-def _small_seconds() -> dict[str, Unit]:
-    powers = {"s": 0, "ms": 3, "us": 6, "ns": 9}
-    return {name: Unit(name, "s", Fraction(1, 10**power)) for name, power in powers.items()}
-
-
 UNITS: dict[str, Unit] = {
     **_scaled("FLOPS", "op/s", "GTP", base=False),
     **_scaled("OPS", "op/s", "GTP", base=False),
@@ -73,7 +68,7 @@ UNITS: dict[str, Unit] = {
     **_scaled("OP", "op", "GTP"),
     **_scaled("Hz", "Hz", "kMG"),
     **_scaled("bit/s", "bit/s", "MGT"),
-    **_small_seconds(),
+    **{name: Unit(name, "s", Fraction(1, 10**n)) for name, n in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))},
     "op/clk": Unit("op/clk", "op/clk", Fraction(1)),
     "B/clk": Unit("B/clk", "B/clk", Fraction(1)),
     "FLOP/B": Unit("FLOP/B", "op/B", Fraction(1)),

@@ -6,9 +6,10 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import prod
 
-from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Sample, Search, Timing, Trust, Unable
+from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Sample, Timing, Trust, Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.candidate.search import run_search
 from kopt_kb.runners.source_config import configs_of, structure_of
@@ -37,7 +38,7 @@ class SimulatorExecutor:
             "environment": _environment,
             "check": _check,
             "timing": _timing,
-            "search": _search,
+            "search": lambda job: run_search(job.body, partial(_time_s, job.candidate)),
         }
         if job.kind not in answers:
             return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"the simulator has no {job.kind}"))
@@ -63,13 +64,6 @@ def _timing(job: Job) -> Timing:
         for shape in job.body.shapes
     }
     return Timing(shapes)
-
-
-def _search(job: Job) -> Search:
-    def evaluate(shape: str, config: Mapping[str, object]) -> float:
-        return _time_s(job.candidate, shape, config)
-
-    return run_search(job.body, evaluate)
 
 
 def _time_s(source: bytes, shape: str, config: Mapping[str, object] | None) -> float:

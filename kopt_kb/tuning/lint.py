@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kopt_kb.analysis.frameworks import FRAMEWORKS, aliases, dotted_name, framework_named, missing
+from kopt_kb.analysis.frameworks import FRAMEWORKS, aliases, dotted_name, framework_named, marks_of, missing
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wire import Wire
 
@@ -76,7 +76,9 @@ def lint_source(source: bytes, *, standalone: bool = True, framework: str = "") 
     except (SyntaxError, ValueError) as error:
         return (LintFinding(getattr(error, "lineno", None) or 1, "is not valid Python"),)
     names = _aliases(tree)
-    kernels = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_kernel(node, names)}
+    kernels = {
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and marks_of(node, names) & _MARKS
+    }
     findings = {finding for finding in _imports(tree) if standalone or finding.what != _NEIGHBOUR}
     for node in _timed(tree, kernels):
         findings.update(_node(node, names))
@@ -95,12 +97,6 @@ def _aliases(tree: ast.Module) -> dict[str, str]:
             if dotted and dotted.split(".")[0] in {"torch", "importlib", "functools"}:
                 names[node.targets[0].id] = dotted
     return names
-
-
-def _is_kernel(node: ast.FunctionDef, names: dict[str, str]) -> bool:
-    decorators = (decorator.func if isinstance(decorator, ast.Call) else decorator for decorator in node.decorator_list)
-    dotted = [dotted_name(decorator, names) for decorator in decorators]
-    return any(name in _MARKS for name in dotted)
 
 
 def _timed(tree: ast.Module, kernels: set[str]) -> Iterator[ast.AST]:

@@ -61,9 +61,14 @@ class Fold:
             state.seq, state.head, state.times[event.seq] = event.seq, event.zh, event.t
             if isinstance(data, setup.NoteAdded) and data.by.startswith(LOOP):
                 data = self._typed(state, event.seq, data)
-            taken = _TAKEN.get(type(data))
-            if taken is not None:
-                taken(state, event, data)
+            kind = type(data)
+            if kind in _TAKEN:
+                _TAKEN[kind](state, event, data)
+            elif kind in _OF_ROUND:
+                number, field = _OF_ROUND[kind]
+                _change(state, getattr(data, number), event.t, **{field: data})
+            elif kind in _OF_STATE:
+                setattr(state, _OF_STATE[kind], data)
 
     def _typed(self, state: WorkspaceState, seq: int, note: setup.NoteAdded) -> EventData:
         """Return what a note of the loop stands for; one that can't be read stays a note, and the state says so."""
@@ -163,22 +168,6 @@ def _tips(state: WorkspaceState, event: Event, data: campaign.TipsRead) -> None:
         _say(state, Entry(event.seq, event.t, "tip", "", LOOP, data.text.strip()))
 
 
-def _protected(state: WorkspaceState, _: Event, data: campaign.ProjectProtected) -> None:
-    state.protected = data
-
-
-def _frozen(state: WorkspaceState, _: Event, data: campaign.ProjectFrozen) -> None:
-    state.frozen = data
-
-
-def _stopped(state: WorkspaceState, _: Event, data: campaign.Stopped) -> None:
-    state.stopped = data
-
-
-def _blocked(state: WorkspaceState, _: Event, data: campaign.Blocked) -> None:
-    state.blocked = data
-
-
 # ---- rounds --------------------------------------------------------------------------------------
 
 
@@ -186,11 +175,8 @@ def _change(state: WorkspaceState, number: int, t: str, **fields: Any) -> None:
     """Replace a round by one with these fields; one that no event named before begins at `t`."""
     made = replace(state.attempts.get(number) or Round(number, t), **fields)
     attempts = {**state.attempts, number: made}
-    state.attempts = attempts if number in state.attempts or number > max(state.attempts) else _ordered(attempts)
-
-
-def _ordered(attempts: Mapping[int, Round]) -> dict[int, Round]:
-    return dict(sorted(attempts.items()))
+    in_order = number in state.attempts or number > max(state.attempts)
+    state.attempts = attempts if in_order else dict(sorted(attempts.items()))
 
 
 def _now(state: WorkspaceState) -> Round:
@@ -211,10 +197,6 @@ def _round(state: WorkspaceState, event: Event, data: events.RoundStarted) -> No
 
 def _proposal(state: WorkspaceState, event: Event, data: campaign.ProposalMade) -> None:
     _change(state, data.round, event.t, proposal=data, proposal_seq=event.seq)
-
-
-def _hypothesis(state: WorkspaceState, event: Event, data: events.HypothesisStated) -> None:
-    _change(state, data.round, event.t, hypothesis=data)
 
 
 def _level(state: WorkspaceState, event: Event, data: campaign.LevelChosen) -> None:
@@ -299,10 +281,6 @@ def _decided(state: WorkspaceState, event: Event, data: events.Decided) -> None:
             _change(state, number, event.t, refuted_by=data.round)
 
 
-def _snapshot(state: WorkspaceState, event: Event, data: events.SnapshotTaken) -> None:
-    _change(state, data.version, event.t, snapshot=data)
-
-
 # ---- words ---------------------------------------------------------------------------------------
 
 
@@ -336,15 +314,25 @@ _TAKEN: Mapping[type[EventData], Callable[[WorkspaceState, Event, Any], None]] =
     setup.BenchStarted: _bench, setup.NoiseMeasured: _noise, setup.ProfileRead: _profile,
     setup.FileAdopted: _adopted, setup.NoteAdded: _note, setup.MemoryNoted: _noted,
     campaign.CampaignConfirmed: _confirmed, campaign.TipsRead: _tips, campaign.ProposalMade: _proposal,
-    campaign.ProjectProtected: _protected, campaign.ProjectFrozen: _frozen, campaign.LevelChosen: _level,
-    campaign.Stopped: _stopped, campaign.Blocked: _blocked,
-    events.RoundStarted: _round, events.HypothesisStated: _hypothesis, events.CandidateSubmitted: _candidate,
+    campaign.LevelChosen: _level,
+    events.RoundStarted: _round, events.CandidateSubmitted: _candidate,
     events.RunStarted: _run_started, events.RunFinished: _run_finished, events.GateJudged: _judged,
-    events.Measured: _measured, events.Decided: _decided, events.SnapshotTaken: _snapshot,
+    events.Measured: _measured, events.Decided: _decided,
     events.MemoryMasked: _masked, events.MemoryUnmasked: _unmasked,
     insight.GapAccounted: _gap,
 }  # fmt: skip
 """What each kind of event changes; a resumed campaign changes nothing, nor does what a newer version wrote."""
+
+_OF_ROUND: Mapping[type[EventData], tuple[str, str]] = {
+    events.HypothesisStated: ("round", "hypothesis"), events.SnapshotTaken: ("version", "snapshot"),
+}  # fmt: skip
+"""Events that a round keeps as they are: where they say which round, and the round's field."""
+
+_OF_STATE: Mapping[type[EventData], str] = {
+    campaign.ProjectProtected: "protected", campaign.ProjectFrozen: "frozen", campaign.Stopped: "stopped",
+    campaign.Blocked: "blocked",
+}  # fmt: skip
+"""Events that the state keeps as they are, the last of each."""
 
 
 _KNOWN: dict[Path, Fold] = {}

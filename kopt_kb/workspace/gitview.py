@@ -128,7 +128,9 @@ def commit_event(
     tip = git.text("rev-parse", "--verify", "--quiet", "HEAD", missing="")
     shown = _commit_showing(git, head) if tip else ""
     parent = git.text("rev-parse", "--verify", "--quiet", f"{shown}^", missing="") if shown else tip
-    made = _import(git, event, _message(subject, head), files, parent, identity or Identity.of(event))
+    first = " ".join(subject.split()) or f"Event {head.seq}"
+    message = f"{first}\n\n{TRAILER}: {head.seq}:{head.zh}\n"
+    made = _import(git, event, message, files, parent, identity or Identity.of(event))
     if shown and made != shown:
         raise GitError(
             f"commit {shown[:12]} shows event {event.seq} with other contents",
@@ -160,11 +162,6 @@ def _commit_showing(git: Git, head: Head) -> str:
     return git.text("rev-list", "--max-count=1", "--fixed-strings", f"--grep={pattern}", "HEAD")
 
 
-def _message(subject: str, head: Head) -> str:
-    first = " ".join(subject.split()) or f"Event {head.seq}"
-    return f"{first}\n\n{TRAILER}: {head.seq}:{head.zh}\n"
-
-
 def _import(
     git: Git,
     event: Event,
@@ -193,19 +190,16 @@ def _import(
 
 
 def _change(path: str, content: bytes | None) -> bytes:
-    name = _checked(path).encode()
-    if content is None:
-        return b"D %s\n" % name
-    return b"M 100644 inline %s\ndata %d\n%s\n" % (name, len(content), content)
-
-
-def _checked(path: str) -> str:
+    """Return the command that changes a path; raises `GitError` for one that is not below the folder."""
     pure = PurePosixPath(path)
     parts = {part.lower() for part in pure.parts}
     outside = pure.is_absolute() or ".." in parts or ".git" in parts or str(pure) != path or not parts
     if outside or path.startswith('"') or any(ord(char) < 32 for char in path):
         raise GitError(f"{path!r} can't be committed", where="files", fix="name a path below the workspace")
-    return path
+    name = path.encode()
+    if content is None:
+        return b"D %s\n" % name
+    return b"M 100644 inline %s\ndata %d\n%s\n" % (name, len(content), content)
 
 
 def _update_index(git: Git, paths: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline
 from kopt_kb.errors import BadInput
@@ -105,7 +106,7 @@ def _binding_engine(roof: RecordedRoofline) -> RecordedCeiling | None:
     """Return the documented compute roof that limits the work, else the lowest."""
     engines = [(per_s, one) for one in roof.ceilings if one.is_engine and (per_s := one.per_s("documented"))]
     named = [one for _, one in engines if one.name == roof.limiter]
-    lowest = min(engines, key=lambda known: known[0], default=None)
+    lowest = min(engines, key=itemgetter(0), default=None)
     return named[0] if named else lowest[1] if lowest is not None else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput
@@ -76,8 +76,9 @@ def parse_blocks(text: bytes, where: str) -> tuple[Block, ...]:
     """
     blocks: dict[str, Block] = {}
     current: _Open | None = None
-    for number, offset, line in _lines(text):
-        place = f"{where}:{number}"
+    end = 0
+    for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", text), start=1):
+        place, offset, end = f"{where}:{number}", end, end + len(line)
         marker = _MARKER.match(line)
         if b"\r" in line and (marker or current):
             raise BlockError("a rendered block has CRLF line ends", where=place, fix="save the file with LF")
@@ -92,13 +93,6 @@ def parse_blocks(text: bytes, where: str) -> tuple[Block, ...]:
     if current:
         raise BlockError(f"block {current.name} has no end marker", where=f"{where}:{current.line}")
     return tuple(blocks.values())
-
-
-def _lines(text: bytes) -> Iterator[tuple[int, int, bytes]]:
-    offset = 0
-    for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", text), start=1):
-        yield number, offset, line
-        offset += len(line)
 
 
 def _begin(line: bytes, number: int, offset: int, current: _Open | None, place: str) -> _Open:

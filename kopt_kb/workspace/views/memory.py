@@ -57,6 +57,7 @@ def iteration_of(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Ite
     change = compared.throughput_change_pct if compared is not None else None
     reason = state.masked.get(attempt.number, "")
     references = of_kind(model.Reference, words)
+    made = tuple(_experiment(state, attempt, one, at) for at, one in enumerate(attempt.candidates.values(), 1))
     return Iteration(
         version=f"v{attempt.number}",
         round=f"round-{attempt.number + 1}",
@@ -73,7 +74,7 @@ def iteration_of(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Ite
             model.ProfileEvidence(one.tool, one.report, one.kernel, one.code, tuple(map(_shown, one.evidence)))
             for one in attempt.profiles
         ),
-        experience=_experience(state, attempt),
+        experience=model.Experience(len(made), sum(bool(one.evidence) for one in made), made),
         correctness=_correctness(state, chosen, blob),
         isa_metric_progress=_isa(state, attempt),
         search_log=(*searched(attempt, change), *of_kind(model.SearchEntry, words)),
@@ -131,9 +132,9 @@ def judged_rates(state: WorkspaceState, attempt: Round) -> tuple[ShapeRate, ...]
 def _performance(state: WorkspaceState, attempt: Round, rates: tuple[ShapeRate, ...]) -> model.Performance:
     own = attempt.own_records
     wanted = set(state.problem.shape_names)
-    whole = wanted <= own.keys()
+    mean_s = geometric_mean(own[shape].median_s for shape in wanted) if wanted <= own.keys() else None
     return model.Performance(
-        latency_us=short(_microseconds(geometric_mean(own[shape].median_s for shape in wanted))) if whole else None,
+        latency_us=short(mean_s * 1e6) if mean_s is not None else None,
         latency_us_by_shape=_by_shape(rates, lambda one: one.record.median_s * 1e6),
         tflops=_over(rates, "flops_per_s", 1e-12),
         bandwidth_gbps=_over(rates, "bytes_per_s", 1e-9),
@@ -154,10 +155,6 @@ def _record(one: Measured) -> model.Record:
 def _stated(trust: Trust) -> Trust | None:
     """Return a level of trust; nothing where the event does not say one, as in files that were written before."""
     return None if trust == "unstated" else trust
-
-
-def _microseconds(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds * 1e6
 
 
 def _by_shape(rates: tuple[ShapeRate, ...], value: Callable[[ShapeRate], float | None]) -> dict[str, float]:
@@ -252,13 +249,7 @@ def _check(run: Run | None, blob: BlobReader) -> Check:
     return answer if isinstance(answer, Check) else Check()
 
 
-def _experience(state: WorkspaceState, attempt: Round) -> model.Experience:
-    claim = attempt.hypothesis.claim if attempt.hypothesis else ""
-    made = [_experiment(state, attempt, one, at, claim) for at, one in enumerate(attempt.candidates.values(), 1)]
-    return model.Experience(len(made), sum(bool(one.evidence) for one in made), tuple(made))
-
-
-def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int, claim: str) -> model.Experiment:
+def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int) -> model.Experiment:
     decision: model.ExperimentEnd = "open"
     if attempt.decided is not None:
         is_winner = attempt.chosen is one
@@ -267,7 +258,7 @@ def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int, 
     return model.Experiment(
         index=at,
         name=one.name,
-        hypothesis=claim,
+        hypothesis=attempt.hypothesis.claim if attempt.hypothesis else "",
         change=json.dumps(params, sort_keys=True),
         evidence=tuple(record.id for record in attempt.measured.values() if record.candidate == one.name),
         result=_quality(state, one).result,

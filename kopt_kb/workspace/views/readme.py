@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 
 from kopt_kb.analysis.isa.targets import IsaTarget, isa_targets
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
-from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
-from kopt_kb.workspace.journal.setup_events import AGGREGATE, CitationRef, SpecRow
+from kopt_kb.workspace.journal.setup_events import AGGREGATE
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.views.blocks import render_block
+from kopt_kb.workspace.views.words import citation, spec_line
 
 __all__ = ["BLOCKS", "gap_lines", "isa_goals", "new_readme", "render_blocks"]
 
@@ -38,114 +37,96 @@ BLOCKS: dict[str, str] = {
 """Block name → section heading, in the order of the README; Additional Notes stand between and belong to people."""
 
 
-def _citation(reference: CitationRef) -> str:
-    return f"<gpu-wiki>/{reference.path}:L{reference.line}"
-
-
-def _spec_line(row: SpecRow) -> str:
-    value = " ".join(filter(None, (row.value, row.unit)))
-    return f"- {row.key}: {value} <- {_citation(row.citation)}"
-
-
-def _bullets(pairs: Iterable[tuple[str, object]]) -> str:
-    return "\n".join(f"- {name}: {value or TBD}" for name, value in pairs)
-
-
-def _target(state: WorkspaceState) -> str:
-    task, problem = state.task, state.problem
-    return _bullets(
-        [
-            ("platform", state.created.platform),
-            ("arch", f"{task.arch} ({task.target})"),
-            ("framework", _framework(state)),
-            ("dtype", problem.dtype),
-            ("kernel type", problem.op),
-        ]
-    )
-
-
-def _framework(state: WorkspaceState) -> str:
-    return state.task.framework or ("none" if state.route == "roofline" else "")
-
-
-def _execution(_: WorkspaceState) -> str:
-    return _bullets([("execution_mode", "local"), ("local_gpu", "the device the measurements name")])
-
-
-def _reference(state: WorkspaceState) -> str:
-    task = state.task
-    own = _REFERENCES[state.route] if task.project is None else f"the test command of {task.project.file}"
-    return task.reference or own
-
-
-def _inputs(state: WorkspaceState) -> str:
-    problem = state.problem
-    tolerance = problem.tolerance
-    options = ", ".join(f"{name}={value}" for name, value in problem.options) or "none"
-    limits = f"relative error <= {format_exact(tolerance.rel_l2_err)}, SNR >= {tolerance.snr_db} dB"
-    return _bullets(
-        [
-            ("kernel_demo", _demo(state)),
-            ("shapes", ", ".join(format_shape(shape) for shape in problem.shapes)),
-            ("options", options),
-            ("reference", _reference(state)),
-            ("correctness threshold", f"{limits} ({tolerance.reason})"),
-        ]
-    )
-
-
-def _latency_text(state: WorkspaceState) -> str:
-    if state.task.project is not None:
-        return "what the project's own benchmark prints"
-    return (
-        "the median of single calls, each timed by device events after the caches were overwritten, incumbent and "
-        "candidate in turns; of repeats the lower median stands"
-    )
-
-
-def _demo(state: WorkspaceState) -> str:
-    if state.created.kernel is None:
-        return "none"
-    return f"{state.task.kernel_demo} (copied to kernel.py, sha256 {state.created.kernel})"
-
+_PLAIN = {
+    "target": """\
+- platform: {platform}
+- arch: {architecture}
+- framework: {framework}
+- dtype: {dtype}
+- kernel type: {op}""",
+    "execution": """\
+- execution_mode: local
+- local_gpu: the device the measurements name""",
+    "inputs": """\
+- kernel_demo: {demo}
+- shapes: {shapes}
+- options: {options}
+- reference: {reference}
+- correctness threshold: {limits}""",
+    "hard-constraints": """\
+- Bottlenecks are found by profiling with {profiler}; timing never names a bottleneck.
+- Latency is {latency}; Stop Conditions are judged by it alone.
+- Every hardware value used here stands under Hardware Spec or in the current plan, with its citation.
+- Targets change only through `kb workspace set`, with a reason and an author.
+- One hypothesis a round; correctness before time; every accepted round is a snapshot.
+- Knowledge base: {wiki}
+- Reference project: {reference_project}""",
+    "tools": """\
+- `kb audit .` reads every cited value again and recomputes the targets
+- `kb lookup PLATFORM METRIC` prints a value with its source
+- `kb profile read FILE` reads an ncu or rocprof report
+- `kb roofline` recomputes intensity, roofs and targets""",
+    "task-context": """\
+- platform: {platform}
+- arch: {arch}
+- framework: {framework}
+{route}- dtype: {dtype}
+- shapes: {shapes}
+- correctness_threshold: {threshold}
+- stop_condition: every condition under Stop Conditions, or its aggregate, as the policy says
+- reference_project: {reference_project}
+- created: {created}""",
+}
+"""Blocks of words and single values."""
 
 _REFERENCES = {
     "kernel": "the reference in kernel.py",
     "pytorch": "the reference in the PyTorch logic that kernel.py starts as",
     "roofline": "none: nothing is run",
 }
+_CLOCKS = {
+    False: "the median of single calls, each timed by device events after the caches were overwritten, incumbent and "
+    "candidate in turns; of repeats the lower median stands",
+    True: "what the project's own benchmark prints",
+}
+"""Is it a project → what latency is."""
 
 
-def _constraints(state: WorkspaceState) -> str:
-    profiler = "ncu" if state.task.vendor == "NVIDIA" else "rocprofv3"
-    return "\n".join(
-        [
-            f"- Bottlenecks are found by profiling with {profiler}; timing never names a bottleneck.",
-            f"- Latency is {_latency_text(state)}; Stop Conditions are judged by it alone.",
-            "- Every hardware value used here stands under Hardware Spec or in the current plan, with its citation.",
-            "- Targets change only through `kb workspace set`, with a reason and an author.",
-            "- One hypothesis a round; correctness before time; every accepted round is a snapshot.",
-            f"- Knowledge base: {state.created.wiki.root}",
-            f"- Reference project: {state.task.reference_project or 'none'}",
-        ]
-    )
-
-
-def _tools(_: WorkspaceState) -> str:
-    return "\n".join(
-        [
-            "- `kb audit .` reads every cited value again and recomputes the targets",
-            "- `kb lookup PLATFORM METRIC` prints a value with its source",
-            "- `kb profile read FILE` reads an ncu or rocprof report",
-            "- `kb roofline` recomputes intensity, roofs and targets",
-        ]
-    )
+def _values(state: WorkspaceState) -> dict[str, str]:
+    """Return the values that the plain blocks name; what nobody said is TBD."""
+    task, problem, created = state.task, state.problem, state.created
+    error = format_exact(problem.tolerance.rel_l2_err)
+    project = task.project
+    own = _REFERENCES[state.route] if project is None else f"the test command of {project.file}"
+    demo = f"{task.kernel_demo} (copied to kernel.py, sha256 {created.kernel})" if created.kernel else "none"
+    stated = {
+        "platform": created.platform,
+        "architecture": f"{task.arch} ({task.target})",
+        "arch": task.arch,
+        "framework": task.framework or ("none" if state.route == "roofline" else ""),
+        "dtype": problem.dtype,
+        "op": problem.op,
+        "demo": demo,
+        "shapes": ", ".join(problem.shape_names),
+        "options": ", ".join(f"{name}={value}" for name, value in problem.options) or "none",
+        "reference": task.reference or own,
+        "limits": f"relative error <= {error}, SNR >= {problem.tolerance.snr_db} dB ({problem.tolerance.reason})",
+        "threshold": error,
+        "reference_project": task.reference_project or "none",
+        "created": f"{state.times[1]}, kopt-kb {created.versions.get('kopt-kb', '')}",
+    }
+    return {name: value or TBD for name, value in stated.items()} | {
+        "profiler": "ncu" if task.vendor == "NVIDIA" else "rocprofv3",
+        "latency": _CLOCKS[project is not None],
+        "wiki": created.wiki.root,
+        "route": f"- route: {route_text(state.route)}\n" if task.route is not None else "",
+    }
 
 
 def _hardware(state: WorkspaceState) -> str:
-    lines = [_spec_line(row) for row in state.specs.values()]
+    lines = [f"- {spec_line(row)}" for row in state.specs.values()]
     for row in state.unknown.values():
-        where = f" <- {_citation(row.citation)}" if row.citation else ""
+        where = f" <- {citation(row.citation)}" if row.citation else ""
         lines.append(f"- {row.key}: UNKNOWN (gpu-wiki not found){where}")
         if row.placeholder:
             lines.append(f"  - PLACEHOLDER {row.placeholder}: the user's stand-in, no part of any target")
@@ -258,25 +239,6 @@ def _stop(state: WorkspaceState) -> str:
     )  # fmt: skip
 
 
-def _task(state: WorkspaceState) -> str:
-    task, problem = state.task, state.problem
-    shapes = ", ".join(format_shape(shape) for shape in problem.shapes)
-    return _bullets(
-        [
-            ("platform", state.created.platform),
-            ("arch", task.arch),
-            ("framework", _framework(state)),
-            *([("route", route_text(state.route))] if task.route is not None else []),
-            ("dtype", problem.dtype),
-            ("shapes", shapes),
-            ("correctness_threshold", format_exact(problem.tolerance.rel_l2_err)),
-            ("stop_condition", "every condition under Stop Conditions, or its aggregate, as the policy says"),
-            ("reference_project", task.reference_project or "none"),
-            ("created", f"{state.times[1]}, kopt-kb {state.created.versions.get('kopt-kb', '')}"),
-        ]
-    )
-
-
 def isa_goals(state: WorkspaceState) -> tuple[IsaTarget, ...]:
     """Return the ISA targets; matrix instructions are a goal only where the work has operations of that engine."""
     has_matrix = any(flop.engine == "matrix" for one in state.rooflines for flop in one.work.flops)
@@ -284,26 +246,18 @@ def isa_goals(state: WorkspaceState) -> tuple[IsaTarget, ...]:
 
 
 def _isa(state: WorkspaceState) -> str:
-    return "\n".join(f"- {one.text}: {one.reason}" for one in isa_goals(state)) or TBD
+    return "\n".join(f"- {goal.text}: {goal.reason}" for goal in isa_goals(state)) or TBD
 
 
-_RENDER = {
-    "target": _target,
-    "execution": _execution,
-    "inputs": _inputs,
-    "hard-constraints": _constraints,
-    "tools": _tools,
-    "hardware-spec": _hardware,
-    "roofline": _roofline,
-    "stop-conditions": _stop,
-    "task-context": _task,
-    "isa-targets": _isa,
-}
+_OWN = {"hardware-spec": _hardware, "roofline": _roofline, "stop-conditions": _stop, "isa-targets": _isa}
 
 
 def render_blocks(state: WorkspaceState) -> dict[str, str]:
     """Return the body of every block of the README, from the state alone."""
-    return {name: render(state) for name, render in _RENDER.items()}
+    values = _values(state)
+    plain = {name: text.format_map(values) for name, text in _PLAIN.items()}
+    own = {name: render(state) for name, render in _OWN.items()}
+    return {name: plain.get(name) or own[name] for name in BLOCKS}
 
 
 def new_readme(state: WorkspaceState, notes: str) -> bytes:

@@ -15,16 +15,14 @@ from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import latest_view, open_journal
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
-from kopt_kb.workspace.journal.disk import read_regular, sweep
+from kopt_kb.workspace.journal.disk import sweep
 from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
 from kopt_kb.workspace.journal.round_events import MemoryMasked
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
 from kopt_kb.workspace.views.files import write_blocks, write_file
 from kopt_kb.workspace.views.memory import memory_files
-from kopt_kb.workspace.views.profiles import write_reports
 from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.views.reports import baseline_report, optimize_log, round_summaries
 from kopt_kb.workspace.views.trend import performance_trend
@@ -210,15 +208,16 @@ def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], wait
     store, root = ObjectStore(layout.objects), layout.root
     texts = texts_of(state, store.get)
     _check_order(layout, texts)
-    _check_blocks(root, texts)
     untouched = {f"memory/v{number}.json" for number in waiting}
-    done = {
-        path: write_file(root, path, text, texts.head, store)
-        for path, text in texts.files.items()
-        if path not in untouched
-    }
-    done |= {path: write_blocks(root / path, bodies, store) for path, bodies in texts.blocks.items()}
-    done |= write_reports(root, state, store)
+    # First the file whose markers people can break: where they are broken nothing is written.
+    done = {path: write_blocks(root / path, bodies, store) for path, bodies in texts.blocks.items()}
+    for path, text in texts.files.items():
+        if path not in untouched:
+            done[path] = write_file(root, path, text, texts.head, store)
+    if any(attempt.profiles for attempt in state.rounds):
+        from kopt_kb.workspace.views.profiles import write_reports
+
+        done |= write_reports(root, state, store)
     return RenderReport(
         texts.head,
         tuple(path for path, one in done.items() if one.changed),
@@ -240,17 +239,3 @@ def _check_order(layout: Layout, texts: Texts) -> None:
         fix="restore the journal, or delete the rendered file",
         code="KB314",
     )
-
-
-def _check_blocks(root: Path, texts: Texts) -> None:
-    """Raise before anything is written when a file with blocks is missing or its markers are broken."""
-    for path, bodies in texts.blocks.items():
-        try:
-            data = read_regular(root / path)
-        except OSError as error:
-            raise BlockError(
-                f"can't be read: {error.strerror or error}", where=str(root / path), code="KB111"
-            ) from error
-        if data is None:
-            raise BlockError("the file is missing", where=str(root / path), fix="restore it from git", code="KB110")
-        replace_blocks(data, bodies, str(root / path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 from kopt_kb import wire
 from kopt_kb.quantity.units import format_exact
@@ -23,6 +24,7 @@ from kopt_kb.workspace.views.words import (
     percent,
     plain,
     quoted,
+    spec_line,
     spoken,
 )
 
@@ -121,9 +123,10 @@ def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     problem = state.problem
     lines = ["# Baseline report", ""]
     kernel = memory.kernel.blob or state.created.kernel
+    what = "kernel.py" if state.task.project is None else "editable files of the project"
     lines += bullets(
         [
-            f"kernel: {_what(state)}, sha256 {kernel}",
+            f"kernel: {what}, sha256 {kernel}",
             f"problem: {problem.op}, {problem.dtype}, {', '.join(memory.problem.shapes)}",
             f"platform: {state.created.platform}",
             f"tolerance: relative error <= {format_exact(problem.tolerance.rel_l2_err)} ({problem.tolerance.reason})",
@@ -145,13 +148,9 @@ def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     if noise:
         lines += ["## Noise", "", *table(["Shape", "n", "Median (us)", "Smallest gain that counts (%)"], noise)]
     lines += ["## Hardware values used", ""]
-    lines += bullets(_specs(state), "none is registered")
+    lines += bullets(map(spec_line, state.specs.values()), "none is registered")
     lines += ["## Notes", "", *_notes(attempt, blob)]
     return {"baseline_report.md": _finish(lines)}
-
-
-def _what(state: WorkspaceState) -> str:
-    return "kernel.py" if state.task.project is None else "editable files of the project"
 
 
 def _stage_one(state: WorkspaceState, baseline: Round) -> list[str]:
@@ -170,14 +169,6 @@ def _errors(memory: Iteration) -> list[str]:
         return []
     rows = [(shape, figure(error)) for shape, error in found.items()]
     return ["## Correctness", "", *table(["Shape", "Largest relative error"], rows)]
-
-
-def _specs(state: WorkspaceState) -> list[str]:
-    found = []
-    for row in state.specs.values():
-        value = f"{row.value} {row.unit}".rstrip()
-        found.append(f"{row.key}: {value} <- <gpu-wiki>/{row.citation.path}:L{row.citation.line}")
-    return found
 
 
 def round_summaries(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
@@ -211,7 +202,9 @@ def _summary(state: WorkspaceState, attempt: Round, blob: BlobReader) -> str:
         level = attempt.decided.trust if attempt.decided is not None else "unstated"
         trust = "" if level == "unstated" else f"; trust: {level}"
         lines += [f"{memory.decision.policy}: {_code(memory.decision.rule)}; rests on {rests}{trust}.", ""]
-    lines += ["## Attribution", "", *_attribution(memory), *_gap(state, attempt)]
+    profiles = [f"{one.tool_used}: {one.bottleneck_type}, report {one.report[:12]}" for one in memory.profile_evidence]
+    told = bullets(profiles, "no profile of this kernel: times say that it changed, not why")
+    lines += ["## Attribution", "", *told, *_gap(state, attempt)]
     lines += ["## Next direction", ""]
     lines += bullets(
         f"{one.direction}: {one.rationale}" if one.rationale else one.direction for one in memory.open_directions
@@ -232,17 +225,12 @@ def _aggregate(memory: Iteration) -> list[str]:
     return bullets(found)
 
 
-def _attribution(memory: Iteration) -> list[str]:
-    found = [f"{one.tool_used}: {one.bottleneck_type}, report {one.report[:12]}" for one in memory.profile_evidence]
-    return bullets(found, "no profile of this kernel: times say that it changed, not why")
-
-
 def _gap(state: WorkspaceState, attempt: Round) -> list[str]:
     """Return where the time above the roofs goes, one list a shape; nothing where nobody accounted for it."""
     lines = []
     for gap in state.gaps_of(attempt).values():
         head, *parts = gap.text().splitlines()
-        lines += [head, "", *bullets(one.strip() for one in parts)]
+        lines += [head, "", *bullets(part.strip() for part in parts)]
     return lines
 
 
@@ -287,7 +275,9 @@ def optimize_log(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     failed = [one for one in seen if one.status in _FAILED and one.optimization is not None]
     lines += ["## Verified Ineffective Directions", ""]
     lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, state) for one in failed))
-    lines += ["## Totals", "", *_totals(seen)]
+    counts = Counter(STATUS[memory.status] for memory in seen)
+    words = [word for word in dict.fromkeys(STATUS.values()) if counts[word] or word != STATUS["refuted"]]
+    lines += ["## Totals", "", *bullets(f"{word}: {counts[word]}" for word in words)]
     return {"logs/optimize.md": _finish(lines)}
 
 
@@ -333,8 +323,3 @@ def _cause(one: Iteration, state: WorkspaceState) -> str:
     wanted = {"FAIL", "TIMEOUT_FAIL"} if one.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
     gates = [f"{gate.gate}: {gate.reason}" for gate in one.quality_gate.gates if gate.result in wanted]
     return "; ".join(gates) or (one.decision.rule if one.decision else "")
-
-
-def _totals(seen: list[Iteration]) -> list[str]:
-    counts = {status: sum(STATUS[one.status] == status for one in seen) for status in dict.fromkeys(STATUS.values())}
-    return bullets(f"{status}: {count}" for status, count in counts.items() if count or status != STATUS["refuted"])

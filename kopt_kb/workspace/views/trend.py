@@ -24,16 +24,11 @@ STATUS = {
 """Status of an attempt → the word printed."""
 
 
-def _is_whole_step(state: WorkspaceState) -> bool:
-    return bool(dict(state.problem.options).get("step") == "forward_backward")
-
-
-def _passes(state: WorkspaceState, mean: str, peak: str) -> tuple[str, str, str, str]:
+def _passes(state: WorkspaceState, mean: str, peak: str, *, whole_step: bool) -> tuple[str, str, str, str]:
     """Return the cells of forward and backward: a problem that counts a whole step knows neither by itself."""
-    options = dict(state.problem.options)
-    if _is_whole_step(state):
+    if whole_step:
         return "-", "-", "-", "-"
-    return ("-", "-", mean, peak) if options.get("backward", False) else (mean, peak, "-", "-")
+    return ("-", "-", mean, peak) if dict(state.problem.options).get("backward", False) else (mean, peak, "-", "-")
 
 
 def _tflops(state: WorkspaceState, attempt: Round) -> tuple[float | None, float | None]:
@@ -77,15 +72,14 @@ def _row(state: WorkspaceState, attempt: Round) -> tuple[str, ...]:
         return (name, "MASKED", *["-"] * 8)
     mean, peak = (figure(one) for one in _tflops(state, attempt))
     claim = attempt.hypothesis.claim if attempt.hypothesis else ("nothing changed" if not attempt.number else "-")
-    passes = _passes(state, mean, peak)
-    status = STATUS[attempt.status]
+    whole_step = dict(state.problem.options).get("step") == "forward_backward"
     return (
         name,
-        status,
+        STATUS[attempt.status],
         claim,
-        *passes,
+        *_passes(state, mean, peak, whole_step=whole_step),
         mean,
-        _against(state, attempt, whole_step=_is_whole_step(state)),
+        _against(state, attempt, whole_step=whole_step),
         _finding(attempt),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow
 from kopt_kb.workspace.rounds import Entry, Round
 from kopt_kb.workspace.views.memory_model import MemoryFileError, Note, Pitfall, SearchEntry, Words, read_entry
 
@@ -12,12 +13,14 @@ __all__ = [
     "BlobReader",
     "blob_text",
     "bullets",
+    "citation",
     "figure",
     "free_text",
     "of_kind",
     "percent",
     "plain",
     "quoted",
+    "spec_line",
     "spoken",
 ]
 
@@ -78,6 +81,16 @@ def figure(value: float | None, digits: int = 4) -> str:
 def percent(value: float | None) -> str:
     """Return a signed percentage with three decimals, `-` for none."""
     return "-" if value is None else f"{value:+.3f}%"
+
+
+def citation(reference: CitationRef) -> str:
+    """Return the line of the wiki that a value was read from."""
+    return f"<gpu-wiki>/{reference.path}:L{reference.line}"
+
+
+def spec_line(row: SpecRow) -> str:
+    """Return a registered hardware value with its citation."""
+    return f"{row.key}: {f'{row.value} {row.unit}'.strip()} <- {citation(row.citation)}"
 
 
 def bullets(items: Iterable[object], none: str = "none") -> list[str]:
