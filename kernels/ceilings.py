@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeAlias
 
 from kopt_kb.errors import FindingError, MissingTool
+from kopt_kb.kernels.idle import CacheRecord, LaunchRecord, cache_records, launch_records
 from kopt_kb.kernels.timing import measure, summarise
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.process import Limits, run
@@ -13,8 +15,8 @@ from kopt_kb.process import environment as child_environment
 from kopt_kb.wire import Text, Wire
 
 __all__ = [
-    "FOOTPRINTS", "GEMM_SHAPES", "CeilingsRun", "Environment", "ProductRecord", "StreamRecord", "bandwidth_records",
-    "compute_records", "environment", "require_gpu",
+    "FOOTPRINTS", "GEMM_SHAPES", "AnyRecord", "CeilingsRun", "Environment", "ProductRecord", "StreamRecord",
+    "bandwidth_records", "compute_records", "environment", "require_gpu", "run_records",
 ]  # fmt: skip
 
 FOOTPRINTS = tuple(1 << power for power in (23, 24, 25, 26, 27, 28, 29, 30, 32, 33))
@@ -94,15 +96,40 @@ class ProductRecord(Wire):
         return f"{self.dtype} {self.engine} {self.shape}"
 
 
+AnyRecord: TypeAlias = StreamRecord | ProductRecord | CacheRecord | LaunchRecord
+
+
 @dataclass(frozen=True, slots=True)
 class CeilingsRun(Wire):
-    """A run of `kb bench bandwidth` or `kb bench ceilings`, with the environment before and after."""
+    """A run of `kb bench bandwidth` or `kb bench ceilings`, with the environment before and after.
 
+    Attributes:
+        environment_after: Empty while the run goes on.
+        cached: None when not measured, as `launches`.
+    """
+
+    WIRE: ClassVar = (
+        "command", "environment", "bandwidth", "compute", "environment_after", "cached?", "launches?",
+    )  # fmt: skip
     command: Text
     environment: Environment
     bandwidth: tuple[StreamRecord, ...]
     compute: tuple[ProductRecord, ...]
     environment_after: Environment
+    cached: tuple[CacheRecord, ...] | None = None
+    launches: tuple[LaunchRecord, ...] | None = None
+
+    def plus(self, record: AnyRecord) -> CeilingsRun:
+        """Return this run with one more record."""
+        match record:
+            case StreamRecord():
+                return replace(self, bandwidth=(*self.bandwidth, record))
+            case ProductRecord():
+                return replace(self, compute=(*self.compute, record))
+            case CacheRecord():
+                return replace(self, cached=(*(self.cached or ()), record))
+            case LaunchRecord():
+                return replace(self, launches=(*(self.launches or ()), record))
 
 
 def require_gpu() -> None:
@@ -230,3 +257,13 @@ def compute_records(dtypes: Iterable[str] = tuple(GEMM_TYPES), *, rounds: int = 
                 flops / timed.median_s,
             )  # fmt: skip
             torch.cuda.empty_cache()
+
+
+def run_records(action: str, *, rounds: int = 50) -> Iterator[AnyRecord]:
+    """Yield the records of `kb bench bandwidth` or `kb bench ceilings`, what is quick first."""
+    environment()
+    if action == "ceilings":
+        yield from launch_records()
+        yield from cache_records()
+        yield from compute_records()
+    yield from bandwidth_records(("copy", "read", "write", "triad"), rounds=rounds)

@@ -1,7 +1,7 @@
 """Measure ceilings on the GPU of this machine, and a workspace's kernel against its Stop Conditions.
 
 kb bench bandwidth                    streams over footprints
-kb bench ceilings --record run.json   streams and matrix products, kept as a record
+kb bench ceilings --record run.json   launches, cached reads, matrix products and streams, kept as a record
 kb bench page run.json --platform H200_SXM --wiki DIR   write a record into a wiki
 kb bench kernel kernel_opt_norm       check and time kernel.py now, judge its Stop Conditions
 kb bench utilization kernel_opt_norm  judge the records that are there against every roof
@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from kopt_kb.cli import bench_record
 from kopt_kb.cli.bench_workspace import ACTIONS, add_actions, run_action
@@ -26,17 +26,18 @@ from kopt_kb.files import read_json
 from kopt_kb.wire import WireError, read
 
 if TYPE_CHECKING:
-    from kopt_kb.kernels.ceilings import CeilingsRun, ProductRecord, StreamRecord
+    from kopt_kb.kernels.ceilings import AnyRecord, CeilingsRun
 
 __all__ = ["add_arguments", "run"]
-
-_Record = TypeVar("_Record", "StreamRecord", "ProductRecord")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for name, text in (("bandwidth", "copy, read, write, triad"), ("ceilings", "bandwidth and matrix products")):
+    for name, text in (
+        ("bandwidth", "copy, read, write, triad"),
+        ("ceilings", "bandwidth, cached reads, matrix products and launches of nothing"),
+    ):
         one = actions.add_parser(name, help=text, allow_abbrev=False)
         one.add_argument("--record", metavar="FILE", help="also write the record there; never overwrites")
         one.add_argument("--rounds", metavar="N", type=int, default=50, help="timed runs of each (default 50)")
@@ -70,12 +71,13 @@ def _measure(args: argparse.Namespace) -> int:
         raise BadInput(
             "the record exists already", where=str(target), fix="name a new file; nothing is overwritten", code="KB113"
         )
-    before = ceilings.environment()
-    streams = _progress(ceilings.bandwidth_records(("copy", "read", "write", "triad"), rounds=args.rounds))
-    products = _progress(ceilings.compute_records()) if args.action == "ceilings" else ()
-    made = ceilings.CeilingsRun(f"kb bench {args.action}", before, streams, products, ceilings.environment())
-    if target is not None:
-        target.write_text(json.dumps(made.to_json(), indent=1) + "\n", encoding="utf-8")
+    made = ceilings.CeilingsRun(f"kb bench {args.action}", ceilings.environment(), (), (), {})
+    for record in ceilings.run_records(args.action, rounds=args.rounds):
+        made = made.plus(record)
+        _keep(made, target)
+        print(f"kb: {record.label} {_rate(record)}".rstrip(), file=sys.stderr)
+    made = replace(made, environment_after=ceilings.environment())
+    _keep(made, target)
     if args.json:
         print_json(made)
     else:
@@ -83,24 +85,28 @@ def _measure(args: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _progress(records: Iterator[_Record]) -> tuple[_Record, ...]:
-    kept = []
-    for record in records:
-        print(f"kb: {record.label} {record.rate_per_s / 1e12:.3f} T/s", file=sys.stderr)
-        kept.append(record)
-    return tuple(kept)
+def _keep(run: CeilingsRun, target: Path | None) -> None:
+    """Write the run as far as it is: a run that is cut short leaves what it measured."""
+    if target is not None:
+        part = target.with_name(f".{target.name}.part")
+        part.write_text(json.dumps(run.to_json(), indent=1) + "\n", encoding="utf-8")
+        part.replace(target)
 
 
 def render(run: CeilingsRun) -> str:
     """Return the run as a table for people."""
+    records: tuple[AnyRecord, ...] = (*(run.launches or ()), *(run.cached or ()), *run.bandwidth, *run.compute)
     rows = [("what", "median us", "spread %", "rate")]
-    rows += [_row(stream, f"{stream.rate_per_s / 1e12:.3f} TB/s") for stream in run.bandwidth]
-    rows += [_row(product, f"{product.rate_per_s / 1e12:.1f} TOP/s") for product in run.compute]
+    rows += [(one.label, f"{one.median_s * 1e6:.1f}", f"{one.spread_pct:.1f}", _rate(one)) for one in records]
     return f"{run.environment['device']}\n{table(rows, right=(1, 2, 3))}"
 
 
-def _row(record: StreamRecord | ProductRecord, rate: str) -> tuple[str, str, str, str]:
-    return (record.label, f"{record.median_s * 1e6:.1f}", f"{record.spread_pct:.1f}", rate)
+def _rate(record: AnyRecord) -> str:
+    """Return a record's rate with the unit that its kind has; a launch has none."""
+    rate = getattr(record, "rate_per_s", None)
+    if rate is None:
+        return ""
+    return f"{rate / 1e12:.1f} TOP/s" if hasattr(record, "dtype") else f"{rate / 1e12:.3f} TB/s"
 
 
 def _page(args: argparse.Namespace) -> int:

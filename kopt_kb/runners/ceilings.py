@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.ceilings import CeilingsRun, ProductRecord, StreamRecord
+from kopt_kb.kernels.idle import LAUNCHES, CacheRecord, LaunchRecord
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.row import COLUMNS
 from kopt_kb.wiki.tables import table
@@ -23,6 +24,37 @@ def _bandwidth_row(stream: StreamRecord) -> tuple[str, ...]:
     conditions = f"level=dram; pattern={stream.pattern}; bytes={stream.bytes}"
     source = f'[^run] {where} quote="{value} TB/s"'
     return "measured_bandwidth", value, "TB/s", conditions, "measured", source, note
+
+
+def _cached_row(cached: CacheRecord) -> tuple[str, ...]:
+    value = f"{cached.rate_per_s / 1e12:.3f}"
+    note = (
+        f"method: median of {cached.count} runs, spread {cached.spread_pct:.1f} %, "
+        f"one launch reads the footprint {cached.read_bytes // cached.bytes} times, past the caches of the SMs"
+    )
+    source = f'[^run] cached, {cached.bytes} bytes quote="{value} TB/s"'
+    conditions = f"level=l2; pattern=read; bytes={cached.bytes}"
+    return "measured_bandwidth", value, "TB/s", conditions, "measured", source, note
+
+
+def _launch_row(launch: LaunchRecord) -> tuple[str, ...]:
+    value = f"{launch.median_s * 1e6:.2f}"
+    note = f"method: median of {launch.count} runs, spread {launch.spread_pct:.1f} %, {LAUNCHES[launch.by]}"
+    return (
+        "measured_launch",
+        value,
+        "us",
+        f"by={launch.by}",
+        "measured",
+        f'[^run] launches, {launch.by} quote="{value} us"',
+        note,
+    )
+
+
+def _inside_l2(run: CeilingsRun) -> list[CacheRecord]:
+    """Return reads of footprints that half of the L2 holds: a large one has two halves that may both keep the data."""
+    l2 = run.environment.get("l2_bytes")
+    return [one for one in run.cached or () if isinstance(l2, int) and 2 * one.bytes <= l2]
 
 
 def _compute_row(product: ProductRecord) -> tuple[str, ...]:
@@ -53,14 +85,16 @@ def measured_page(platform: str, vendor: str, run: CeilingsRun, record_path: str
     title = f"{run.command} on {device}"
     document = f'title="{title}"; publisher="kopt-kb"; url="{record_path}"'
     source = f'[^run]: {document}; revision="{versions}"; read="{read}"'
+    launches = ["## Measured launches", "", *table(COLUMNS, map(_launch_row, run.launches))] if run.launches else []
+    bandwidth = (*map(_bandwidth_row, run.bandwidth), *map(_cached_row, _inside_l2(run)))
     lines = [
         "---", f"platform: {platform}", f"vendor: {vendor}", f"title: {platform}, measured", "---",
         f"# {platform}, measured", "",
         f"Device as the driver names it: {device}. Clocks were left as found. Bandwidth is bytes read plus bytes",
         "written over time; of several launch configurations the fastest is recorded. Results were checked.", "",
-        "## Measured bandwidth", "", *table(COLUMNS, map(_bandwidth_row, run.bandwidth)),
+        "## Measured bandwidth", "", *table(COLUMNS, bandwidth),
         "## Measured compute", "", *table(COLUMNS, map(_compute_row, run.compute)),
-        source,
+        *launches, source,
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 

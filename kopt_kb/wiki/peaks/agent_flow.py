@@ -19,7 +19,7 @@ _HEADER = ("Peak", "Value", "Unit", "Grade", "Source", "Document")
 _METRICS = (
     "peak_compute", "memory_bandwidth", "memory_capacity", "l2_capacity", "l2_bandwidth", "llc_capacity",
     "link_bandwidth", "host_bandwidth", "sm_count", "sm_clock", "board_power", "measured_bandwidth", "measured_compute",
-    "measured_latency",
+    "measured_latency", "measured_launch",
 )  # fmt: skip
 _HEAD = """# Hardware peaks with sources
 

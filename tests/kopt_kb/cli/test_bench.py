@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.cli.main import main
+from kopt_kb.wire import read
 
 RECORD = Path(__file__).parents[3] / "benchmarks" / "results" / "ceilings_h200_sxm.json"
 
@@ -25,6 +28,29 @@ def test_records_are_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFix
     (tmp_path / "r.json").write_text("{}")
     assert main(["bench", "ceilings", "--record", str(tmp_path / "r.json")]) == 2
     assert "exists already" in capsys.readouterr().err
+
+
+def test_a_run_that_is_cut_short_leaves_what_it_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The record is written after each measurement, and says by its empty end that it is not whole."""
+    from kopt_kb.kernels import ceilings
+    from kopt_kb.kernels.idle import LaunchRecord
+
+    launch = LaunchRecord("graph", 2e-6, 0.1, 3)
+
+    def records(action: str, *, rounds: int) -> Iterator[ceilings.AnyRecord]:
+        yield launch
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ceilings, "environment", lambda: {"device": "X"})
+    monkeypatch.setattr(ceilings, "run_records", records)
+    target = tmp_path / "r.json"
+    assert main(["bench", "ceilings", "--record", str(target)]) > 0
+    made = read(ceilings.CeilingsRun, json.loads(target.read_text()))
+    assert (made.launches, made.environment_after) == ((launch,), {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.json"]
+    assert "launch by graph" in capsys.readouterr().err
 
 
 def test_a_record_of_another_device_is_refused(wiki_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,11 +72,8 @@ def test_a_file_that_is_no_record(wiki_root: Path, tmp_path: Path) -> None:
 
 def test_the_text_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     """One line a record."""
-    import json
-
     from kopt_kb.cli.bench import render
     from kopt_kb.kernels.ceilings import CeilingsRun
-    from kopt_kb.wire import read
 
     text = render(read(CeilingsRun, json.loads(RECORD.read_text())))
     assert text.startswith("NVIDIA H200\n")

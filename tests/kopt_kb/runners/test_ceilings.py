@@ -10,6 +10,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.ceilings import CeilingsRun
+from kopt_kb.kernels.idle import LAUNCHES, CacheRecord, LaunchRecord
 from kopt_kb.runners.ceilings import measured_page, write_measured_page
 from kopt_kb.wiki.page import read_page
 from kopt_kb.wiki.registry import Registry
@@ -37,6 +38,33 @@ def test_the_page_reads_back_without_a_fault() -> None:
         ("90.1", "TFLOPS", "measured"),
     ]
     assert page.footnotes["run"].url == "benchmarks/run.json"
+
+
+def test_launches_and_reads_inside_the_l2_have_rows_of_their_own() -> None:
+    """A footprint that half of the L2 does not hold has none: the record keeps it."""
+    cached = tuple(CacheRecord(size << 20, 2 << 30, {"BLOCK": 64}, 4e-4, 0.1, 20, 5e12) for size in (8, 16, 32))
+    launches = tuple(LaunchRecord(by, 2.345e-6, 0.1, 200) for by in LAUNCHES)
+    run = replace(RUN, cached=cached, launches=launches, environment={**RUN.environment, "l2_bytes": 50 << 20})
+    page = read_page(
+        measured_page("T10", "NVIDIA", run, "run.json", "2026-11-21").encode(), "measured/t10.md", kind="measured"
+    )
+    assert page.faults == []
+    assert [row.key for row in page.rows if row.value == "5.000"] == [
+        "measured_bandwidth[level=l2;pattern=read;bytes=8388608]",
+        "measured_bandwidth[level=l2;pattern=read;bytes=16777216]",
+    ]
+    assert [(row.key, row.value) for row in page.rows if row.unit == "us"] == [
+        (f"measured_launch[by={by}]", "2.35") for by in LAUNCHES
+    ]
+
+
+def test_a_run_grows_by_its_records() -> None:
+    """Each kind where it belongs."""
+    empty = replace(RUN, bandwidth=(), compute=())
+    launch = LaunchRecord("host", 1e-6, 0.1, 3)
+    cached = CacheRecord(8 << 20, 2 << 30, {}, 4e-4, 0.1, 20, 5e12)
+    grown = empty.plus(RUN.bandwidth[0]).plus(RUN.compute[0]).plus(launch).plus(cached)
+    assert grown == replace(RUN, launches=(launch,), cached=(cached,))
 
 
 def test_a_written_page_becomes_a_ceiling(wiki_root: Path) -> None:
