@@ -17,15 +17,17 @@ from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.runners.candidate.answers import ShapeSearch
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
 from kopt_kb.runners.candidate.search import searcher
-from kopt_kb.runners.replay.judging import Judging
+from kopt_kb.runners.replay.judging import Judging, Timed
 from kopt_kb.runners.replay.makers import Made
 from kopt_kb.runners.replay.shelf import Asked, Shelf
 from kopt_kb.wire import canonical
 
 __all__ = ["SearchTools", "search_shape"]
 
-_SAMPLES, _AGAIN_SAMPLES = 5, 24
-"""Launches of each configuration while the space is searched, and of each that is timed again."""
+_FIRST_SAMPLES, _SAMPLES, _AGAIN_SAMPLES = 2, 5, 24
+"""Launches of each configuration while the space is searched, of one near the best so far, of what is timed again."""
+_NEAR = 1.15
+"""Times of the best so far: a configuration beyond that is not looked at more closely."""
 _BEST = 8
 _RESERVED = 0.25
 """Share of the seconds that is kept for timing the best again."""
@@ -135,8 +137,7 @@ class _Search:
         if not why:
             self.folders[key] = made.folder
             try:
-                ends_at = max(searched_by, time.monotonic() + 1.0)
-                (found,) = self.tools.judging.time([made.folder], self.tools.reference, _SAMPLES, ends_at, again=True)
+                found = self._first(made.folder, max(searched_by, time.monotonic() + 1.0))
                 if not found.problem:
                     return statistics.median(found.times_s)
                 why = found.problem
@@ -144,6 +145,15 @@ class _Search:
                 why = "was not timed within the seconds of the search"
         self.tools.say(f"{one.shape} {dict(one.config)}: {why}")
         return math.inf
+
+    def _first(self, folder: Path, ends_at: float) -> Timed:
+        """Return times of a configuration: a few, and more when they are close to the best so far."""
+        tools = self.tools
+        (found,) = tools.judging.time([folder], tools.reference, _FIRST_SAMPLES, ends_at, again=True)
+        best = min(self.times_s.values(), default=math.inf)
+        if found.problem or statistics.median(found.times_s) > _NEAR * best:
+            return found
+        return tools.judging.time([folder], tools.reference, _SAMPLES, ends_at, again=True)[0]
 
     def _confirmed(self, kept: bytes) -> dict[bytes, float]:
         """Return the times of the best, taken again in turn, and of the winner on samples that chose nothing."""

@@ -88,6 +88,13 @@ def test_the_best_is_timed_again_and_the_winner_afresh() -> None:
     assert len(said) == 4
 
 
+def test_what_is_far_from_the_best_gets_two_launches() -> None:
+    """What is near gets five more, the first of all among it."""
+    bench = Bench(lambda config: {1: 10e-6, 2: 11e-6, 3: 12e-6, 4: 10.5e-6}[config["A"]])
+    searched(bench, space=replace(SPACE, knobs={"A": [1, 2, 3, 4], "B": [1]}, keep={"A": 1, "B": 1}))
+    assert bench.timed[:-2] == [(1, 2), (1, 5), (1, 2), (1, 5), (1, 2), (1, 2), (1, 5)]
+
+
 def test_what_a_shape_has_competes() -> None:
     """It is first, and timed again whatever its place."""
     bench = Bench(lambda config: 1e-6 if config == SPACE.keep else 2e-6 if config["A"] > 1 else 0.0)
