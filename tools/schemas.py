@@ -116,9 +116,9 @@ def journal_schema() -> dict[str, Any]:
 
     A member that has a default may be missing: journals are append-only, and older programs did not write it.
     """
-    from kopt_kb.workspace.journal.events import KINDS
+    from kopt_kb.workspace.journal.events import kinds
 
-    body = schema(functools.reduce(operator.or_, KINDS.values()))
+    body = schema(functools.reduce(operator.or_, kinds().values()))
     for definition in body["$defs"].values():
         members = definition["properties"]
         definition["required"] = [name for name in definition["required"] if "default" not in members[name]]
@@ -131,7 +131,7 @@ def journal_schema() -> dict[str, Any]:
             "required": ["v", "seq", "t", "kind", "data", "zh"],
             "additionalProperties": False,
         }
-        for kind, data in zip(KINDS, body["anyOf"], strict=True)
+        for kind, data in zip(kinds(), body["anyOf"], strict=True)
     ]
     return {"$schema": body["$schema"], "title": "Line of journal.jsonl", "oneOf": lines, "$defs": body["$defs"]}
 

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.causes import UNEXPLAINED, CauseName, Certainty
 from kopt_kb.analysis.gap.document import Gap, GapPart
 from kopt_kb.analysis.gap.roofs import Reached, Roof, counted_work, roofs_of
 from kopt_kb.analysis.gap.spent import Fact, Spent, spent_of
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.rules.base import Evidence
 from kopt_kb.analysis.rules.recording import recording_of
 from kopt_kb.problem.work import Work
 from kopt_kb.wiki.registry import Platform

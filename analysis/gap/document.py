@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.causes import CAUSES, UNEXPLAINED, CauseName, Certainty
-from kopt_kb.analysis.rules.base import Evidence
 from kopt_kb.wire import Wire
 
 __all__ = ["Gap", "GapPart", "Gaps"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.causes import Certainty
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.roofline.ceilings import (
@@ -14,7 +15,6 @@ from kopt_kb.analysis.roofline.ceilings import (
     memory_ceiling,
     traffic_pattern,
 )
-from kopt_kb.analysis.rules.base import Evidence
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.counts import ByteCount, Count, FlopCount
 from kopt_kb.problem.work import Work

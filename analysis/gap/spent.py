@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.causes import Certainty
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.rules.base import Evidence
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.thresholds import load_thresholds
 

@@ -6,38 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.table import BottleneckClass, class_of
-from kopt_kb.analysis.rules.thresholds import Threshold
 from kopt_kb.wire import Wire
 
-__all__ = ["Evidence", "Finding", "Rule"]
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence(Wire):
-    """One line of proof.
-
-    Attributes:
-        metric: Profile metric, or a value derived from several.
-        value: What was measured, in `unit`.
-        unit: Unit of value and threshold.
-        threshold: The wiki row it was compared with, None for a fact that only explains.
-        note: What the value says.
-    """
-
-    metric: str
-    value: float
-    unit: str
-    threshold: Threshold | None = None
-    note: str = ""
-
-    def __str__(self) -> str:
-        """`l1_sol_pct 93.2 % >= 60 % (counters/nvidia_thresholds.md:36)`."""
-        text = f"{self.metric} {self.value:.4g}" + ("" if self.unit == "1" else f" {self.unit}")
-        if self.threshold is not None:
-            text += f" {self.threshold.op} {self.threshold.value:g} ({self.threshold.citation})"
-        return f"{text}: {self.note}" if self.note else text
+__all__ = ["Finding", "Rule"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.rules.base import Evidence, Finding
+from kopt_kb.analysis.evidence import Evidence
+from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.derived import COMPUTE_PIPES, DerivedMetrics, ratio_pct
 
 __all__ = ["find_balanced", "find_divergence", "find_memory_level", "find_pipe"]

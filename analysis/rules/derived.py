@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from kopt_kb.analysis.evidence import Threshold
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.rules.thresholds import Threshold, Thresholds
+from kopt_kb.analysis.rules.thresholds import Thresholds
 
 __all__ = ["COMPUTE_PIPES", "MEMORY_STALLS", "DerivedMetrics", "ratio_pct"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from kopt_kb.analysis.rules.base import Evidence, Finding
+from kopt_kb.analysis.evidence import Evidence
+from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 
 __all__ = [

@@ -6,21 +6,20 @@ source is `[^id] locator quote="…"`, or `kopt-kb zoo` with a note `reason: …
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kopt_kb.analysis.evidence import OPERATORS, Threshold
 from kopt_kb.analysis.profile.families import Vendor
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.tables import NO_ROW, rows_under
 from kopt_kb.wiki.wiki import default_root
-from kopt_kb.wire import Wire
 
-__all__ = ["HEADER", "OWN_SOURCE", "Threshold", "ThresholdFault", "Thresholds", "load_thresholds", "read_thresholds"]
+__all__ = ["HEADER", "OWN_SOURCE", "ThresholdFault", "Thresholds", "load_thresholds", "read_thresholds"]
 
 HEADER = ("Code", "Metric", "Op", "Value", "Unit", "Source", "Note")
 OWN_SOURCE = "kopt-kb zoo"
@@ -32,45 +31,12 @@ _PAGES: Mapping[Vendor, tuple[str, ...]] = {
 _CODE = re.compile(r"BN-[A-Z0-9-]+")
 _METRIC = re.compile(r"[a-z][a-z0-9_.]*")
 _SOURCE = re.compile(r'\[\^(?P<id>[A-Za-z0-9_.\-]+)\]\s+(?P<locator>[^;|"]+?)\s+quote="(?P<quote>[^"]{1,60})"')
-_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    ">": operator.gt,
-    "<=": operator.le,
-    "<": operator.lt,
-}
 
 
 class ThresholdFault(BadInput):
     """A threshold page that breaks the grammar; names file and line."""
 
     code = "KB211"
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold(Wire):
-    """One row.
-
-    Attributes:
-        code: Code of the rule that reads it.
-        metric: What is compared; a profile metric or a name that the rules derive.
-        op: Comparison that makes the rule fire.
-        value: Number compared with, in `unit`.
-        unit: Unit of both.
-        source: Document and locator, or `kopt-kb zoo: reason`.
-        citation: `path:line` of the row.
-    """
-
-    code: str
-    metric: str
-    op: str
-    value: float
-    unit: str
-    source: str
-    citation: str
-
-    def met(self, measured: float) -> bool:
-        """Return whether a measured value makes the rule fire."""
-        return _OPERATORS[self.op](measured, self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +105,8 @@ def _row(cells: list[str] | None, notes: Mapping[str, Footnote], where: str) -> 
     code, metric, op, value, unit, source, note = cells
     if not _CODE.fullmatch(code) or not _METRIC.fullmatch(metric):
         raise ThresholdFault(f"{code!r} {metric!r} is no code and metric", where=where)
-    if op not in _OPERATORS:
-        raise ThresholdFault(f"{op!r} is none of {', '.join(_OPERATORS)}", where=where)
+    if op not in OPERATORS:
+        raise ThresholdFault(f"{op!r} is none of {', '.join(OPERATORS)}", where=where)
     return Threshold(code, metric, op, _number(value, where), unit, _source(source, note, notes, where), where)
 
 

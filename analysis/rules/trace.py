@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.profile.timeline import DeviceTimeline
-from kopt_kb.analysis.rules.base import Evidence
 from kopt_kb.analysis.rules.thresholds import Thresholds, load_thresholds
 from kopt_kb.wire import Wire
 

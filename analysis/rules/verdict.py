@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.rules.advice import Advice
-from kopt_kb.analysis.rules.base import Evidence, Finding
+from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.headroom import Headroom
 from kopt_kb.analysis.rules.table import ROOT_CAUSES, BottleneckClass
 from kopt_kb.analysis.rules.worth import Worth

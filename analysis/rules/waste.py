@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.rules.base import Evidence, Finding
+from kopt_kb.analysis.evidence import Evidence
+from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 
 __all__ = ["find_atomics", "find_bank_conflict", "find_spill", "find_uncoalesced"]

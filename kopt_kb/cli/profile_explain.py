@@ -7,11 +7,12 @@ import difflib
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kopt_kb.analysis.evidence import Threshold
 from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.base import Rule
 from kopt_kb.analysis.rules.ordered import RULES
 from kopt_kb.analysis.rules.table import LIMITERS, ROOT_CAUSES
-from kopt_kb.analysis.rules.thresholds import Threshold, load_thresholds
+from kopt_kb.analysis.rules.thresholds import load_thresholds
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wire import Wire

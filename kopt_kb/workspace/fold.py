@@ -18,10 +18,9 @@ from kopt_kb.analysis.roofline.recorded import read_rooflines
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import recorded_problem
 from kopt_kb.workspace.journal import campaign_events as campaign
-from kopt_kb.workspace.journal import insight_events as insight
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
-from kopt_kb.workspace.journal.events import Event, EventData
+from kopt_kb.workspace.journal.events import Event, EventData, ForeignData
 from kopt_kb.workspace.rounds import ACCEPTED, ISA_SCAN, Bench, Candidate, Entry, Round, Run
 from kopt_kb.workspace.route import recorded_task
 from kopt_kb.workspace.state import WorkspaceState, machine_of
@@ -62,7 +61,10 @@ class Fold:
             if isinstance(data, setup.NoteAdded) and data.by.startswith(LOOP):
                 data = self._typed(state, event.seq, data)
             kind = type(data)
-            if kind in _TAKEN:
+            if event.kind in _LISTED and kind is not ForeignData:
+                field = _LISTED[event.kind]
+                setattr(state, field, {**getattr(state, field), event.seq: data})
+            elif kind in _TAKEN:
                 _TAKEN[kind](state, event, data)
             elif kind in _OF_ROUND:
                 number, field = _OF_ROUND[kind]
@@ -265,10 +267,6 @@ def _profile(state: WorkspaceState, event: Event, data: setup.ProfileRead) -> No
     _change(state, now.number, event.t, profiles=(*now.profiles, data))
 
 
-def _gap(state: WorkspaceState, event: Event, data: insight.GapAccounted) -> None:
-    state.gaps = {**state.gaps, event.seq: data}
-
-
 def _decided(state: WorkspaceState, event: Event, data: events.Decided) -> None:
     made = {"decided": data, "decided_t": event.t, "decided_seq": event.seq, "ended": event.seq}
     if data.decision in ACCEPTED and state.first is None:
@@ -319,7 +317,6 @@ _TAKEN: Mapping[type[EventData], Callable[[WorkspaceState, Event, Any], None]] =
     events.RunStarted: _run_started, events.RunFinished: _run_finished, events.GateJudged: _judged,
     events.Measured: _measured, events.Decided: _decided,
     events.MemoryMasked: _masked, events.MemoryUnmasked: _unmasked,
-    insight.GapAccounted: _gap,
 }  # fmt: skip
 """What each kind of event changes; a resumed campaign changes nothing, nor does what a newer version wrote."""
 
@@ -333,6 +330,9 @@ _OF_STATE: Mapping[type[EventData], str] = {
     campaign.Blocked: "blocked",
 }  # fmt: skip
 """Events that the state keeps as they are, the last of each."""
+
+_LISTED: Mapping[str, str] = {"gap_accounted": "gaps"}
+"""Kinds of events that the state keeps as they are, all of them by sequence number."""
 
 
 _KNOWN: dict[Path, Fold] = {}

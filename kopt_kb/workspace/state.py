@@ -12,17 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.workspace.journal import campaign_events as loop
-from kopt_kb.workspace.journal import insight_events as insight
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, Run
 from kopt_kb.workspace.route import RecordedTask, Route
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.gap.document import Gap
+    from kopt_kb.workspace.journal import insight_events as insight
 
 __all__ = ["MachineKey", "WorkspaceState", "machine_of"]
 

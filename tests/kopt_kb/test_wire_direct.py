@@ -18,7 +18,7 @@ from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.wire import AtLeast, Exact, JsonMap, Seq, Sha256, Text, Wire, WireError, parse
 from kopt_kb.wire_direct import UNSURE, direct
 from kopt_kb.wire_reader import validated
-from kopt_kb.workspace.journal.events import KINDS
+from kopt_kb.workspace.journal.events import kinds
 
 ODD = (
     None, True, 0, 1, -1, 2**63, 0.0, 1.5, math.nan, math.inf, "", "x", " ", "9/10", "1/0", "\ud800", [], [1], ["x"], (),
@@ -119,10 +119,10 @@ def test_every_event_of_a_recorded_campaign_is_read_directly(repo_root: Path) ->
     path = repo_root / "benchmarks" / "campaigns" / "h200_sxm" / "softmax" / "journal.jsonl"
     for line in path.read_bytes().splitlines():
         event: Any = parse(line)
-        assert check(KINDS[event["kind"]], event["data"]), event["kind"]
+        assert check(kinds()[event["kind"]], event["data"]), event["kind"]
         if event["kind"] not in seen and len(line) < 2000:
             seen.add(event["kind"])
-            assert not all(check(KINDS[event["kind"]], other) for other in changed(event["data"]))
+            assert not all(check(kinds()[event["kind"]], other) for other in changed(event["data"]))
         if event["kind"] == "target_set":
             assert check(tuple[RecordedRoofline, ...], event["data"]["work"]["rooflines"])
     assert len(seen) >= 10

@@ -10,19 +10,20 @@ from typing import ClassVar, TypeGuard
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import JSON, JsonMap, Wire, WireError, plain, read
-from kopt_kb.workspace.journal import campaign_events, insight_events, round_events, setup_events
+from kopt_kb.workspace.journal import campaign_events, round_events, setup_events
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
-    "KINDS",
     "VERSION",
     "Event",
     "EventData",
     "ForeignData",
     "abandoned_runs",
     "checked_data",
+    "data_class",
     "event_from_json",
     "format_time",
+    "kinds",
 ]
 
 VERSION = 2
@@ -47,10 +48,25 @@ _ROUNDS: tuple[type[EventData], ...] = (
     round_events.RunStarted, round_events.RunFinished, round_events.GateJudged, round_events.Measured,
     round_events.Decided, round_events.SnapshotTaken, round_events.MemoryMasked, round_events.MemoryUnmasked,
 )  # fmt: skip
-_INSIGHTS: tuple[type[EventData], ...] = (insight_events.GapAccounted,)
+_INSIGHTS: Mapping[str, str] = {"gap_accounted": "GapAccounted"}
+"""Kind → class in `insight_events`, which knows what rules say of profiles: loaded where a journal has such events."""
 
-KINDS: Mapping[str, type[EventData]] = {one.kind: one for one in (*_SETUP, *_CAMPAIGN, *_ROUNDS, *_INSIGHTS)}
-"""Every kind this version can read → the dataclass of its data."""
+_KINDS: Mapping[str, type[EventData]] = {one.kind: one for one in (*_SETUP, *_CAMPAIGN, *_ROUNDS)}
+
+
+def data_class(kind: str) -> type[EventData] | None:
+    """Return the dataclass of a kind's data; None for a kind that this version can't read."""
+    if kind not in _INSIGHTS:
+        return _KINDS.get(kind)
+    from kopt_kb.workspace.journal import insight_events
+
+    found: type[EventData] = getattr(insight_events, _INSIGHTS[kind])
+    return found
+
+
+def kinds() -> dict[str, type[EventData]]:
+    """Return every kind this version can read → the dataclass of its data."""
+    return {kind: found for kind in (*_KINDS, *_INSIGHTS) if (found := data_class(kind)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +119,12 @@ def checked_data(kind: str, data: EventData | Mapping[str, object]) -> EventData
         BadInput: The kind is none this version can write, or is not the kind of `data`.
         WireError: The first wrong field.
     """
-    if kind not in KINDS:
-        raise BadInput(f"unknown event kind {kind!r}", where="kind", fix=f"one of {', '.join(KINDS)}", code="KB301")
-    if isinstance(data, EventData) and not isinstance(data, KINDS[kind]):
+    known = data_class(kind)
+    if known is None:
+        raise BadInput(f"unknown event kind {kind!r}", where="kind", fix=f"one of {', '.join(kinds())}", code="KB301")
+    if isinstance(data, EventData) and not isinstance(data, known):
         raise BadInput(f"{type(data).__name__} is not the data of {kind}", where="data", code="KB301")
-    return read(KINDS[kind], _ordered(plain(data)), where=kind)
+    return read(known, _ordered(plain(data)), where=kind)
 
 
 def _ordered(value: JSON) -> JSON:
@@ -140,7 +157,7 @@ def _is_whole(value: object) -> TypeGuard[int]:
 
 
 def _data(version: int, kind: str, members: Mapping[str, object]) -> EventData:
-    known = KINDS.get(kind)
+    known = data_class(kind)
     if version > VERSION:
         return read(ForeignData, {"raw": members["data"]}, where=kind)
     for name in members.keys() - _ENVELOPE:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.document import Gap, GapPart
-from kopt_kb.analysis.rules.base import Evidence
 from kopt_kb.wire import read
 
 PARTS = (

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.document import Gap, GapPart
-from kopt_kb.analysis.rules.base import Evidence
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
