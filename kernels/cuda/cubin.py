@@ -16,6 +16,8 @@ __all__ = ["Cubin", "Entry", "OwnMemory", "exported", "read_cubin"]
 
 _SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
 _WRITE, _ALLOC, _NOBITS, _OBJECT, _GLOBAL = 1, 2, 8, 1, 1
+_FUNCTION, _ASSERT = 2, "__assertfail"
+"""Type of a symbol; an assertion that fails is an error of the launch, and tells the host nothing else."""
 _SYSTEM_RESERVE_BYTES = 1 << 10
 """Shared memory that the system keeps of each block from sm_90 on; sections of such files count it in."""
 
@@ -72,10 +74,11 @@ class OwnMemory:
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
-    """The kernels of a code object by symbol, and its own memory."""
+    """The kernels of a code object by symbol, its own memory, and functions it calls that it does not hold."""
 
     entries: Mapping[str, Entry]
     memory: tuple[OwnMemory, ...]
+    imports: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -161,7 +164,8 @@ class _Reader:
                 self._of_kernel(one, found[name])
         kernels = {name: self._entry(name, said) for name, said in found.items() if self._has(f".nv.info.{name}")}
         memory = tuple(self._memory(one, symbols) for one in self.sections if _is_own(one))
-        return Cubin(kernels, memory)
+        calls = {name for name, kind, section, _, _ in symbols if kind == _FUNCTION and not section and name}
+        return Cubin(kernels, memory, tuple(sorted(calls - {_ASSERT})))
 
     def _has(self, name: str) -> bool:
         return any(one.name == name for one in self.sections)

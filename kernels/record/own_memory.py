@@ -37,9 +37,13 @@ def own_places(code: bytes, find: Callable[[str], tuple[int, int]]) -> tuple[tup
         find: Address and size of a variable by its name in the file, as the driver says them.
 
     Raises:
-        BadInput: It is no cubin, has too much, or has some that no variable's name leads to.
+        BadInput: It is no cubin, has too much, or has some that no variable's name leads to; or it calls functions
+            of the device's runtime, whose memory is not its own.
     """
-    memory = read_cubin(code, "code object").memory
+    cubin = read_cubin(code, "code object")
+    if cubin.imports:
+        raise _refusal(f"calls of {', '.join(cubin.imports)}, which the device's runtime answers")
+    memory = cubin.memory
     total = sum(len(one.image) for one in memory)
     if total > MOST_OWN_BYTES:
         raise _refusal(f"{total} bytes of its own, more than {MOST_OWN_BYTES}")

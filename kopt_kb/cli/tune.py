@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of, settings_of
-from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, judge_of, judged_policy
+from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, gated, judge_of, judged_policy
 from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.candidate.job import Executor
@@ -242,18 +242,13 @@ def _campaign(
 
         executor = ChildProcessExecutor()
     elif not simulate:
-        from kopt_kb.runners.candidate.search_pruning import pruning_rules
-        from kopt_kb.tuning.evidence import ResourceGate
         from kopt_kb.wiki.devices import product_of
 
         registry = open_registry(args)
         platform = registry.platform(state.created.platform)
         options = replace(options, platform=platform, product_of=partial(product_of, registry))
-        if judge == "child":
-            gate = ResourceGate(platform, state.problem.shapes, state.problem.dtype)
-            rules = pruning_rules(platform)
-            options = replace(options, resources=gate, instructions=gate.instructions, pruning=rules)
         executor = executor_of(args, judge, platform, policy)
+        options = gated(options, executor, platform, state.problem)
     return Campaign(workspace, policy, _proposers(args), executor, settings=settings, options=options)
 
 

@@ -6,19 +6,23 @@ import argparse
 import importlib.util
 import shlex
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from kopt_kb.cli.tune_confirmed import DEVICE
 from kopt_kb.errors import BadInput
+from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.job import Executor
+from kopt_kb.tuning.options import CampaignOptions
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
 if TYPE_CHECKING:
     from kopt_kb.wiki.registry import Platform
 
-__all__ = ["JUDGES", "Judge", "executor_of", "judge_of", "judged_policy"]
+__all__ = ["JUDGES", "Judge", "executor_of", "gated", "judge_of", "judged_policy"]
 
 Judge = Literal["replay", "child"]
 JUDGES: tuple[Judge, ...] = ("replay", "child")
@@ -104,3 +108,21 @@ def executor_of(args: argparse.Namespace, judge: Judge | None, platform: Platfor
     identity = platform.identity
     target = Target(identity.target, identity.platform, device_facts(platform))
     return RecordExecutor(DeviceJudging(), target, fallback=child, least=least.least_trust)
+
+
+def gated(options: CampaignOptions, executor: Executor, platform: Platform, problem: Problem) -> CampaignOptions:
+    """Return the options with the gate that judges code before it runs: that of records, or what a child compiles."""
+    from kopt_kb.runners.candidate.search_pruning import pruning_rules
+    from kopt_kb.runners.replay.executor import RecordExecutor
+    from kopt_kb.static.limits import limits_of
+    from kopt_kb.tuning.evidence import ResourceGate
+    from kopt_kb.tuning.record_gate import RecordGate
+
+    if isinstance(executor, RecordExecutor):
+        shapes = tuple(map(format_shape, problem.shapes))
+        made = partial(executor.recorded, shapes=shapes, dtype=problem.dtype)
+        gate = RecordGate(made, limits_of(platform), problem.dtype)
+        return replace(options, resources=gate, instructions=gate.instructions)
+    compiled = ResourceGate(platform, problem.shapes, problem.dtype)
+    rules = pruning_rules(platform)
+    return replace(options, resources=compiled, instructions=compiled.instructions, pruning=rules)

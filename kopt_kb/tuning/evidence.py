@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -22,7 +23,7 @@ from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import JSON, canonical
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 
-__all__ = ["IsaEvidence", "ResourceGate", "Taken", "read_evidence"]
+__all__ = ["IsaEvidence", "ResourceGate", "Taken", "read_evidence", "worst_progress"]
 
 _SHOWN = (
     "memory_sol_pct", "sm_sol_pct", "dram_sol_pct", "achieved_occupancy_pct", "registers_per_thread", "waves_per_sm",
@@ -92,7 +93,7 @@ class ResourceGate:
     shapes: tuple[Shape, ...]
     dtype: str
 
-    def __call__(self, source: bytes) -> GateResult:
+    def __call__(self, source: bytes, _: float = math.inf) -> GateResult:
         """Return pass, fail with the number and the limit it breaks, or unavailable."""
         from kopt_kb.kernels.compile.request import OpCase
         from kopt_kb.static.limits import limits_of
@@ -141,7 +142,7 @@ class ResourceGate:
                             judged += targets
             except (MissingTool, KoptError):
                 return None
-        return IsaEvidence(canonical(by_shape), _worst(judged)) if judged else None
+        return IsaEvidence(canonical(by_shape), worst_progress(judged)) if judged else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ class IsaEvidence:
     evidence: tuple[Mapping[str, JSON], ...]
 
 
-def _worst(judged: Iterable[Progress]) -> tuple[Mapping[str, JSON], ...]:
+def worst_progress(judged: Iterable[Progress]) -> tuple[Mapping[str, JSON], ...]:
     """Return metric, value and whether it is met for each target that applies to some kernel."""
     worst: dict[str, Progress] = {}
     for progress in judged:

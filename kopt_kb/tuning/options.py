@@ -60,7 +60,8 @@ class BudgetSpentError(Exception):
     """The seconds of this call are over in the middle of something, which the next call begins again."""
 
 
-SourceGate = Callable[[bytes], GateResult]
+SourceGate = Callable[[bytes, float], GateResult]
+"""Judges a source by a moment of `time.monotonic`; raises `TimeoutError` where it can't."""
 
 
 def _silent(_: str) -> None:

@@ -24,7 +24,7 @@ from kopt_kb.tuning.decision import (
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
 from kopt_kb.tuning.jobs import Ran, Sources, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
-from kopt_kb.tuning.options import CampaignOptions, Settings, SourceGate
+from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.policy import GATES, Gate, Policy
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.versions import best_rival, incumbent_name
@@ -203,7 +203,10 @@ class RoundWork:
             return word
 
         def resources(judged_by: SourceGate, source: bytes) -> GateResult:
-            word = judged_by(source)
+            try:
+                word = judged_by(source, self.session.ends_at)
+            except TimeoutError:
+                raise BudgetSpentError from None
             if word.result == "pass" and not current.scans:
                 self._scan(source, current.submitted[current.name].blob)
             return word

@@ -169,6 +169,15 @@ class RecordExecutor:
             return replace(outcome, result=replace(outcome.result, basis=Basis("reported", f"not replayable: {why}")))
         return outcome
 
+    def recorded(self, source: bytes, ends_at: float, *, shapes: Sequence[str], dtype: str) -> dict[str, Made]:
+        """Return shape → what became of a source's record; the jobs on it find it again.
+
+        Raises:
+            TimeoutError: They are not made by that moment of `time.monotonic`.
+        """
+        made = self._shelf.all([Asked(source, shape, dtype) for shape in shapes], ends_at)
+        return dict(zip(shapes, made, strict=True))
+
     # ---- jobs --------------------------------------------------------------------------------
 
     def _environment(self, _: _Work) -> Environment:

@@ -1,0 +1,97 @@
+"""The limits gate of replayed candidates: code objects of their records against sourced limits, before any replay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kopt_kb.analysis.isa.model import IsaScan
+from kopt_kb.analysis.isa.scan import scan_text
+from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
+from kopt_kb.analysis.occupancy.limits import Limits
+from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.kernels.compile.disassemble import sass_of
+from kopt_kb.kernels.record.judge import stored
+from kopt_kb.runners.replay.makers import Made
+from kopt_kb.static.launch_limits import launch_refusal, narrow_matrix
+from kopt_kb.tuning.decision import GateResult
+from kopt_kb.tuning.evidence import IsaEvidence, worst_progress
+from kopt_kb.wire import JSON, canonical
+
+__all__ = ["RecordGate"]
+
+Recorded = Callable[[bytes, float], Mapping[str, Made]]
+"""Returns shape → what became of a source's record by a moment; raises `TimeoutError`."""
+
+
+@dataclass(slots=True)
+class RecordGate:
+    """Judges a source by what its launches would load; what is not recorded is left to the build gate.
+
+    Attributes:
+        recorded: Makes records, or finds them.
+        limits: Sourced limits of the product.
+        dtype: Storage type of the problem.
+        scans: Code object → instructions of its kernels; None: they could not be read.
+    """
+
+    recorded: Recorded
+    limits: Limits
+    dtype: str
+    scans: dict[str, tuple[IsaScan, ...] | None] = field(default_factory=dict)
+
+    def __call__(self, source: bytes, ends_at: float = math.inf) -> GateResult:
+        """Return pass, fail with the number and the limit it breaks, or unavailable.
+
+        Raises:
+            TimeoutError: The records are not made by that moment of `time.monotonic`.
+        """
+        try:
+            for shape, made in self.recorded(source, ends_at).items():
+                if made.record is None or made.record.not_replayable:
+                    why = f"not recorded: {made.error}" if made.record is None else made.record.not_replayable
+                    return GateResult("limits", "unavailable", f"{shape}: {why}"[:300])
+                record, code = stored(made.folder)
+                found = launch_refusal(record, code, self.limits)
+                found = found or narrow_matrix(self._scanned(made), self.dtype)
+                if found:
+                    return GateResult("limits", "fail", f"{shape}: {found}"[:300])
+        except KoptError as error:
+            return GateResult("limits", "unavailable", str(error)[:300])
+        return GateResult("limits", "pass")
+
+    def instructions(self, source: bytes) -> IsaEvidence | None:
+        """Return how far the recorded code is from each ISA target; None where it can't be read."""
+        by_shape: dict[str, list[dict[str, JSON]]] = {}
+        judged: list[Progress] = []
+        for shape, made in self.recorded(source, math.inf).items():
+            for scan in self._scanned(made):
+                targets = evaluate_targets(scan)
+                by_shape.setdefault(shape, []).append(
+                    {"kernel": scan.kernel, "targets": [progress.to_json() for progress in targets]}
+                )
+                judged += targets
+        return IsaEvidence(canonical(by_shape), worst_progress(judged)) if judged else None
+
+    def _scanned(self, made: Made) -> tuple[IsaScan, ...]:
+        """Return the instructions of the kernels that a record launches, each code object read once."""
+        if made.record is None or not made.record.target.startswith("sm_"):
+            return ()
+        _, code = stored(made.folder)
+        entries: dict[str, set[str]] = {}
+        for step in made.record.launches:
+            entries.setdefault(step.code, set()).add(step.entry)
+        found: list[IsaScan] = []
+        for digest, names in entries.items():
+            if digest not in self.scans:
+                self.scans[digest] = _scan(code(digest))
+            found += [one for one in self.scans[digest] or () if one.kernel in names]
+        return tuple(found)
+
+
+def _scan(code: bytes) -> tuple[IsaScan, ...] | None:
+    try:
+        return scan_text(sass_of(code), where="record")
+    except (MissingTool, KoptError):
+        return None
