@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Check, Contest, Evidence, Search, Timing, Trust
+from kopt_kb.runners.candidate.answers import Evidence, Search, Timing
 from kopt_kb.runners.candidate.job import Job, JobKind, SpaceAsked
 from kopt_kb.runners.source_config import configs_of, with_configs
 from kopt_kb.tuning.decision import (
-    LEVELS,
     SUSPICIOUS,
     Decision,
     GateResult,
-    decide,
-    judge_gates,
-    unmet,
-    untrusted,
 )
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
 from kopt_kb.tuning.jobs import Ran, Sources, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.policy import GATES, Gate, Policy
+from kopt_kb.tuning.ruling import Ruling, timed_name
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.versions import best_rival, incumbent_name
 from kopt_kb.wire import plain
@@ -46,6 +41,10 @@ class RoundWork:
     policy: Policy
     settings: Settings
     options: CampaignOptions
+    ruling: Ruling = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ruling = Ruling(self.session, self.policy)
 
     def submit(self, state: WorkspaceState) -> None:
         """Append the open round's candidate; of a search, run first, the best configuration of each shape."""
@@ -93,7 +92,7 @@ class RoundWork:
                 return
             if current.gates[gate].result == "fail":
                 break
-        decision = self._decide(state, current)
+        decision = self.ruling.decide(state, current)
         rule = f"{decision.rule} (quick)" if current.level == "quick" else decision.rule
         self._end(current, replace(decision, rule=rule), tuple(current.measured))
 
@@ -102,7 +101,7 @@ class RoundWork:
         # What could not be measured refutes nothing.
         confirms = current.proposal.confirms if current.proposal is not None else ()
         refuted = confirms if decision.decision == "rollback" else ()
-        own = (decision.decision, self.policy.name, decision.rule, records, refuted, self._trust_of(current))
+        own = (decision.decision, self.policy.name, decision.rule, records, refuted, self.ruling.trust_of(current))
         self.session.append(Decided(current.number, *own))
         why = next((f": {gate.reason}" for gate in current.gates.values() if gate.result == "fail" and gate.reason), "")
         self.options.say(f"round {current.number}: {decision.decision} ({decision.rule}){why}")
@@ -127,7 +126,7 @@ class RoundWork:
         if state.simulated:
             return ""  # the gate says so itself
         others = [GateResult(one.gate, one.result, one.reason) for one in current.gates.values()]
-        decision = self._decide(state, current, [*others, GateResult("evidence", "pass")])
+        decision = self.ruling.decide(state, current, [*others, GateResult("evidence", "pass")])
         return "" if decision.accepted else f"no profile is taken of what is not accepted ({decision.rule})"
 
     def _timed_again(self, state: WorkspaceState, current: Round) -> bool:
@@ -138,10 +137,10 @@ class RoundWork:
         """
         if state.baseline is None or current.gates["timing"].result != "pass":
             return False
-        name, before = f"{_timed_name(current)}.again", self.session.journal.head.seq
+        name, before = f"{timed_name(current)}.again", self.session.journal.head.seq
         if not current.attempts(name, "timing"):  # once begun, its records may be there in part
             passed = [GateResult(gate, "pass") for gate in self.policy.required_gates]  # the rest is judged right after
-            if self._decide(state, current, passed).rule != SUSPICIOUS:
+            if self.ruling.decide(state, current, passed).rule != SUSPICIOUS:
                 return False
             self.options.say(f"round {current.number}: a gain too good to be believed is timed again")
         ran = self.session.run_once(current, name, self._run_job("timing", state, current))
@@ -187,7 +186,7 @@ class RoundWork:
 
         def run(kind: JobKind) -> Ran:
             if kind not in ran:
-                ran[kind] = self.session.run_once(current, _timed_name(current), self._run_job(kind, state, current))
+                ran[kind] = self.session.run_once(current, timed_name(current), self._run_job(kind, state, current))
             return ran[kind]
 
         def evidence(result: Evidence) -> GateResult:
@@ -202,15 +201,6 @@ class RoundWork:
                 self.session.append(profile)
             return word
 
-        def resources(judged_by: SourceGate, source: bytes) -> GateResult:
-            try:
-                word = judged_by(source, self.session.ends_at)
-            except TimeoutError:
-                raise BudgetSpentError from None
-            if word.result == "pass" and not current.scans:
-                self._scan(source, current.submitted[current.name].blob)
-            return word
-
         times = partial(current.times, current.name)
         framework = state.task.framework
         options = self.options
@@ -221,8 +211,18 @@ class RoundWork:
         )
         flush = self.settings.flush_bytes
         cold = options.project is None and (not flush or flush >= cache_bytes(state))
-        judge = partial(resources, options.resources) if options.resources is not None else None
+        judge = partial(self._resources, current, options.resources) if options.resources is not None else None
         return GateContext(source, state, state.simulated, run, times, evidence, judge, framework, cold, lint)
+
+    def _resources(self, current: Round, judged_by: SourceGate, source: bytes) -> GateResult:
+        """Judge what a candidate's compiled code needs, and scan what passes."""
+        try:
+            word = judged_by(source, self.session.ends_at)
+        except TimeoutError:
+            raise BudgetSpentError from None
+        if word.result == "pass" and not current.scans:
+            self._scan(source, current.submitted[current.name].blob)
+        return word
 
     def _scan(self, source: bytes, kernel: str) -> None:
         """Record what the compiled code holds against the ISA targets, where a compiler is at hand."""
@@ -275,61 +275,6 @@ class RoundWork:
                     if record not in current.measured:
                         taken = (sample.n, sample.median_s, sample.spread)
                         self.session.append(Measured(record, name, shape, *taken, ran.run, machine, trust))
-
-    def _decide(self, state: WorkspaceState, current: Round, gates: Sequence[GateResult] = ()) -> Decision:
-        gates = gates or [GateResult(gate.gate, gate.result, gate.reason) for gate in current.gates.values()]
-        timed = next((record.environment for record in current.measured.values()), state.environment_seq)
-        noise = noise_floor_pct(
-            state.noise_of(timed), (record.spread.get("step_pct") for record in current.measured.values())
-        )
-        new = current.times(current.name)
-        trust = None if state.simulated else self._trust_of(current)
-        lacking = judge_gates(self.policy, gates) or untrusted(self.policy, trust)
-        if lacking is not None:
-            return lacking
-        if state.baseline is None:
-            return self._first(state, current)
-        shapes = [format_shape(shape) for shape in state.problem.shapes]
-        old = current.times(incumbent_name(state, current)) or {shape: [] for shape in shapes}
-        rival = best_rival(state, current)
-        best = current.times(rival.name) if rival is not None else {}
-        known = best if best.keys() >= set(shapes) else None
-        return decide(self.policy, old, new, gates, noise_pct=noise, best=known, contest=self._contest(current))
-
-    def _trust_of(self, current: Round) -> Trust:
-        """Return the lowest level of what a round measured; of one that measured nothing, what its checks rest on."""
-        levels = [record.trust for record in current.measured.values()]
-        if not levels:
-            answers = [self.session.recall(run).result for run in current.runs.values() if run.finished is not None]
-            levels = [one.basis.trust for one in answers if isinstance(one, Check) and one.basis is not None]
-        return min(levels, key=LEVELS.index, default=self.session.executor.trust)
-
-    def _contest(self, current: Round) -> Contest | None:
-        """Return the verdict of the round's last timing, if it made a contest."""
-        names = {_timed_name(current), f"{_timed_name(current)}.again"}
-        runs = [run for run in current.runs.values() if run.started.gate == "timing" and run.started.candidate in names]
-        answers = [self.session.recall(run).result for run in runs if run.finished is not None]
-        timed = [one.contest for one in answers if isinstance(one, Timing) and not one.problem]
-        return timed[-1] if timed else None
-
-    def _first(self, state: WorkspaceState, current: Round) -> Decision:
-        """Return the decision on a kernel whose gates passed and that nothing was accepted before."""
-        if state.route == "kernel":
-            return Decision("accept", "baseline", "the kernel as it was given")
-        shapes = [format_shape(shape) for shape in state.problem.shapes]
-        run = current.gates["correctness"].runs[0]
-        check = self.session.recall(current.runs[run]).result
-        if not isinstance(check, Check):
-            return Decision("unverified", "Stage 1: no check is recorded", f"{run} holds no check")
-        lacking = unmet(shapes, self.policy.repeats, check.rel_l2_err_by_shape or {}, current.times(current.name))
-        if lacking:
-            return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
-        return Decision("accept", "baseline", "the first correct kernel")
-
-
-def _timed_name(current: Round) -> str:
-    """Return the name under which a round's candidate runs: on few shapes what it answers is another thing."""
-    return f"{current.name}.quick" if current.level == "quick" else current.name
 
 
 def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:

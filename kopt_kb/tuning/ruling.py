@@ -1,0 +1,81 @@
+"""What the gates and records of a round come to: its decision, and the level of trust that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kopt_kb.runners.candidate.answers import Check, Contest, Timing, Trust
+from kopt_kb.tuning.decision import LEVELS, Decision, GateResult, decide, judge_gates, unmet, untrusted
+from kopt_kb.tuning.noise import noise_floor_pct
+from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.session import Session
+from kopt_kb.tuning.versions import best_rival, incumbent_name
+from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.state import WorkspaceState
+
+__all__ = ["Ruling", "timed_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """Decides rounds by a policy from what the journal and the answers of finished runs say."""
+
+    session: Session
+    policy: Policy
+
+    def decide(self, state: WorkspaceState, current: Round, gates: Sequence[GateResult] = ()) -> Decision:
+        """Return the decision on a round; `gates` stand in for those it has been through."""
+        gates = gates or [GateResult(gate.gate, gate.result, gate.reason) for gate in current.gates.values()]
+        timed = next((record.environment for record in current.measured.values()), state.environment_seq)
+        noise = noise_floor_pct(
+            state.noise_of(timed), (record.spread.get("step_pct") for record in current.measured.values())
+        )
+        new = current.times(current.name)
+        trust = None if state.simulated else self.trust_of(current)
+        lacking = judge_gates(self.policy, gates) or untrusted(self.policy, trust)
+        if lacking is not None:
+            return lacking
+        if state.baseline is None:
+            return self._first(state, current)
+        shapes = list(state.problem.shape_names)
+        old = current.times(incumbent_name(state, current)) or {shape: [] for shape in shapes}
+        rival = best_rival(state, current)
+        best = current.times(rival.name) if rival is not None else {}
+        known = best if best.keys() >= set(shapes) else None
+        return decide(self.policy, old, new, gates, noise_pct=noise, best=known, contest=self._contest(current))
+
+    def trust_of(self, current: Round) -> Trust:
+        """Return the lowest level of what a round measured; of one that measured nothing, what its checks rest on."""
+        levels = [record.trust for record in current.measured.values()]
+        if not levels:
+            answers = [self.session.recall(run).result for run in current.runs.values() if run.finished is not None]
+            levels = [one.basis.trust for one in answers if isinstance(one, Check) and one.basis is not None]
+        return min(levels, key=LEVELS.index, default=self.session.executor.trust)
+
+    def _contest(self, current: Round) -> Contest | None:
+        """Return the verdict of the round's last timing, if it made a contest."""
+        names = {timed_name(current), f"{timed_name(current)}.again"}
+        runs = [run for run in current.runs.values() if run.started.gate == "timing" and run.started.candidate in names]
+        answers = [self.session.recall(run).result for run in runs if run.finished is not None]
+        timed = [one.contest for one in answers if isinstance(one, Timing) and not one.problem]
+        return timed[-1] if timed else None
+
+    def _first(self, state: WorkspaceState, current: Round) -> Decision:
+        """Return the decision on a kernel whose gates passed and that nothing was accepted before."""
+        if state.route == "kernel":
+            return Decision("accept", "baseline", "the kernel as it was given")
+        shapes = list(state.problem.shape_names)
+        run = current.gates["correctness"].runs[0]
+        check = self.session.recall(current.runs[run]).result
+        if not isinstance(check, Check):
+            return Decision("unverified", "Stage 1: no check is recorded", f"{run} holds no check")
+        lacking = unmet(shapes, self.policy.repeats, check.rel_l2_err_by_shape or {}, current.times(current.name))
+        if lacking:
+            return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
+        return Decision("accept", "baseline", "the first correct kernel")
+
+
+def timed_name(current: Round) -> str:
+    """Return the name under which a round's candidate runs: on few shapes what it answers is another thing."""
+    return f"{current.name}.quick" if current.level == "quick" else current.name
