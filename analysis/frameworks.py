@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
+    "FOREIGN_ENTRIES",
     "FRAMEWORKS",
     "Framework",
     "aliases",
@@ -42,6 +43,10 @@ _KNOWN = (
     Framework("cuTile", "cuda.tile.kernel", "launch"),
     Framework("FlyDSL", "flydsl.compiler.kernel", "launch"),
 )
+
+
+FOREIGN_ENTRIES = ("launch", "run", "custom_kernel", "solution", "ModelNew")
+"""What candidates of problems outside the list are called by: functions, or KernelBench's class."""
 
 
 def _plain(name: str) -> str:
@@ -102,8 +107,10 @@ def marks_of(function: ast.FunctionDef, names: Mapping[str, str]) -> set[str]:
     return {dotted_name(mark, names) for mark in marks}
 
 
-def missing(source: bytes, framework: Framework) -> str:
+def missing(source: bytes, framework: Framework, entries: tuple[str, ...] = ("launch",)) -> str:
     """Return what a file lacks to be a kernel of a framework that its `launch` starts; nothing when it is one.
+
+    Of several possible entries any that is there counts; where none is, every function whose name is no private one.
 
     A name counts as used when `launch` reaches it through functions and tables of the file. Whether the kernel does
     the work is not seen here: the lint of library calls and the roofline gate are there for that.
@@ -115,26 +122,31 @@ def missing(source: bytes, framework: Framework) -> str:
     kernels = _kernels(tree, framework)
     if not kernels:
         return f"the file has no {framework.name} kernel (a function decorated with {framework.mark})"
-    reached = _reached(tree)
-    if "launch" not in reached:
-        return "the file has no function launch"
+    names = [one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+    begin = [one for one in entries if one in names]
+    if len(entries) > 1 and not begin:
+        begin = [one for one in names if one not in kernels and not one.startswith("_")]
+    entry = begin[0] if begin else entries[0]
+    if not begin:
+        return f"the file has no function {entry}"
+    reached = _reached(tree, begin)
     if not set(kernels) & reached.keys():
-        return f"launch starts no {framework.name} kernel: it never reaches {', '.join(kernels)}"
+        return f"{entry} starts no {framework.name} kernel: it never reaches {', '.join(kernels)}"
     host = [node for name, nodes in reached.items() if name not in kernels for node in nodes]
     if not any(_starts(node, framework) for top in host for node in ast.walk(top)):
         how = "kernel[grid](...)" if framework.start == "subscript" else "a call of launch"
-        return f"launch starts no {framework.name} kernel: nothing it reaches is {how}"
+        return f"{entry} starts no {framework.name} kernel: nothing it reaches is {how}"
     return ""
 
 
-def _reached(tree: ast.Module) -> dict[str, list[ast.stmt]]:
-    """Return the top-level names that `launch` reaches, with the statements that define them."""
+def _reached(tree: ast.Module, entries: list[str]) -> dict[str, list[ast.stmt]]:
+    """Return the top-level names that the entries reach, with the statements that define them."""
     defined: dict[str, list[ast.stmt]] = {}
     for top in tree.body:
         for name in _defines(top):
             defined.setdefault(name, []).append(top)
     found: dict[str, list[ast.stmt]] = {}
-    waiting = ["launch"]
+    waiting = list(entries)
     while waiting:
         name = waiting.pop()
         if name in found or name not in defined:

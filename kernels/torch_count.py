@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,12 +16,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.torch_formulas import OpFlops, attention_flops, formula_of
+from kopt_kb.kernels.torch_formulas import attention_flops, formula_of
+from kopt_kb.kernels.torch_op import OpFlops
 from kopt_kb.problem.counts import ByteCount, Count, Exactness, FlopCount, SpecialCount
 from kopt_kb.problem.dtypes import FORMATS, Engine
 from kopt_kb.problem.work import Work
 
-__all__ = ["TORCH_DTYPES", "TorchCount", "count_torch"]
+__all__ = ["TORCH_DTYPES", "TorchCount", "count_made", "count_torch"]
 
 TORCH_DTYPES: dict[str, torch.dtype] = {one.dtype: getattr(torch, one.torch) for one in reversed(FORMATS)}
 """Our name of a storage type to torch's; `fp8` is the first format of that name."""
@@ -40,6 +42,7 @@ class TorchCount:
         write_bytes: Distinct bytes of the results and of inputs written in place.
         unfused_bytes: Bytes of all operations one after the other, each reading and writing memory.
         uncounted: Operations without a FLOP formula, with how often they ran.
+        ran: Operations that were counted or not, with how often they ran; views and allocations apart.
     """
 
     flops: tuple[FlopCount, ...]
@@ -48,6 +51,7 @@ class TorchCount:
     write_bytes: Count
     unfused_bytes: int
     uncounted: tuple[tuple[str, int], ...]
+    ran: tuple[tuple[str, int], ...] = ()
 
     def to_work(self, name: str, dtype: str) -> Work:
         """Return the count as work of that name and storage type."""
@@ -72,6 +76,7 @@ class _Tally:
     flops: Counter[tuple[str, Engine]] = field(default_factory=Counter)
     special: Counter[tuple[str, str]] = field(default_factory=Counter)
     uncounted: Counter[str] = field(default_factory=Counter)
+    ran: Counter[str] = field(default_factory=Counter)
     regions: dict[int, dict[tuple[Any, ...], int]] = field(default_factory=dict)
     storage_bytes: dict[int, int] = field(default_factory=dict)
     produced: set[int] = field(default_factory=set)
@@ -136,6 +141,7 @@ class _Dispatch(TorchDispatchMode):
             self.tally.produced.update(_storage(one) for one in _tensors(out) if _storage(one) not in keys)
             self.tally.alive.extend(_tensors(out))
             return
+        self.tally.ran[name] += 1
         formula = formula_of(func.overloadpacket)
         if formula is None:
             self.tally.uncounted[name] += 1
@@ -212,15 +218,33 @@ def count_torch(
     Raises:
         BadInput: The function needs values, or an unknown dtype.
     """
+    return count_made(
+        lambda *arguments: function(*arguments, **kwargs),
+        lambda: tuple(_fake(one, device) for one in inputs),
+        fake=True,
+    )
+
+
+def count_made(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]], *, fake: bool) -> TorchCount:
+    """Return the work of a function on the arguments that `make` gives.
+
+    Args:
+        function: Any function of tensors.
+        make: Makes its arguments; what it does is not counted.
+        fake: Run on tensors without memory; else the function runs, for one whose control flow needs values.
+
+    Raises:
+        BadInput: The function fails, or needs values that fake tensors lack.
+    """
     tally = _Tally()
     dispatch = _Dispatch(tally)
-    with FakeTensorMode(), torch.no_grad():
-        arguments = [_fake(one, device) for one in inputs]
+    with FakeTensorMode(allow_non_fake_inputs=True) if fake else nullcontext(), torch.no_grad():
+        arguments = make()
         try:
             with dispatch, _Functions(dispatch):
-                result = function(*arguments, **kwargs)
-        except RuntimeError as error:
-            text = str(error).splitlines()[0]
+                result = function(*arguments)
+        except (RuntimeError, TypeError, NotImplementedError) as error:
+            text = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise BadInput(
                 f"the function can't be counted: {text}", fix="count a part without it", code="KB086"
             ) from error
@@ -245,6 +269,7 @@ def _finish(tally: _Tally, result: object) -> TorchCount:
         write_bytes=Count(sum(results.values()) + sum(tally.written.values())),
         unfused_bytes=tally.unfused_bytes,
         uncounted=tuple(tally.uncounted.items()),
+        ran=tuple(tally.ran.items()),
     )
 
 

@@ -2,86 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import torch
 from torch.utils import flop_counter
 
-from kopt_kb.problem.dtypes import DTYPES, FORMATS, Engine
+from kopt_kb.kernels.torch_layers import LAYERS
+from kopt_kb.kernels.torch_op import Formula, OpFlops, each, first, storage_name, vector, vector_type
+from kopt_kb.problem.dtypes import Engine
 
-__all__ = ["OpFlops", "attention_flops", "formula_of", "storage_name"]
-
-_NAMES = {getattr(torch, one.torch): one.dtype for one in FORMATS if one.dtype in DTYPES}
-
-
-@dataclass(frozen=True, slots=True)
-class OpFlops:
-    """What one operation computes: FLOPs by (dtype, engine) and special functions by (name, dtype)."""
-
-    flops: tuple[tuple[str, Engine, int], ...] = ()
-    special: tuple[tuple[str, str, int], ...] = ()
-
-
-Formula = Callable[[Sequence[Any], Any], OpFlops]
-
-
-def storage_name(dtype: torch.dtype) -> str:
-    """Return the project's name of a torch dtype; integers other than int8 are "int32"."""
-    return _NAMES.get(dtype, "int32")
-
-
-def _vector_type(tensor: torch.Tensor) -> str:
-    if not tensor.dtype.is_floating_point:
-        return "int32"
-    return "fp64" if tensor.dtype == torch.float64 else "fp32"
-
-
-def _vector(tensor: torch.Tensor, flops: int, **special: int) -> OpFlops:
-    compute = _vector_type(tensor)
-    counted: tuple[tuple[str, Engine, int], ...] = ((compute, "vector", flops),) if flops else ()
-    return OpFlops(counted, tuple((function, compute, value) for function, value in special.items()))
-
-
-def _first(out: Any) -> torch.Tensor:
-    return out[0] if isinstance(out, tuple | list) else out
-
-
-def _each(flops: int, **special: int) -> Formula:
-    def formula(_args: Sequence[Any], out: Any) -> OpFlops:
-        tensor = _first(out)
-        return _vector(tensor, flops * tensor.numel(), **{k: v * tensor.numel() for k, v in special.items()})
-
-    return formula
+__all__ = ["attention_flops", "formula_of"]
 
 
 def _power(args: Sequence[Any], out: torch.Tensor) -> OpFlops:
-    if args[1] == 2:
-        return _vector(out, out.numel())
-    return _vector(out, 0, pow=out.numel())
+    exponent = args[1]
+    if isinstance(exponent, int | float) and exponent in range(1, 17):  # by squaring
+        whole = int(exponent)
+        return vector(out, (whole.bit_length() + whole.bit_count() - 2) * out.numel())
+    return vector(out, 0, pow=out.numel())
 
 
 def _combine(args: Sequence[Any], out: Any) -> OpFlops:
     if len(args) > 1 and isinstance(args[1], torch.Tensor):
-        return _vector(out, out.numel())
-    return _vector(args[0], args[0].numel() - _first(out).numel())
+        return vector(out, out.numel())
+    return vector(args[0], args[0].numel() - first(out).numel())
 
 
 def _mean(args: Sequence[Any], _out: torch.Tensor) -> OpFlops:
-    return _vector(args[0], args[0].numel())
+    return vector(args[0], args[0].numel())
 
 
 def _softmax(args: Sequence[Any], out: torch.Tensor) -> OpFlops:
     rows = out.numel() // out.shape[args[1]]
     maxima_and_sums = 2 * (out.numel() - rows)
-    return _vector(out, maxima_and_sums + 2 * out.numel(), exp=out.numel())
+    return vector(out, maxima_and_sums + 2 * out.numel(), exp=out.numel())
 
 
 def _log_softmax(args: Sequence[Any], out: torch.Tensor) -> OpFlops:
     rows = out.numel() // out.shape[args[1]]
-    return _vector(out, 2 * (out.numel() - rows) + 2 * out.numel(), exp=out.numel(), log=rows)
+    return vector(out, 2 * (out.numel() - rows) + 2 * out.numel(), exp=out.numel(), log=rows)
 
 
 def _layer_norm(args: Sequence[Any], _out: Any) -> OpFlops:
@@ -89,20 +50,20 @@ def _layer_norm(args: Sequence[Any], _out: Any) -> OpFlops:
     elements = x.numel()
     rows = elements // prod(normal)
     affine = (weight is not None) + (bias is not None)
-    return _vector(x, 5 * elements + rows + affine * elements, rsqrt=rows)
+    return vector(x, 5 * elements + rows + affine * elements, rsqrt=rows)
 
 
 def _rms_norm(args: Sequence[Any], _out: Any) -> OpFlops:
     x, normal, weight = args[:3]
     elements = x.numel()
     rows = elements // prod(normal)
-    return _vector(x, 3 * elements + rows + (elements if weight is not None else 0), rsqrt=rows)
+    return vector(x, 3 * elements + rows + (elements if weight is not None else 0), rsqrt=rows)
 
 
 def _nll_loss(args: Sequence[Any], _out: Any) -> OpFlops:
     """Picking is no arithmetic; the mean of M losses is M-1 adds and one multiply (reduction 1)."""
     rows = args[1].numel()
-    return _vector(args[0], rows if args[3] == 1 else 0)
+    return vector(args[0], rows if args[3] == 1 else 0)
 
 
 def _contraction(left: torch.Tensor, products: int) -> OpFlops:
@@ -117,7 +78,7 @@ def _product(args: Sequence[Any], out: torch.Tensor) -> OpFlops:
 
 def _product_and_add(args: Sequence[Any], out: torch.Tensor) -> OpFlops:
     product = _contraction(args[1], out.numel() * args[1].shape[-1])
-    return OpFlops((*product.flops, (_vector_type(out), "vector", out.numel())))
+    return OpFlops((*product.flops, (vector_type(out), "vector", out.numel())))
 
 
 def attention_flops(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *, causal: bool) -> OpFlops:
@@ -135,7 +96,7 @@ def attention_flops(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
     pairs, rows = heads * per_head, heads * length
     product = _contraction(query, pairs * (query.shape[-1] + value.shape[-1]))
     scale_subtract, maxima_sums, divide = 2 * pairs, 2 * (pairs - rows), rows * value.shape[-1]
-    softmax = _vector(query, scale_subtract + maxima_sums + divide, exp=pairs)
+    softmax = vector(query, scale_subtract + maxima_sums + divide, exp=pairs)
     return OpFlops((*product.flops, *softmax.flops), softmax.special)
 
 
@@ -153,6 +114,9 @@ _ONE = (
     "fmod",
     "remainder",
     "lerp",
+    "floor_divide",
+    "atan2",
+    "hypot",
 )
 _NONE = (
     "neg",
@@ -196,6 +160,40 @@ _NONE = (
     "triu",
     "constant_pad_nd",
     "scalar_tensor",
+    "flip",
+    "roll",
+    "repeat",
+    "index_put",
+    "index_copy",
+    "index_fill",
+    "scatter",
+    "slice_scatter",
+    "select_scatter",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "__lshift__",
+    "__rshift__",
+    "__and__",
+    "__or__",
+    "argmax",
+    "argmin",
+    "sort",
+    "topk",
+    "nonzero",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "isfinite",
+    "any",
+    "all",
+    "linspace",
+    "upsample_nearest2d",
+    "upsample_nearest1d",
+    "_local_scalar_dense",
+    "eye",
+    "copy",
     "new_zeros",
     "new_ones",
     "new_full",
@@ -215,18 +213,28 @@ _SPECIAL = (
     "cos",
     "tanh",
     "erf",
+    "log1p",
+    "expm1",
+    "sinh",
+    "cosh",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
 )
 _COMBINING = ("sum", "amax", "amin", "max", "min", "prod")
 
+
 _FORMULAS: dict[str, Formula] = {
-    **{name: _each(1) for name in _ONE},
-    **dict.fromkeys(_NONE, _each(0)),
-    **{name: _each(0, **{name: 1}) for name in _SPECIAL},
+    **LAYERS,
+    **{name: each(1) for name in _ONE},
+    **dict.fromkeys(_NONE, each(0)),
+    **{name: each(0, **{name: 1}) for name in _SPECIAL},
     **dict.fromkeys(_COMBINING, _combine),
-    "reciprocal": _each(1),
-    "sigmoid": _each(2, exp=1),
-    "silu": _each(2, exp=1),
-    "relu": _each(1),
+    "reciprocal": each(1),
+    "sigmoid": each(2, exp=1),
+    "silu": each(2, exp=1),
+    "relu": each(1),
     "pow": _power,
     "mean": _mean,
     "_softmax": _softmax,

@@ -16,7 +16,7 @@ from typing import Any
 from kopt_kb.errors import FindingError, KoptError
 from kopt_kb.kernels.blocked import available_bytes
 from kopt_kb.kernels.compile.loader import load_module
-from kopt_kb.kernels.judgement import Case, Judgement, trials_of
+from kopt_kb.kernels.judgement import Case, Judgement, limits_of, trials_of
 from kopt_kb.kernels.record.exchange import (
     Close,
     Compare,
@@ -31,7 +31,6 @@ from kopt_kb.kernels.record.exchange import (
 from kopt_kb.kernels.record.keeping import Keeping
 from kopt_kb.kernels.record.model import View
 from kopt_kb.problem.dtypes import format_of
-from kopt_kb.problem.tolerances import tolerance_of
 from kopt_kb.problem.trials import RANDOM, Trial
 
 __all__ = ["Contents", "answered", "said", "span_of", "tensor_of"]
@@ -175,12 +174,15 @@ class Contents:
         content, asked = offer.slots.get(slot), offer.asked
         if content is None:
             return SlotResult(None, f"slot {slot} was not filled")
-        window = asked.slots[slot].outputs[0]
         case = self._held_case(offer, content)
-        out = tensor_of(self._windows.read(window), asked.outputs[0], case.inputs)
-        if isinstance(out, str):
-            return SlotResult(None, out)
-        found = case.judge(out, tolerance_of(asked.dtype), self._reference(offer, content, case))
+        outs = []
+        for window, view in zip(asked.slots[slot].outputs, asked.outputs, strict=True):
+            out = tensor_of(self._windows.read(window), view, case.inputs)
+            if isinstance(out, str):
+                return SlotResult(None, out)
+            outs.append(out)
+        result = outs[0] if len(outs) == 1 else tuple(outs)
+        found = case.judge(result, limits_of(offer.module, asked.dtype), self._reference(offer, content, case))
         return SlotResult(_finite(found), f"{content.trial.name}: {found.problem}" if found.problem else "")
 
     def _held_case(self, offer: _Offer, content: _Content) -> Case:
@@ -204,11 +206,16 @@ class Contents:
             wide = case.reference()
             if before != [one._version for one in case.inputs]:
                 self._inputs.drop(key)  # a reference that writes to its inputs: made again next time
-            self._results.keep(key, wide, wide.nbytes)
+            self._results.keep(key, wide, _bytes_of(wide))
         elif not content.pooled:
             self._results.drop(key)
             self._inputs.drop(key)
         return wide
+
+
+def _bytes_of(wide: Any) -> int:
+    """Return what a float64 result, or several, take."""
+    return sum(one.nbytes for one in (wide if isinstance(wide, tuple) else (wide,)))
 
 
 def _problem(offer: _Offer) -> _Problem:

@@ -102,7 +102,7 @@ def _traced(request: Request) -> Any:
         LaunchRecord(
             v=VERSION,
             label=label,
-            op=str(getattr(call.module, "OP", "")) if isinstance(request.what, OpRequest) else "",
+            op=_op_of(request, call.module),
             shape=request.what.shape if isinstance(request.what, OpRequest) else (),
             dtype=request.what.dtype if isinstance(request.what, OpRequest) else "",
             target=target.name,
@@ -187,6 +187,8 @@ def _op_call(what: OpRequest, trace: Any) -> tuple[_Call, str]:
     from kopt_kb.kernels.compile.loader import load_module
 
     module = load_module(what.file)
+    if what.problem:
+        return _problem_call(what, module, trace)
     for name in ("launch", "make_inputs"):
         if not callable(getattr(module, name, None)):
             fix = "record a call instead: --call FILE:FUNCTION --arg NAME=VALUE"
@@ -202,6 +204,40 @@ def _op_call(what: OpRequest, trace: Any) -> tuple[_Call, str]:
     config = {"config": plain(what.config)} if "config" in parameters and what.config else {}
     shape = "x".join(map(str, what.shape))
     return _Call(module, module.launch, {**given, **config}), f"{Path(what.file).name} {shape} {what.dtype}"
+
+
+def _problem_call(what: OpRequest, module: ModuleType, trace: Any) -> tuple[_Call, str]:
+    """Return the call of a candidate as its problem's reference file makes it."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from kopt_kb.kernels.compile.loader import load_module
+
+    problem = load_module(what.problem)
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        made = problem.make_inputs(what.shape, what.dtype, device="cpu", seed=0)
+        launch = problem.launcher(module)
+    given = {
+        name: trace.tensor(name, tuple(one.shape), one.dtype, tuple(one.stride()))
+        for name, one in zip(problem.PROBLEM.names, made, strict=True)
+    }
+
+    def run(config: object = None, **tensors: Any) -> Any:
+        return launch(*tensors.values(), config=config)
+
+    arguments: dict[str, object] = {**({"config": plain(what.config)} if what.config else {}), **given}
+    label = f"{Path(what.file).name} for {problem.OP} {'x'.join(map(str, what.shape))} {what.dtype}"
+    return _Call(module, run, arguments), label
+
+
+def _op_of(request: Request, module: ModuleType) -> str:
+    """Return the operation that a record is of: the problem's, else the one that the file declares."""
+    if not isinstance(request.what, OpRequest):
+        return ""
+    if request.what.problem:
+        from kopt_kb.kernels.compile.loader import load_module
+
+        return str(load_module(request.what.problem).OP)
+    return str(getattr(module, "OP", ""))
 
 
 def _free_call(what: CallRequest, trace: Any) -> tuple[_Call, str]:

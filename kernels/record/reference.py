@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.kernels.compile.loader import load_module
-from kopt_kb.kernels.judgement import Case, trials_of
+from kopt_kb.kernels.judgement import Case, limits_of, trials_of
 from kopt_kb.kernels.record import exchange
 from kopt_kb.kernels.record.contents import Contents, answered, said, span_of, tensor_of
 from kopt_kb.kernels.record.model import View
-from kopt_kb.problem.tolerances import tolerance_of
 from kopt_kb.problem.trials import RANDOM
 from kopt_kb.wire import Wire, canonical, read
 
-__all__ = ["Compare", "Distance", "Prepare", "Prepared", "main"]
+__all__ = ["Compare", "Distance", "Other", "Prepare", "Prepared", "main"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +64,20 @@ class Prepared(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Wire):
-    """Hold an output's bytes against the reference of the inputs prepared last."""
+class Other(Wire):
+    """Another output of the same run."""
 
     file: str
     view: View
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Wire):
+    """Hold an output's bytes, and those of further outputs, against the reference of the inputs prepared last."""
+
+    file: str
+    view: View
+    others: tuple[Other, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +160,20 @@ class _Session:
 
         if self._case is None or self._asked is None:
             return Distance(None, "", unable="no inputs were prepared")
-        held = bytearray(Path(what.file).read_bytes())
-        raw = torch.frombuffer(held, dtype=torch.uint8) if held else torch.empty(0, dtype=torch.uint8)
-        out = tensor_of(raw, what.view, self._case.inputs)
-        if isinstance(out, str):
-            return Distance(None, out)
+        outs = []
+        for one in (Other(what.file, what.view), *what.others):
+            held = bytearray(Path(one.file).read_bytes())
+            raw = torch.frombuffer(held, dtype=torch.uint8) if held else torch.empty(0, dtype=torch.uint8)
+            out = tensor_of(raw, one.view, self._case.inputs)
+            if isinstance(out, str):
+                return Distance(None, out)
+            outs.append(out)
         try:
             reference = self._case.reference()
         except Exception as error:  # noqa: BLE001 - the reference is a user's file, and not the output's fault
             return Distance(None, "", unable=said(error))
-        found = self._case.judge(out, tolerance_of(self._asked.dtype), reference)
+        limits = limits_of(self._case.module, self._asked.dtype)
+        found = self._case.judge(outs[0] if len(outs) == 1 else tuple(outs), limits, reference)
         errors = found.errors
         if errors is None or errors.nonfinite:
             return Distance(None, found.problem, skipped=found.skipped)

@@ -23,12 +23,22 @@ class TensorArgument(Wire):
 
 @dataclass(frozen=True, slots=True)
 class OpRequest(Wire):
-    """The `launch` of an op file, on what its `make_inputs` makes for a shape."""
+    """The `launch` of an op file, on what its `make_inputs` makes for a shape.
+
+    Attributes:
+        file: The file.
+        shape: Of the problem.
+        dtype: Storage type.
+        config: Tuning values.
+        problem: Reference file of a problem outside the list, which makes the inputs and says how the file is called;
+            empty: the file's own.
+    """
 
     file: str
     shape: tuple[int, ...]
     dtype: str
     config: JsonMap = field(default_factory=dict)
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

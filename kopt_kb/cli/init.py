@@ -3,6 +3,7 @@ r"""Create a tuning workspace whose README carries sourced specs, the roofline a
 kb init norm --platform H20 --framework Triton --kernel-demo kernels/rms_norm.py --op rms_norm \
     --shape 8192x4096 --dtype bf16
 kb init gemm --platform MI300X --framework Triton --project path/project.toml
+kb init rope --platform H100_SXM --framework Triton --problem rope/problem.toml --kernel-demo rope/kernel.py
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json
+from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     needed.add_argument("--dtype", metavar="TYPE", help="storage type")
+    add_problem(parser)
     parser.add_argument("--project", metavar="FILE", help="project.toml: kernel, shapes, commands (docs/projects.md)")
     parser.add_argument(
         "--performance-target", metavar="TEXT", help='such as "> 500 TFLOPS" or "> 60%% peak efficiency"'
@@ -113,6 +116,10 @@ def _missing(args: argparse.Namespace, op: str | None) -> list[str]:
 def _task(args: argparse.Namespace) -> Task:
     if args.project:
         return _task_of_project(args)
+    if args.problem:
+        from kopt_kb.cli.init_problem import task_of_problem
+
+        return task_of_problem(args, _placeholders(args.placeholder))
     demo = Path(args.kernel_demo) if args.kernel_demo else None
     op = args.op or (declared_op(read_demo(demo), demo) if demo else None)
     missing = _missing(args, op)

@@ -25,12 +25,15 @@ and */; docs/launch_records.md has all of it. kb verify record DIR replays a rec
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from kopt_kb.cli.case_arguments import literals
 from kopt_kb.cli.output import add_common, open_registry, print_json, table
+from kopt_kb.cli.problem_arguments import add_problem, chosen_shape, given_problem, reference_path
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import open_input
 from kopt_kb.kernels.compile.arguments import parse_argument
@@ -60,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shape", metavar="MxN", help="problem shape, with FILE")
     parser.add_argument("--dtype", metavar="TYPE", help="storage type, with FILE")
     parser.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="tuning value, with FILE")
+    add_problem(parser)
     parser.add_argument("--call", metavar="MODULE:FUNCTION", help="a launcher in a package or FILE.py, instead of FILE")
     parser.add_argument(
         "--arg", metavar="NAME=VALUE", action="append", default=[],
@@ -76,8 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Record, and print what was recorded; exit 1 when the record is not replayable."""
     device, target, facts = _device(args)
-    request = Request(_what(args), target, device, facts, "", args.autotune, statics=True)
-    record = make_record(request, Path(args.out))
+    with _asked(args) as what:
+        record = make_record(Request(what, target, device, facts, "", args.autotune, statics=True), Path(args.out))
     if args.json:
         print_json(Recorded(args.out, record))
     else:
@@ -95,6 +99,23 @@ def _device(args: argparse.Namespace) -> tuple[str, str, dict[str, int]]:
     platform = open_registry(args).platform(args.platform)
     identity = platform.identity
     return identity.platform, identity.target, device_facts(platform)
+
+
+@contextmanager
+def _asked(args: argparse.Namespace) -> Iterator[OpRequest | CallRequest]:
+    """Keep what is to be recorded: of a problem, its reference file lies on disk meanwhile."""
+    if not args.problem:
+        yield _what(args)
+        return
+    if not args.file or args.call or args.arg:
+        what, fix = "--problem judges a FILE", "give the candidate's file, and no --call or --arg"
+        raise BadInput(what, where="kb record", fix=fix, code="KB103")
+    open_input(args.file).close()
+    shapes = [args.shape] if args.shape else []
+    problem, reference = given_problem(args.problem, args.dtype, shapes)
+    shape = parse_shape(chosen_shape(problem, shapes, args.problem))
+    with reference_path(reference) as path:
+        yield OpRequest(args.file, shape, problem.dtype, literals(args.config), str(path))
 
 
 def _what(args: argparse.Namespace) -> OpRequest | CallRequest:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from kopt_kb.analysis.roofline.roofline import Roofline, Rooflines, roofline
 from kopt_kb.cli.case_arguments import add_kernel, cases_from, grid_from
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
+from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.quantity.quantity import Unknown
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", metavar="A,B,…", help="several products: a roofline each, one picture")
     add_work(parser)
     add_kernel(parser)
+    add_problem(parser)
     parser.add_argument("--profile", metavar="REPORT", help="profiler report with measured times of the file's kernels")
     parser.add_argument("--plot", action="store_true", help="draw in the terminal")
     parser.add_argument("--picture", metavar="FILE", help="write .svg, .png or .html (with hover)")
@@ -75,7 +77,7 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
     from kopt_kb.analysis.readers.read import read_profiles
     from kopt_kb.static.kernel_roofline import KernelRooflines
 
-    if args.op or args.flops or args.bytes:
+    if args.op or args.flops or args.bytes or args.problem:
         raise BadInput(
             "a kernel file and other work were given",
             fix="give the file with --shape and --dtype, or with --kernel, --arg and --grid, alone",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from kopt_kb.cli.output import add_common, print_json
+from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
 from kopt_kb.files import read_input
 from kopt_kb.problem.problem import Problem
@@ -73,8 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kernel = actions.add_parser("kernel", help="compare with the float64 reference", allow_abbrev=False)
     kernel.add_argument("file", metavar="FILE")
     kernel.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the file")
-    kernel.add_argument("--shape", metavar="MxN", action="append", required=True, help="repeatable")
-    kernel.add_argument("--dtype", metavar="TYPE", required=True, help="storage type")
+    kernel.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
+    kernel.add_argument("--dtype", metavar="TYPE", help="storage type")
+    add_problem(kernel)
     kernel.add_argument("--seeds", metavar="N", type=int, default=3, help="fresh inputs of each shape (default 3)")
     kernel.add_argument(
         "--reference", metavar="FILE", help="whose make_inputs and reference judge; default: the package's of that OP"
@@ -89,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     record.add_argument(
         "--reference", metavar="FILE", help="whose make_inputs and reference judge; default: the package's of that OP"
     )
+    add_problem(record)
     _add_inputs(record)
     add_common(record)
     source = actions.add_parser("source", help="is the file a kernel of its own", allow_abbrev=False)
@@ -133,16 +136,22 @@ def _kernel(source: bytes, args: argparse.Namespace) -> int:
     from kopt_kb.runners.candidate.job import Job, Request, RunLimits
     from kopt_kb.workspace.task import declared_op
 
-    op = args.op or declared_op(source, Path(args.file))
-    if op is None or args.seeds < 1:
-        raise BadInput(
-            "needs an operation and at least one seed", where=args.file, fix="give --op and --seeds", code="KB102"
-        )
-    problem = Problem.of(op, args.shape, args.dtype)
+    if args.problem:
+        problem, judge = _judged_problem(args)
+        reference = f"the problem {problem.op}"
+    else:
+        op = args.op or declared_op(source, Path(args.file))
+        lacking = [
+            name for name, value in (("--shape", args.shape), ("--dtype", args.dtype), ("--op", op)) if not value
+        ]
+        if op is None or lacking or args.seeds < 1:
+            what = f"missing {', '.join(lacking)}" if lacking else "needs at least one seed"
+            raise BadInput(what, where=args.file, fix="give it, or name a problem by --problem", code="KB102")
+        problem = Problem.of(op, args.shape, args.dtype)
+        judge, reference = _reference(args, op)
     shapes, seeds = map(format_shape, problem.shapes), (secrets.randbelow(2**31) for _ in range(args.seeds))
     trials = tuple(one.name for one in trials_of(problem.op, args.inputs))
     body = Request(problem.op, tuple(shapes), problem.dtype, problem.tolerance, tuple(seeds), trials=trials)
-    judge, reference = _reference(args, op)
     job = Job("check", source, b"", body, RunLimits(args.run_s), judge)
     verdict = _verdict(args.file, ChildProcessExecutor(args.device).run(job, lambda *_: None), reference)
     if args.json:
@@ -156,13 +165,38 @@ def _kernel(source: bytes, args: argparse.Namespace) -> int:
     return ExitCode.OK if verdict.passed else ExitCode.FINDING
 
 
+def _judged_problem(args: argparse.Namespace) -> tuple[Problem, bytes]:
+    """Return the problem that a candidate is held against, and its reference file."""
+    from kopt_kb.cli.problem_arguments import given_problem
+
+    if args.op or args.reference or args.seeds < 1:
+        what = "--op or --reference with --problem" if args.seeds > 0 else "needs at least one seed"
+        raise BadInput(what, where="kb verify", fix="the problem says what it computes", code="KB103")
+    problem, reference = given_problem(args.problem, args.dtype, args.shape)
+    if problem.own is not None and problem.own.results > 1:
+        what = f"{problem.op} has {problem.own.results} results, and a child process gives one"
+        raise BadInput(what, where=args.problem, fix="kb record it, then kb verify record", code="KB103")
+    return problem, reference
+
+
 def _record(args: argparse.Namespace) -> int:
-    from kopt_kb.runners.records import packaged_reference, replay_record
+    from kopt_kb.cli.problem_arguments import given_problem, reference_path
+    from kopt_kb.runners.records import packaged_reference
 
     if args.checks < 1:
         raise BadInput("needs at least one check", where="--checks", fix="give 1 or more", code="KB102")
     folder = Path(args.folder)
-    reference = Path(args.reference) if args.reference else packaged_reference(folder)
+    if args.problem:
+        if args.reference:
+            raise BadInput("--reference and --problem", where="kb verify", fix="give one of them", code="KB103")
+        with reference_path(given_problem(args.problem)[1]) as path:
+            return _replayed(args, folder, path)
+    return _replayed(args, folder, Path(args.reference) if args.reference else packaged_reference(folder))
+
+
+def _replayed(args: argparse.Namespace, folder: Path, reference: Path) -> int:
+    from kopt_kb.runners.records import replay_record
+
     replayed = replay_record(folder, reference, checks=args.checks, inputs=args.inputs)
     if args.json:
         print_json(replayed)

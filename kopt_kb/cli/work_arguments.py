@@ -29,6 +29,8 @@ def add_work(parser: argparse.ArgumentParser) -> None:
 
 def work_from(args: argparse.Namespace) -> list[Work]:
     """Return the work described, one piece a shape; raises `BadInput` naming everything that is missing."""
+    if getattr(args, "problem", None):
+        return _of_problem(args)
     named = {"--op": args.op, "--shape": args.shape}
     bare = {"--flops": args.flops, "--bytes": args.bytes, "--engine": args.engine}
     is_named, is_bare = any(named.values()), any(value is not None for value in bare.values())
@@ -50,6 +52,15 @@ def work_from(args: argparse.Namespace) -> list[Work]:
         return [Work.given(_whole(args.flops, "--flops"), _whole(args.bytes, "--bytes"), args.dtype, args.engine)]
     options = conditions(args.option)
     return [work(args.op, shape, args.dtype, **options) for shape in args.shape]
+
+
+def _of_problem(args: argparse.Namespace) -> list[Work]:
+    from kopt_kb.cli.problem_arguments import given_problem
+
+    if args.op or args.option or args.flops or args.bytes or args.engine:
+        fix = "give --problem with --shape and --dtype at most"
+        raise BadInput("--problem and other work were given", where="kb roofline", fix=fix, code="KB103")
+    return list(given_problem(args.problem, args.dtype, args.shape)[0].works())
 
 
 def _whole(text: str, name: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.ops import definition
 from kopt_kb.problem.ops.definition import OptionValue
+from kopt_kb.problem.own import OwnProblem
 from kopt_kb.problem.shapes import Shape, check_shape, format_shape, parse_shape
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work, work
@@ -29,14 +30,16 @@ class Problem(Wire):
         dtype: Storage type.
         tolerance: Limits of the correctness check.
         options: Options that differ from the defaults are given; all are listed.
+        own: What a problem outside the list of operations says about itself; `op` is its name then.
     """
 
-    WIRE: ClassVar = ("op", "shapes=shape_names", "dtype", "options=_options", "tolerance")
+    WIRE: ClassVar = ("op", "shapes=shape_names", "dtype", "options=_options", "tolerance", "own?")
     op: str
     shapes: tuple[Shape, ...]
     dtype: str
     tolerance: Tolerance
     options: tuple[tuple[str, OptionValue], ...] = ()
+    own: OwnProblem | None = None
 
     @staticmethod
     def of(
@@ -57,19 +60,32 @@ class Problem(Wire):
         dims = tuple(
             parse_shape(one, found.form) if isinstance(one, str) else check_shape(one, found.form) for one in shapes
         )
-        if not dims:
-            raise BadInput("a problem needs at least one shape", fix=f"give --shape {found.form}", code="KB102")
-        for index, one in enumerate(dims):
-            if one in dims[:index]:
-                raise BadInput(f"shape {format_shape(one)} is given twice", fix="give each shape once", code="KB091")
+        _check_shapes(dims, found.form)
         values = found.read_options(options or {})
         problem = Problem(found.id, dims, dtype_of(dtype).name, tolerance or tolerance_of(dtype), values.items)
         for shape in () if is_counted else dims:
             problem.work(shape)
         return problem
 
+    @staticmethod
+    def of_own(name: str, own: OwnProblem, dtype: str, tolerance: Tolerance) -> Problem:
+        """Return a problem that is in no list; raises `BadInput` where it has no shape, or one twice."""
+        shapes = tuple(one.shape for one in own.works)
+        _check_shapes(shapes, own.form)
+        return Problem(name, shapes, dtype_of(dtype).name, tolerance, own=own)
+
+    def with_shapes(self, shapes: Sequence[Sequence[int] | str]) -> Problem:
+        """Return the same problem on other shapes; raises `BadInput` as `of`, and where nothing is known of one."""
+        if self.own is None:
+            return Problem.of(self.op, shapes, self.dtype, options=dict(self.options), tolerance=self.tolerance)
+        dims = tuple(self.own.shape(one if isinstance(one, str) else tuple(one)) for one in shapes)
+        _check_shapes(dims, self.own.form)
+        return replace(self, shapes=dims)
+
     def work(self, shape: Shape) -> Work:
-        """Return the closed-form work on one shape; a process counts the same one once."""
+        """Return the work on one shape: of the closed form, counted once by a process, or as the problem says."""
+        if self.own is not None:
+            return self.own.work(shape)
         return _counted(self.op, shape, self.dtype, self.options)
 
     def works(self) -> tuple[Work, ...]:
@@ -106,6 +122,8 @@ def recorded_problem(document: Mapping[str, object]) -> Problem:
     """
     members = {name: plain(document[name]) for name in _MEMBERS if name in document}
     found = read(Problem, members, where="problem")
+    if found.own is not None:
+        return Problem.of_own(found.op, found.own, found.dtype, found.tolerance).with_shapes(found.shapes)
     options = dict(found.options)
     return Problem.of(found.op, found.shapes, found.dtype, options=options, tolerance=found.tolerance, is_counted=True)
 
@@ -115,4 +133,12 @@ def _counted(op: str, shape: Shape, dtype: str, options: tuple[tuple[str, Option
     return work(op, shape, dtype, **dict(options))
 
 
-_MEMBERS = ("op", "shapes", "dtype", "options", "tolerance")
+def _check_shapes(dims: Sequence[Shape], form: str) -> None:
+    if not dims:
+        raise BadInput("a problem needs at least one shape", fix=f"give --shape {form}", code="KB102")
+    for index, one in enumerate(dims):
+        if one in dims[:index]:
+            raise BadInput(f"shape {format_shape(one)} is given twice", fix="give each shape once", code="KB091")
+
+
+_MEMBERS = ("op", "shapes", "dtype", "options", "tolerance", "own")

@@ -14,7 +14,7 @@ from typing import Literal
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import Shape
 
-__all__ = ["GENERIC", "RANDOM", "Cut", "Edit", "EditKind", "Split", "Trial", "trial_named"]
+__all__ = ["FOREIGN", "GENERIC", "RANDOM", "Cut", "Edit", "EditKind", "Split", "Trial", "trial_named"]
 
 EditKind = Literal[
     "powers", "shifts", "scale", "shift", "place", "equal", "tiny", "mask", "alternate", "grid", "zero",
@@ -127,6 +127,34 @@ GENERIC: tuple[Trial, ...] = (
     Trial("reordered rows", "an answer by place", (Edit("permute", axis=-2),), dense=True),
 )
 """Trials for an operation that declares none: the first input changes, within its range but for one element a row."""
+
+_FIRST_INPUTS = range(8)
+
+FOREIGN: tuple[Trial, ...] = (
+    *GENERIC,
+    Trial("zeros", "an answer that does not follow the first input", (Edit("scale", value=0.0),)),
+    Trial(
+        "all eight times as large",
+        "an exponential or a square that leaves its type, an answer cut off",
+        tuple(Edit("scale", number, value=8.0) for number in _FIRST_INPUTS),
+        dense=True,
+    ),
+    Trial(
+        "all a thousandth as large",
+        "small numbers taken for zero",
+        tuple(Edit("scale", number, value=2.0**-10) for number in _FIRST_INPUTS),
+        dense=True,
+    ),
+    Trial(
+        "reordered columns",
+        "an input that is not read, or read at another's place",
+        tuple(Edit("permute", number, -1) for number in _FIRST_INPUTS),
+        dense=True,
+    ),
+    Trial("signs in turn", "an answer for one sign", (Edit("alternate", 0),)),
+)
+"""Trials for a problem that is in no list. Where its published reference is itself beyond the tolerance, or not finite,
+they say nothing."""
 
 
 def trial_named(trials: tuple[Trial, ...], name: str) -> Trial:

@@ -23,7 +23,7 @@ from kopt_kb.kernels.judgement import trials_of
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.kernels.record.judge import MAX_RECORD_BYTES, Job, Verdict, load_record
 from kopt_kb.kernels.record.model import LaunchRecord
-from kopt_kb.kernels.record.reference import Compare, Distance, Prepare, Prepared
+from kopt_kb.kernels.record.reference import Compare, Distance, Other, Prepare, Prepared
 from kopt_kb.owned import owned_folder
 from kopt_kb.problem.trials import RANDOM, Trial
 from kopt_kb.process import Child, Limits, environment, run
@@ -206,9 +206,9 @@ class _Replays:
             raise BadInput(f"the reference fails: {prepared.error}", where=where, code="KB453")
         if prepared.skipped:
             return Distance(None, "", skipped=prepared.skipped)
-        if len(prepared.files) != len(record.inputs) or len(record.outputs) != 1:
-            what_differs = f"{len(record.inputs)} inputs and {len(record.outputs)} outputs"
-            return Distance(None, f"the launcher has {what_differs}, the reference {len(prepared.files)} and 1")
+        if len(prepared.files) != len(record.inputs):
+            what_differs = f"{len(record.inputs)} inputs, the reference {len(prepared.files)}"
+            return Distance(None, f"the launcher has {what_differs}")
         names = [one.view.buffer for one in record.inputs]
         job = Job(str(self.folder), dict(zip(names, prepared.files, strict=True)), str(self.scratch))
         verdict = _replayed(job)
@@ -217,7 +217,9 @@ class _Replays:
             raise MissingTool(verdict.missing, where="kb verify", fix=fix, code="KB122")
         if verdict.error or verdict.touched:
             return Distance(None, verdict.error or "; ".join(verdict.touched))
-        answer = self.ask.line(Compare(str(self.scratch / "0.bin"), record.outputs[0]))
+        files = [str(self.scratch / f"{number}.bin") for number in range(len(record.outputs))]
+        others = tuple(Other(file, view) for file, view in zip(files[1:], record.outputs[1:], strict=True))
+        answer = self.ask.line(Compare(files[0], record.outputs[0], others))
         found = read(Distance, json.loads(answer), where="the reference")
         if found.unable:
             raise FindingError(f"the reference fails: {found.unable}", where=where, code="KB453")

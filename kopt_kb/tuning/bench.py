@@ -142,7 +142,9 @@ def bench_kernel(
         fix = "`kb tune run` measures it by the project's own benchmark"
         raise BadInput("the kernel is files of a project", where=str(workspace.layout.root), fix=fix, code="KB433")
     plan = bench_plan(workspace, options)
-    findings = lint_source(plan.source, framework=workspace.state().task.framework)
+    findings = lint_source(
+        plan.source, framework=workspace.state().task.framework, foreign=plan.problem.own is not None
+    )
     if findings:
         text = "; ".join(f"line {finding.line} {finding.what}" for finding in findings[:3])
         raise WrongKernelError(text, where=_kernel_name(plan), fix="a kernel of its own is measured, not a library")

@@ -65,7 +65,8 @@ _Judged = tuple[GateResult, tuple[str, ...]]
 def _lint(context: GateContext) -> _Judged:
     if context.lint is not None:
         return context.lint(context.source), ()
-    findings = lint_source(context.source, framework=context.framework)
+    foreign = context.workspace.problem.own is not None
+    findings = lint_source(context.source, framework=context.framework, foreign=foreign)
     if findings:
         text = "; ".join(f"line {finding.line} {finding.what}" for finding in findings[:5])
         return GateResult("lint", "fail", text), ()

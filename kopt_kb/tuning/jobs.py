@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 
 from kopt_kb.errors import MissingTool
-from kopt_kb.problem.ops import OPS, definition
+from kopt_kb.problem.ops import trials as trials_of
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Answer, Unable
@@ -50,7 +50,7 @@ def job_of(
         repeats: Medians a timing takes of each shape.
         sources: The candidate and the files it is held against.
     """
-    trials = tuple(one.name for one in definition(problem.op).trials) if problem.op in OPS else None
+    trials = tuple(one.name for one in trials_of(problem.op))
     start = int.from_bytes(hashlib.sha256(sources.candidate + str(settings.seed).encode()).digest()[:4], "big")
     body = Request(
         op=problem.op,

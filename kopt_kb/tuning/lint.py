@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kopt_kb.analysis.frameworks import FRAMEWORKS, aliases, dotted_name, framework_named, marks_of, missing
+from kopt_kb.analysis.frameworks import (
+    FOREIGN_ENTRIES,
+    FRAMEWORKS,
+    aliases,
+    dotted_name,
+    framework_named,
+    marks_of,
+    missing,
+)
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wire import Wire
 
@@ -61,7 +69,9 @@ class LintedFile(Wire):
     findings: tuple[LintFinding, ...]
 
 
-def lint_source(source: bytes, *, standalone: bool = True, framework: str = "") -> tuple[LintFinding, ...]:
+def lint_source(
+    source: bytes, *, standalone: bool = True, framework: str = "", foreign: bool = False
+) -> tuple[LintFinding, ...]:
     """Return what is wrong with a kernel file, by line; the file is parsed and never run.
 
     Args:
@@ -70,6 +80,8 @@ def lint_source(source: bytes, *, standalone: bool = True, framework: str = "") 
             them, and need not launch a kernel.
         framework: Framework whose kernel it has to launch, as users call it; one whose kernels can't be recognised is
             not judged; empty: any that can.
+        foreign: Whether it is a candidate of a problem outside the list: it may be a class that builds layers for
+            their weights, and is called by other names than `launch`.
     """
     try:
         tree = ast.parse(source)
@@ -80,10 +92,10 @@ def lint_source(source: bytes, *, standalone: bool = True, framework: str = "") 
         node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and marks_of(node, names) & _MARKS
     }
     findings = {finding for finding in _imports(tree) if standalone or finding.what != _NEIGHBOUR}
-    for node in _timed(tree, kernels):
+    for node in _timed(tree, kernels | ({"__init__"} if foreign else set())):
         findings.update(_node(node, names))
     findings.update(_dead(tree, kernels))
-    if standalone and (lacks := _lacks_kernel(source, framework)):
+    if standalone and (lacks := _lacks_kernel(source, framework, FOREIGN_ENTRIES if foreign else ("launch",))):
         findings.add(LintFinding(1, lacks))
     return tuple(sorted(findings, key=lambda finding: (finding.line, finding.what)))
 
@@ -102,8 +114,11 @@ def _aliases(tree: ast.Module) -> dict[str, str]:
 def _timed(tree: ast.Module, kernels: set[str]) -> Iterator[ast.AST]:
     """Yield all nodes but those of kernels, of functions that are never timed, and of annotations."""
     for top in tree.body:
-        skipped = isinstance(top, ast.FunctionDef) and top.name in _EXEMPT | kernels
-        if not skipped:
+        if isinstance(top, ast.ClassDef) and "__init__" in kernels:
+            for inner in top.body:
+                if not (isinstance(inner, ast.FunctionDef) and inner.name == "__init__"):
+                    yield from ast.walk(inner)
+        elif not (isinstance(top, ast.FunctionDef) and top.name in _EXEMPT | kernels):
             yield from ast.walk(top)
 
 
@@ -171,14 +186,14 @@ def _is_library(name: str) -> bool:
     return name in _LAYERS or plain in _FUNCTIONS or plain.startswith(_PREFIXES)
 
 
-def _lacks_kernel(source: bytes, framework: str) -> str:
+def _lacks_kernel(source: bytes, framework: str, entries: tuple[str, ...]) -> str:
     """Return what a file lacks to launch a kernel of its framework, or nothing when it does."""
     known = framework_named(framework)
     if known is not None:
-        return missing(source, known)
-    if framework or any(not missing(source, known) for known in FRAMEWORKS.values()):
+        return missing(source, known, entries)
+    if framework or any(not missing(source, known, entries) for known in FRAMEWORKS.values()):
         return ""
-    return f"launch starts no kernel of {', '.join(framework.name for framework in FRAMEWORKS.values())}"
+    return f"{entries[-1]} starts no kernel of {', '.join(framework.name for framework in FRAMEWORKS.values())}"
 
 
 def _dead(tree: ast.Module, kernels: set[str]) -> Iterator[LintFinding]:

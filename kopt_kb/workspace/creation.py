@@ -38,7 +38,9 @@ def create(parent: Path, name: str, task: Task, registry: Registry) -> Layout:
     product = registry.platform(task.platform)
     _check_arch(product, task.arch)
     demo = read_demo(task.kernel_demo) if task.kernel_demo is not None else b""
-    route = choose_route(task.route, task.kernel_demo, demo, task.framework)
+    route = choose_route(task.route, task.kernel_demo, demo, task.framework, has_reference=bool(task.reference))
+    if route == "pytorch" and not demo:
+        demo = task.reference
     aim = parse_performance_target(task.aim) or TARGET_FACTOR
     found = rooflines(task.problem, product, min_grade=task.min_grade, aim=aim)
     missing = unknown_needs(found)
@@ -105,6 +107,9 @@ def _fill(
     store = ObjectStore(layout.objects)
     if demo:
         layout.kernel.write_bytes(demo)
+    if task.reference:
+        layout.reference.write_bytes(task.reference)
+        store.put(task.reference)
     layout.gitignore.write_text(GITIGNORE, encoding="utf-8")
     with Journal.create(layout.journal) as journal:
         project = store.put(task.project.data) if task.project is not None else ""
@@ -118,6 +123,6 @@ def _fill(
         last = journal.append("target_set", target_set(task.problem, found, reason=reason, by="kb init", aim=aim))
         layout.readme.write_bytes(new_readme(fold(journal.events, store.get), task.notes))
     ensure_repository(layout.root, nested=True)
-    files = (layout.kernel, layout.readme, layout.gitignore, layout.journal)
+    files = (layout.kernel, layout.reference, layout.readme, layout.gitignore, layout.journal)
     contents = {path.name: path.read_bytes() for path in files if path.exists()}
     commit_event(layout.root, last, f"Create workspace {name} for {task.problem.op} on {product.id}", contents)

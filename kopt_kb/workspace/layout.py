@@ -50,6 +50,8 @@ class Layout:
 
     kernel = _Below("kernel.py")
     """The checked-out kernel."""
+    reference = _Below("reference.py")
+    """Of a problem outside the list: the file whose inputs and reference judge."""
     readme = _Below("README.md")
     """The page people read, with rendered blocks."""
     gitignore = _Below(".gitignore")

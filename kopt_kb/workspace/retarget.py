@@ -138,7 +138,7 @@ def _problem(state: WorkspaceState, shapes: Sequence[str]) -> Problem:
     old = state.problem
     if not shapes:
         return old
-    return Problem.of(old.op, shapes, old.dtype, options=dict(old.options), tolerance=old.tolerance)
+    return old.with_shapes(shapes)
 
 
 def _aims(state: WorkspaceState, factor: Fraction | None, aim: str | None) -> tuple[Fraction, str]:

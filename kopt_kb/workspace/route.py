@@ -90,7 +90,9 @@ def recorded_task(problem: Mapping[str, object]) -> RecordedTask:
     return read(RecordedTask, plain(problem.get("task", {})), where="problem.task")
 
 
-def choose_route(asked: str | None, demo: Path | None, source: bytes, framework: str) -> Route:
+def choose_route(
+    asked: str | None, demo: Path | None, source: bytes, framework: str, *, has_reference: bool = False
+) -> Route:
     """Return the route of a task: the one asked for if what is given fits it, else the one that fits.
 
     Args:
@@ -98,12 +100,15 @@ def choose_route(asked: str | None, demo: Path | None, source: bytes, framework:
         demo: Kernel demo; None: there is none.
         source: Its bytes.
         framework: Language the kernel is to be in.
+        has_reference: Whether the problem comes with a reference of its own, which is the logic to start from.
 
     Raises:
         BadInput: The route asked for and the rest of the task don't go together.
     """
     if asked is not None and asked not in ROUTES:
         raise BadInput(f"no route {asked!r}", where="--route", fix=f"one of {', '.join(ROUTES)}", code="KB318")
+    if demo is None and has_reference and (asked == "pytorch" or (asked is None and framework)):
+        return "pytorch"
     if demo is None:
         if asked in {None, "roofline"}:
             return "roofline"
@@ -112,7 +117,7 @@ def choose_route(asked: str | None, demo: Path | None, source: bytes, framework:
         raise _refused(
             "the route roofline takes no kernel demo", "--route", "leave --kernel-demo out, or choose another route"
         )
-    if asked == "kernel":
+    if asked == "kernel" or (asked is None and has_reference):
         return "kernel"
     reason = _no_logic(source, framework)
     if asked is None:

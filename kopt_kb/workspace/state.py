@@ -169,7 +169,9 @@ class WorkspaceState:
 
     @property
     def reference(self) -> str | None:
-        """Blob of the file whose inputs and reference judge every candidate: the one of round 0, as it was then."""
+        """Blob of the file whose inputs and reference judge every candidate: the problem's, else the one of round 0."""
+        if self.problem.own is not None:
+            return self.problem.own.reference
         return next((one.incumbent for one in self.attempts.values() if one.seq), self.created.kernel)
 
     def is_simulated(self, one: Round) -> bool:

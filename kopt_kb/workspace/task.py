@@ -49,6 +49,7 @@ class Task:
         aim: Performance target in words; empty: 0.9 of each roof.
         project: The project file whose commands judge candidates; None: the kernel file is judged by itself.
         route: How the workspace enters the loop; None: what the kernel demo is.
+        reference: Reference file of a problem outside the list; empty: the kernel demo has one.
     """
 
     platform: str
@@ -64,6 +65,7 @@ class Task:
     aim: str = ""
     project: ProjectCapture | None = None
     route: str | None = None
+    reference: bytes = b""
 
 
 def read_demo(path: Path) -> bytes:

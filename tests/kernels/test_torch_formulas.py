@@ -6,7 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kopt_kb.kernels.torch_formulas import attention_flops, formula_of, storage_name  # noqa: E402
+from kopt_kb.kernels.torch_formulas import attention_flops, formula_of  # noqa: E402
+from kopt_kb.kernels.torch_op import storage_name  # noqa: E402
 
 pytestmark = pytest.mark.torch
 X = torch.empty(2, 5, device="meta")
@@ -20,7 +21,8 @@ X = torch.empty(2, 5, device="meta")
         (torch.ops.aten.exp, (X,), X, 0, {"exp": 10}),
         (torch.ops.aten.sigmoid, (X,), X, 20, {"exp": 10}),
         (torch.ops.aten.pow, (X, 2), X, 10, {}),
-        (torch.ops.aten.pow, (X, 3), X, 0, {"pow": 10}),
+        (torch.ops.aten.pow, (X, 3), X, 20, {}),
+        (torch.ops.aten.pow, (X, 0.5), X, 0, {"pow": 10}),
         (torch.ops.aten.sum, (X,), X[0, 0], 9, {}),
         (torch.ops.aten.max, (X, X), X, 10, {}),
         (torch.ops.aten.max, (X, 1), (X[:, 0], X[:, 0]), 8, {}),
@@ -43,8 +45,8 @@ def test_torchs_own_registry_serves_what_we_do_not_count():
 
 
 def test_an_operation_nobody_defined_has_no_formula():
-    """A scan's additions depend on the algorithm."""
-    assert formula_of(torch.ops.aten.cumsum) is None
+    """A Bessel function is nobody's business here."""
+    assert formula_of(torch.ops.aten.special_i0e) is None
 
 
 def test_a_causal_mask_over_longer_keys_starts_at_the_first():

@@ -7,8 +7,9 @@ import importlib
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.ops.definition import OpDefinition
+from kopt_kb.problem.trials import FOREIGN, Trial
 
-__all__ = ["ALIASES", "OPS", "UnknownOp", "definition", "op_id"]
+__all__ = ["ALIASES", "OPS", "UnknownOp", "definition", "op_id", "trials"]
 
 OPS: tuple[str, ...] = (
     "gemm",
@@ -48,3 +49,8 @@ def definition(name: str) -> OpDefinition:
     module = importlib.import_module(f"kopt_kb.problem.ops.{op_id(name)}")
     found: OpDefinition = module.DEFINITION
     return found
+
+
+def trials(op: str) -> tuple[Trial, ...]:
+    """Return the inputs that a kernel of an operation is checked with; general ones where it is in no list."""
+    return definition(op).trials if op in OPS else FOREIGN

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from kopt_kb.errors import MissingTool
@@ -29,6 +28,7 @@ from kopt_kb.runners.candidate.check import (
     check,
     device_of,
     error_line,
+    launcher_of,
     outputs,
     reference_of,
     shapes_of,
@@ -108,7 +108,7 @@ def _timing(body: Request, folder: Path) -> Timing:
         for repeat in range(body.repeats):
             seed = body.seeds[0] + repeat
             inputs = maker.make_inputs(shape, body.dtype, device_of(body), seed)
-            launches = [_launch(module, inputs) for module in modules.values()]
+            launches = [_launch(launcher_of(module, maker), inputs) for module in modules.values()]
             for side, durations in zip(sides, _measure(launches, body.samples, body), strict=True):
                 sides[side].append(_summary(durations))
             wide = reference_result(maker, inputs)
@@ -137,9 +137,9 @@ class _Launch:
         self.out.fill_(math.nan)
 
 
-def _launch(module: ModuleType, inputs: tuple[Any, ...], **options: Any) -> _Launch:
-    out = module.launch(*inputs, **options)
-    return _Launch(lambda: module.launch(*inputs, out=out, **options), out)
+def _launch(launch: Callable[..., Any], inputs: tuple[Any, ...], **options: Any) -> _Launch:
+    out = launch(*inputs, **options)
+    return _Launch(lambda: launch(*inputs, out=out, **options), out)
 
 
 def _measure(launches: Sequence[_Launch], samples: int, body: Request) -> tuple[tuple[float, ...], ...]:
@@ -174,7 +174,7 @@ def _search(body: Request, folder: Path) -> Search:
             kept[text] = (inputs, reference_result(maker, inputs))
         inputs, reference = kept[text]
         try:
-            launch = _launch(module, inputs, config=dict(config))
+            launch = _launch(launcher_of(module, maker), inputs, config=dict(config))
             launch.spoil()
             launch.run()
             if compare(launch.out, reference).failure(tolerance):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
 
 from kopt_kb.analysis.occupancy.limits import Limits
+from kopt_kb.problem.ops import OPS
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.process import Started
 from kopt_kb.runners.candidate.answers import Answer, Trust
@@ -23,6 +24,7 @@ __all__ = [
     "RunLimits",
     "SpaceAsked",
     "Started",
+    "problem_of",
 ]
 
 JobKind = Literal["environment", "check", "timing", "search", "limits", "evidence"]
@@ -148,6 +150,11 @@ class Job:
     limits: RunLimits = RunLimits()
     reference: bytes = b""
     best: bytes = b""
+
+
+def problem_of(job: Job) -> bytes:
+    """Return a job's reference file where that says how candidates are called: its problem is in no list."""
+    return b"" if job.body.op in OPS else job.reference
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from kopt_kb.runners.candidate.answers import (
     Trust,
     Unable,
 )
-from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Started, problem_of
 from kopt_kb.runners.replay.judging import Judging
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.runners.replay.search import SearchTools, search_shape
@@ -266,7 +266,13 @@ class RecordExecutor:
     def _search(self, work: _Work) -> Search:
         job, body = work.job, work.job.body
         tools = SearchTools(
-            job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append, work.spent
+            job.candidate,
+            self._reference(job),
+            self._shelf,
+            self._judging,
+            work.printed.append,
+            work.spent,
+            problem_of(job),
         )
         end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         with work.part("search"):
@@ -303,8 +309,11 @@ class RecordExecutor:
             _NotReplayableError: A launcher computes what no record holds.
         """
         body = work.job.body
+        problem = problem_of(work.job)
         asked = {
-            (side, shape): Asked(source, shape, body.dtype) for side, source in sources.items() for shape in body.shapes
+            (side, shape): Asked(source, shape, body.dtype, problem=problem)
+            for side, source in sources.items()
+            for shape in body.shapes
         }
         with work.part("record"):
             made = dict(zip(asked, self._shelf.all(list(asked.values()), work.ends_at), strict=True))

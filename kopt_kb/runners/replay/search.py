@@ -46,6 +46,7 @@ class SearchTools:
         judging: Times them.
         say: Takes a line for each configuration that does not work.
         spent: Takes what seconds went to: records of makers (side by side), times, times again.
+        problem: Reference file of a problem outside the list.
     """
 
     source: bytes
@@ -54,6 +55,7 @@ class SearchTools:
     judging: Judging
     say: Callable[[str], None]
     spent: Callable[[str, float], None]
+    problem: bytes = b""
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
@@ -128,7 +130,7 @@ class _Search:
         elif tell is not None:
             self.waiting.setdefault(key, []).append(tell)
         self.configs[key] = config
-        return None if known else Asked(self.tools.source, self.shape, self.body.dtype, config)
+        return None if known else Asked(self.tools.source, self.shape, self.body.dtype, config, self.tools.problem)
 
     def _timed(self, key: bytes, one: Asked, made: Made, searched_by: float) -> float:
         """Return the median time of a configuration, infinite for one that does not compile, run, or is wrong."""

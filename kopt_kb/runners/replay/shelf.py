@@ -36,17 +36,22 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One record: a source on a shape, with a configuration or the one that it chooses itself."""
+    """One record: a source on a shape, with a configuration or the one that it chooses itself.
+
+    `problem` is the reference file of a problem outside the list.
+    """
 
     source: bytes
     shape: str
     dtype: str
     config: JsonMap = field(default_factory=dict)
+    problem: bytes = b""
 
     @property
     def key(self) -> str:
         """What tells it from others."""
-        words = [hashlib.sha256(self.source).hexdigest(), self.shape, self.dtype, dict(self.config)]
+        sources = [hashlib.sha256(one).hexdigest() for one in (self.source, self.problem)]
+        words = [sources, self.shape, self.dtype, dict(self.config)]
         return hashlib.sha256(canonical(words)).hexdigest()
 
 
@@ -92,9 +97,9 @@ class Shelf:
             done: Future[Made] = Future()
             done.set_result(known)
             return done
-        what = OpRequest(
-            str(self.file_of(asked.source, "kernel.py")), parse_shape(asked.shape), asked.dtype, asked.config
-        )
+        kernel = str(self.file_of(asked.source, "kernel.py"))
+        problem = str(self.file_of(asked.problem, "reference.py")) if asked.problem else ""
+        what = OpRequest(kernel, parse_shape(asked.shape), asked.dtype, asked.config, problem)
         request = Request(what, self._target.target, self._target.device, self._target.facts, "")
         out = self._folder / f"record-{next(self._count)}"
         return self._threads.submit(self._makers.make, request, out)

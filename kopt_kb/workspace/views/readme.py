@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from kopt_kb.analysis.isa.targets import IsaTarget, isa_targets
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
+from kopt_kb.problem.own import OwnProblem
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
@@ -52,7 +53,7 @@ _PLAIN = {
 - shapes: {shapes}
 - options: {options}
 - reference: {reference}
-- correctness threshold: {limits}""",
+- correctness threshold: {limits}{stated}""",
     "hard-constraints": """\
 - Bottlenecks are found by profiling with {profiler}; timing never names a bottleneck.
 - Latency is {latency}; Stop Conditions are judged by it alone.
@@ -98,6 +99,8 @@ def _values(state: WorkspaceState) -> dict[str, str]:
     error = format_exact(problem.tolerance.rel_l2_err)
     project = task.project
     own = _REFERENCES[state.route] if project is None else f"the test command of {project.file}"
+    if problem.own is not None:
+        own = f"reference.py, made of {problem.own.file} ({problem.own.source}); sha256 {problem.own.reference}"
     demo = f"{task.kernel_demo} (copied to kernel.py, sha256 {created.kernel})" if created.kernel else "none"
     stated = {
         "platform": created.platform,
@@ -119,8 +122,16 @@ def _values(state: WorkspaceState) -> dict[str, str]:
         "profiler": "ncu" if task.vendor == "NVIDIA" else "rocprofv3",
         "latency": _CLOCKS[project is not None],
         "wiki": created.wiki.root,
+        "stated": "" if problem.own is None else "".join(f"\n- {line}" for line in _stated(problem.own)),
         "route": f"- route: {route_text(state.route)}\n" if task.route is not None else "",
     }
+
+
+def _stated(own: OwnProblem) -> list[str]:
+    """Return what a problem outside the list says of itself besides."""
+    works = {"declared": f"declared in {own.file}", "counted": "counted from the reference by torch's dispatcher"}
+    notes = [f"could not be derived, or was decided: {note}" for note in own.notes]
+    return [f"dimensions: {own.form}", f"work: {works[own.origin]}", *notes]
 
 
 def _hardware(state: WorkspaceState) -> str:

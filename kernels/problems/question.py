@@ -1,0 +1,67 @@
+"""What is asked of a problem's reference file, and what it answers: plain data, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kopt_kb.problem.counts import ByteCount, FlopCount, SpecialCount
+from kopt_kb.wire import Wire
+
+__all__ = ["Asked", "Described", "Layout", "OneShape"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Wire):
+    """A reference file, its shapes (none: its own), and its storage type."""
+
+    file: str
+    shapes: tuple[tuple[int, ...], ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layout(Wire):
+    """One tensor by name and layout, dtype in this project's or torch's name."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneShape(Wire):
+    """What one shape comes to.
+
+    Attributes:
+        shape: Its dimensions.
+        inputs: Tensors of the problem.
+        outputs: Its results.
+        flops: Useful operations, as counted.
+        special: Special functions.
+        bytes: Distinct bytes of what is read and written.
+        uncounted: Operations without a formula, with how often they ran.
+        fake: Whether it was counted on tensors without memory.
+        note: What was decided while counting.
+    """
+
+    shape: tuple[int, ...]
+    inputs: tuple[Layout, ...]
+    outputs: tuple[Layout, ...]
+    flops: tuple[FlopCount, ...]
+    special: tuple[SpecialCount, ...]
+    bytes: tuple[ByteCount, ...]
+    uncounted: Mapping[str, int] = field(default_factory=dict)
+    fake: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Described(Wire):
+    """What was found, or why nothing was: an error's code, what and fix."""
+
+    shapes: tuple[OneShape, ...] = ()
+    cause: str = ""
+    what: str = ""
+    fix: str = ""

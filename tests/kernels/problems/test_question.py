@@ -1,0 +1,27 @@
+"""Question and answer of a child survive being written, without torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from kopt_kb.kernels.problems.question import Asked, Described, Layout, OneShape
+from kopt_kb.problem.counts import ByteCount, Count
+from kopt_kb.wire import read
+
+
+def test_both_ways() -> None:
+    """What was asked and what was answered."""
+    asked = Asked("reference.py", ((4, 2),), "bf16")
+    layout = Layout("x", (4, 2), "bf16", (2, 1))
+    shape = OneShape(
+        (4, 2), (layout,), (layout,), (), (), (ByteCount("dram", "read", Count(16)),), {"i0": 1}, fake=False
+    )
+    assert read(Asked, asked.to_json()) == asked
+    assert read(Described, Described((shape,)).to_json()) == Described((shape,))
+
+
+def test_it_needs_no_torch() -> None:
+    """The side that asks has none."""
+    code = "import sys, kopt_kb.kernels.problems.question; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
