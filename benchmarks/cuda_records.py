@@ -29,11 +29,11 @@ from kopt_kb.kernels.record.judge import stored  # noqa: E402
 from kopt_kb.kernels.record.replay import Replay  # noqa: E402
 from kopt_kb.kernels.record.request import OpRequest, Request  # noqa: E402
 from kopt_kb.problem.shapes import format_shape  # noqa: E402
-from kopt_kb.runners.records import device_facts  # noqa: E402
 from kopt_kb.runners.replay.contest import contest  # noqa: E402
 from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.judges import judges  # noqa: E402
 from kopt_kb.runners.replay.makers import Makers  # noqa: E402
+from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 CASES: list[tuple[str, tuple[int, ...], str]] = [

@@ -23,11 +23,11 @@ sys.path.insert(0, str(ROOT))
 from kopt_kb.errors import MissingTool  # noqa: E402
 from kopt_kb.kernels.declared import packaged_file  # noqa: E402
 from kopt_kb.runners.candidate.job import Request, SpaceAsked  # noqa: E402
-from kopt_kb.runners.records import device_facts  # noqa: E402
 from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.makers import Makers  # noqa: E402
 from kopt_kb.runners.replay.search import SearchTools, search_shape  # noqa: E402
 from kopt_kb.runners.replay.shelf import Shelf, Target  # noqa: E402
+from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 SPACES: dict[str, dict[str, list[object]]] = {

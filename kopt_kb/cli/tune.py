@@ -92,6 +92,10 @@ def _add_campaign(action: argparse.ArgumentParser) -> None:
     )
     action.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
     action.add_argument("--device", help="device of the candidates (default cuda)")
+    action.add_argument("--devices", metavar="LIST", help="GPUs that judge, as 0,1: all rank, the first decides")
+    action.add_argument(
+        "--cluster", metavar="ADDRESS", help="GPUs of a Ray cluster rank too: auto, local or an address"
+    )
     action.add_argument("--simulate", action="store_true", help="times from a made-up model; every record says so")
     action.add_argument("--yes", action="store_true", help="start without asking")
     action.add_argument("--dry-run", action="store_true", help="print what would be done and write nothing")
@@ -154,9 +158,10 @@ def _judge(args: argparse.Namespace, state: WorkspaceState, project: ProjectAdap
     simulated = args.simulate or (args.action == "resume" and state.simulated)
     if project is None and not simulated and state.route != "roofline":
         return judge_of(args, _opened(state))
-    if args.judge is not None:
+    given = next((flag for flag in ("judge", "devices", "cluster") if getattr(args, flag)), None)
+    if given is not None:
         kind = "a project's own commands" if project is not None else "the simulator" if simulated else "nothing"
-        what = f"--judge, and {kind} would be judged"
+        what = f"--{given}, and {kind} would be judged"
         raise BadInput(what, where=args.workspace, fix="leave it out", code="KB103")
     return None, ""
 

@@ -20,6 +20,7 @@ from kopt_kb.tuning.policy import Policy
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
 if TYPE_CHECKING:
+    from kopt_kb.runners.replay.judging import Judging
     from kopt_kb.wiki.registry import Platform
 
 __all__ = ["JUDGES", "Judge", "executor_of", "gated", "judge_of", "judged_policy"]
@@ -39,6 +40,10 @@ def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> tu
     confirmed: Judge | None = None if campaign is None else "replay" if campaign.executor == "replay" else "child"
     asked = cast("Judge | None", args.judge) or confirmed
     why_not = _why_no_replay(args)
+    many = next((flag for flag in ("devices", "cluster") if getattr(args, flag)), None)
+    if many is not None and (asked == "child" or (asked is None and why_not)):
+        fix = "leave it out" if asked == "child" else f"{why_not}; leave it out"
+        raise BadInput(f"--{many} is for --judge replay", where="kb tune", fix=fix, code="KB103")
     if asked == "replay":
         only_child = [flag for flag, given in _child_flags(args) if given]
         if only_child:
@@ -100,14 +105,13 @@ def executor_of(args: argparse.Namespace, judge: Judge | None, platform: Platfor
     child = CommandExecutor(command, device=device) if command else ChildProcessExecutor(device)
     if judge == "child":
         return child
-    from kopt_kb.runners.replay.device import DeviceJudging
     from kopt_kb.runners.replay.executor import RecordExecutor
     from kopt_kb.runners.replay.shelf import Target
     from kopt_kb.static.device_facts import device_facts
 
     identity = platform.identity
     target = Target(identity.target, identity.platform, device_facts(platform))
-    return RecordExecutor(DeviceJudging(), target, fallback=child, least=least.least_trust)
+    return RecordExecutor(_judging(args), target, fallback=child, least=least.least_trust)
 
 
 def gated(options: CampaignOptions, executor: Executor, platform: Platform, problem: Problem) -> CampaignOptions:
@@ -126,3 +130,23 @@ def gated(options: CampaignOptions, executor: Executor, platform: Platform, prob
     compiled = ResourceGate(platform, problem.shapes, problem.dtype)
     rules = pruning_rules(platform)
     return replace(options, resources=compiled, instructions=compiled.instructions, pruning=rules)
+
+
+def _judging(args: argparse.Namespace) -> Judging:
+    """Return the devices that judge: the first named decides, the others and a cluster's rank."""
+    from kopt_kb.runners.replay.device import DeviceJudging
+
+    if not args.devices and not args.cluster:
+        return DeviceJudging()
+    from kopt_kb.runners.replay.pool import DevicePool, pinned
+
+    names = [one.strip() for one in (args.devices or "0").split(",")]
+    if not all(names) or len(set(names)) < len(names):
+        fix = "name each device once, as 0,1"
+        raise BadInput(f"--devices {args.devices}", where="kb tune", fix=fix, code="KB104")
+    first, *more = (DeviceJudging(pinned(name)) for name in names)
+    if not args.cluster:
+        return DevicePool(first, more) if more else first
+    from kopt_kb.runners.replay.cluster import ray_workers
+
+    return DevicePool(first, [*more, *ray_workers(args.cluster)])

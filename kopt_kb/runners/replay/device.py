@@ -48,6 +48,11 @@ class DeviceJudging:
         return self._held.pid if self._held is not None else 0
 
     @property
+    def faults(self) -> int:
+        """Children that ended, hung or faulted so far."""
+        return len(self._held.faults) if self._held is not None else 0
+
+    @property
     def spent_s(self) -> dict[str, float]:
         """Seconds that its processes' answers took so far, by kind of question."""
         return dict(self._held.spent_s) if self._held is not None else {}

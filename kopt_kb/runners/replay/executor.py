@@ -38,6 +38,7 @@ from kopt_kb.runners.candidate.answers import (
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Started, problem_of
 from kopt_kb.runners.replay.judging import Judging
 from kopt_kb.runners.replay.makers import Made, Makers
+from kopt_kb.runners.replay.pool import DevicePool
 from kopt_kb.runners.replay.search import SearchTools, search_shape
 from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, bytes_of
 
@@ -265,15 +266,11 @@ class RecordExecutor:
 
     def _search(self, work: _Work) -> Search:
         job, body = work.job, work.job.body
+        workers = self._judging.workers if isinstance(self._judging, DevicePool) else ()
         tools = SearchTools(
-            job.candidate,
-            self._reference(job),
-            self._shelf,
-            self._judging,
-            work.printed.append,
-            work.spent,
-            problem_of(job),
-        )
+            job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append, work.spent,
+            problem_of(job), workers,
+        )  # fmt: skip
         end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         with work.part("search"):
             for at, (shape, one) in enumerate(sorted(body.spaces.items())):

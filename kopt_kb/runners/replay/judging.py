@@ -70,6 +70,10 @@ class Judging(Protocol):
     def pid(self) -> int:
         """A process of it, for the journal."""
 
+    @property
+    def faults(self) -> int:
+        """Children of it that ended, hung or faulted so far."""
+
     def machine(self) -> Machine:
         """Return the device.
 

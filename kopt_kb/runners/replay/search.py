@@ -10,6 +10,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from kopt_kb.runners.candidate.job import Request, SpaceAsked
 from kopt_kb.runners.candidate.search import searcher
 from kopt_kb.runners.replay.judging import Judging, Timed
 from kopt_kb.runners.replay.makers import Made
+from kopt_kb.runners.replay.ranking import Ranking, Worker
 from kopt_kb.runners.replay.shelf import Asked, Shelf
 from kopt_kb.wire import canonical
 
@@ -29,6 +31,8 @@ _FIRST_SAMPLES, _SAMPLES, _AGAIN_SAMPLES = 2, 5, 24
 _NEAR = 1.15
 """Times of the best so far: a configuration beyond that is not looked at more closely."""
 _BEST = 8
+_AHEAD = 2
+"""Records that may wait for each device: none is idle, and a strategy that learns is told soon."""
 _RESERVED = 0.25
 """Share of the seconds that is kept for timing the best again."""
 
@@ -47,6 +51,7 @@ class SearchTools:
         say: Takes a line for each configuration that does not work.
         spent: Takes what seconds went to: records of makers (side by side), times, times again.
         problem: Reference file of a problem outside the list.
+        workers: Several devices that rank side by side, the judging one first; none: it times alone.
     """
 
     source: bytes
@@ -56,6 +61,7 @@ class SearchTools:
     say: Callable[[str], None]
     spent: Callable[[str, float], None]
     problem: bytes = b""
+    workers: tuple[Worker, ...] = ()
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
@@ -100,13 +106,11 @@ class _Search:
                     yield one
 
         shelf = self.tools.shelf
-        for one, made in shelf.stream(wanted(), shelf.ahead, lambda: time.monotonic() >= searched_by):
-            key, begin = canonical(one.config), time.monotonic()
-            self.times_s[key] = self._timed(key, one, made, searched_by)
-            self.tools.spent("makers", made.seconds)
-            self.tools.spent("times", time.monotonic() - begin)
-            for tell in self.waiting.pop(key, ()):
-                tell(self.times_s[key])
+        stream = shelf.stream(wanted(), shelf.ahead, lambda: time.monotonic() >= searched_by)
+        if self.tools.workers:
+            self._ranked(stream, canonical(kept), searched_by)
+        else:
+            self._timed_alone(stream, searched_by)
         begin = time.monotonic()
         found = self._confirmed(canonical(kept))
         self.tools.spent("times again", time.monotonic() - begin)
@@ -119,8 +123,66 @@ class _Search:
             evaluated=len(self.times_s),
             failed=sum(not math.isfinite(value) for value in self.times_s.values()),
             asked=len(self.configs),
-            pruning="by compiling ahead",
+            pruning=f"by compiling ahead{f', ranked on {count} devices' if (count := len(self.tools.workers)) else ''}",
         )
+
+    def _timed_alone(self, stream: Iterator[tuple[Asked, Made]], searched_by: float) -> None:
+        """Time each record on the judging device as it is made."""
+        for one, made in stream:
+            key, begin = canonical(one.config), time.monotonic()
+            value = self._timed(key, one, made, searched_by)
+            self.tools.spent("makers", made.seconds)
+            self.tools.spent("times", time.monotonic() - begin)
+            self._settle(key, value)
+
+    def _ranked(self, stream: Iterator[tuple[Asked, Made]], kept: bytes, searched_by: float) -> None:
+        """Have each record timed by whichever device is free, as a ratio to what the shape has on that device."""
+        begin, workers = time.monotonic(), self.tools.workers
+        with ExitStack() as stack:
+            ranking: Ranking | None = None
+            held: list[bytes] = []
+
+            def started(incumbent: bytes) -> Ranking:
+                folder = self.folders[incumbent]
+                made = Ranking(workers, folder, self.tools.reference, (_FIRST_SAMPLES, _SAMPLES), searched_by, _NEAR)
+                for key in held:
+                    made.submit(key, self.folders[key])
+                return stack.enter_context(made)
+
+            for one, made in stream:
+                key = canonical(one.config)
+                self.tools.spent("makers", made.seconds)
+                if why := self._unfit(key, made):
+                    self._refuse(key, why)
+                    continue
+                if ranking is None:
+                    held.append(key)
+                    ranking = started(key) if key == kept else None
+                else:
+                    ranking.submit(key, self.folders[key])
+                self._take(ranking, _AHEAD * len(workers))
+            if ranking is None and held:  # what the shape has can't be recorded
+                ranking = started(held[0])
+            self._take(ranking, 0)
+            for why in ranking.lost if ranking is not None else ():
+                self.tools.say(why)
+        self.tools.spent("times", time.monotonic() - begin)
+
+    def _take(self, ranking: Ranking | None, most_waiting: int) -> None:
+        for one in ranking.ready(most_waiting) if ranking is not None else ():
+            if one.problem:
+                self._refuse(one.key, one.problem)
+            else:
+                self._settle(one.key, one.time_s)
+
+    def _settle(self, key: bytes, time_s: float) -> None:
+        self.times_s[key] = time_s
+        for tell in self.waiting.pop(key, ()):
+            tell(time_s)
+
+    def _refuse(self, key: bytes, why: str) -> None:
+        self.tools.say(f"{self.shape} {dict(self.configs[key])}: {why}")
+        self._settle(key, math.inf)
 
     def _wanted(self, config: Mapping[str, object], tell: Told | None) -> Asked | None:
         """Return the record of a configuration; None when it was asked for before, and its time is told then."""
@@ -134,10 +196,8 @@ class _Search:
 
     def _timed(self, key: bytes, one: Asked, made: Made, searched_by: float) -> float:
         """Return the median time of a configuration, infinite for one that does not compile, run, or is wrong."""
-        record = made.record
-        why = str(made.error) if record is None else record.not_replayable or unfit_result(record)
+        why = self._unfit(key, made)
         if not why:
-            self.folders[key] = made.folder
             try:
                 found = self._first(made.folder, max(searched_by, time.monotonic() + 1.0))
                 if not found.problem:
@@ -156,6 +216,14 @@ class _Search:
         if found.problem or statistics.median(found.times_s) > _NEAR * best:
             return found
         return tools.judging.time([folder], tools.reference, _SAMPLES, ends_at, again=True)[0]
+
+    def _unfit(self, key: bytes, made: Made) -> str:
+        """Return why there is nothing to time; else its folder is kept."""
+        record = made.record
+        why = str(made.error) if record is None else record.not_replayable or unfit_result(record)
+        if not why:
+            self.folders[key] = made.folder
+        return why
 
     def _confirmed(self, kept: bytes) -> dict[bytes, float]:
         """Return the times of the best, taken again in turn, and of the winner on samples that chose nothing."""

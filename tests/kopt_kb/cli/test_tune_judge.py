@@ -19,7 +19,9 @@ from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
 def asked(**flags: str) -> argparse.Namespace:
     """The arguments that matter, none given but these."""
-    return argparse.Namespace(**{"judge": None, "executor_command": None, "device": None, **flags})
+    return argparse.Namespace(
+        **{"judge": None, "executor_command": None, "device": None, "devices": None, "cluster": None, **flags}
+    )
 
 
 def confirmed(executor: str) -> CampaignConfirmed:
@@ -106,3 +108,26 @@ def test_nothing_to_judge(tmp_path: Path, wiki_root: Path, repo_root: Path, caps
     run = ["tune", "run", str(tmp_path / "kernel_opt_norm"), "--simulate", "--judge", "replay", "--yes"]
     assert main([*run, "--wiki", str(wiki_root)]) == 2
     assert "the simulator would be judged" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("everything")
+def test_several_devices_are_for_the_replay() -> None:
+    """A child knows one device."""
+    assert judge_of(asked(devices="0,1"), None) == ("replay", "")
+    with pytest.raises(BadInput, match="--devices is for --judge replay"):
+        judge_of(asked(devices="0,1", judge="child"), None)
+    with pytest.raises(BadInput, match="--cluster is for --judge replay"):
+        judge_of(asked(cluster="local", executor_command="srun"), None)
+
+
+def test_several_devices_behind_one_judge(wiki_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first decides; a device twice, or none, is refused."""
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    platform, policy = Registry.open(wiki_root).platform("T10"), policy_named("gpu-wiki")
+    made = executor_of(asked(devices="0,1"), "replay", platform, policy)
+    judging = made._judging  # type: ignore[attr-defined]
+    assert len(judging.workers) == 2
+    made.close()  # type: ignore[attr-defined]
+    for text in ("0,0", "0,", ","):
+        with pytest.raises(BadInput, match="--devices"):
+            executor_of(asked(devices=text), "replay", platform, policy)

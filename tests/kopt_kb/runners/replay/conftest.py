@@ -31,6 +31,7 @@ class InventedJudge:
     """Judges records by a function of their content, and notes what it was asked."""
 
     pid = 4711
+    faults = 0
 
     def __init__(self, cost: Cost) -> None:
         self.cost = cost

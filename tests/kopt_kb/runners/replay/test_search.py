@@ -146,3 +146,42 @@ def test_it_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 100.3 <= clock.now_s < 100.95
     assert found.evaluated < 12
     assert found.median_s is not None
+
+
+class Helper(Bench):
+    """A device of its own pace that ranks; it knows the configurations of the first one's shelf."""
+
+    faults = 0
+
+    def __init__(self, first: Bench, pace: float) -> None:
+        super().__init__(lambda config: pace * first.cost(config))
+        self.configs = first.configs
+
+    def machine(self) -> Any:
+        """Return nothing that anybody looks at."""
+
+
+def test_several_devices_rank_and_the_first_confirms() -> None:
+    """The slower device's times are ratios; each configuration is counted once, the finalists are the first's alone."""
+    first: Any = Bench(lambda config: 1e-6 * (config["A"] + config["B"]) if config["A"] < 4 else 0.0, seconds=1e-3)
+    first.faults = 0
+    helper: Any = Helper(first, 3.0)
+    space = replace(SPACE, keep={"A": 3, "B": 3})
+    said: list[str] = []
+    tools = SearchTools(b"", Path("reference.py"), first, first, said.append, lambda *_: None, workers=(first, helper))
+    found = search_shape("8x8", space, BODY, tools, time.monotonic() + 30)
+    assert dict(found.config) == {"A": 1, "B": 1}
+    assert found.median_s == pytest.approx(2e-6)
+    assert (found.evaluated, found.failed, found.pruning) == (12, 6, "by compiling ahead, ranked on 2 devices")
+    assert first.timed[-2:] == [(6, 24), (1, 24)]
+    assert {count for count, _ in helper.timed} == {1}, "a helper times no finalists"
+    assert any("wrong" in line for line in said)
+
+
+def test_a_shape_without_a_usable_start_is_ranked_against_another() -> None:
+    """What the shape has is not recorded: the first that is takes its place."""
+    first: Any = Bench(lambda config: 1e-6 * (config["A"] + config["B"]))
+    first.faults = 0
+    space = replace(SPACE, keep={"A": 3, "B": 2}, start={"A": 4, "B": 2})
+    tools = SearchTools(b"", Path("reference.py"), first, first, lambda _: None, lambda *_: None, workers=(first,))
+    assert dict(search_shape("8x8", space, BODY, tools, time.monotonic() + 30).config) == {"A": 1, "B": 1}
