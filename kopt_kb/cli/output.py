@@ -28,6 +28,7 @@ __all__ = [
     "print_plain",
     "print_values",
     "printable",
+    "printable_lines",
     "table",
 ]
 
@@ -112,6 +113,11 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
+
+
+def printable_lines(text: str) -> str:
+    """Return several lines, each as `printable` gives it."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int] = ()) -> str:

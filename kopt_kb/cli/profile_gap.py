@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kopt_kb.analysis.gap.account import GapCase, account
 from kopt_kb.analysis.gap.document import Gap, Gaps
-from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines
 from kopt_kb.cli.profile_read import judge
 from kopt_kb.cli.profile_text import Judged
 from kopt_kb.cli.work_arguments import add_work, work_from
@@ -47,11 +47,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n\n".join(printable_lines(one.text()) for one in gaps.gaps) or "no kernels")
     return ExitCode.OK if any(one.roof_s is not None for one in gaps.gaps) or not judged else ExitCode.UNKNOWN
-
-
-def printable_lines(text: str) -> str:
-    """Return lines with control characters of names as escapes."""
-    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def _account(one: Judged, work: Work | None) -> Gap:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.product import product_of
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, printable_lines, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.static.picture import Roof, terminal, write_picture
 from kopt_kb.static.report_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
@@ -91,11 +91,6 @@ def run(args: argparse.Namespace) -> int:
         print()
         print(printable_lines(terminal(picture)))
     return ExitCode.OK
-
-
-def printable_lines(text: str) -> str:
-    """Return lines of a picture with control characters of names as escapes."""
-    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def _roofs(

@@ -20,7 +20,6 @@ from typing import IO
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
 from kopt_kb.kernels.declared import packaged_file
 from kopt_kb.kernels.judgement import trials_of
-from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.kernels.record.judge import MAX_RECORD_BYTES, Job, Verdict, load_record
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.reference import Compare, Distance, Other, Prepare, Prepared
@@ -113,14 +112,9 @@ def replay_record(folder: Path, reference: Path, *, checks: int = 3, inputs: Seq
         FindingError: The reference can't be computed, which is no fault of the record.
         MissingTool: No GPU, or cuda-bindings or torch is not installed.
     """
-    record = load_record(folder)
-    if not record.op:
-        raise BadInput(
-            "a call has no reference to compare with", where=str(folder), fix="record an op file", code="KB451"
-        )
-    why_not = record.not_replayable or unfit_result(record)
-    if why_not:
-        raise BadInput(f"not replayable: {why_not}", where=str(folder), code="KB452")
+    from kopt_kb.runners.replay.judges import fit_for_a_contest
+
+    record = fit_for_a_contest(folder)
     named = [one for one in trials_of(record.op, inputs) if one is not RANDOM]
     tried: list[Tried] = []
     with _reference() as ask, owned_folder("kb-replay-") as scratch:
