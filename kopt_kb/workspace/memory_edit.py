@@ -15,8 +15,8 @@ from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, Me
 from kopt_kb.workspace.journal.setup_events import EventData, MemoryNoted, NoteAdded
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.views.memory_model import read_entry
 from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.views.words import read_entry
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = [

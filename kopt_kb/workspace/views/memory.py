@@ -15,9 +15,9 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
 from kopt_kb.workspace.views import memory_model as model
 from kopt_kb.workspace.views.lessons import directions, last_words, pitfalls, searched
-from kopt_kb.workspace.views.memory_model import Iteration, Pitfall, Words
+from kopt_kb.workspace.views.memory_model import Iteration, Pitfall
 from kopt_kb.workspace.views.readme import isa_goals
-from kopt_kb.workspace.views.words import BlobReader, free_text, of_kind, plain
+from kopt_kb.workspace.views.words import BlobReader, Words, free_text, of_kind, plain
 
 __all__ = ["document_of", "iteration_of", "judged_rates", "memory_files", "memory_text"]
 

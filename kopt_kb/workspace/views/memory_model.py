@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import Count, JsonMap, Matches, Seq, Sha256, Text, Wire, WireError, parse, read
+from kopt_kb.wire import Count, JsonMap, Matches, Seq, Sha256, Text, Wire
 from kopt_kb.workspace.journal.round_events import Trust
 from kopt_kb.workspace.rounds import Status
 
 __all__ = [
     "Comparison", "Correctness", "Decision", "Direction", "Experience", "Experiment", "ExperimentEnd", "Gate",
-    "GateWord", "IsaProgress", "Iteration", "Kernel", "MemoryFileError", "Note", "Optimization", "Performance",
+    "GateWord", "IsaProgress", "Iteration", "Kernel", "Note", "Optimization", "Performance",
     "Pitfall", "PitfallKind", "Problem", "ProfileEvidence", "QualityGate", "Record", "Reference", "SearchEntry",
-    "WikiReferences", "Words", "read_entry",
+    "WikiReferences",
 ]  # fmt: skip
 
 Version = Annotated[str, Matches(r"^v(0|[1-9][0-9]*)$", "a version such as v3")]
@@ -24,12 +23,6 @@ CommitHash = Annotated[str, Matches(r"^[0-9a-f]{7,64}$", "a commit's hash")]
 GateWord = Literal["PASS", "FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"]
 ExperimentEnd = Literal["continue", "revert", "pivot", "open"]
 PitfallKind = Literal["compilation", "runtime", "accuracy", "performance", "timeout", "unknown_spec", "note"]
-
-
-class MemoryFileError(BadInput):
-    """An entry does not have the form of the schema; `where` is the field."""
-
-    code = "KB313"
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,38 +340,3 @@ class Iteration(Wire):
     def header(self) -> JsonMap | None:
         """Header of the rendered file: whoever writes the file adds it, and reading drops it."""
         return None
-
-
-# ---- entries in words ----------------------------------------------------------------------------
-
-Words = SearchEntry | Pitfall | Reference | Direction | Note | str
-"""One thing said about an attempt; a text says what may go wrong and how to go back."""
-
-_ENTRIES: Mapping[str, tuple[type[Words], Callable[[str], Words]]] = {
-    "search_log": (SearchEntry, lambda words: SearchEntry("note", words)),
-    "pitfalls_and_fixes": (Pitfall, lambda words: Pitfall("note", words)),
-    "references": (Reference, lambda words: Reference("user-input", words)),
-    "open_directions": (Direction, Direction),
-}
-"""Field → form of its entries, and the entry that plain words make."""
-
-
-def read_entry(field: str, text: str) -> Words:
-    """Return an entry of a free-text field: a JSON object of its form, or plain words for its main member.
-
-    Raises:
-        MemoryFileError: The JSON is broken, or a member is missing, unknown or not text.
-    """
-    words = text.strip()
-    if not words:
-        raise MemoryFileError("an entry can't be empty", where=field, fix="say something")
-    if field == "risks_and_rollback":
-        return words
-    kind, plain_entry = _ENTRIES[field]
-    if not words.startswith("{"):
-        return plain_entry(words)
-    try:
-        return read(kind, parse(text.encode("utf-8", "replace")))
-    except WireError as error:
-        what = f"field {error.where}: {error.what}" if error.where else error.what
-        raise MemoryFileError(what, where=field, fix="docs/memory.md lists the fields") from None

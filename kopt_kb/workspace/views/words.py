@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
+from kopt_kb.errors import BadInput
+from kopt_kb.wire import WireError, parse, read
 from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow
 from kopt_kb.workspace.rounds import Entry, Round
-from kopt_kb.workspace.views.memory_model import MemoryFileError, Note, Pitfall, SearchEntry, Words, read_entry
+from kopt_kb.workspace.views.memory_model import Direction, Note, Pitfall, Reference, SearchEntry
 
 __all__ = [
     "BlobReader",
+    "MemoryFileError",
+    "Words",
     "blob_text",
     "bullets",
     "citation",
@@ -20,6 +24,7 @@ __all__ = [
     "percent",
     "plain",
     "quoted",
+    "read_entry",
     "spec_line",
     "spoken",
 ]
@@ -30,6 +35,44 @@ BlobReader = Callable[[str], bytes]
 """sha256 → bytes; `ObjectStore.get`."""
 
 _UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
+
+Words = SearchEntry | Pitfall | Reference | Direction | Note | str
+"""One thing said about an attempt; a text says what may go wrong and how to go back."""
+
+_ENTRIES: Mapping[str, tuple[type[Words], Callable[[str], Words]]] = {
+    "search_log": (SearchEntry, lambda words: SearchEntry("note", words)),
+    "pitfalls_and_fixes": (Pitfall, lambda words: Pitfall("note", words)),
+    "references": (Reference, lambda words: Reference("user-input", words)),
+    "open_directions": (Direction, Direction),
+}
+"""Field → form of its entries, and the entry that plain words make."""
+
+
+class MemoryFileError(BadInput):
+    """An entry does not have the form of the schema; `where` is the field."""
+
+    code = "KB313"
+
+
+def read_entry(field: str, text: str) -> Words:
+    """Return an entry of a free-text field: a JSON object of its form, or plain words for its main member.
+
+    Raises:
+        MemoryFileError: The JSON is broken, or a member is missing, unknown or not text.
+    """
+    words = text.strip()
+    if not words:
+        raise MemoryFileError("an entry can't be empty", where=field, fix="say something")
+    if field == "risks_and_rollback":
+        return words
+    kind, plain_entry = _ENTRIES[field]
+    if not words.startswith("{"):
+        return plain_entry(words)
+    try:
+        return read(kind, parse(text.encode("utf-8", "replace")))
+    except WireError as error:
+        what = f"field {error.where}: {error.what}" if error.where else error.what
+        raise MemoryFileError(what, where=field, fix="docs/memory.md lists the fields") from None
 
 
 def plain(text: str) -> str:

@@ -10,8 +10,8 @@ from kopt_kb.errors import BadInput
 from kopt_kb.workspace import memory_edit as edit
 from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
 from kopt_kb.workspace.memory import read_memory
-from kopt_kb.workspace.views.memory_model import MemoryFileError
 from kopt_kb.workspace.views.render import render_workspace
+from kopt_kb.workspace.views.words import MemoryFileError
 
 
 class TestWords:

@@ -10,7 +10,7 @@ import pytest
 from kopt_kb.wire import WireError, parse, read, schema
 from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.views.memory import memory_text
-from kopt_kb.workspace.views.memory_model import Direction, Iteration, MemoryFileError, SearchEntry, read_entry
+from kopt_kb.workspace.views.memory_model import Iteration
 
 
 def text_of(story, number=1):
@@ -66,32 +66,3 @@ def test_wrong_values_are_refused_by_field(played, path, value):
     with pytest.raises(WireError) as caught:
         read(Iteration, members)
     assert caught.value.where == path
-
-
-class TestEntries:
-    def test_plain_words_fill_the_main_member(self):
-        """A pitfall of words is a note with a lesson."""
-        assert read_entry("pitfalls_and_fixes", " loads were not aligned ").lesson == "loads were not aligned"
-        assert read_entry("open_directions", "persist") == Direction("persist")
-        assert read_entry("risks_and_rollback", " may spill ") == "may spill"
-
-    def test_json_gives_all_members(self):
-        """Sources are a closed set."""
-        made = read_entry("search_log", '{"source": "gpu-wiki", "query": "q", "finding": "f"}')
-        assert made == SearchEntry("gpu-wiki", "f", query="q")
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            '{"source": "hearsay", "finding": "f"}',
-            '{"finding": 3, "source": "note"}',
-            '{"finding": NaN}',
-            "{",
-            " ",
-            "{}",
-        ],
-    )
-    def test_entries_of_another_form_are_refused(self, text):
-        """Numbers, unknown sources, NaN, broken or empty JSON."""
-        with pytest.raises(MemoryFileError, match="search_log"):
-            read_entry("search_log", text)

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.rounds import Entry
-from kopt_kb.workspace.views.words import bullets, figure, percent, plain, quoted, spoken
+from kopt_kb.workspace.views.memory_model import Direction, SearchEntry
+from kopt_kb.workspace.views.words import (
+    MemoryFileError,
+    bullets,
+    figure,
+    percent,
+    plain,
+    quoted,
+    read_entry,
+    spoken,
+)
 
 
 def test_notes_go_to_their_fields(story):
@@ -49,3 +61,32 @@ def test_bullets_and_quotes():
     assert bullets([]) == ["- none", ""]
     assert bullets(["a\nb"]) == ["- a b", ""]
     assert quoted("# x\n\n| y |\n") == ["> # x", ">", "> | y |"]
+
+
+class TestEntries:
+    def test_plain_words_fill_the_main_member(self):
+        """A pitfall of words is a note with a lesson."""
+        assert read_entry("pitfalls_and_fixes", " loads were not aligned ").lesson == "loads were not aligned"
+        assert read_entry("open_directions", "persist") == Direction("persist")
+        assert read_entry("risks_and_rollback", " may spill ") == "may spill"
+
+    def test_json_gives_all_members(self):
+        """Sources are a closed set."""
+        made = read_entry("search_log", '{"source": "gpu-wiki", "query": "q", "finding": "f"}')
+        assert made == SearchEntry("gpu-wiki", "f", query="q")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"source": "hearsay", "finding": "f"}',
+            '{"finding": 3, "source": "note"}',
+            '{"finding": NaN}',
+            "{",
+            " ",
+            "{}",
+        ],
+    )
+    def test_entries_of_another_form_are_refused(self, text):
+        """Numbers, unknown sources, NaN, broken or empty JSON."""
+        with pytest.raises(MemoryFileError, match="search_log"):
+            read_entry("search_log", text)
