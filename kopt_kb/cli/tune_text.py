@@ -144,11 +144,13 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     lines += ["", table(rows, right=(0, 3)), ""]
     if report.conditions is None:
         return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}", *_gap_lines(report)])
-    judged = [("shape", "target", "median us", "achieved/target", "met")]
+    judged: list[tuple[str, ...]] = [("shape", "target", "median us", "achieved/target", "met", "trust")]
     for one in report.conditions.judged:
         ratio = "" if one.ratio is None else f"{one.ratio:.3f}"
         median = "" if one.median_s is None else f"{one.median_s * 1e6:.1f}"
-        judged.append((one.condition.shape, one.condition.target, median, ratio, "yes" if one.met else "no"))
+        met = "yes" if one.met else "no"
+        judged.append((one.condition.shape, one.condition.target, median, ratio, met, one.level or ""))
+    judged = judged if any(one[-1] for one in judged[1:]) else [one[:-1] for one in judged]
     value = report.conditions.aggregate
     text = "unmeasured" if value is None else f"{value:.3f}"
     lines += ["Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"]

@@ -12,7 +12,7 @@ from kopt_kb.errors import FindingError
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import format_exact, unit
 from kopt_kb.wire import Wire
-from kopt_kb.workspace.journal.round_events import Measured
+from kopt_kb.workspace.journal.round_events import Measured, Trust
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -67,18 +67,27 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Judged(Wire):
-    """A condition with its measurement: achieved rate (base units a second), ratio to the target, whether it is met."""
+    """A condition with its measurement: achieved rate (base units a second), ratio to the target, whether it is met.
+
+    `trust` is how far the measurement can be trusted; `unstated` without one, and where its record does not say.
+    """
 
     WIRE: ClassVar = (
         "shape=condition.shape", "quantity=condition.quantity", "target=condition.target",
         "target_si=condition.target_si", "median_s", "achieved_si=achieved_per_s", "ratio", "ceiling_share", "met",
-        "record=record_id",
+        "record=record_id", "trust?=level",
     )  # fmt: skip
     condition: Condition
     median_s: float | None
     record: str
     achieved_per_s: float | None
     ratio: float | None
+    trust: Trust = "unstated"
+
+    @property
+    def level(self) -> Trust | None:
+        """The level of trust, where it is stated."""
+        return None if self.trust == "unstated" else self.trust
 
     @property
     def met(self) -> bool:
@@ -178,7 +187,7 @@ def _judge(one: Condition, found: Measured | None) -> Judged:
             where=f"record {found.id}",
             fix="check the timing, the work and the roof; nothing is faster than its roof",
         )
-    return Judged(one, found.median_s, found.id, achieved, one.ratio(found.median_s))
+    return Judged(one, found.median_s, found.id, achieved, one.ratio(found.median_s), found.trust)
 
 
 def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:

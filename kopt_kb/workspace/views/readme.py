@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from kopt_kb.analysis.isa.targets import IsaTarget, isa_targets
@@ -13,7 +14,7 @@ from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.journal.setup_events import AGGREGATE
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import StopConditions
+from kopt_kb.workspace.targets.conditions import Condition, StopConditions
 from kopt_kb.workspace.views.blocks import render_block
 from kopt_kb.workspace.views.words import citation, spec_line
 
@@ -246,8 +247,31 @@ def _stop(state: WorkspaceState) -> str:
             "A rate is what counts under the named roof, operations of that engine or compulsory bytes of that level,",
             "over the median latency.",
             f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",
+            *_measured(state, judged),
         ]
     )  # fmt: skip
+
+
+def _measured(state: WorkspaceState, conditions: Mapping[str, Condition]) -> list[str]:
+    """Return what the best version reaches of each condition, and how far each time can be trusted.
+
+    Nothing without one, for simulated times, those of another product, and journals that state no trust.
+    """
+    best = state.best
+    if best is None or state.is_simulated(best):
+        return []
+    rows = []
+    for shape, one in best.own_records.items():
+        machine, condition = state.environments.get(one.environment), conditions.get(shape)
+        is_other = machine is not None and machine.product not in {None, state.created.platform}
+        if condition is None or is_other or one.trust == "unstated":
+            continue
+        ratio, is_possible = condition.ratio(one.median_s), condition.share(one.median_s) <= 1
+        met = ("yes" if ratio >= 1 else "no") if is_possible else "above its roof"
+        time = f"{one.median_s * 1000:.6g} ms"
+        rows.append((shape, f"v{best.number}", time, f"{ratio:.3f}", met, one.trust, one.id))
+    head = ("Shape", "Version", "Median latency", "Achieved / target", "Met", "Trust", "Record")
+    return ["", *table(head, rows)] if rows else []
 
 
 def isa_goals(state: WorkspaceState) -> tuple[IsaTarget, ...]:

@@ -64,7 +64,9 @@ def _results(state: WorkspaceState, attempt: Round) -> list[str]:
     if not rates:
         return ["No measurement.", ""]
     head = ["Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Compute roof (%)", "DRAM roof (%)", "Target (%)"]
-    return table(head, (_shape_row(one) for one in rates))
+    if all(one.record.trust == "unstated" for one in rates):
+        return table(head, (_shape_row(one) for one in rates))
+    return table([*head, "Trust"], ((*_shape_row(one), one.record.trust) for one in rates))
 
 
 def _gates(memory: Iteration) -> list[str]:

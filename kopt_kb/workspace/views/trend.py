@@ -93,8 +93,11 @@ def _latencies(state: WorkspaceState) -> list[str]:
     for one in shown:
         times = [one.own_records.get(shape) for shape in shapes]
         micros = [figure(finite(each.median_s * 1e6)) if each is not None else "-" for each in times]
-        rows.append([f"v{one.number}", *micros])
-    return table(["Attempt", *(f"{shape} (us)" for shape in shapes)], rows)
+        rows.append([f"v{one.number}", *micros, ", ".join(dict.fromkeys(each.trust for each in times if each))])
+    head = ["Attempt", *(f"{shape} (us)" for shape in shapes), "Trust"]
+    if {each.trust for one in shown for each in one.own_records.values()} == {"unstated"}:
+        return table(head[:-1], [row[:-1] for row in rows])
+    return table(head, rows)
 
 
 def performance_trend(state: WorkspaceState, _: BlobReader) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from kopt_kb.cli.tune_text import render
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD, load_record, stored
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import Budget
@@ -162,3 +163,30 @@ def test_records_are_kept_and_go_with_the_bundle(
     lost = workspace.layout.objects / records[0]
     lost.unlink()
     assert {one.code for one in audit(workspace.layout.root, registry).findings} == {"object"}
+
+
+@pytest.mark.parametrize("level", ["replayed", "reported", "unstated"])
+def test_each_time_says_how_far_it_can_be_trusted(
+    replayed: MakeReplayed, replaying: Any, workspace: Workspace, registry: Registry, level: Any
+) -> None:
+    """In README, reports, trend and report; where a journal does not say, they say nothing."""
+    executor = replaying()
+    executor.trust = level
+    with replayed(executor, 2.0) as campaign:
+        campaign._policy = replace(campaign._policy, least_trust="unstated")
+        report = campaign.run()
+    root = workspace.layout.root
+    readme = (root / "README.md").read_text()
+    shown = render(report)
+    stated = level != "unstated"
+    row = f"| 8192x4096 | v1 | 0.0805387 ms | 0.926 | no | {level} |"
+    assert (row in readme) == stated
+    assert ("| Trust | Record |" in readme) == stated
+    for path in ("rounds/round-2/summary.md", "baseline_report.md", "logs/optimize.md", "logs/performance_trend.md"):
+        text = (root / path).read_text()
+        assert ("| Trust |" in text) == stated, path
+        assert (f"| {level} |" in text) == stated, path
+    assert (f"no   {level}" in shown) == stated
+    members = report.to_json()["stop_conditions"]["conditions"][0]
+    assert members.get("trust") == (level if stated else None)
+    assert audit(root, registry).findings == ()
