@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.cuda.header import is_cuda, read_header
 from kopt_kb.kernels.integers import ExpressionError, holds
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.ops import definition, op_id
@@ -93,7 +94,7 @@ def read_declared(path: Path) -> Declared:
     Raises:
         DeclarationError: No Python, no `OP`, a value that is no literal, or parts that don't fit together.
     """
-    values = _literals(path)
+    values = _header(path) if is_cuda(path, _head(path)) else _literals(path)
     op, given, offered = values.get("OP"), values.get("OP_OPTIONS", {}), values.get("VARIANTS", [])
     if not isinstance(op, str):
         raise DeclarationError("the file declares no OP", where=str(path), fix='write OP = "rms_norm" or such')
@@ -107,6 +108,25 @@ def read_declared(path: Path) -> Declared:
     if len(set(names)) != len(names):
         raise DeclarationError("two variants share a name", where=str(path), fix="rename one")
     return Declared(op_id(op), tuple(given.items()), tuple(space.items()), variants)
+
+
+def _head(path: Path) -> bytes:
+    try:
+        return path.read_bytes()[:4096]
+    except OSError:
+        return b""
+
+
+def _header(path: Path) -> dict[str, object]:
+    """Return what a CUDA C++ file's header declares, by the names of a Python file."""
+    try:
+        header = read_header(path)
+    except BadInput as error:
+        raise DeclarationError(error.what, where=error.where, fix=error.fix) from error
+    if header is None:
+        return {}
+    values: dict[str, object] = {"OP_OPTIONS": dict(header.options), "TUNING_SPACE": dict(header.tuning_space)}
+    return values | {"VARIANTS": list(header.variants)} | ({"OP": header.op} if header.op else {})
 
 
 def _literals(path: Path) -> dict[str, object]:

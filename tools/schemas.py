@@ -65,7 +65,7 @@ DOCUMENTS: dict[str, str] = {
     "tune_project_plan": "cli.tune_project:ProjectParameters",
     "tune_report": "tuning.report:CampaignReport",
     "v_iteration": "workspace.views.memory_model:Iteration",
-    "verify_kernel": "cli.verify:KernelVerdict",
+    "verify_kernel": "cli.verify_kernel:KernelVerdict",
     "verify_record": "runners.records:Replayed",
     "verify_source": "tuning.lint:LintedFile",
     "wiki_changes": "wiki.changes:WikiChanges",

@@ -86,7 +86,7 @@ class Contents:
         module = load_module(asked.file)
         self._windows.open(asked.slots)
         digest = hashlib.sha256(Path(asked.file).read_bytes()).hexdigest()
-        self._offers[asked.key] = _Offer(asked, digest, module, trials_of(str(getattr(module, "OP", ""))))
+        self._offers[asked.key] = _Offer(asked, digest, module, trials_of(str(getattr(module, "OP", "")), asked.trials))
         return Opened()
 
     def close(self, asked: Close) -> Opened:

@@ -76,6 +76,7 @@ class Open(Wire):
         dtype: Storage type.
         outputs: The record's results; a window of an output holds the view's whole buffer.
         slots: What the child offers.
+        trials: Names of the trials that a check tries; empty: all that the operation declares.
     """
 
     key: str
@@ -84,6 +85,7 @@ class Open(Wire):
     dtype: str
     outputs: tuple[View, ...]
     slots: tuple[Slot, ...]
+    trials: tuple[str, ...] = ()
     message: Literal["open"] = "open"
 
 

@@ -8,10 +8,14 @@ import shlex
 import sys
 
 from kopt_kb.cli.output import add_wiki, print_json, table
+from kopt_kb.cli.tune_judge import JUDGES, executor_of, judge_of
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor
+from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, bench_plan, utilization
 from kopt_kb.tuning.options import Settings
+from kopt_kb.tuning.policy import policy_named
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.retarget import registry_of
 from kopt_kb.workspace.targets.bench import BenchReport
 from kopt_kb.workspace.workspace import Workspace
@@ -41,6 +45,11 @@ def add_actions(actions: argparse._SubParsersAction) -> None:  # type: ignore[ty
     kernel.add_argument("--run-s", metavar="S", type=float, default=300.0, help="seconds one child may take")
     kernel.add_argument("--executor-command", metavar="CMD", help="put this before each child, such as srun")
     kernel.add_argument("--device", default="cuda", help="device of the kernel (default cuda)")
+    kernel.add_argument(
+        "--judge",
+        choices=JUDGES,
+        help="replay of its launches, or a child that runs it (default: replay where it can be)",
+    )
     kernel.add_argument("--no-record", action="store_true", help="measure and judge, and write nothing")
     kernel.add_argument("--dry-run", action="store_true", help="print what would be measured and stop")
     use.add_argument("workspace", metavar="WORKSPACE")
@@ -71,9 +80,28 @@ def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
         else:
             print(table([(name, _text(value)) for name, value in plan.to_json().items()]))
         return ExitCode.OK
-    executor = ChildProcessExecutor(args.device, _words(args.executor_command or ""))
-    found = bench_kernel(workspace, registry_of(workspace.state(), args.wiki), executor, options, _say)
+    registry = registry_of(workspace.state(), args.wiki)
+    executor = _executor(args, workspace, registry)
+    try:
+        found = bench_kernel(workspace, registry, executor, options, _say)
+    finally:
+        executor.close()
     return _print(found, render_conditions(found), as_json=args.json)
+
+
+def _executor(args: argparse.Namespace, workspace: Workspace, registry: Registry) -> Executor:
+    """Return what measures: as asked for, else a replay where there can be one; says why there is none."""
+    words = _words(args.executor_command or "")
+    judge, why = judge_of(args, None, "kb bench kernel")
+    if why:
+        _say(why)
+    if judge == "child":
+        return ChildProcessExecutor(args.device, words)
+    if args.flush_bytes:
+        fix = "leave it out, or give --judge child"
+        raise BadInput("--flush-bytes is for --judge child", where="kb bench kernel", fix=fix, code="KB103")
+    platform = registry.platform(workspace.state().created.platform)
+    return executor_of(args, judge, platform, policy_named("gpu-wiki"))
 
 
 def _words(command: str) -> tuple[str, ...]:
@@ -125,6 +153,8 @@ def _head(found: BenchReport) -> list[str]:
     version = "kernel.py as it stands" if source.version is None else f"version {source.version}"
     taken = "a bench" if source.kind == "bench" else "its round"
     lines = [f"{found.platform}: {version}, records of {taken} ({source.name})"]
+    levels = sorted({one.record.trust for one in found.shapes} - {"unstated"})
+    lines += [f"trust: {', '.join(levels)}"] if levels else []
     if machine is not None:
         versions = ", ".join(f"{name} {text}" for name, text in sorted(machine.versions.items()))
         lines.append(f"{machine.device}, driver {machine.driver or 'unknown'}, {versions}")

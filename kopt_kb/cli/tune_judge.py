@@ -21,9 +21,12 @@ from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
 if TYPE_CHECKING:
     from kopt_kb.runners.replay.judging import Judging
+    from kopt_kb.runners.replay.shelf import Target
     from kopt_kb.wiki.registry import Platform
 
-__all__ = ["JUDGES", "Judge", "executor_of", "gated", "judge_of", "judged_policy"]
+__all__ = [
+    "JUDGES", "Judge", "executor_of", "gated", "judge_of", "judged_policy", "target_here", "why_no_replay",
+]  # fmt: skip
 
 Judge = Literal["replay", "child"]
 JUDGES: tuple[Judge, ...] = ("replay", "child")
@@ -31,16 +34,21 @@ JUDGES: tuple[Judge, ...] = ("replay", "child")
 _DRIVER = Path("/proc/driver/nvidia/version")
 
 
-def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> tuple[Judge, str]:
+def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None, where: str = "kb tune") -> tuple[Judge, str]:
     """Return who judges, and one line that says why it is not the replay; an open campaign keeps its judge.
+
+    Args:
+        args: Of a command with `--judge`; what else a child alone can do is looked for among them.
+        campaign: The open one.
+        where: The command, for errors.
 
     Raises:
         BadInput: A replay is asked for together with what only a child can do.
     """
     confirmed: Judge | None = None if campaign is None else "replay" if campaign.executor == "replay" else "child"
     asked = cast("Judge | None", args.judge) or confirmed
-    why_not = _why_no_replay(args)
-    many = next((flag for flag in ("devices", "cluster") if getattr(args, flag)), None)
+    why_not = why_no_replay(args)
+    many = next((flag for flag in ("devices", "cluster") if getattr(args, flag, None)), None)
     if many is not None and (asked == "child" or (asked is None and why_not)):
         fix = "leave it out" if asked == "child" else f"{why_not}; leave it out"
         raise BadInput(f"--{many} is for --judge replay", where="kb tune", fix=fix, code="KB103")
@@ -48,7 +56,7 @@ def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> tu
         only_child = [flag for flag, given in _child_flags(args) if given]
         if only_child:
             fix = "leave it out, or give --judge child"
-            raise BadInput(f"{only_child[0]} is for --judge child", where="kb tune", fix=fix, code="KB103")
+            raise BadInput(f"{only_child[0]} is for --judge child", where=where, fix=fix, code="KB103")
         return "replay", ""
     if asked == "child":
         return "child", "" if confirmed else _said("asked for")
@@ -62,14 +70,34 @@ def _said(why: str) -> str:
     )
 
 
+def target_here(args: argparse.Namespace, device: str, where: str) -> Target:
+    """Return for what records are made: `--platform`, else the product whose page has what the driver prints.
+
+    Raises:
+        BadInput: No page has it.
+    """
+    from kopt_kb.cli.output import open_registry
+    from kopt_kb.runners.replay.shelf import Target
+    from kopt_kb.static.device_facts import device_facts
+    from kopt_kb.wiki.devices import product_of
+
+    registry = open_registry(args)
+    name = args.platform or product_of(registry, device)
+    if not name:
+        fix = "name the product with --platform, or give --judge child"
+        raise BadInput(f"no page of the wiki is of a device called {device!r}", where=where, fix=fix, code="KB103")
+    platform = registry.platform(name)
+    return Target(platform.identity.target, platform.identity.platform, device_facts(platform))
+
+
 def _child_flags(args: argparse.Namespace) -> list[tuple[str, bool]]:
     return [
-        ("--executor-command", bool(args.executor_command)),
+        ("--executor-command", bool(getattr(args, "executor_command", ""))),
         ("--device", bool(args.device) and args.device != DEVICE),
     ]
 
 
-def _why_no_replay(args: argparse.Namespace) -> str:
+def why_no_replay(args: argparse.Namespace) -> str:
     """Return why nothing can be replayed here, or nothing; no driver is started."""
     for flag, given in _child_flags(args):
         if given:

@@ -17,6 +17,7 @@ from kopt_kb.analysis.frameworks import (
     marks_of,
     missing,
 )
+from kopt_kb.kernels.cuda.header import is_cuda
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wire import Wire
 
@@ -83,6 +84,8 @@ def lint_source(
         foreign: Whether it is a candidate of a problem outside the list: it may be a class that builds layers for
             their weights, and is called by other names than `launch`.
     """
+    if is_cuda("", source):
+        return () if b"__global__" in source else (LintFinding(1, "has no __global__ function"),)
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_input
+from kopt_kb.kernels.cuda.header import is_cuda, read_header
 from kopt_kb.problem.problem import Problem
 
 __all__ = ["ProjectCapture", "Task", "declared_op", "read_demo"]
@@ -77,7 +78,10 @@ def read_demo(path: Path) -> bytes:
 
 
 def declared_op(source: bytes, path: Path) -> str | None:
-    """Return the literal `OP = "…"` of a kernel file, or None; the file is parsed, never run."""
+    """Return the literal `OP = "…"` of a kernel file, the `op` of a CUDA C++ header, or None; nothing is run."""
+    if is_cuda(path, source):
+        header = read_header(path)
+        return header.op or None if header is not None else None
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:

@@ -108,3 +108,22 @@ def test_packaged_files_are_found_by_operation() -> None:
     assert packaged_file("softmax").name == "softmax.py"
     assert packaged_file("grouped_gemm") is None
     assert packaged_file("../kopt_kb/errors") is None
+
+
+def test_cuda_declares_in_its_header(tmp_path, repo_root):
+    """The same things by the same names; errors are this module's."""
+    found = read_declared(repo_root / "kernels" / "cuda" / "rms_norm.cu")
+    assert (found.op, dict(found.options)) == ("rms_norm", {"weight": True})
+    assert dict(found.tuning_space)["CACHED"] == (0, 1)
+    assert [one.name for one in found.variants] == ["one_pass", "two_pass"]
+    assert found.variants[0].applies("rms_norm", (8, 4096), "bf16")
+    text = (repo_root / "kernels" / "cuda" / "rms_norm.cu").read_text()
+    for old, new, complaint in (
+        ('op = "rms_norm"\n', "", "declares no OP"),
+        ('category = "caching"', 'category = "magic"', "unknown category"),
+        ("config = { CACHED = 0 }", "config = { WARPS = 0 }", "WARPS not in TUNING_SPACE"),
+        ('op = "rms_norm"', "op = ", "no TOML"),
+    ):
+        assert old in text
+        with pytest.raises(DeclarationError, match=complaint):
+            read_declared(_write(tmp_path, text.replace(old, new)))

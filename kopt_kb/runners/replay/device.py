@@ -33,12 +33,17 @@ class DeviceJudging:
         starting: How children are started; None: as processes of this package.
         floor: What a kernel gains over itself on this device.
         profiled: Command of the process that replays under a profiler.
+        trials: Names of the trials that checks try; empty: all that the operation declares.
     """
 
     def __init__(
-        self, starting: Starting | None = None, floor: float = 0.0, profiled: Sequence[str] = PROFILED
+        self,
+        starting: Starting | None = None,
+        floor: float = 0.0,
+        profiled: Sequence[str] = PROFILED,
+        trials: Sequence[str] = (),
     ) -> None:
-        self._starting, self._floor, self._profiled = starting, floor, profiled
+        self._starting, self._floor, self._profiled, self._trials = starting, floor, profiled, tuple(trials)
         self._stack = ExitStack()
         self._held: Judges | None = None
 
@@ -61,6 +66,7 @@ class DeviceJudging:
     def _judges(self, reference: Path | None, ends_at: float) -> Iterator[Judges]:
         if self._held is None:
             self._held = self._stack.enter_context(judges(reference or Path("none"), self._starting))
+            self._held.trials = self._trials
         if reference is not None:
             self._held.judged_by(reference)
         self._held.ends_at = ends_at
@@ -79,7 +85,7 @@ class DeviceJudging:
 
     def check(self, record: Path, reference: Path, checks: int, ends_at: float) -> Checked:
         """Replay a record on every trial of its operation and on so many fresh inputs; compare with the reference."""
-        trials = sum(one.parts for one in trials_of(load_record(record).op))
+        trials = sum(one.parts for one in trials_of(load_record(record).op, self._trials))
         worst: float | None = None
         with self._judges(reference, ends_at) as made:
             try:

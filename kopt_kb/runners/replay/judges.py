@@ -108,6 +108,7 @@ class Judges:
 
     Attributes:
         travel: How contents are asked to travel; by files once IPC failed.
+        trials: Names of the trials that checks try; empty: all that the operation declares.
         ends_at: Moment of `time.monotonic` after which nothing more is asked.
         faults: What happened to children so far.
         spent_s: Seconds that answers took so far, by kind of question.
@@ -119,6 +120,7 @@ class Judges:
         self._reference: Channel | None = None
         self._known_s, self._suspect, self._number = 0.0, False, 0
         self.travel: Travel = "ipc"
+        self.trials: tuple[str, ...] = ()
         self.ends_at = math.inf
         self.faults: list[str] = []
         self.spent_s: dict[str, float] = {}
@@ -275,7 +277,8 @@ class Judges:
 
     def _open(self, made: Loading) -> None:
         record = made.record
-        self._referred(Open(made.key, str(self._file), record.shape, record.dtype, record.outputs, made.slots), Opened)
+        asked = Open(made.key, str(self._file), record.shape, record.dtype, record.outputs, made.slots, self.trials)
+        self._referred(asked, Opened)
 
     def unload(self, made: Loading) -> None:
         """Give back what a loading holds, whatever the time; nothing where its child has ended."""

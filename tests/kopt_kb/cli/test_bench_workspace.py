@@ -114,3 +114,22 @@ def test_bad_input_exits_2(fresh: list[str], capsys: Capture, more: list[str], w
     """One line that names it."""
     assert main(["bench", "kernel", *fresh, *more]) == 2
     assert word in capsys.readouterr().err
+
+
+@pytest.mark.torch
+@pytest.mark.triton
+@pytest.mark.usefixtures("invented")
+def test_a_replay_measures_where_there_can_be_one(tmp_path: Path, repo_root: Path, capsys: Capture) -> None:
+    """Its records are of that level, which is said; what only a child can do is refused by name."""
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    demo = str(repo_root / "kernels" / "naive" / "rms_norm.py")
+    words = ["--platform", "H100_SXM", "--framework", "Triton", "--kernel-demo", demo, "--shape", "1024x512"]
+    assert main(["init", "norm", *words, "--dtype", "bf16", "--parent", str(tmp_path)]) == 0
+    fresh = [str(tmp_path / "kernel_opt_norm")]
+    assert main(["bench", "kernel", *fresh, "--samples", "3"]) in {0, 1}
+    assert "trust: replayed" in capsys.readouterr().out
+    records = [json.loads(line) for line in Path(fresh[0], "journal.jsonl").read_text().splitlines()]
+    assert {one["data"]["trust"] for one in records if one["kind"] == "measured"} == {"replayed"}
+    assert main(["bench", "kernel", *fresh, "--flush-bytes", "8"]) == 2
+    assert "--flush-bytes is for --judge child" in capsys.readouterr().err

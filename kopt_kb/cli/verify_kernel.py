@@ -1,0 +1,178 @@
+"""`kb verify kernel`: a file's launches recorded and replayed, or the file run by a child; one document for both."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, TypeAlias
+
+from kopt_kb.cli.output import print_json
+from kopt_kb.cli.tune_judge import judge_of, target_here, why_no_replay
+from kopt_kb.errors import BadInput, ExitCode, MissingTool
+from kopt_kb.files import read_input
+from kopt_kb.kernels.cuda.header import is_cuda
+from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.runners.candidate.answers import Check, Unable
+from kopt_kb.runners.candidate.job import Job, Outcome, Request, RunLimits
+from kopt_kb.wire import Wire, inside
+
+__all__ = ["KernelVerdict", "run_kernel"]
+
+_WHERE = "kb verify kernel"
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedKernel(Wire):
+    """A check of a kernel file.
+
+    Attributes:
+        file: The kernel.
+        passed: Whether it ran to its end and every result is within the tolerance.
+        outcome: How the child ended.
+        reason: Why it did not pass; empty when it did.
+        check: What the child found.
+        reference: The file that judged, as people call it.
+    """
+
+    WIRE: ClassVar = (
+        "file", "passed", "outcome", "reason",
+        *(member for member in inside("check", Check) if not member.startswith("passed")), "reference",
+    )  # fmt: skip
+    file: str
+    passed: bool
+    outcome: str
+    reason: str
+    check: Check
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class UncheckedKernel(Wire):
+    """A kernel file whose check came to no result: the child died, or could not do it."""
+
+    WIRE: ClassVar = ("file", "passed", "outcome", "reason", "unavailable?", "oom?", "reference")
+    file: str
+    outcome: str
+    reason: str
+    reference: str
+    unavailable: str | None = None
+    oom: str | None = None
+    passed: Literal[False] = False
+
+
+KernelVerdict: TypeAlias = VerifiedKernel | UncheckedKernel
+
+
+def run_kernel(source: bytes, args: argparse.Namespace) -> int:
+    """Check a kernel file; exit 1 when it is wrong."""
+    job, said = _job(source, args)
+    judge, _ = judge_of(args, None, _WHERE)
+    if judge == "replay":
+        outcome = _replayed(job, args)
+    elif is_cuda(args.file, source):
+        what = f"CUDA C++ is checked by replay alone ({why_no_replay(args) or '--judge child'})"
+        raise MissingTool(what, where=args.file, fix="run on a machine with a GPU and kopt-kb[gpu]", code="KB122")
+    else:
+        from kopt_kb.runners.candidate.executor import ChildProcessExecutor
+
+        outcome = ChildProcessExecutor(args.device).run(job, lambda *_: None)
+    verdict = _verdict(args.file, outcome, said)
+    if args.json:
+        print_json(verdict)
+    elif isinstance(verdict, VerifiedKernel) and verdict.passed:
+        error, basis = verdict.check.rel_l2_err or 0, verdict.check.basis
+        print(f"{args.file}: {verdict.check.checks} checks passed, largest relative error {error:.3g}")
+        trust = basis.trust if basis is not None else "reported"
+        print(f"  against the float64 reference of {verdict.reference}; trust: {trust}")
+    else:
+        print(f"{args.file}: {verdict.reason}")
+    return ExitCode.OK if verdict.passed else ExitCode.FINDING
+
+
+def _job(source: bytes, args: argparse.Namespace) -> tuple[Job, str]:
+    """Return the check that is asked for, and how the file that judges is called."""
+    from kopt_kb.kernels.judgement import trials_of
+    from kopt_kb.workspace.task import declared_op
+
+    if args.problem:
+        problem, reference = _judged_problem(args)
+        said = f"the problem {problem.op}"
+    else:
+        op = args.op or declared_op(source, Path(args.file))
+        lacking = [
+            name for name, value in (("--shape", args.shape), ("--dtype", args.dtype), ("--op", op)) if not value
+        ]
+        if op is None or lacking or args.seeds < 1:
+            what = f"missing {', '.join(lacking)}" if lacking else "needs at least one seed"
+            raise BadInput(what, where=args.file, fix="give it, or name a problem by --problem", code="KB102")
+        problem = Problem.of(op, args.shape, args.dtype)
+        reference, said = _reference(args, op)
+        if not reference and is_cuda(args.file, source):
+            what = f"no reference for the operation {op!r}"
+            raise BadInput(
+                what, where=args.file, fix="give --reference FILE with make_inputs and reference", code="KB451"
+            )
+    shapes, seeds = map(format_shape, problem.shapes), (secrets.randbelow(2**31) for _ in range(args.seeds))
+    trials = tuple(one.name for one in trials_of(problem.op, args.inputs))
+    body = Request(problem.op, tuple(shapes), problem.dtype, problem.tolerance, tuple(seeds), trials=trials)
+    return Job("check", source, b"", body, RunLimits(args.run_s), reference), said
+
+
+def _judged_problem(args: argparse.Namespace) -> tuple[Problem, bytes]:
+    """Return the problem that a candidate is held against, and its reference file."""
+    from kopt_kb.cli.problem_arguments import given_problem
+
+    if args.op or args.reference or args.seeds < 1:
+        what = "--op or --reference with --problem" if args.seeds > 0 else "needs at least one seed"
+        raise BadInput(what, where="kb verify", fix="the problem says what it computes", code="KB103")
+    problem, reference = given_problem(args.problem, args.dtype, args.shape)
+    if problem.own is not None and problem.own.results > 1:
+        what = f"{problem.op} has {problem.own.results} results, and a child process gives one"
+        raise BadInput(what, where=args.problem, fix="kb record it, then kb verify record", code="KB103")
+    return problem, reference
+
+
+def _replayed(job: Job, args: argparse.Namespace) -> Outcome:
+    """Return a check by replay on this machine's GPU."""
+    from kopt_kb.runners.replay.device import DeviceJudging
+    from kopt_kb.runners.replay.executor import RecordExecutor
+
+    judging = DeviceJudging(trials=args.inputs)
+    try:
+        executor = RecordExecutor(judging, target_here(args, judging.machine().name, _WHERE))
+        try:
+            return executor.run(job, lambda *_: None)
+        finally:
+            executor.close()
+    finally:
+        judging.close()
+
+
+def _reference(args: argparse.Namespace, op: str) -> tuple[bytes, str]:
+    """Return the file that judges and how it is named: as given, else the package's, else the kernel's own."""
+    from kopt_kb.tuning.proposers import packaged_kernel
+
+    if args.reference:
+        return read_input(args.reference), str(args.reference)
+    found = packaged_kernel(op)
+    return (found, f"the package's {op}") if found is not None else (b"", "the file's own")
+
+
+def _verdict(file: str, outcome: Outcome, reference: str) -> KernelVerdict:
+    """Return the document of a check; raises `MissingTool` where the machine lacks what it needs."""
+    answer = outcome.result
+    last = (outcome.printed.strip().splitlines() or [""])[-1]
+    ending = f"{outcome.outcome}: {last[:200]}"
+    if isinstance(answer, Check):
+        passed = outcome.outcome == "ok" and answer.passed
+        reason = "" if passed else answer.build_error or answer.problem or ending
+        return VerifiedKernel(file, passed, outcome.outcome, reason, answer, reference)
+    unable = answer if isinstance(answer, Unable) else Unable()
+    if unable.missing is not None:
+        fix = "run on a GPU, or with --device cpu and TRITON_INTERPRET=1"
+        raise MissingTool(unable.missing, fix=fix, code="KB122")
+    reason = unable.unavailable or ending
+    return UncheckedKernel(file, outcome.outcome, reason, reference, unable.unavailable, unable.oom)
