@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from kopt_kb.analysis.profile import KernelProfile
     from kopt_kb.analysis.readers import read_profiles
     from kopt_kb.analysis.roofline.roofline import Roofline, roofline
-    from kopt_kb.analysis.rules import Verdict, classify
+    from kopt_kb.analysis.rules.classify import classify
+    from kopt_kb.analysis.rules.verdict import Verdict
     from kopt_kb.errors import KoptError
     from kopt_kb.problem.problem import Problem
     from kopt_kb.problem.work import Work, work
@@ -55,11 +56,11 @@ _HOME = {
     "StopConditions": "workspace.targets.conditions",
     "Task": "workspace.task",
     "Unknown": "quantity.quantity",
-    "Verdict": "analysis.rules",
+    "Verdict": "analysis.rules.verdict",
     "Work": "problem.work",
     "Workspace": "workspace.workspace",
     "audit": "workspace.audit.audit",
-    "classify": "analysis.rules",
+    "classify": "analysis.rules.classify",
     "limits_of": "static.limits",
     "occupancy": "analysis.occupancy.occupancy",
     "read_profiles": "analysis.readers",

@@ -51,6 +51,7 @@ DOCUMENTS: dict[str, str] = {
     "profile_read": "cli.profile_read:JudgedReports",
     "profile_roofline": "cli.profile_roofline:ReportRoofline",
     "profile_run_plan": "cli.profile_run:PlannedRun",
+    "proposer_state": "tuning.proposals:ProposerState",
     "proposer_answer": "tuning.proposals:Answer",
     "record": "cli.record:Recorded",
     "recorded_roofline": "analysis.roofline.recorded:RecordedRoofline",

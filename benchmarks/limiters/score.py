@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.analysis.rules import LIMITERS, classify
+from kopt_kb.analysis.rules.classify import classify
+from kopt_kb.analysis.rules.table import LIMITERS
 
 HERE = Path(__file__).resolve().parent
 ZOO = HERE.parents[1] / "tests" / "data" / "zoo"

@@ -11,7 +11,7 @@ from kopt_kb.analysis.profile import KernelProfile, Source
 from kopt_kb.analysis.profile.join import Counterparts, with_counters
 from kopt_kb.analysis.readers.common.base import without_collection
 from kopt_kb.analysis.readers.read import read_report
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
 from kopt_kb.cli.profile_text import Judged, by_time, render

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.profile import HotSpot, KernelProfile, StoredRule
-from kopt_kb.analysis.rules import Verdict
+from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.cli.output import printable, table
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire, inside

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json
+from kopt_kb.cli.output import add_author, add_common, add_wiki, open_registry, print_json
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of, settings_of
 from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, gated, judge_of, judged_policy
 from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
@@ -31,6 +31,7 @@ from kopt_kb.tuning.policy import DEFAULT_POLICY, POLICIES, Policy, confirmed_po
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.tuning.report import CampaignReport, report_of
+from kopt_kb.wiki.names import UnknownPlatform
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.state import WorkspaceState
@@ -39,6 +40,7 @@ from kopt_kb.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.project import ProjectAdapter
+    from kopt_kb.wiki.registry import Platform, Registry
 
 __all__ = ["add_arguments", "run"]
 
@@ -53,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "status": "where the campaign stands",
         "report": "rounds, times and Stop Conditions",
         "stop": "end the open campaign; rounds and versions stay",
+        "dismiss": "close an opportunity of the best version, with a reason",
         "patch": "the difference between the baseline and the best version",
         "bundle": "journal, blobs and cited pages in one file under an in-toto statement",
     }
@@ -64,6 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             add_wiki(action)
         else:
             add_common(action)
+        if name == "dismiss":
+            action.add_argument("--opportunity", metavar="ID", required=True, help="as kb tune report --json names it")
+            action.add_argument("--reason", metavar="TEXT", required=True, help="the evidence against it")
+            add_author(action)
         if name == "bundle":
             action.add_argument("--output", metavar="FILE", required=True, help="a new file")
 
@@ -73,6 +80,7 @@ def _add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument("--core-shape", metavar="MxN", action="append", help="the regression limit protects only these")
     action.add_argument("--max-rounds", metavar="N", type=int, help="rounds after the baseline")
     action.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met")
+    action.add_argument("--close-ledger", action="store_true", help="go on while an opportunity is open")
     action.add_argument("--no-stop", metavar="REASON", action="append", default=[], help="go on past this stop reason")
     action.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
     action.add_argument("--budget-rounds", metavar="N", type=int, help="rounds of this call")
@@ -105,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the chosen action; exit 1 when the campaign stopped without meeting a condition it could judge."""
     workspace = Workspace.open(args.workspace)
     state = workspace.state()
-    if args.action in {"bundle", "patch"}:
+    if args.action in {"bundle", "patch", "dismiss"}:
         return _write(args, workspace, state)
     if args.action in {"status", "report"} or (state.route == "roofline" and state.stopped is not None):
         return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
@@ -139,7 +147,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> int:
-    """Write what a campaign came to, as a bundle or a patch."""
+    """Write what a campaign came to, as a bundle or a patch, or what a person says of an opportunity."""
+    if args.action == "dismiss":
+        from kopt_kb.cli.tune_dismiss import dismiss
+
+        return dismiss(args, workspace, state)
     if args.action == "bundle":
         from kopt_kb.cli.tune_bundle import write_bundle
 
@@ -219,6 +231,7 @@ def _asked_policy(args: argparse.Namespace, project: ProjectAdapter | None) -> P
     policy = policy_named(
         args.policy or DEFAULT_POLICY, core_shapes=tuple(args.core_shape) if args.core_shape else None,
         max_rounds=args.max_rounds, stop_scope="every_shape" if args.every_shape else "", without_stops=args.no_stop,
+        close_ledger=args.close_ledger,
     )  # fmt: skip
     return policy if project is None else project.policy(policy)
 
@@ -234,12 +247,13 @@ def _campaign(
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     settings, tips = settings_of(args, _opened(state)), Path(args.tips) if args.tips else None
     options = CampaignOptions(tips=tips, say=_say, launch=launch_of(args))
+    if not simulate or args.proposer:  # whoever is asked outside gets the pages to read
+        options = replace(options, platform=_known_platform(open_registry(args), state.created.platform))
     if project is not None:
-        from kopt_kb.cli.tune_project import device_names, known_platform, project_campaign
+        from kopt_kb.cli.tune_project import device_names, project_campaign
 
         registry = open_registry(args)
-        platform = known_platform(registry, state.created.platform)
-        options = replace(options, platform=platform, product_of=device_names(registry), project=project)
+        options = replace(options, product_of=device_names(registry), project=project)
         return project_campaign(args, workspace, project, policy, settings=settings, options=options)
     executor: Executor = SimulatorExecutor()
     if not simulate and state.route == "roofline":  # nothing is run
@@ -251,10 +265,18 @@ def _campaign(
 
         registry = open_registry(args)
         platform = registry.platform(state.created.platform)
-        options = replace(options, platform=platform, product_of=partial(product_of, registry))
+        options = replace(options, product_of=partial(product_of, registry))
         executor = executor_of(args, judge, platform, policy)
         options = gated(options, executor, platform, state.problem)
     return Campaign(workspace, policy, _proposers(args), executor, settings=settings, options=options)
+
+
+def _known_platform(registry: Registry, name: str) -> Platform | None:
+    """Return a product, None where the wiki at hand lacks it: a project's own commands need no page to run."""
+    try:
+        return registry.platform(name)
+    except UnknownPlatform:
+        return None
 
 
 def _proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:

@@ -23,8 +23,7 @@ from kopt_kb.tuning.project import ProjectAdapter
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.versions import is_confirmed
 from kopt_kb.wiki.devices import product_of
-from kopt_kb.wiki.names import UnknownPlatform
-from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import Wire, inside
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.retarget import aim_in_force
@@ -33,7 +32,6 @@ from kopt_kb.workspace.workspace import Workspace
 
 __all__ = [
     "device_names",
-    "known_platform",
     "print_patch",
     "project_campaign",
     "project_of",
@@ -101,14 +99,6 @@ def device_names(registry: Registry) -> ProductOf:
         return None if device.startswith(HOST) else product_of(registry, device)
 
     return find
-
-
-def known_platform(registry: Registry, name: str) -> Platform | None:
-    """Return a product, None where the wiki at hand lacks it: a project's own commands need no page to run."""
-    try:
-        return registry.platform(name)
-    except UnknownPlatform:
-        return None
 
 
 def project_proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:

@@ -136,6 +136,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
             f"times {level}" for level in dict.fromkeys(one.trust for one in report.rounds) if level != "unstated"
         ]
     lines = [f"{report.state}{stop} ({', '.join(words)})"]
+    lines[0] += f", next: {report.next}" if report.stop is None else ""
     if report.gain_pct is not None:
         lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline {report.baseline}".rstrip())
     if not full:
@@ -160,7 +161,9 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
 def _gap_lines(report: CampaignReport) -> list[str]:
     """Return where the best version's time above its roofs goes; nothing where nobody accounted for it."""
     lines = [printable(line) for gap in report.gaps for line in gap.text().splitlines()]
-    return ["", f"Where the time of {report.best} goes", *(f"  {line}" for line in lines)] if lines else []
+    shown = ["", f"Where the time of {report.best} goes", *(f"  {line}" for line in lines)] if lines else []
+    ledger = [printable(str(one)) for one in report.ledger]
+    return [*shown, *(["", f"Ledger of {report.best}", *(f"  {line}" for line in ledger)] if ledger else [])]
 
 
 def _line(line: RoundLine) -> tuple[str, ...]:

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Self
 
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Executor
-from kopt_kb.tuning.machine import State, StepName, exits, next_step, state_of
+from kopt_kb.tuning.machine import State, StepName, exits, lacks_account, next_step, state_of
 from kopt_kb.tuning.options import Budget, BudgetSpentError, CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy, StopReason, confirmed_policy
-from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, view_of
+from kopt_kb.tuning.proposals import Proposal, Proposer
+from kopt_kb.tuning.proposing import Proposing
 from kopt_kb.tuning.report import CampaignReport, report_of
 from kopt_kb.tuning.rounds import RoundWork
 from kopt_kb.tuning.session import Session
-from kopt_kb.tuning.stops import stagnant_categories, stop_reason
+from kopt_kb.tuning.stops import stop_reason
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted
@@ -100,6 +101,9 @@ class Campaign:
         settings = replace(self._settings, search_s=min(self._settings.search_s, left_s))
         return RoundWork(self._open(), self._policy, settings, self._options)
 
+    def _proposing(self) -> Proposing:
+        return Proposing(self._open(), self._policy, self._proposers, self._options, self._ends_at)
+
     def state(self) -> WorkspaceState:
         """Return the state after the last event."""
         return self._open().state()
@@ -147,7 +151,7 @@ class Campaign:
         try:
             while (state := session.state()).stopped is None:
                 is_late = time.monotonic() >= self._ends_at
-                is_between = state.open_round is None and bool(state.rounds)
+                is_between = state.open_round is None and bool(state.rounds) and not lacks_account(state)
                 spent = limits.rounds is not None and _closed(state) - done >= limits.rounds
                 if not is_late and not (spent and is_between):
                     self._step_in_time()
@@ -282,18 +286,21 @@ class Campaign:
         just_begun = state.rounds and state.rounds[-1] is state.baseline
         if stop is None and just_begun and not self._workspace.layout.baseline_report.is_file():
             self._render()  # a kill between the decision and the views left Stage 1 without its report
-        proposal = self._ask(state, incumbent) if stop is None else None
+        state = self._proposing().reviewed(state) if stop is None else state
+        stop = self._proposing().held_open(state, stop)
+        proposal = self._proposing().ask(state, incumbent) if stop is None else None
         if proposal is None and project is not None and (last := project.confirmation(session, state)) is not None:
             proposal, incumbent = last
         if proposal is None:
             if stop is None and state.baseline is None:
                 self._say("nobody proposes a kernel: give --proposer CMD or --plan FILE to kb tune run")
+            self._proposing().refuse_open(state, stop)
             evidence = tuple(round_.decided_seq for round_ in state.rounds if round_.decided_seq)
             self._end(state, *(stop or ("exhausted", evidence)))
             return
         number = state.rounds[-1].number + 1 if state.rounds else 0
         session.append(RoundStarted(number, incumbent))
-        self._state_hypothesis(number, proposal)
+        self._proposing().state_hypothesis(number, proposal)
 
     def _incumbent(self, state: WorkspaceState) -> str:
         """Return the blob a round starts from: the last accepted version, else the file the workspace began with."""
@@ -309,34 +316,6 @@ class Campaign:
             )
         return self._open().store.put(given)
 
-    def _ask(self, state: WorkspaceState, incumbent: str) -> Proposal | None:
-        """Return the first proposal; categories that stagnated come last."""
-        avoid, source = stagnant_categories(state, self._policy), self._open().store.get(incumbent)
-        for excluded in dict.fromkeys((avoid, frozenset[str]())):
-            view = replace(view_of(state, source, excluded), project=self._options.project, ends_at=self._ends_at)
-            for proposer in self._proposers:
-                proposal = proposer.propose(view)
-                if proposal is None or proposal.category in excluded:
-                    continue
-                earlier = view.earlier(proposal.category, proposal.claim)
-                if earlier is not None:
-                    raise RepeatedHypothesisError(
-                        f"round {earlier} tried this already: {proposal.claim}",
-                        where=f"proposer {proposer.name}",
-                        fix="state another hypothesis, or mask that version",
-                    )
-                return proposal
-        return None
-
-    def _state_hypothesis(self, number: int, proposal: Proposal) -> None:
-        session = self._open()
-        blob = session.store.put(proposal.source)
-        seq = session.append(proposal.made(number, blob))
-        session.append(
-            HypothesisStated(number, proposal.category, proposal.claim, proposal.expected, (seq,), proposal.proposer)
-        )
-        self._say(f"round {number} [{proposal.category}] {proposal.claim}")
-
     def _keep_version(self, state: WorkspaceState) -> None:
         accepted = state.rounds[-1]
         subject = f"V{accepted.number}: {accepted.hypothesis.claim if accepted.hypothesis else 'baseline'}"
@@ -345,13 +324,14 @@ class Campaign:
             self._say(f"no commit shows {accepted.name}: {failure}")
 
     def _account_gap(self, state: WorkspaceState) -> None:
-        """Append where the best version's time goes, one account a shape."""
+        """Append where the best version's time goes, one account a shape, and what that offers."""
         from kopt_kb.tuning.accounting import accounts
 
         session = self._open()
         for event in accounts(state, session.store.get, self._options.platform):
             session.append(event)
             self._say(f"v{event.version}, {event.gap.name}: {event.gap.summary() or event.gap.headline}")
+        self._proposing().listed(session.state())
 
     def _restate(self, state: WorkspaceState) -> None:
         """Say the hypothesis of a round that was cut off before it: the kept proposal, else ask again."""
@@ -359,7 +339,7 @@ class Campaign:
         current = state.rounds[-1]
         if current.proposal is not None:
             kept = current.proposal
-            evidence = (current.proposal_seq,)
+            evidence = self._proposing().chosen(current.number, kept.category, current.proposal_seq)
             stated = HypothesisStated(current.number, kept.category, kept.claim, kept.expected, evidence, kept.proposer)
             session.append(stated)
             return
@@ -369,11 +349,11 @@ class Campaign:
         if last is not None and current.incumbent == last[1]:
             proposal: Proposal | None = last[0]
         else:
-            proposal = self._ask(before, current.incumbent)
+            proposal = self._proposing().ask(before, current.incumbent)
         if proposal is None:
             self._end(state, "exhausted", (current.seq,))
             return
-        self._state_hypothesis(current.number, proposal)
+        self._proposing().state_hypothesis(current.number, proposal)
 
 
 def _closed(state: WorkspaceState) -> int:

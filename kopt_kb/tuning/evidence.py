@@ -12,7 +12,8 @@ from pathlib import Path
 from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.analysis.rules import Verdict, classify
+from kopt_kb.analysis.rules.classify import classify
+from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.work import Work

@@ -51,7 +51,12 @@ class CommandProposer:
             raise BudgetSpentError
         limits = Limits(min(self.limit_s, left_s), grace_s=_GRACE_S)
         try:
-            done = run(_words(self.command), env=environment(), limits=limits, feed=json.dumps(view.to_json()).encode())
+            done = run(
+                _words(self.command),
+                env=environment(),
+                limits=limits,
+                feed=json.dumps(view.document.to_json()).encode(),
+            )
         except OSError as error:
             raise _refused(f"the proposer did not answer: {error}", self.name) from error
         if done.passed == "hang" and left_s < self.limit_s:

@@ -61,6 +61,8 @@ class Policy(Wire):
         stagnation_rollbacks: Rollbacks in a row after which the next hypothesis is of another category.
         escalation_rollbacks: Rollbacks in a row that hand the campaign to a person; used by reason escalated.
         hardware_limit_pct: Share of the measured ceiling, on every shape and repeat, that is the limit.
+        review_rollbacks: Rollbacks in a row that a review is recorded after.
+        close_ledger: Whether the campaign may end while an opportunity of its best version is open.
         least_trust: Least level of trust that a decision may rest on.
     """
 
@@ -87,6 +89,8 @@ class Policy(Wire):
     escalation_rollbacks: int
     hardware_limit_pct: float
     least_trust: Trust = "unstated"
+    review_rollbacks: int = 2
+    close_ledger: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values that can't be meant; raises `BadInput`."""
@@ -175,6 +179,7 @@ def policy_named(
     max_rounds: int | None = None,
     stop_scope: str = "",
     without_stops: Collection[str] = (),
+    close_ledger: bool = False,
 ) -> Policy:
     """Return a shipped policy with the campaign's own core shapes, limit of rounds, scope and stop reasons.
 
@@ -193,6 +198,8 @@ def policy_named(
         policy = replace(policy, max_rounds=max_rounds)
     if stop_scope == "every_shape":
         policy = replace(policy, stop_scope="every_shape")
+    if close_ledger:
+        policy = replace(policy, close_ledger=True)
     strange = set(without_stops) - set(policy.stop_reasons)
     if strange:
         known = f"one of {', '.join(reason for reason in policy.stop_reasons if reason not in ALWAYS)}"

@@ -9,8 +9,11 @@ from typing import ClassVar, Literal, Protocol
 
 from kopt_kb.errors import FindingError
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.tuning.known import Known
+from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.wire import Text, Wire, inside
 from kopt_kb.workspace.journal.campaign_events import ProposalMade, SearchSpace
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "ProjectFiles",
     "Proposal",
     "Proposer",
+    "ProposerState",
     "RepeatedHypothesisError",
     "ShownFiles",
     "Tried",
@@ -87,13 +91,26 @@ class ProjectFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tried(Wire):
-    """A decided round as proposers see it; `decision` is `refuted` for an accepted one taken back."""
+    """A decided round as proposers see it.
+
+    Attributes:
+        decision: `refuted` for an accepted one taken back.
+        rule: By which rule.
+        reason: Why it was refused: what the gate that failed said; empty where none did.
+        gain_pct: Against its incumbent, timed in the same run; None where it was not timed.
+        expected: What it expected to see.
+        proposer: Who said it.
+    """
 
     round: int
     category: str
     claim: str
     decision: str
     rule: str
+    reason: str = ""
+    gain_pct: float | None = None
+    expected: str = ""
+    proposer: str = ""
 
     def says(self, category: str, claim: str) -> bool:
         """Return whether the round said this: case and spaces do not matter."""
@@ -101,7 +118,39 @@ class Tried(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class View(Wire):
+class ProposerState(Wire):
+    """What outside proposers get: a view as one document.
+
+    Attributes:
+        shown: The incumbent's files.
+        limiter: Class and limiter of the profile in force; null without one.
+        avoid: Categories that stagnated.
+        tips: Earlier experience; null without any.
+        known: Verdict, gaps, counts, roofs, limits, categories, pages, ledger.
+    """
+
+    WIRE: ClassVar = (
+        "op", "shapes", "dtype", "target", "bound", "limiter", "round", *inside("shown", ShownFiles), "tried",
+        "avoid_categories=avoid", "framework", "stage", "tips", *inside("known", Known),
+    )  # fmt: skip
+    op: str
+    shapes: tuple[str, ...]
+    dtype: str
+    target: str
+    bound: str
+    limiter: str | None
+    round: int
+    shown: ShownFiles
+    tried: tuple[Tried, ...]
+    avoid: frozenset[str]
+    framework: str
+    stage: Literal["implement", "optimize"]
+    tips: str | None
+    known: Known
+
+
+@dataclass(frozen=True, slots=True)
+class View:
     """What proposers may know: masked rounds are not in it.
 
     Attributes:
@@ -120,12 +169,9 @@ class View(Wire):
         stage: `implement` before there is a kernel (the incumbent is PyTorch logic), else `optimize`.
         tips: Earlier experience as it was read: guidance, no evidence; empty without any.
         ends_at: Moment of `time.monotonic` by which an answer is of use.
+        known: Verdict, gaps, counts, roofs, limits, categories and pages.
     """
 
-    WIRE: ClassVar = (
-        "op", "shapes", "dtype", "target", "bound", "limiter=_limiter", "round", *inside("shown", ShownFiles),
-        "tried", "avoid_categories=avoid", "framework", "stage", "tips=_tips",
-    )  # fmt: skip
     op: str
     shapes: tuple[str, ...]
     dtype: str
@@ -141,6 +187,7 @@ class View(Wire):
     project: ProjectFiles | None = None
     tips: str = ""
     ends_at: float = math.inf
+    known: Known = field(default_factory=Known)
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
@@ -152,12 +199,12 @@ class View(Wire):
         return ShownFiles(self.incumbent.decode()) if self.project is None else self.project.shown(self.incumbent)
 
     @property
-    def _limiter(self) -> str | None:
-        return self.limiter or None
-
-    @property
-    def _tips(self) -> str | None:
-        return self.tips or None
+    def document(self) -> ProposerState:
+        """The state as outside proposers get it."""
+        return ProposerState(
+            self.op, self.shapes, self.dtype, self.target, self.bound, self.limiter or None, self.round, self.shown,
+            self.tried, self.avoid, self.framework, self.stage, self.tips or None, self.known,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +254,8 @@ class Proposer(Protocol):
 
 def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = frozenset()) -> View:
     """Return what proposers may know of a state."""
-    tried = tuple(
-        Tried(
-            round_.number, round_.hypothesis.category, round_.hypothesis.claim,
-            "refuted" if round_.refuted_by is not None else round_.decided.decision, round_.decided.rule,
-        )
-        for round_ in state.rounds
-        if round_.hypothesis is not None and round_.decided is not None and round_.number not in state.masked
-    )  # fmt: skip
+    shown = (round_ for round_ in state.rounds if round_.number not in state.masked)
+    tried = tuple(one for round_ in shown if (one := _tried(round_)) is not None)
     return View(
         op=state.problem.op,
         shapes=tuple(format_shape(shape) for shape in state.problem.shapes),
@@ -230,6 +271,17 @@ def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = fro
         stage="implement" if state.route == "pytorch" and state.baseline is None else "optimize",
         tips=state.tips.text if state.tips is not None else "",
     )
+
+
+def _tried(round_: Round) -> Tried | None:
+    """Return a decided round as proposers see it; None for one that stated nothing or is open."""
+    stated, decided = round_.hypothesis, round_.decided
+    if stated is None or decided is None:
+        return None
+    decision = "refuted" if round_.refuted_by is not None else decided.decision
+    reason = next((gate.reason for gate in round_.gates.values() if gate.result == "fail"), "")
+    own = (stated.category, stated.claim, decision, decided.rule)
+    return Tried(round_.number, *own, reason, gain_pct(round_), stated.expected, stated.proposer)
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.analysis.frameworks import framework_named
+from kopt_kb.analysis.rules.categories import CATEGORIES
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, packaged_file, read_declared
 from kopt_kb.problem.shapes import parse_shape
@@ -17,11 +18,6 @@ from kopt_kb.tuning.proposals import Proposal, View
 
 __all__ = ["KnobsProposer", "VariantsProposer", "declared_of", "packaged_kernel"]
 
-_FIRST: Mapping[str, tuple[str, ...]] = {
-    "memory": ("memory_traffic", "memory_access", "caching", "scheduling", "latency_hiding", "parallelism", "compute"),
-    "compute": ("compute", "latency_hiding", "scheduling", "parallelism", "caching", "memory_access", "memory_traffic"),
-    "latency": ("latency_hiding", "parallelism", "scheduling", "memory_access", "caching", "memory_traffic", "compute"),
-}
 Spaces = dict[str, tuple[Mapping[str, object], Mapping[str, Sequence[object]]]]
 
 
@@ -42,15 +38,6 @@ def packaged_kernel(op: str) -> bytes | None:
     return path.read_bytes() if path is not None else None
 
 
-def _order(view: View) -> tuple[str, ...]:
-    """Return categories in the order of promise: by the profile's limiter, else by the roofline's bound."""
-    for text in (view.limiter.casefold(), view.bound):
-        for key, order in _FIRST.items():
-            if key in text:
-                return order
-    return _FIRST["memory"]
-
-
 @dataclass(frozen=True, slots=True)
 class VariantsProposer:
     """Offers the structural variants of the incumbent's file, or of the package's kernel when it declares none."""
@@ -63,7 +50,7 @@ class VariantsProposer:
         source, declared = self._file(view)
         if declared is None or declared.op != view.op:
             return None
-        order = _order(view)
+        order = view.known.order(CATEGORIES)
         for variant in sorted(declared.variants, key=lambda each: order.index(each.category)):
             claim = f"{variant.name}: {variant.summary}"
             if variant.category in view.avoid or view.earlier(variant.category, claim) is not None:

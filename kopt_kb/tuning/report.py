@@ -11,11 +11,14 @@ from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import ExitCode
 from kopt_kb.runners.candidate.answers import Trust
 from kopt_kb.tuning.decision import score_pct
-from kopt_kb.tuning.machine import state_of
+from kopt_kb.tuning.machine import StepName, next_step, state_of
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.stops import evaluation, not_evaluable
+from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.campaign_events import Stopped
+from kopt_kb.workspace.journal.round_events import GateJudged
+from kopt_kb.workspace.ledger import LedgerEntry
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Evaluation
@@ -69,6 +72,8 @@ class CampaignReport(Wire):
         policy: Name of its policy.
         simulated: Whether its times are computed; then Stop Conditions are not evaluable.
         stop: Why it ended; None while it runs.
+        next: What happens next, a step of the machine.
+        gates: Words of the gates on the round that is open, so far; empty between rounds.
         rounds: All rounds.
         baseline: Name of the baseline: the first accepted version; empty before there is one.
         baseline_s: Shape → seconds of the baseline.
@@ -79,13 +84,15 @@ class CampaignReport(Wire):
         why_not: Why they are not; empty when they are judged.
         targets: The targets in force.
         rooflines: The rooflines they come from, one a shape.
+        ledger: Opportunities of the best version, and what became of each.
         gaps: Where the time of the best version above its roofs goes, one a shape; empty where nobody accounted for it.
     """
 
     WIRE: ClassVar = (
-        "state", "route", "policy", "simulated", "stop", "rounds", "baseline", "baseline_s", "best", "best_s",
+        "state", "next", "gates", "route", "policy", "simulated", "stop", "rounds", "baseline", "baseline_s", "best",
+        "best_s",
         "gain_pct", "stop_conditions=_judged", "why_not_evaluable=_why_not", "targets?=_targets",
-        "rooflines?=_rooflines", "gaps",
+        "rooflines?=_rooflines", "gaps", "ledger",
     )  # fmt: skip
     state: str
     route: str
@@ -102,7 +109,10 @@ class CampaignReport(Wire):
     why_not: str
     targets: tuple[StatedTarget, ...]
     rooflines: tuple[RecordedRoofline, ...]
+    next: StepName = "rest"
+    gates: tuple[GateJudged, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
@@ -152,7 +162,10 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
         why_not=not_evaluable(state),
         targets=stated_targets(state),
         rooflines=state.rooflines,
+        next=next_step(state).name,
+        gates=tuple(state.open_round.gates.values()) if state.open_round is not None else (),
         gaps=tuple(state.gaps_of(best).values()) if best is not None else (),
+        ledger=state.ledger_of(best) if best is not None else (),
     )
 
 
@@ -174,10 +187,6 @@ def _medians(round_: Round, name: str) -> dict[str, float]:
 
 
 def _line(round_: Round) -> RoundLine:
-    new = _medians(round_, round_.name)
-    others = dict.fromkeys(record.candidate for record in round_.measured.values() if record.candidate != round_.name)
-    old = _medians(round_, next(iter(others))) if others else {}
-    gain = score_pct([old[s] for s in new], [new[s] for s in new]) if new and old.keys() >= new.keys() else None
     failed = next((gate.reason for gate in round_.gates.values() if gate.result == "fail"), "")
     stated, decided = round_.hypothesis, round_.decided
     return RoundLine(
@@ -187,8 +196,8 @@ def _line(round_: Round) -> RoundLine:
         decision=decided.decision if decided is not None else "open",
         rule=decided.rule if decided is not None else "",
         reason=failed,
-        gain_pct=gain,
-        medians_s=new,
+        gain_pct=gain_pct(round_),
+        medians_s=_medians(round_, round_.name),
         refuted=round_.refuted_by is not None,
         trust=decided.trust if decided is not None else "unstated",
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping
 
-from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.policy import Policy, StopReason
+from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.rounds import Round, standing
@@ -14,6 +13,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import AboveCeilingError, Evaluation, StopConditions
 
 __all__ = [
+    "Stop",
     "evaluation",
     "not_evaluable",
     "representative",
@@ -137,16 +137,9 @@ def _plateau(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | N
     growth = 1.0
     for round_ in last:
         if round_.accepted:
-            growth *= 1 + _gain_pct(round_) / 100
+            growth *= 1 + (gain_pct(round_) or 0.0) / 100
     flat = 100 * (growth - 1) < policy.plateau_gain_pct
     return ("plateau", tuple(round_.decided_seq for round_ in last)) if flat else None
-
-
-def _gain_pct(round_: Round) -> float:
-    names = dict.fromkeys(record.candidate for record in round_.measured.values())
-    old = round_.times(next(name for name in names if name != round_.name))
-    new = round_.times(round_.name)
-    return score_pct([statistics.median(old[shape]) for shape in old], [statistics.median(new[shape]) for shape in old])
 
 
 def _escalated(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | None:

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Sequence
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.statistics import geometric_mean
+from kopt_kb.tuning.decision import score_pct
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["best_rival", "confirmed_rounds", "incumbent_name", "is_confirmed"]
+__all__ = ["best_rival", "confirmed_rounds", "gain_pct", "incumbent_name", "is_confirmed"]
 
 
 def best_rival(state: WorkspaceState, current: Round) -> Round | None:
@@ -89,3 +90,13 @@ def incumbent_name(state: WorkspaceState, current: Round) -> str:
         if round_.snapshot is not None and round_.snapshot.blob == current.incumbent:
             return round_.name
     return accepted[-1].name if accepted else current.name
+
+
+def gain_pct(round_: Round) -> float | None:
+    """Return what a round's candidate gained against its incumbent, timed in the same run; None without both times."""
+    new = {shape: statistics.median(times) for shape, times in round_.times(round_.name).items()}
+    others = dict.fromkeys(record.candidate for record in round_.measured.values() if record.candidate != round_.name)
+    incumbent = round_.times(next(iter(others))) if others else {}
+    if not new or not incumbent.keys() >= new.keys():
+        return None
+    return score_pct([statistics.median(incumbent[shape]) for shape in new], list(new.values()))

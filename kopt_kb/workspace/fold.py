@@ -331,7 +331,9 @@ _OF_STATE: Mapping[type[EventData], str] = {
 }  # fmt: skip
 """Events that the state keeps as they are, the last of each."""
 
-_LISTED: Mapping[str, str] = {"gap_accounted": "gaps"}
+_LISTED: Mapping[str, str] = {
+    "gap_accounted": "gaps", "category_chosen": "choices", "review_held": "reviews", "opportunity": "opportunities",
+}  # fmt: skip
 """Kinds of events that the state keeps as they are, all of them by sequence number."""
 
 

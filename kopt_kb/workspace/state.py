@@ -18,8 +18,10 @@ from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.workspace.journal import campaign_events as loop
+from kopt_kb.workspace.journal import direction_events as direction
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
+from kopt_kb.workspace.ledger import LedgerEntry, ledger_of
 from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, Run
 from kopt_kb.workspace.route import RecordedTask, Route
 
@@ -66,6 +68,9 @@ class WorkspaceState:
         frozen: Of a project: CSV header and representative shapes, fixed after the baseline.
         profiles: Sequence number → profile that was read, of any kernel; scans of compiled code are none.
         gaps: Sequence number → account of where an accepted version's time goes.
+        choices: Sequence number → why a round's hypothesis is of its category.
+        reviews: Sequence number → review after rollbacks.
+        opportunities: Sequence number → event of an opportunity.
         blocked: What the campaign waits for, as last said.
         stopped: The end, None while the campaign is open.
         current: Number of the round that began last.
@@ -102,6 +107,9 @@ class WorkspaceState:
     frozen: loop.ProjectFrozen | None = None
     profiles: Mapping[int, setup.ProfileRead] = field(default_factory=dict)
     gaps: Mapping[int, insight.GapAccounted] = field(default_factory=dict)
+    choices: Mapping[int, direction.CategoryChosen] = field(default_factory=dict)
+    reviews: Mapping[int, direction.ReviewHeld] = field(default_factory=dict)
+    opportunities: Mapping[int, direction.Opportunity] = field(default_factory=dict)
     blocked: loop.Blocked | None = None
     stopped: loop.Stopped | None = None
     current: int = 0
@@ -204,6 +212,14 @@ class WorkspaceState:
     def gaps_of(self, one: Round) -> dict[str, Gap]:
         """Return shape → the last account of a round's version."""
         return {seen.gap.name: seen.gap for seen in self.gaps.values() if seen.version == one.number}
+
+    def choice_of(self, number: int) -> direction.CategoryChosen | None:
+        """Return why a round's hypothesis is of its category; None where nobody said."""
+        return next((one for one in self.choices.values() if one.round == number), None)
+
+    def ledger_of(self, one: Round) -> tuple[LedgerEntry, ...]:
+        """Return what became of each opportunity of a round's version, the largest first."""
+        return ledger_of(self.opportunities, self.attempts, one.number)
 
     # ---- masks -----------------------------------------------------------------------------------
 

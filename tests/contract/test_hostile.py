@@ -78,6 +78,7 @@ WORDS: dict[str, list[str]] = {
     "tune status": ["ws"],
     "tune report": ["ws"],
     "tune stop": ["ws"],
+    "tune dismiss": ["ws", "--opportunity", "v0:verdict:dram", "--reason", "a"],
     "tune patch": ["ws"],
     "tune bundle": ["ws", "--output", "new.kbb"],
     "bench bandwidth": [],

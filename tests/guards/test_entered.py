@@ -9,7 +9,7 @@ from pathlib import Path
 _UNNEEDED = {
     "pydantic", "kopt_kb.wiki.registry", "kopt_kb.quantity.quantity", "kopt_kb.analysis.isa.scan", "kopt_kb.cage",
     "kopt_kb.runners.candidate.executor", "kopt_kb.tuning.setup", "kopt_kb.tuning.project",
-    "kopt_kb.workspace.journal.old_notes", "kopt_kb.workspace.journal.insight_events", "kopt_kb.analysis.rules",
+    "kopt_kb.workspace.journal.old_notes", "kopt_kb.workspace.journal.insight_events", "kopt_kb.analysis.rules.classify",
     "kopt_kb.workspace.views.adopted", "kopt_kb.workspace.views.bench",
 }  # fmt: skip
 _ROUND = """

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeGuard
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import JSON, JsonMap, Wire, WireError, plain, read
-from kopt_kb.workspace.journal import campaign_events, round_events, setup_events
+from kopt_kb.workspace.journal import campaign_events, direction_events, round_events, setup_events
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -48,10 +48,13 @@ _ROUNDS: tuple[type[EventData], ...] = (
     round_events.RunStarted, round_events.RunFinished, round_events.GateJudged, round_events.Measured,
     round_events.Decided, round_events.SnapshotTaken, round_events.MemoryMasked, round_events.MemoryUnmasked,
 )  # fmt: skip
+_DIRECTIONS: tuple[type[EventData], ...] = (
+    direction_events.CategoryChosen, direction_events.ReviewHeld, direction_events.Opportunity,
+)  # fmt: skip
 _INSIGHTS: Mapping[str, str] = {"gap_accounted": "GapAccounted"}
 """Kind → class in `insight_events`, which knows what rules say of profiles: loaded where a journal has such events."""
 
-_KINDS: Mapping[str, type[EventData]] = {one.kind: one for one in (*_SETUP, *_CAMPAIGN, *_ROUNDS)}
+_KINDS: Mapping[str, type[EventData]] = {one.kind: one for one in (*_SETUP, *_CAMPAIGN, *_ROUNDS, *_DIRECTIONS)}
 
 
 def data_class(kind: str) -> type[EventData] | None:

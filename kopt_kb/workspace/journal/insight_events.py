@@ -1,4 +1,4 @@
-"""Events of what a campaign understands: where time goes, and what follows from it."""
+"""Events of what a campaign understands: where time goes."""
 
 from __future__ import annotations
 

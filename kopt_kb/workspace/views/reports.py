@@ -191,6 +191,7 @@ def _summary(state: WorkspaceState, attempt: Round, blob: BlobReader) -> str:
     claim = stated.action_description if stated else ""
     expected = stated.expected_impact if stated else ""
     lines += bullets([f"{stated.action_category}: {claim}", f"expected: {expected}"] if stated and claim else [])
+    lines += _why(state, attempt)
     lines += ["## Single change", ""]
     changes = [
         f"{one.name}: {_code(one.change)}, {one.result}, {one.decision}" for one in memory.experience.experiments
@@ -225,6 +226,24 @@ def _aggregate(memory: Iteration) -> list[str]:
         how = "timed again in this round" if before.same_round else "as timed in its own round"
         found.append(f"throughput against {before.version} ({how}): {percent(before.throughput_change_pct)}")
     return bullets(found)
+
+
+def _ledger(state: WorkspaceState) -> list[str]:
+    """Return what became of each opportunity of the best version; nothing where none is listed."""
+    entries = state.ledger_of(state.best) if state.best is not None else ()
+    return ["## Ledger", "", *bullets(_code(str(one)) for one in entries)] if entries else []
+
+
+def _why(state: WorkspaceState, attempt: Round) -> list[str]:
+    """Return why the hypothesis is of its category, and the review that was held before it."""
+    chosen = state.choice_of(attempt.number)
+    lines = [f"category: {_code(chosen.reason)}"] if chosen is not None else []
+    for review in state.reviews.values():
+        if review.round == attempt.number:
+            after = ", ".join(f"v{number}" for number in review.versions)
+            lines += [f"review after {after}: {_code(one.text)}" for one in review.directions]
+            lines += [f"to read: {_code(one)}" for one in review.references]
+    return bullets(lines) if lines else []
 
 
 def _gap(state: WorkspaceState, attempt: Round) -> list[str]:
@@ -273,6 +292,7 @@ def optimize_log(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     if hidden:
         lines += [f"Masked and left out: {', '.join(hidden)}.", ""]
     lines += ["## Current Best", "", *_current_best(state)]
+    lines += _ledger(state)
     lines += ["## Directions to Try", "", *bullets(_directions(state, blob))]
     failed = [one for one in seen if one.status in _FAILED and one.optimization is not None]
     lines += ["## Verified Ineffective Directions", ""]

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.wiki.registry import Registry
 

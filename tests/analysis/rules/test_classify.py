@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.profile import METRICS, KernelProfile
-from kopt_kb.analysis.rules import CLASSES, classify
+from kopt_kb.analysis.rules.classify import classify
+from kopt_kb.analysis.rules.table import CLASSES
 from tests.analysis.rules.conftest import profile_of
 
 _VALUES = st.one_of(st.just(0.0), st.floats(0, 1e12), st.floats(0, 110))

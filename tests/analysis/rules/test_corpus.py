@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 
 pytestmark = pytest.mark.corpus
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.headroom import Headroom, headroom_of
 from kopt_kb.analysis.rules.thresholds import load_thresholds

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.idle import find_imbalance, find_launch_overhead, find_small_grid, find_tail
 from tests.analysis.rules.conftest import profile_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kopt_kb.analysis.profile import Source
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from tests.analysis.rules.conftest import profile_of
 
 AMD = Source("trace.db", "rocpd", "rocprofv3", "amd")

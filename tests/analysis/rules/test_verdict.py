@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from tests.analysis.rules.conftest import profile_of
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.rules import classify
 from kopt_kb.analysis.rules.base import Finding
+from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.worth import worth_of
 

@@ -13,7 +13,8 @@ import pytest
 from kopt_kb.analysis.profile import LIMITERS as OCCUPANCY_LIMITERS
 from kopt_kb.analysis.profile import PIPES, KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.analysis.rules import LIMITERS, classify
+from kopt_kb.analysis.rules.classify import classify
+from kopt_kb.analysis.rules.table import LIMITERS
 
 Zoo = dict[str, KernelProfile]
 Expected = dict[str, tuple[str, str]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.profile import Dim3, DurationStats, KernelProfile, Place, Source
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.cli.main import main
 from kopt_kb.cli.profile_diff import compare
 from kopt_kb.cli.profile_text import Judged

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from kopt_kb.analysis.rules import LIMITERS, RULES
+from kopt_kb.analysis.rules.ordered import RULES
+from kopt_kb.analysis.rules.table import LIMITERS
 from kopt_kb.cli.main import main
 
 Capture = pytest.CaptureFixture[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kopt_kb.analysis.profile import DurationStats, HotSpot, KernelProfile, Place, Source, StoredRule
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.cli.profile_text import Judged, by_time, render
 
 NCU = Source("r.ncu-rep", "ncu-rep", "ncu", "nvidia", "2025.1.0.0")

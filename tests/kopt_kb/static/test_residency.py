@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kopt_kb.analysis.profile import KernelProfile, Place, Source
-from kopt_kb.analysis.rules import classify
+from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.static.residency import with_residency
 from kopt_kb.wiki.registry import Registry
 

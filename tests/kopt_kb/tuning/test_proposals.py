@@ -18,7 +18,7 @@ def test_same_but_for_case_and_spaces() -> None:
 
 def test_json_of_view_and_proposal() -> None:
     """As outside commands and the journal get them."""
-    data = VIEW.to_json()
+    data = VIEW.document.to_json()
     assert (data["kernel"], data["avoid_categories"], data["limiter"]) == ("k = 1\n", ["caching"], None)
     proposal = Proposal("c", "d", "e", "p", b"s", {"2x4": ({"A": 1}, {"B": (1, 2)})})
     assert proposal.made(1, "ab").spaces == {"2x4": SearchSpace({"A": 1}, {"B": [1, 2]})}

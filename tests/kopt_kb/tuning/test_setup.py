@@ -95,7 +95,7 @@ def test_proposers_are_given_the_tips(workspace: Workspace, tmp_path: Path) -> N
     one.define(one.session.state())
     one.read_tips(one.session.state())
     view = view_of(one.session.state(), b"")
-    assert (view.tips, view.to_json()["tips"]) == ("use wide loads", "use wide loads")
+    assert (view.tips, view.document.to_json()["tips"]) == ("use wide loads", "use wide loads")
     one.session.close()
 
 

@@ -268,8 +268,8 @@ def test_proposers_see_the_stage_and_the_logic(pytorch: Workspace, logic: Path, 
     first, second = listed.views[:2]
     assert (first.stage, first.incumbent, first.round) == ("implement", logic.read_bytes(), 0)
     assert (second.stage, second.incumbent, second.round) == ("optimize", kernel, 1)
-    assert first.to_json()["framework"] == "Triton"
-    assert first.to_json()["stage"] == "implement"
+    assert first.document.framework == "Triton"
+    assert first.document.to_json()["stage"] == "implement"
 
 
 def view(framework: str, stage: str, source: bytes = b"x = 1\n") -> View:
