@@ -164,7 +164,7 @@ def _judging(args: argparse.Namespace) -> Judging:
     """Return the devices that judge: the first named decides, the others and a cluster's rank."""
     from kopt_kb.runners.replay.device import DeviceJudging
 
-    if not args.devices and not args.cluster:
+    if not getattr(args, "devices", None) and not getattr(args, "cluster", None):
         return DeviceJudging()
     from kopt_kb.runners.replay.pool import DevicePool, pinned
 
