@@ -188,6 +188,8 @@ class Replaying:
         wrong: Costs of sources whose results are wrong.
         takes_s: Kind of job → seconds that it takes.
         keeps: Whether launch records go with the answers.
+        verdicts: Cost → what a contest says of it, whatever the times are.
+        slower: Costs of sources that are twice as slow on the last shape.
     """
 
     name, simulated = "replay", False
@@ -199,6 +201,8 @@ class Replaying:
         self.wrong: set[float] = set()
         self.takes_s: dict[str, float] = {}
         self.keeps = True
+        self.verdicts: dict[float, str] = {}
+        self.slower: set[float] = set()
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Return the answer at once, or after the seconds that its kind takes."""
@@ -255,12 +259,18 @@ class Replaying:
     def _timing(self, job: Job) -> Timing:
         sides = {"incumbent": self.cost(job.incumbent or job.candidate), "candidate": self.cost(job.candidate)}
         shapes = {
-            shape: {side: self._samples(job, shape, cost) for side, cost in sides.items()} for shape in job.body.shapes
+            shape: {
+                side: self._samples(
+                    job, shape, cost * (2 if cost in self.slower and shape == job.body.shapes[-1] else 1)
+                )
+                for side, cost in sides.items()
+            }
+            for shape in job.body.shapes
         }
         if job.incumbent in {b"", job.candidate}:
             return Timing(shapes, basis=self.basis(job))
         gain = 100 * (sides["incumbent"] / sides["candidate"] - 1)
-        verdict: Any = "faster" if gain > 1 else "not_faster"
+        verdict: Any = self.verdicts.get(sides["candidate"], "faster" if gain > 1.1 else "not_faster")
         return Timing(shapes, contest=Contest(verdict, 1.0, gain, gain - 0.1, gain + 0.1, 12), basis=self.basis(job))
 
     @staticmethod
