@@ -21,7 +21,7 @@ __all__ = ["accounts"]
 
 _SAME_RUN = 2.0
 """A profile's launches are those of a timed call when their time is within this factor of it."""
-_SAME_CLOCK = 1.15
+_SAME_CLOCK = 1.2
 """And they ran at its clocks when it is within this one."""
 
 

@@ -28,7 +28,7 @@ __all__ = ["SearchTools", "search_shape"]
 
 _FIRST_SAMPLES, _SAMPLES, _AGAIN_SAMPLES = 2, 5, 24
 """Launches of each configuration while the space is searched, of one near the best so far, of what is timed again."""
-_NEAR = 1.15
+_NEAR = 1.2
 """Times of the best so far: a configuration beyond that is not looked at more closely."""
 _BEST = 8
 _AHEAD = 2

@@ -90,7 +90,7 @@ def test_the_best_is_timed_again_and_the_winner_afresh() -> None:
 
 def test_what_is_far_from_the_best_gets_two_launches() -> None:
     """What is near gets five more, the first of all among it."""
-    bench = Bench(lambda config: {1: 10e-6, 2: 11e-6, 3: 12e-6, 4: 10.5e-6}[config["A"]])
+    bench = Bench(lambda config: {1: 10e-6, 2: 11e-6, 3: 13e-6, 4: 10.5e-6}[config["A"]])
     searched(bench, space=replace(SPACE, knobs={"A": [1, 2, 3, 4], "B": [1]}, keep={"A": 1, "B": 1}))
     assert bench.timed[:-2] == [(1, 2), (1, 5), (1, 2), (1, 5), (1, 2), (1, 2), (1, 5)]
 
