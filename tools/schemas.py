@@ -53,6 +53,7 @@ DOCUMENTS: dict[str, str] = {
     "profile_run_plan": "cli.profile_run:PlannedRun",
     "proposer_state": "tuning.proposals:ProposerState",
     "proposer_answer": "tuning.proposals:Answer",
+    "proposer_asks": "tuning.proposals:EvidenceAsked",
     "record": "cli.record:Recorded",
     "recorded_roofline": "analysis.roofline.recorded:RecordedRoofline",
     "render": "workspace.views.render:RenderReport",

@@ -102,7 +102,8 @@ class Campaign:
         return RoundWork(self._open(), self._policy, settings, self._options)
 
     def _proposing(self) -> Proposing:
-        return Proposing(self._open(), self._policy, self._proposers, self._options, self._ends_at)
+        own = (self._open(), self._policy, self._proposers, self._options, self._ends_at)
+        return Proposing(*own, self._rounds().profiled)
 
     def state(self) -> WorkspaceState:
         """Return the state after the last event."""

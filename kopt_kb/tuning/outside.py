@@ -13,7 +13,7 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.process import Limits, environment, run
 from kopt_kb.tuning.options import BudgetSpentError
-from kopt_kb.tuning.proposals import Answer, Proposal, View
+from kopt_kb.tuning.proposals import Answer, EvidenceAsked, Proposal, View
 from kopt_kb.wire import WireError, read
 
 __all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "proposal_from_json"]
@@ -39,8 +39,8 @@ class CommandProposer:
         """How records name it."""
         return f"command {_words(self.command)[0]}"
 
-    def propose(self, view: View) -> Proposal | None:
-        """Return the command's hypothesis.
+    def propose(self, view: View) -> Proposal | EvidenceAsked | None:
+        """Return the command's hypothesis, or its wish for evidence.
 
         Raises:
             BadInput: It fails, takes too long, or answers something else.
@@ -90,7 +90,7 @@ class PlanProposer:
         """How records name it."""
         return f"plan {self.path.name}"
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: View) -> Proposal | EvidenceAsked | None:
         """Return the plan's hypothesis, or None once it was tried; raises `BadInput` if the file is none."""
         first = self._first = view.round if self._first is None else self._first
         try:
@@ -98,12 +98,14 @@ class PlanProposer:
         except (OSError, UnicodeDecodeError) as error:
             raise _refused(f"the plan can't be read: {error}", str(self.path)) from error
         found = proposal_from_json(text, view, self.name)
+        if isinstance(found, EvidenceAsked):
+            return found
         tried = view.earlier(found.category, found.claim)
         return found if tried is None or tried < first else None
 
 
-def proposal_from_json(text: str, view: View, name: str) -> Proposal:
-    """Return the proposal of an answer with category, claim, expected, and source or patch.
+def proposal_from_json(text: str, view: View, name: str) -> Proposal | EvidenceAsked:
+    """Return the proposal of an answer with category, claim, expected, and source or patch, or that it asks first.
 
     One that was tried already comes without its change, which may be in the incumbent: it is refused by its words.
 
@@ -116,6 +118,8 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
         raise _refused("the answer is nested too deeply", name) from error
     except ValueError as error:
         raise _refused(f"the answer is not JSON: {error}", name) from error
+    if isinstance(data, dict) and "ask" in data:
+        return _asked(data, view, name)
     answer = _answer(data, name, of_project=view.project is not None)
     category, claim, expected = (_one_line(answer, key, name) for key in ("category", "claim", "expected"))
     if view.earlier(category, claim) is not None:
@@ -129,6 +133,18 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal:
     if source == view.incumbent:
         raise _refused("the proposal changes nothing", name)
     return Proposal(category, claim, expected, name, source, risk=answer.risk)
+
+
+def _asked(data: object, view: View, name: str) -> EvidenceAsked:
+    """Return a wish for evidence; raises `BadInput` for another wish, or a shape that the problem does not have."""
+    try:
+        asked = read(EvidenceAsked, data)
+    except WireError as error:
+        said = 'the answer asks for something else than {"ask": "evidence"}, with a shape where one is meant'
+        raise _refused(said, name) from error
+    if asked.shape and asked.shape not in view.shapes:
+        raise _refused(f"the problem has no shape {asked.shape[:80]!r}, but {', '.join(view.shapes)}", name)
+    return asked
 
 
 def _answer(data: object, name: str, *, of_project: bool) -> Answer:

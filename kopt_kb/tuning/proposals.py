@@ -18,6 +18,7 @@ from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = [
     "Answer",
+    "EvidenceAsked",
     "ProjectFiles",
     "Proposal",
     "Proposer",
@@ -77,6 +78,19 @@ class Answer(Wire):
     patch: Text = ""
     files: Mapping[str, str] = field(default_factory=dict)
     risk: Literal["", "low", "medium", "high"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceAsked(Wire):
+    """What a proposer answers that wants a profile of the best version first; it is asked again with the verdict.
+
+    Attributes:
+        ask: What is wanted.
+        shape: On which shape; empty: the largest.
+    """
+
+    ask: Literal["evidence"]
+    shape: Text = ""
 
 
 class ProjectFiles(Protocol):
@@ -248,7 +262,7 @@ class Proposer(Protocol):
     def name(self) -> str:
         """How records name it."""
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: View) -> Proposal | EvidenceAsked | None:
         """Return one hypothesis that was not tried, or None when there is none left; the same view gives the same."""
 
 

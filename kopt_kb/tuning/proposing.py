@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kopt_kb.errors import BadInput
@@ -10,7 +11,7 @@ from kopt_kb.tuning.insights import choice_of, open_entries, opportunities, revi
 from kopt_kb.tuning.known import known_of
 from kopt_kb.tuning.options import CampaignOptions
 from kopt_kb.tuning.policy import ALWAYS, Policy
-from kopt_kb.tuning.proposals import Proposal, Proposer, RepeatedHypothesisError, view_of
+from kopt_kb.tuning.proposals import EvidenceAsked, Proposal, Proposer, RepeatedHypothesisError, view_of
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.stops import Stop, stagnant_categories
 from kopt_kb.workspace.journal.campaign_events import Blocked
@@ -18,6 +19,14 @@ from kopt_kb.workspace.journal.round_events import HypothesisStated
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["Proposing"]
+
+Evidence = Callable[[WorkspaceState, str], str]
+_MOST_ASKED = 16
+"""Times that proposers are asked again with new evidence: each shape once is enough."""
+
+
+def _no_evidence(_: WorkspaceState, __: str) -> str:
+    return "nobody takes profiles here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,7 @@ class Proposing:
         proposers: Asked in order.
         options: What the campaign has besides.
         ends_at: Moment of `time.monotonic` at which the call ends.
+        evidence: Profiles the best version on a shape; returns why there is no new profile, or nothing.
     """
 
     session: Session
@@ -37,6 +47,7 @@ class Proposing:
     proposers: tuple[Proposer, ...]
     options: CampaignOptions
     ends_at: float = math.inf
+    evidence: Evidence = _no_evidence
 
     def listed(self, state: WorkspaceState) -> None:
         """Append what the best version's evidence offers and the ledger does not have yet."""
@@ -75,7 +86,19 @@ class Proposing:
         )
 
     def ask(self, state: WorkspaceState, incumbent: str) -> Proposal | None:
-        """Return the first proposal; categories that stagnated come last."""
+        """Return the first proposal; categories that stagnated come last.
+
+        A proposer that asks for evidence gets it and is asked again; where it can't be had the next one is asked.
+        """
+        for _ in range(_MOST_ASKED):
+            found, is_new = self._asked(state, incumbent)
+            if not is_new:
+                return found
+            state = replace(state, profiles=self.session.state().profiles)
+        return None
+
+    def _asked(self, state: WorkspaceState, incumbent: str) -> tuple[Proposal | None, bool]:
+        """Return the first proposal, and whether there is new evidence instead, with which to ask again."""
         avoid, source = stagnant_categories(state, self.policy), self.session.store.get(incumbent)
         known = known_of(state, self.options.platform)
         for excluded in dict.fromkeys((avoid, frozenset[str]())):
@@ -83,6 +106,12 @@ class Proposing:
             view = replace(view, ends_at=self.ends_at)
             for proposer in self.proposers:
                 proposal = proposer.propose(view)
+                if isinstance(proposal, EvidenceAsked):
+                    why_not = self.evidence(state, proposal.shape)
+                    if not why_not:
+                        return None, True
+                    self.options.say(f"{proposer.name} asks for evidence: {why_not}")
+                    continue
                 if proposal is None or proposal.category in excluded:
                     continue
                 earlier = view.earlier(proposal.category, proposal.claim)
@@ -92,8 +121,8 @@ class Proposing:
                         where=f"proposer {proposer.name}",
                         fix="state another hypothesis, or mask that version",
                     )
-                return proposal
-        return None
+                return proposal, False
+        return None, False
 
     def state_hypothesis(self, number: int, proposal: Proposal) -> None:
         """Append what was proposed, why its category was chosen, and the hypothesis."""

@@ -21,7 +21,7 @@ from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.policy import GATES, Gate, Policy
 from kopt_kb.tuning.ruling import Ruling, timed_name
-from kopt_kb.tuning.session import Session
+from kopt_kb.tuning.session import Session, says_nothing
 from kopt_kb.tuning.versions import best_rival, incumbent_name
 from kopt_kb.wire import plain
 from kopt_kb.workspace.journal.campaign_events import LevelChosen
@@ -190,16 +190,8 @@ class RoundWork:
             return ran[kind]
 
         def evidence(result: Evidence) -> GateResult:
-            from kopt_kb.tuning.evidence import Taken, read_evidence
-
-            report = self.session.store.put(result.csv.encode())
-            name = f"{current.name}_{result.shape}.csv"
-            work = next((one.work for one in state.rooflines if one.shape == result.shape), None)
             kernel = current.submitted[current.name].blob
-            word, profile = read_evidence(result, Taken(report, kernel, name, self.options.platform, work))
-            if profile is not None and not current.profiles:
-                self.session.append(profile)
-            return word
+            return self._read(state, result, kernel, current.name, is_new=not current.profiles)
 
         times = partial(current.times, current.name)
         framework = state.task.framework
@@ -223,6 +215,47 @@ class RoundWork:
         if word.result == "pass" and not current.scans:
             self._scan(source, current.submitted[current.name].blob)
         return word
+
+    def _read(
+        self, state: WorkspaceState, result: Evidence, kernel: str, version: str, *, is_new: bool = True
+    ) -> GateResult:
+        """Keep a report and, where it is new, what the rules say of it; return the gate's word."""
+        from kopt_kb.tuning.evidence import Taken, read_evidence
+
+        report = self.session.store.put(result.csv.encode())
+        name = f"{version}_{result.shape}.csv"
+        work = next((one.work for one in state.rooflines if one.shape == result.shape), None)
+        word, profile = read_evidence(result, Taken(report, kernel, name, self.options.platform, work))
+        if profile is not None and is_new:
+            self.session.append(profile)
+        return word
+
+    def profiled(self, state: WorkspaceState, shape: str) -> str:
+        """Profile the best version on a shape, the largest if none is named; return why there is no new profile.
+
+        A profile that could not be had is not tried again before another version is the best one.
+        """
+        best = state.best
+        if state.simulated or best is None or best.snapshot is None:
+            return "the times are simulated" if state.simulated else "no version is accepted yet"
+        known = {str(one.get("shape")) for each in state.profiles_of(best).values() for one in each.evidence}
+        if shape in known or (known and not shape):
+            return f"{best.name} was profiled on {shape or ', '.join(sorted(known))} already"
+        kernel = best.snapshot.blob
+        job = self._job("evidence", state, self.session.store.get(kernel), b"")
+        job = replace(job, body=replace(job.body, shapes=(shape,))) if shape else job
+        name = f"asked-{best.name}-{shape or 'largest'}"
+        earlier = [run for one in self.session.state().rounds for run in one.attempts(name, "evidence")]
+        ended = [self.session.recall(run) for run in earlier if run.finished is not None]
+        ran = next((one for one in ended if not says_nothing(one)), None)
+        if ran is None:
+            run = f"{name}.evidence.{len(earlier) + 1}"
+            outcome = self.session.execute(run, name, len(earlier) + 1, job)
+            ran = Ran(outcome.outcome, outcome.result, run, outcome.printed)
+        if not isinstance(ran.result, Evidence):
+            return ran.failure() or ran.unable or "the run gave no answer"
+        word = self._read(state, ran.result, kernel, best.name)
+        return "" if word.result == "pass" else word.reason
 
     def _scan(self, source: bytes, kernel: str) -> None:
         """Record what the compiled code holds against the ISA targets, where a compiler is at hand."""

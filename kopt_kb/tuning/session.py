@@ -36,7 +36,7 @@ from kopt_kb.workspace.state import WorkspaceState
 if TYPE_CHECKING:
     from kopt_kb.tuning.project import ProjectAdapter
 
-__all__ = ["Session"]
+__all__ = ["Session", "says_nothing"]
 
 _MAX_ATTEMPTS = 3
 _KEPT_CHARS = 20_000
@@ -156,7 +156,7 @@ class Session:
         """
         attempts = current.attempts(candidate, job.kind)
         finished = [self.recall(run) for run in attempts if run.finished is not None]
-        done = next((ran for ran in finished if not _says_nothing(ran)), None)
+        done = next((ran for ran in finished if not says_nothing(ran)), None)
         if done is not None:
             return done
         abandoned = len(attempts) - len(finished)
@@ -231,6 +231,7 @@ class Session:
         self.journal.close()
 
 
-def _says_nothing(ran: Ran) -> bool:
+def says_nothing(ran: Ran) -> bool:
+    """Return whether a run says nothing of the candidate: a tool was missing, or the budget of its call ended it."""
     result = ran.result
     return isinstance(result, Unable) and (result.missing is not None or result.cut is not None)

@@ -14,7 +14,7 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer, apply_patch, proposal_from_json
-from kopt_kb.tuning.proposals import Tried, View
+from kopt_kb.tuning.proposals import EvidenceAsked, Tried, View
 
 VIEW = View("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 1, b"a = 1\nb = 2\n")
 PATCH = "--- a/kernel.py\n+++ b/kernel.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n"
@@ -96,6 +96,15 @@ def test_a_plan_file(tmp_path: Path) -> None:
     assert found is not None and found.proposer == "plan plan.json"
     with pytest.raises(BadInput, match="can't be read"):
         PlanProposer(tmp_path / "none.json").propose(VIEW)
+
+
+def test_a_wish_for_evidence() -> None:
+    """On a shape of the problem, or the largest; any other wish is refused with what can be asked."""
+    assert proposal_from_json('{"ask": "evidence"}', VIEW, "x") == EvidenceAsked("evidence")
+    assert proposal_from_json('{"ask": "evidence", "shape": "2x4"}', VIEW, "x") == EvidenceAsked("evidence", "2x4")
+    for answer in ({"ask": "money"}, {"ask": "evidence", "source": "x"}, {"ask": 3}, {"ask": "evidence", "shape": "8"}):
+        with pytest.raises(BadInput, match="asks for something else|has no shape"):
+            proposal_from_json(json.dumps(answer), VIEW, "x")
 
 
 def test_a_plan_is_offered_once(tmp_path: Path) -> None:

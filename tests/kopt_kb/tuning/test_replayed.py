@@ -17,6 +17,7 @@ from kopt_kb.cli.tune_text import render
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD, load_record, stored
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import Budget
+from kopt_kb.tuning.proposals import EvidenceAsked
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.bundle import bundle
@@ -190,3 +191,51 @@ def test_each_time_says_how_far_it_can_be_trusted(
     members = report.to_json()["stop_conditions"]["conditions"][0]
     assert members.get("trust") == (level if stated else None)
     assert audit(root, registry).findings == ()
+
+
+class Asking:
+    """Asks for evidence on shapes, one after another, then proposes a cost; notes how much the view knew."""
+
+    name = "asking"
+
+    def __init__(self, costs: Any, *shapes: str) -> None:
+        self.costs, self.shapes = costs, list(shapes)
+        self.seen: list[str] = []
+
+    def propose(self, view: Any) -> Any:
+        """Return the next wish, then what the costs say."""
+        self.seen.append(view.limiter)
+        return EvidenceAsked("evidence", self.shapes.pop(0)) if self.shapes else self.costs.propose(view)
+
+
+def test_a_proposer_asks_for_evidence(
+    replayed: MakeReplayed, replaying: Any, workspace: Workspace, ncu: ModuleType, registry: Registry
+) -> None:
+    """The best version is profiled on the shape that it names, once; then it is asked again."""
+    executor, said = replaying(ncu.report), list[str]()
+    with replayed(executor, 2.0, say=said.append) as campaign:
+        costs = campaign._proposers[0]
+        campaign._proposers = (Asking(costs, "1024x512", "1024x512", ""), costs)
+        campaign.run()
+        state = campaign.state()
+    names = [one.name for one in state.profiles_of(state.rounds[0]).values()]
+    assert names == ["v0_8192x4096.csv", "v0_1024x512.csv"]
+    assert executor.asked.count("evidence") == 3  # two versions that were accepted, and one wish
+    assert "asking asks for evidence: v0 was profiled on 1024x512 already" in said
+    assert state.stopped is not None and state.stopped.reason == "exhausted"
+    assert (workspace.layout.profiles / "v0_1024x512.csv").is_file()
+    assert audit(workspace.layout.root, registry).findings == ()
+
+
+def test_evidence_that_can_not_be_had_is_tried_once(replayed: MakeReplayed, replaying: Any) -> None:
+    """The reason is said and kept with the run; the loop goes on with whoever has a hypothesis."""
+    executor, said = replaying(), list[str]()
+    with replayed(executor, 2.0, say=said.append) as campaign:
+        costs = campaign._proposers[0]
+        campaign._proposers = (Asking(costs, "1024x512", "1024x512"), costs)
+        assert campaign.run().stop.reason == "exhausted"
+        state = campaign.state()
+    why = "asking asks for evidence: ncu is not installed, or not on PATH"
+    assert said.count(why) == 2
+    asked = [run.started.run for one in state.rounds for run in one.runs.values() if "asked" in run.started.run]
+    assert asked == ["asked-v0-1024x512.evidence.1", "asked-v1-1024x512.evidence.1"]
