@@ -116,7 +116,7 @@ def _hint(kind: Any, path: str) -> Any:
     """Return the type of an attribute of a class, along its path; of a union, the types its classes have there."""
     for name in path.split("."):
         classes = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
-        kind = Union[tuple(_attribute(one, name) for one in classes)]  # noqa: UP007
+        kind = Union[tuple(_attribute(class_, name) for class_ in classes)]  # noqa: UP007
     return kind
 
 
@@ -284,7 +284,7 @@ def _words(error: ErrorDetails, tried: list[ErrorDetails]) -> str:
         return "is no member of this record"
     if "what" in context:
         return str(context["what"])
-    expected = dict.fromkeys(_expected(one["type"], one.get("ctx", {})) or one["msg"] for one in tried)
+    expected = dict.fromkeys(_expected(error["type"], error.get("ctx", {})) or error["msg"] for error in tried)
     return f"has to be {' or '.join(expected)}, not {_shown(error['input'])}"
 
 

@@ -91,7 +91,7 @@ def render_foreign(report: ForeignReport) -> str:
          *(_MARKS[aspect.state] for aspect in one.aspects.values())]
         for one in report.claims
     ]  # fmt: skip
-    told = [one for one in report.findings if one.code != "unproven"]
+    told = [finding for finding in report.findings if finding.code != "unproven"]
     lines = [table([head, *rows]), "", *(printable(str(one)) for one in told)]
     lines += [f"note: {printable(str(one))}" for one in (*report.notes, *report.unread)]
     sums = ", ".join(f"{name} {states['present']}" for name, states in report.evidence.items())

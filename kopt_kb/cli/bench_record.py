@@ -105,4 +105,6 @@ def _confirmation(args: argparse.Namespace, confirmed: Confirmation) -> str:
     said = "confirmed" if confirmed.confirmed else "not confirmed"
     ratio = "" if confirmed.ratio is None else f", {100 * (1 / confirmed.ratio - 1):+.2f} %"
     lines = [f"{args.candidate} against {args.incumbent}: {said}{ratio}"]
-    return "\n".join([*lines, *(f"  {one.verdict.replace('_', ' ')}: {one.reason}" for one in confirmed.contests)])
+    return "\n".join(
+        [*lines, *(f"  {contest.verdict.replace('_', ' ')}: {contest.reason}" for contest in confirmed.contests)]
+    )

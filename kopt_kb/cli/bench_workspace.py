@@ -185,7 +185,7 @@ def render_conditions(found: BenchReport) -> str:
         ratio = _ratio(one.ratio)
         cells = (_micros(one.median_s), rate, ratio, _percent(one.ceiling_share), "yes" if one.met else "no")
         judged.append((one.condition.shape, one.condition.target, *cells, one.record or "none kept"))
-    known = {one.condition.shape for one in found.evaluation.judged}
+    known = {verdict.condition.shape for verdict in found.evaluation.judged}
     for use in (one for one in found.shapes if one.shape not in known):
         record = use.record.id or "none kept"
         judged.append((use.shape, "UNKNOWN", _micros(use.record.median_s), "", "", "", "", record))
@@ -196,7 +196,7 @@ def render_use(found: BenchReport) -> str:
     """Return one line a shape and roof as text for people; the roof that binds is marked."""
     if found.evaluation is None:
         return render_conditions(found)
-    ratios = {one.condition.shape: one.ratio for one in found.evaluation.judged}
+    ratios = {verdict.condition.shape: verdict.ratio for verdict in found.evaluation.judged}
     measured = {one.shape for one in found.shapes}
     rows = [("shape", "bound", "roof", "achieved", "% documented", "% measured", "achieved/target", "record")]
     for one in found.shapes:

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the comparison."""
     registry = open_registry(args)
     platforms, name, axes = _split(registry, args.words)
-    found = compare_platforms([registry.platform(one) for one in platforms], name, **conditions(axes))
+    found = compare_platforms([registry.platform(platform) for platform in platforms], name, **conditions(axes))
     if args.json:
         print_values(found, registry.wikis)
     else:
@@ -57,7 +57,7 @@ def _is_metric(word: str) -> bool:
 
 
 def _print(found: SideBySide) -> None:
-    head = ["", *(str(one.id) for one in found.platforms), "ratio", ""]
+    head = ["", *(str(platform.id) for platform in found.platforms), "ratio", ""]
     print(table([head, *(_cells(line) for line in found.lines)], right=tuple(range(1, len(found.platforms) + 1))))
 
 
@@ -69,6 +69,6 @@ def _cells(line: SideBySideLine) -> list[str]:
         else:
             unit = "" if row.unit in {"-", "count"} or row.kind != "value" else f" {row.unit}"
             cells.append(f"{row.value}{unit}")
-    ratios = ", ".join("" if one is None else f"{one:.3g}" for one in line.ratios()[1:])
+    ratios = ", ".join("" if ratio is None else f"{ratio:.3g}" for ratio in line.ratios()[1:])
     says = f"not the same conditions: {'; '.join(line.differs)}" if line.differs else ""
     return [line.key, *cells, ratios.strip(", "), says]

@@ -91,20 +91,20 @@ def _recorded(
     return found
 
 
-def _render(one: CompiledKernel, fitting: Occupancy | None) -> str:
+def _render(kernel: CompiledKernel, fitting: Occupancy | None) -> str:
     rows = [
-        ("registers", str(one.assembler.registers)),
-        ("spills", str(one.spill_bytes)),
-        ("shared_bytes", str(one.shared_bytes)),
-        ("stack_bytes", str(one.assembler.stack_bytes)),
-        ("num_warps", str(one.num_warps) if one.num_warps else "unsaid: give --option num_warps=N"),
-        ("num_stages", str(one.num_stages)),
+        ("registers", str(kernel.assembler.registers)),
+        ("spills", str(kernel.spill_bytes)),
+        ("shared_bytes", str(kernel.shared_bytes)),
+        ("stack_bytes", str(kernel.assembler.stack_bytes)),
+        ("num_warps", str(kernel.num_warps) if kernel.num_warps else "unsaid: give --option num_warps=N"),
+        ("num_stages", str(kernel.num_stages)),
     ]
     if fitting is not None:
         by = ", ".join(fitting.limiters)
         rows.append(("occupancy", f"{fitting.occupancy_pct:.1f} % ({fitting.blocks_per_sm} blocks), by {by}"))
-    rows += [(f"  {name}", str(count)) for name, count in one.scan.matrix.items()]
-    rows += [(f"  {a.space} {a.kind} {a.width_bits} bit", str(count)) for a, count in one.scan.accesses.items()]
-    rows += [("warning", str(warning.text)) for warning in one.warnings]
-    versions = ", ".join(f"{name} {text}" for name, text in one.compilation.versions.items())
-    return f"{one.name} on {one.target} ({versions})\n{table(rows, indent=2)}"
+    rows += [(f"  {name}", str(count)) for name, count in kernel.scan.matrix.items()]
+    rows += [(f"  {a.space} {a.kind} {a.width_bits} bit", str(count)) for a, count in kernel.scan.accesses.items()]
+    rows += [("warning", str(warning.text)) for warning in kernel.warnings]
+    versions = ", ".join(f"{name} {text}" for name, text in kernel.compilation.versions.items())
+    return f"{kernel.name} on {kernel.target} ({versions})\n{table(rows, indent=2)}"

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(Codes(chosen))
     elif args.code is None:
-        print(table([(one.code, one.kind, one.name or one.cause) for one in chosen]))
+        print(table([(entry.code, entry.kind, entry.name or entry.cause) for entry in chosen]))
     else:
         for one in chosen:
             print(f"{one.code}: {one.kind}" + (f" {one.name}" if one.name else ""))

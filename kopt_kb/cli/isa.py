@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(JudgedScans(judged))
     else:
-        print("\n\n".join(render(one.scan, one.targets) for one in judged))
+        print("\n\n".join(render(verdict.scan, verdict.targets) for verdict in judged))
     missed = any(target.status == "not_met" for one in judged for target in one.targets)
     return ExitCode.FINDING if missed else ExitCode.OK
 

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from kopt_kb.wiki.lint.lint import lint
     from kopt_kb.wiki.lint.sarif import sarif
 
-    report = lint(open_registry(args), [Path(one) for one in args.files], args.level)
+    report = lint(open_registry(args), [Path(file) for file in args.files], args.level)
     if args.format == "sarif":
         print_plain(sarif(report))
     elif args.json or args.format == "json":

@@ -85,7 +85,7 @@ class Parser(argparse.ArgumentParser):
 
     def _below(self) -> list[Parser]:
         """Return the parsers of its actions."""
-        below = [one for one in self._actions if isinstance(one, argparse._SubParsersAction)]
+        below = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
         return list({id(sub): sub for one in below for sub in one.choices.values()}.values())
 
     def _having(self, option: str) -> list[str]:

@@ -193,7 +193,7 @@ def _update(workspace: Workspace, args: argparse.Namespace) -> int:
             )
         entries.append((field, text))
     events = edit.add_entries(workspace, parse_version(args.version), entries, args.by)
-    made = partial(MemoryChange, version=args.version, events=tuple(one.seq for one in events))
+    made = partial(MemoryChange, version=args.version, events=tuple(event.seq for event in events))
     return _rendered(workspace, args, made, f"added {len(events)} to {args.version}")
 
 
@@ -283,7 +283,7 @@ def _summary(workspace: Workspace, args: argparse.Namespace) -> int:
     if args.json:
         print_json(summary)
     else:
-        print(table([_COLUMNS, *(_cells(one) for one in summary.versions)], right=range(2, 7)))
+        print(table([_COLUMNS, *(_cells(version) for version in summary.versions)], right=range(2, 7)))
     return ExitCode.OK
 
 

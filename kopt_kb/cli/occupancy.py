@@ -92,14 +92,14 @@ class _Compiled(TypedDict):
     tensor_memory_columns: int
 
 
-def _resources(one: _Compiled, limits: Limits) -> Resources:
+def _resources(kernel: _Compiled, limits: Limits) -> Resources:
     return Resources(
-        threads_per_block=one["num_warps"] * (limits.warp_size or 0),
-        registers_per_thread=one["registers"] or 0,
-        accumulation_registers_per_thread=one["accumulation_registers"] or 0,
-        scalar_registers_per_warp=one["scalar_registers"] or 0,
-        shared_dynamic_bytes=one["shared_bytes"],
-        tensor_memory_bytes=one["tensor_memory_columns"] * TENSOR_MEMORY_COLUMN_BYTES,
+        threads_per_block=kernel["num_warps"] * (limits.warp_size or 0),
+        registers_per_thread=kernel["registers"] or 0,
+        accumulation_registers_per_thread=kernel["accumulation_registers"] or 0,
+        scalar_registers_per_warp=kernel["scalar_registers"] or 0,
+        shared_dynamic_bytes=kernel["shared_bytes"],
+        tensor_memory_bytes=kernel["tensor_memory_columns"] * TENSOR_MEMORY_COLUMN_BYTES,
     )
 
 

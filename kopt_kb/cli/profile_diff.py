@@ -160,7 +160,7 @@ def compare(before: Sequence[Judged], after: Sequence[Judged]) -> list[Compariso
     """
     _same_product(before, after)
     pairs: list[tuple[Judged, None] | tuple[Judged | None, Judged]] = []
-    left = {_shape(one): one for one in before}
+    left = {_shape(kernel): kernel for kernel in before}
     rest: list[Judged] = []
     for one in after:
         same = left.pop(_shape(one), None)
@@ -177,8 +177,8 @@ def compare(before: Sequence[Judged], after: Sequence[Judged]) -> list[Compariso
     return [_comparison(now or was, was, now) for was, now in ordered]
 
 
-def _total(one: Judged | None) -> float:
-    return 0.0 if one is None else total_s(one)
+def _total(kernel: Judged | None) -> float:
+    return 0.0 if kernel is None else total_s(kernel)
 
 
 def _shape(one: Judged) -> tuple[object, ...]:
@@ -189,7 +189,7 @@ def _shape(one: Judged) -> tuple[object, ...]:
 def _same_product(before: Iterable[Judged], after: Iterable[Judged]) -> None:
     names = [{one.profile.device or one.profile.target for one in side} - {""} for side in (before, after)]
     if all(names) and not names[0] & names[1]:
-        kinds = [{one.profile.target for one in side} - {""} for side in (before, after)]
+        kinds = [{kernel.profile.target for kernel in side} - {""} for side in (before, after)]
         devices = [{one.profile.device for one in side} - {""} for side in (before, after)]
         if (all(devices) and devices[0] != devices[1]) or (all(kinds) and kinds[0] != kinds[1]):
             raise BadInput(
@@ -231,19 +231,19 @@ def _text(baseline: str, file: str, rows: Sequence[Comparison]) -> str:
         only = " (only before)" if now is None else " (only after)" if was is None else ""
         lines.append([printable(one.name)[:_NAME_CHARS], *times, change, words + only])
     parts = [f"{printable(file)} against {printable(baseline)}", table(lines, right=range(1, 4))]
-    parts += [_metrics(one) for one in rows if None not in one.limiter]
+    parts += [_metrics(row) for row in rows if None not in row.limiter]
     return "\n".join(part for part in parts if part)
 
 
-def _metrics(one: Comparison) -> str:
+def _metrics(comparison: Comparison) -> str:
     """Return the metrics of a kernel that changed most, and notes."""
-    changed = [row for row in one.metrics if row.change_pct is not None and abs(row.change_pct) >= _SMALL_PCT]
+    changed = [row for row in comparison.metrics if row.change_pct is not None and abs(row.change_pct) >= _SMALL_PCT]
     ranked = sorted(changed, key=lambda row: -abs(row.change_pct or 0.0))
-    if not ranked and not one.notes:
+    if not ranked and not comparison.notes:
         return ""
     rows = [(row.metric, f"{row.before:.4g}", f"{row.after:.4g}", row.unit, f"{row.change_pct:+.1f} %")
             for row in ranked[:_SHOWN]]  # fmt: skip
     more = f"\n    {len(ranked) - _SHOWN} more metrics changed; --json has all" if len(ranked) > _SHOWN else ""
-    notes = "".join(f"\n    Note: {note}" for note in one.notes)
+    notes = "".join(f"\n    Note: {note}" for note in comparison.notes)
     body = "\n" + table(rows, indent=4, right=(1, 2, 4)) if rows else ""
-    return f"  {printable(one.name)[:_NAME_CHARS]}{body}{more}{notes}"
+    return f"  {printable(comparison.name)[:_NAME_CHARS]}{body}{more}{notes}"

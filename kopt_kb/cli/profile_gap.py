@@ -46,14 +46,14 @@ def run(args: argparse.Namespace) -> int:
         print_values(gaps, registry.wikis)
     else:
         print("\n\n".join(printable_lines(one.text()) for one in gaps.gaps) or "no kernels")
-    return ExitCode.OK if any(one.roof_s is not None for one in gaps.gaps) or not judged else ExitCode.UNKNOWN
+    return ExitCode.OK if any(gap.roof_s is not None for gap in gaps.gaps) or not judged else ExitCode.UNKNOWN
 
 
-def _account(one: Judged, work: Work | None) -> Gap:
-    if work is None and one.gap is not None:
-        return replace(one.gap, name=one.profile.name)
-    case = GapCase.of_profile(one.profile, one.platform, work)
-    return account(replace(case, name=one.profile.name))
+def _account(kernel: Judged, work: Work | None) -> Gap:
+    if work is None and kernel.gap is not None:
+        return replace(kernel.gap, name=kernel.profile.name)
+    case = GapCase.of_profile(kernel.profile, kernel.platform, work)
+    return account(replace(case, name=kernel.profile.name))
 
 
 def _work(args: argparse.Namespace) -> Work | None:

@@ -116,16 +116,16 @@ def _joined(timed: list[KernelProfile], counted: list[KernelProfile]) -> list[Ke
         return [*timed, *counted]
     others = Counterparts.of(counted)
     found = [one if (other := others.find(one)) is None else with_counters(one, other) for one in timed]
-    return [*found, *(one for one in counted if id(one) not in others.used)]
+    return [*found, *(kernel for kernel in counted if id(kernel) not in others.used)]
 
 
 def print_judged(found: JudgedReports, top: int | None = None) -> None:
     """Print the reports, what devices of traces did, the table of the first `top` kernels, and each verdict's proof."""
     judged = found.kernels
-    for one in found.reports:
-        version = f" {printable(one.tool_version)}" if one.tool_version else ""
-        print(f"Report: {printable(one.file)} ({one.format}, {one.tool}{version})")
-    products = dict.fromkeys(str(one.platform.id) for one in judged if one.platform is not None)
+    for report in found.reports:
+        version = f" {printable(report.tool_version)}" if report.tool_version else ""
+        print(f"Report: {printable(report.file)} ({report.format}, {report.tool}{version})")
+    products = dict.fromkeys(str(kernel.platform.id) for kernel in judged if kernel.platform is not None)
     if products:
         print(f"Product: {', '.join(products)}")
     print()

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     for line in execute(made, args.output):
         print(f"kb: {line}; its counters are missing", file=sys.stderr)
     kernel = args.kernel if made.tool == "ncu" else None
-    found = judge_reports([str(one) for one in made.reports], kernel, Registry.open())
+    found = judge_reports([str(report) for report in made.reports], kernel, Registry.open())
     if args.json:
         print_json(found)
     elif found.kernels:

@@ -65,9 +65,9 @@ class Judged(Wire):
         return None if self.platform is None else self.platform.id
 
 
-def total_s(one: Judged) -> float:
+def total_s(kernel: Judged) -> float:
     """Return the time of all launches, 0 where the report has none."""
-    return one.profile.durations.total_s if one.profile.durations else 0.0
+    return kernel.profile.durations.total_s if kernel.profile.durations else 0.0
 
 
 def by_time(judged: Sequence[Judged]) -> list[Judged]:
@@ -126,7 +126,7 @@ def _groups(judged: Sequence[Judged]) -> list[list[Judged]]:
     found: dict[tuple[str, str], list[Judged]] = {}
     for one in judged:
         found.setdefault((one.verdict.bottleneck, one.verdict.limiter), []).append(one)
-    return sorted(found.values(), key=lambda group: -sum(total_s(one) for one in group))
+    return sorted(found.values(), key=lambda group: -sum(total_s(kernel) for kernel in group))
 
 
 def _block(group: Sequence[Judged], whole_s: float) -> str:
@@ -151,7 +151,7 @@ def _block(group: Sequence[Judged], whole_s: float) -> str:
 
 def _rules(rules: Sequence[StoredRule]) -> list[str]:
     """Return what the profiler's own rules found, the largest estimate first."""
-    told = [one for one in rules if one.kind in {"optimization", "warning", "error"}]
+    told = [rule for rule in rules if rule.kind in {"optimization", "warning", "error"}]
     ranked = sorted(told, key=lambda one: -(one.speedup_pct or 0.0))
     lines = []
     for one in ranked[:_RULES_SHOWN]:
@@ -168,16 +168,16 @@ def _rules(rules: Sequence[StoredRule]) -> list[str]:
 def _spots(profile: KernelProfile) -> str:
     """Return the instructions that cost most, as the trace or the samples have them."""
     spots = profile.hot_spots
-    whole = sum(one.stall_cycles for one in spots)
+    whole = sum(spot.stall_cycles for spot in spots)
     rows = [["stall", "share %", "hits", "latency", "address", "instruction", "source", "reasons", "waits for"]]
     rows += [_spot(one, whole) for one in spots[:_SPOTS_SHOWN]]
     unit = spots[0].unit
     return f"Hot spots of {_name(profile)} (stall in {unit}):\n" + table(rows, right=range(5))
 
 
-def _spot(one: HotSpot, whole: int) -> list[str]:
-    share = f"{100 * one.stall_cycles / whole:.1f}" if whole else "-"
-    costs = (str(one.stall_cycles), share, str(one.hits), str(one.latency_cycles))
-    reasons = ", ".join(f"{reason} {count}" for reason, count in list(one.reasons.items())[:_REASONS_SHOWN])
-    cells = (f"{one.address:#x}", one.instruction, one.source or "-", reasons or "-", one.waits_for or "-")
+def _spot(spot: HotSpot, whole: int) -> list[str]:
+    share = f"{100 * spot.stall_cycles / whole:.1f}" if whole else "-"
+    costs = (str(spot.stall_cycles), share, str(spot.hits), str(spot.latency_cycles))
+    reasons = ", ".join(f"{reason} {count}" for reason, count in list(spot.reasons.items())[:_REASONS_SHOWN])
+    cells = (f"{spot.address:#x}", spot.instruction, spot.source or "-", reasons or "-", spot.waits_for or "-")
     return [*costs, *cells]

@@ -36,8 +36,8 @@ def judged_timelines(file: str, timelines: Sequence[DeviceTimeline]) -> list[Jud
 def render_timelines(judged: Sequence[JudgedTimeline]) -> str:
     """Return one block a device, the longest span first."""
     ranked = sorted(judged, key=lambda one: -one.timeline.span_s)
-    several = len({one.file for one in judged}) > 1
-    blocks = [_block(one, several=several) for one in ranked[:_DEVICES_SHOWN]]
+    several = len({device.file for device in judged}) > 1
+    blocks = [_block(device, several=several) for device in ranked[:_DEVICES_SHOWN]]
     if len(ranked) > _DEVICES_SHOWN:
         blocks.append(f"{len(ranked) - _DEVICES_SHOWN} more devices; --json has all")
     return "\n\n".join(blocks)
@@ -50,15 +50,15 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.4g} us"
 
 
-def _block(one: JudgedTimeline, *, several: bool) -> str:
-    timeline = one.timeline
+def _block(device: JudgedTimeline, *, several: bool) -> str:
+    timeline = device.timeline
     who = f"rank {timeline.rank} " if timeline.rank else ""
     name = f" ({timeline.name})" if timeline.name else ""
-    place = f" in {one.file}" if several else ""
+    place = f" in {device.file}" if several else ""
     span = f"{_time(timeline.span_s)} from first to last event, busy {100 - timeline.idle_pct:.1f} %"
     title = printable(who + timeline.device + name + place)
     lines = [f"GPU {title}: {span}, {timeline.launches} kernel launches"]
-    for finding in one.findings:
+    for finding in device.findings:
         lines.append(f"  Limit: {finding.limiter}")
         lines.append(f"    Evidence: {finding.proof}")
         lines += [f"    {number}. {step}" for number, step in enumerate(finding.advice, 1)]

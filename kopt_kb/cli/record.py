@@ -148,7 +148,7 @@ def _numbers(name: str, value: str) -> tuple[int, ...]:
         raise BadInput(
             f"{value!r} is no list of integers", where=f"--arg {name}", fix="such as [16,24,24]", code="KB104"
         )
-    return tuple(int(one) for one in words)
+    return tuple(int(word) for word in words)
 
 
 def _argument(text: str) -> tuple[str, TensorArgument | int | float | bool | str | tuple[int, ...] | None]:

@@ -133,7 +133,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     if report.route != "roofline":
         words += [f"policy {report.policy}", *(["SIMULATED"] if report.simulated else [])]
         words += [
-            f"times {level}" for level in dict.fromkeys(one.trust for one in report.rounds) if level != "unstated"
+            f"times {level}" for level in dict.fromkeys(round_.trust for round_ in report.rounds) if level != "unstated"
         ]
     lines = [f"{report.state}{stop} ({', '.join(words)})"]
     lines[0] += f", next: {report.next}" if report.stop is None else ""
@@ -151,7 +151,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
         median = "" if one.median_s is None else f"{one.median_s * 1e6:.1f}"
         met = "yes" if one.met else "no"
         judged.append((one.condition.shape, one.condition.target, median, ratio, met, one.level or ""))
-    judged = judged if any(one[-1] for one in judged[1:]) else [one[:-1] for one in judged]
+    judged = judged if any(row[-1] for row in judged[1:]) else [row[:-1] for row in judged]
     value = report.conditions.aggregate
     text = "unmeasured" if value is None else f"{value:.3f}"
     lines += ["Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"]

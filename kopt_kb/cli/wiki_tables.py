@@ -80,15 +80,15 @@ def run_sources(args: argparse.Namespace) -> int:
     wiki = Wiki(one_folder(args) or default_root(), use_cache=False)
     naming = count_naming(wiki, FOLDERS)
     readings = list(read_again(wiki, Documents(Path(args.documents) if args.documents else None)))
-    counts = Counter(one.basis for one in readings)
+    counts = Counter(reading.basis for reading in readings)
     missing = [one for one in readings if one.basis == "missing"]
     if args.accept:
         (wiki.root / RECORD).write_text(render_record(readings), encoding="utf-8")
     if args.json:
         print_json(Sources(counts, tuple(readings), naming))
     else:
-        for one in missing:
-            print(f"{one.path}:{one.line}: a quote of {one.key} is not in its document")
+        for reading in missing:
+            print(f"{reading.path}:{reading.line}: a quote of {reading.key} is not in its document")
         print(table([(str(counts[basis]), basis, meaning) for basis, meaning in BASES.items()], right=(0,)))
         print("Rows with a document, by how the text that was read is named:")
         print(table([(str(naming.rows[key]), key, meaning) for key, meaning in NAMED.items()], right=(0,)))
@@ -187,9 +187,9 @@ def run_changes(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found)
     else:
-        for one in found.changes:
-            print(printable(f"{one.state} {one.path} {one.key}"))
-            for sign, rows in (("-", one.before), ("+", one.after)):
+        for change in found.changes:
+            print(printable(f"{change.state} {change.path} {change.key}"))
+            for sign, rows in (("-", change.before), ("+", change.after)):
                 for row in rows:
                     print(printable(f"  {sign} {row}"))
         print(f"{len(found.changes)} key(s) differ; {found.old} -> {found.new}")

@@ -191,9 +191,9 @@ def _predicate(state: WorkspaceState, platform: Platform) -> Predicate:
     best = state.best
     chosen = best.snapshot.blob if best is not None and best.snapshot is not None else ""
     decisions = tuple(
-        BundledDecision(one.number, data.decision, data.policy, data.rule, data.trust)
-        for one in state.attempts.values()
-        if (data := one.decided) is not None
+        BundledDecision(attempt.number, data.decision, data.policy, data.rule, data.trust)
+        for attempt in state.attempts.values()
+        if (data := attempt.decided) is not None
     )
     return Predicate(
         state.created.name,

@@ -233,7 +233,7 @@ def _owner(state: WorkspaceState, name: str) -> Round:
     """Return the round that submitted a candidate; the present one when none did."""
     now = _now(state)
     rounds = (now, *state.attempts.values())
-    return next((one for one in rounds if name in one.candidates), now)
+    return next((round_ for round_ in rounds if name in round_.candidates), now)
 
 
 def _judged(state: WorkspaceState, event: Event, data: events.GateJudged) -> None:

@@ -156,7 +156,7 @@ def read_memory(workspace: Workspace) -> Memory:
     masked = masked_versions(workspace, state)
     blob = ObjectStore(workspace.layout.objects).get
     seen = [one for one in state.attempts.values() if one.number not in masked]
-    visible = tuple(iteration_of(state, one, blob) for one in seen)
+    visible = tuple(iteration_of(state, attempt, blob) for attempt in seen)
     return Memory(visible, masked, stray_files(workspace.layout, state))
 
 

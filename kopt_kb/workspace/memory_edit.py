@@ -198,13 +198,16 @@ def _next_number(state: WorkspaceState, version: int | None) -> int:
 
 
 def _refuse_repeated(state: WorkspaceState, stated: Hypothesis) -> None:
-    for one in state.attempts.values():
-        earlier = one.hypothesis
-        if earlier is None or one.number in state.masked:
+    for attempt in state.attempts.values():
+        earlier = attempt.hypothesis
+        if earlier is None or attempt.number in state.masked:
             continue
         if (_normal(earlier.category), _normal(earlier.claim)) == (_normal(stated.category), _normal(stated.claim)):
             raise BadInput(
-                f"v{one.number} stated this hypothesis already", where="claim", fix="state another one", code="KB402"
+                f"v{attempt.number} stated this hypothesis already",
+                where="claim",
+                fix="state another one",
+                code="KB402",
             )
 
 

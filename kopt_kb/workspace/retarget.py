@@ -75,7 +75,9 @@ def registry_of(state: WorkspaceState, wikis: Sequence[str] = ()) -> Registry:
 
 def factor_in_force(state: WorkspaceState) -> Fraction:
     """Return the share of the roof the targets in force ask for."""
-    factors = [one.factor for one in state.targets.targets if one.quantity != AGGREGATE] if state.targets else []
+    factors = (
+        [target.factor for target in state.targets.targets if target.quantity != AGGREGATE] if state.targets else []
+    )
     return Fraction(factors[0]) if factors else TARGET_FACTOR
 
 

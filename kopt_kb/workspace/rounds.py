@@ -147,7 +147,7 @@ class Round:
     def gates(self) -> Mapping[str, events.GateJudged]:
         """Gate → its last word on the round's own candidate, in the order in which they were judged."""
         own = self.candidates.get(self.name)
-        return {one.gate: one for one in own.gates} if own is not None else {}
+        return {gate.gate: gate for gate in own.gates} if own is not None else {}
 
     @property
     def chosen(self) -> Candidate | None:

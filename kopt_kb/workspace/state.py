@@ -140,7 +140,7 @@ class WorkspaceState:
     @property
     def rounds(self) -> list[Round]:
         """All rounds that began, in order."""
-        return [one for one in self.attempts.values() if one.seq]
+        return [attempt for attempt in self.attempts.values() if attempt.seq]
 
     @property
     def open_round(self) -> Round | None:
@@ -157,34 +157,43 @@ class WorkspaceState:
     @property
     def baseline(self) -> Round | None:
         """The first accepted round, once it is closed: what all others are compared with."""
-        return next((one for one in self.attempts.values() if one.is_baseline and one.accepted and one.closed), None)
+        return next(
+            (
+                attempt
+                for attempt in self.attempts.values()
+                if attempt.is_baseline and attempt.accepted and attempt.closed
+            ),
+            None,
+        )
 
     @property
     def first(self) -> Round | None:
         """What is or will be the baseline; None before a kernel that has to be implemented first is accepted."""
-        return next((one for one in self.attempts.values() if one.is_baseline), None)
+        return next((attempt for attempt in self.attempts.values() if attempt.is_baseline), None)
 
     @property
     def best(self) -> Round | None:
         """The last accepted round: work always continues from it; None before a version was kept."""
         rounds = reversed(list(self.attempts.values()))
-        return next((one for one in rounds if one.accepted and one.snapshot is not None), None)
+        return next((round_ for round_ in rounds if round_.accepted and round_.snapshot is not None), None)
 
     @property
     def incumbent(self) -> Round:
         """The last accepted round whether or not its version was kept; round 0 when there is none."""
-        return next((one for one in reversed(list(self.attempts.values())) if one.accepted), self.attempts[0])
+        return next(
+            (attempt for attempt in reversed(list(self.attempts.values())) if attempt.accepted), self.attempts[0]
+        )
 
     @property
     def reference(self) -> str | None:
         """Blob of the file whose inputs and reference judge every candidate: the problem's, else the one of round 0."""
         if self.problem.own is not None:
             return self.problem.own.reference
-        return next((one.incumbent for one in self.attempts.values() if one.seq), self.created.kernel)
+        return next((attempt.incumbent for attempt in self.attempts.values() if attempt.seq), self.created.kernel)
 
-    def is_simulated(self, one: Round) -> bool:
+    def is_simulated(self, attempt: Round) -> bool:
         """Return whether a round's times were computed by the simulator instead of measured."""
-        machines = (self.environments.get(seq) for seq in {record.environment for record in one.measured.values()})
+        machines = (self.environments.get(seq) for seq in {record.environment for record in attempt.measured.values()})
         return any(machine is not None and machine.device == SIMULATOR for machine in machines)
 
     def ended(self, runs: Iterable[str]) -> list[events.RunFinished]:
@@ -192,15 +201,17 @@ class WorkspaceState:
         known = (self.runs[run].finished for run in runs if run in self.runs)
         return [one for one in known if one is not None]
 
-    def before(self, one: Round) -> WorkspaceState:
+    def before(self, attempt: Round) -> WorkspaceState:
         """Return this state without a round and those after it."""
-        return replace(self, attempts={number: each for number, each in self.attempts.items() if number < one.number})
+        return replace(
+            self, attempts={number: each for number, each in self.attempts.items() if number < attempt.number}
+        )
 
     # ---- what is known of the best version ---------------------------------------------------------
 
-    def profiles_of(self, one: Round) -> dict[int, setup.ProfileRead]:
+    def profiles_of(self, attempt: Round) -> dict[int, setup.ProfileRead]:
         """Return sequence number → profile of the very bytes that a round's version is."""
-        blob = one.snapshot.blob if one.snapshot is not None else None
+        blob = attempt.snapshot.blob if attempt.snapshot is not None else None
         return {seq: profile for seq, profile in self.profiles.items() if blob and profile.kernel == blob}
 
     @property
@@ -209,9 +220,9 @@ class WorkspaceState:
         found = self.profiles_of(self.best) if self.best is not None else {}
         return found[max(found)].code if found else ""
 
-    def gaps_of(self, one: Round) -> dict[str, Gap]:
+    def gaps_of(self, attempt: Round) -> dict[str, Gap]:
         """Return shape → the last account of a round's version."""
-        return {seen.gap.name: seen.gap for seen in self.gaps.values() if seen.version == one.number}
+        return {seen.gap.name: seen.gap for seen in self.gaps.values() if seen.version == attempt.number}
 
     def choice_of(self, number: int) -> direction.CategoryChosen | None:
         """Return why a round's hypothesis is of its category; None where nobody said."""
@@ -227,7 +238,7 @@ class WorkspaceState:
         """Return the numbers that can't be masked: the baseline, the incumbent and the fastest accepted round."""
         if self.first is None:
             return frozenset()
-        scores = {one.number: one.mean_s() for one in self.attempts.values() if one.accepted}
+        scores = {attempt.number: attempt.mean_s() for attempt in self.attempts.values() if attempt.accepted}
         known = {number: score for number, score in scores.items() if score is not None}
         fastest = {min(known, key=lambda number: known[number])} if known else set()
         return frozenset({self.first.number, self.incumbent.number, *fastest})
@@ -235,7 +246,7 @@ class WorkspaceState:
     @property
     def masked(self) -> dict[int, str]:
         """Number → reason of every round that no reader may see, by event or by hand."""
-        asked = {one.number: one.mask for one in self.attempts.values() if one.mask}
+        asked = {attempt.number: attempt.mask for attempt in self.attempts.values() if attempt.mask}
         asked = {**self.hand_masks, **asked}
         kept = self.unmaskable() if asked else frozenset()
         return {number: reason for number, reason in sorted(asked.items()) if number not in kept}

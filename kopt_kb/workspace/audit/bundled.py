@@ -184,7 +184,9 @@ def _predicate_findings(
 ) -> Iterator[Finding]:
     """Yield a finding for each member of the predicate that the journal and the pages do not give."""
     files = {
-        one.name: (folder / one.name).read_bytes() for one in statement.subject if not one.name.startswith("objects/")
+        file.name: (folder / file.name).read_bytes()
+        for file in statement.subject
+        if not file.name.startswith("objects/")
     }
     again = statement_of(state, platform, files)
     if (statement.kind, statement.predicate_type) != (again.kind, again.predicate_type):

@@ -80,8 +80,8 @@ def _target(shape: str, recorded: Target | None, fresh: Target | None, line: int
         yield Finding("target", _README, line, text, "set it again with `kb workspace set`, or restore the page")
 
 
-def _judged(one: Target) -> tuple[str, Fraction, str]:
-    return one.quantity, Fraction(one.value), one.unit
+def _judged(target: Target) -> tuple[str, Fraction, str]:
+    return target.quantity, Fraction(target.value), target.unit
 
 
 def set_by(state: WorkspaceState, readme: str) -> Iterator[Finding]:

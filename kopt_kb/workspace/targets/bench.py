@@ -124,13 +124,13 @@ def _is_above(state: WorkspaceState, bench: Bench, fits: Callable[[EnvironmentRe
     return fits(bench.started.machine) and bool(above_roof(state, standing(bench.records)))
 
 
-def _round(state: WorkspaceState, one: Round) -> RecordSource:
-    records = one.own_records
+def _round(state: WorkspaceState, attempt: Round) -> RecordSource:
+    records = attempt.own_records
     machines = [state.environments.get(record.environment) for record in records.values()]
-    submitted = one.chosen.submitted if one.chosen is not None else None
-    kernel = one.snapshot.blob if one.snapshot is not None else submitted.blob if submitted is not None else ""
+    submitted = attempt.chosen.submitted if attempt.chosen is not None else None
+    kernel = attempt.snapshot.blob if attempt.snapshot is not None else submitted.blob if submitted is not None else ""
     machine = next((found for found in machines if found is not None), None)
-    return RecordSource("round", f"v{one.number}", one.number, kernel, records, machine)
+    return RecordSource("round", f"v{attempt.number}", attempt.number, kernel, records, machine)
 
 
 def _bench(one: Bench, version: int | None = None) -> RecordSource:
@@ -267,14 +267,14 @@ def bench_report(
     """
     platform = state.created.platform
     reason = why_not_judged(source, platform, product)
-    roofs = {one.shape: one for one in state.rooflines}
+    roofs = {roofline.shape: roofline for roofline in state.rooflines}
     order = [format_shape(one) for one in state.problem.shapes]
     records = {shape: source.records[shape] for shape in order if shape in source.records}
     shapes = tuple(_use(one, roofs, judged=not reason) for one in records.values())
     for one in shapes:
         _refuse_above(one)
     conditions = StopConditions.of(state)
-    known = {one.shape for one in conditions.conditions}
+    known = {condition.shape for condition in conditions.conditions}
     return BenchReport(
         where,
         platform,
@@ -296,12 +296,12 @@ def _use(record: Measured, roofs: Mapping[str, RecordedRoofline], *, judged: boo
     return ShapeUse(record.shape, record, roof.bound, roof.limiter, used)
 
 
-def _refuse_above(one: ShapeUse) -> None:
-    for roof in one.roofs:
+def _refuse_above(use: ShapeUse) -> None:
+    for roof in use.roofs:
         share = roof.documented_share
         if share is not None and share > 1:
             raise AboveCeilingError(
-                f"{one.shape} is at {share:.1%} of its {roof.name} roof",
-                where=f"record {one.record.id}" if one.record.id else "this measurement",
+                f"{use.shape} is at {share:.1%} of its {roof.name} roof",
+                where=f"record {use.record.id}" if use.record.id else "this measurement",
                 fix="check the timing, the work and the roof; nothing is faster than its roof",
             )

@@ -124,12 +124,12 @@ class Evaluation(Wire):
     @property
     def all_met(self) -> bool:
         """Whether every shape's condition is met."""
-        return bool(self.judged) and all(one.met for one in self.judged)
+        return bool(self.judged) and all(verdict.met for verdict in self.judged)
 
     @property
     def aggregate_met(self) -> bool:
         """Whether the geomean over all shapes is at least 1 and none is unmeasured."""
-        complete = all(one.ratio is not None for one in self.judged)
+        complete = all(verdict.ratio is not None for verdict in self.judged)
         return complete and self.aggregate is not None and self.aggregate >= 1
 
     @property
@@ -147,10 +147,10 @@ class StopConditions:
     @classmethod
     def of(cls, state: WorkspaceState) -> StopConditions:
         """Return the conditions of a workspace's state."""
-        roofs = {one.shape: one for one in state.rooflines}
+        roofs = {roofline.shape: roofline for roofline in state.rooflines}
         targets = state.targets.targets if state.targets is not None else ()
         judged = [one for one in targets if one.quantity != AGGREGATE and one.shape in roofs]
-        return cls(tuple(_condition(one, roofs[one.shape or ""]) for one in judged))
+        return cls(tuple(_condition(target, roofs[target.shape or ""]) for target in judged))
 
     def evaluate(self, measurements: Mapping[str, Measured]) -> Evaluation:
         """Judge the latest measurement of each shape.
@@ -161,8 +161,8 @@ class StopConditions:
         Raises:
             AboveCeilingError: A rate above its roof: an error, never "met".
         """
-        judged = tuple(_judge(one, measurements.get(one.shape)) for one in self.conditions)
-        return Evaluation(judged, geometric_mean(one.ratio for one in judged if one.ratio is not None))
+        judged = tuple(_judge(condition, measurements.get(condition.shape)) for condition in self.conditions)
+        return Evaluation(judged, geometric_mean(verdict.ratio for verdict in judged if verdict.ratio is not None))
 
 
 def _condition(target: Target, roof: RecordedRoofline) -> Condition:
@@ -177,17 +177,17 @@ def _condition(target: Target, roof: RecordedRoofline) -> Condition:
     )
 
 
-def _judge(one: Condition, found: Measured | None) -> Judged:
+def _judge(condition: Condition, found: Measured | None) -> Judged:
     if found is None:
-        return Judged(one, None, "", None, None)
-    achieved = one.amount / found.median_s
-    if achieved > one.ceiling_per_s:
+        return Judged(condition, None, "", None, None)
+    achieved = condition.amount / found.median_s
+    if achieved > condition.ceiling_per_s:
         raise AboveCeilingError(
-            f"{one.quantity} of {one.shape} is {achieved / float(one.ceiling_per_s):.1%} of its roof",
+            f"{condition.quantity} of {condition.shape} is {achieved / float(condition.ceiling_per_s):.1%} of its roof",
             where=f"record {found.id}",
             fix="check the timing, the work and the roof; nothing is faster than its roof",
         )
-    return Judged(one, found.median_s, found.id, achieved, one.ratio(found.median_s), found.trust)
+    return Judged(condition, found.median_s, found.id, achieved, condition.ratio(found.median_s), found.trust)
 
 
 def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:
@@ -199,8 +199,8 @@ def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[s
         state: Rooflines and targets.
         records: Shape → record, taken on the workspace's product.
     """
-    conditions = {one.shape: one for one in StopConditions.of(state).conditions}
-    roofs = {one.shape: one for one in state.rooflines}
+    conditions = {condition.shape: condition for condition in StopConditions.of(state).conditions}
+    roofs = {roofline.shape: roofline for roofline in state.rooflines}
     found = {}
     for shape, record in records.items():
         used = roof_uses(roofs[shape], record.median_s) if shape in roofs and record.median_s > 0 else ()

@@ -63,7 +63,7 @@ def rates_of(state: WorkspaceState, records: Mapping[str, Measured], *, judged: 
     """
     order = [format_shape(shape) for shape in state.problem.shapes]
     shapes = [*(one for one in order if one in records), *(one for one in records if one not in order)]
-    roofs = {one.shape: one for one in state.rooflines}
+    roofs = {roofline.shape: roofline for roofline in state.rooflines}
     conditions = {one.shape: one for one in StopConditions.of(state).conditions} if judged else {}
     made = []
     for shape in shapes:
@@ -82,7 +82,7 @@ def _counted(problem: Problem, shape: str) -> Work | None:
 
 
 def _rate(record: Measured, work: Work | None, roof: RecordedRoofline | None, condition: Condition | None) -> ShapeRate:
-    flops = sum(one.useful.value for one in work.flops) if work is not None else 0
+    flops = sum(count.useful.value for count in work.flops) if work is not None else 0
     bytes_per_s = _per_s(work.amount_under(DRAM) if work is not None else 0, record)
     compute = bandwidth = ratio = None
     if roof is not None:

@@ -18,16 +18,16 @@ _PATH = "logs/bench.md"
 _HEAD = ("Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Target (%)")
 
 
-def _row(one: ShapeRate, above: Mapping[str, str]) -> tuple[str, ...]:
-    target = figure(None if one.target_ratio is None else 100 * one.target_ratio)
+def _row(rate: ShapeRate, above: Mapping[str, str]) -> tuple[str, ...]:
+    target = figure(None if rate.target_ratio is None else 100 * rate.target_ratio)
     return (
-        one.record.shape,
-        one.record.id,
-        str(one.record.n),
-        figure(finite(one.record.median_s * 1e6)),
-        figure(None if one.flops_per_s is None else one.flops_per_s * 1e-12),
-        figure(None if one.bytes_per_s is None else one.bytes_per_s * 1e-9),
-        "above a roof" if one.record.shape in above else target,
+        rate.record.shape,
+        rate.record.id,
+        str(rate.record.n),
+        figure(finite(rate.record.median_s * 1e6)),
+        figure(None if rate.flops_per_s is None else rate.flops_per_s * 1e-12),
+        figure(None if rate.bytes_per_s is None else rate.bytes_per_s * 1e-9),
+        "above a roof" if rate.record.shape in above else target,
     )
 
 

@@ -115,8 +115,10 @@ def directions(state: WorkspaceState, attempt: Round, rates: Iterable[ShapeRate]
     """
     if not attempt.accepted:
         return []
-    conditions = {one.shape: one for one in StopConditions.of(state).conditions}
-    known = [(one.target_ratio, one.record) for one in rates if one.target_ratio and one.record.shape in conditions]
+    conditions = {condition.shape: condition for condition in StopConditions.of(state).conditions}
+    known = [
+        (rate.target_ratio, rate.record) for rate in rates if rate.target_ratio and rate.record.shape in conditions
+    ]
     if not known:
         return []
     why = f"{attempt.profiles[-1].tool}: {attempt.profiles[-1].code}" if attempt.profiles else "no profile says why yet"

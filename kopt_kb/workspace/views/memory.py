@@ -71,8 +71,10 @@ def iteration_of(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Ite
         performance=performance,
         optimization=_optimization(attempt, of_kind(str, words)),
         profile_evidence=tuple(
-            model.ProfileEvidence(one.tool, one.report, one.kernel, one.code, tuple(map(_shown, one.evidence)))
-            for one in attempt.profiles
+            model.ProfileEvidence(
+                profile.tool, profile.report, profile.kernel, profile.code, tuple(map(_shown, profile.evidence))
+            )
+            for profile in attempt.profiles
         ),
         experience=model.Experience(len(made), sum(bool(one.evidence) for one in made), made),
         correctness=_correctness(state, chosen, blob),
@@ -113,7 +115,7 @@ def _kernel(attempt: Round, chosen: Candidate | None) -> model.Kernel:
 
 
 def _over(rates: tuple[ShapeRate, ...], name: str, scale: float) -> float | None:
-    mean = geometric_mean(getattr(one, name) for one in rates)
+    mean = geometric_mean(getattr(rate, name) for rate in rates)
     return short(None if mean is None else mean * scale)
 
 
@@ -121,7 +123,7 @@ def _pitfalls(state: WorkspaceState, attempt: Round, words: tuple[Words, ...]) -
     """Return what events say and then what was noted, without notes that only repeat what events say."""
     found = pitfalls(state, attempt)
     known = tuple(one.lesson for one in found)
-    return (*found, *(one for one in of_kind(Pitfall, words) if not one.lesson.startswith(known)))
+    return (*found, *(said for said in of_kind(Pitfall, words) if not said.lesson.startswith(known)))
 
 
 def judged_rates(state: WorkspaceState, attempt: Round) -> tuple[ShapeRate, ...]:
@@ -143,13 +145,15 @@ def _performance(state: WorkspaceState, attempt: Round, rates: tuple[ShapeRate, 
         target_ratio=_over(rates, "target_ratio", 1),
         target_ratio_by_shape=_by_shape(rates, lambda one: one.target_ratio),
         comparison_with_previous=_comparison(state, attempt),
-        records=tuple(_record(one.record) for one in rates),
+        records=tuple(_record(rate.record) for rate in rates),
     )
 
 
-def _record(one: Measured) -> model.Record:
-    numbers = (one.n, one.median_s, one.spread)
-    return model.Record(one.id, one.shape, one.candidate, *numbers, one.run, one.environment, _stated(one.trust))
+def _record(record: Measured) -> model.Record:
+    numbers = (record.n, record.median_s, record.spread)
+    return model.Record(
+        record.id, record.shape, record.candidate, *numbers, record.run, record.environment, _stated(record.trust)
+    )
 
 
 def _stated(trust: Trust) -> Trust | None:
@@ -158,7 +162,7 @@ def _stated(trust: Trust) -> Trust | None:
 
 
 def _by_shape(rates: tuple[ShapeRate, ...], value: Callable[[ShapeRate], float | None]) -> dict[str, float]:
-    found = {one.record.shape: short(value(one)) for one in rates}
+    found = {rate.record.shape: short(value(rate)) for rate in rates}
     return {shape: number for shape, number in found.items() if number is not None}
 
 
@@ -210,18 +214,18 @@ def _quality(state: WorkspaceState, candidate: Candidate | None) -> model.Qualit
     judged = last_words(candidate.gates if candidate is not None else ())
     gates = tuple(model.Gate(one.gate, _outcome(state, one), one.reason, one.runs) for one in judged)
     failed = [f"{one.gate}: {one.reason}" for one in judged if one.result != "pass"]
-    outcomes = {one.result for one in gates}
+    outcomes = {gate.result for gate in gates}
     worst = next((one for one in _WORST if one in outcomes), "PASS" if judged else "UNAVAILABLE")
     return model.QualityGate(worst, "; ".join(failed), gates)
 
 
 def _correctness(state: WorkspaceState, candidate: Candidate | None, blob: BlobReader) -> model.Correctness:
     words = last_words(candidate.gates if candidate is not None else ())
-    judged = next((one for one in words if one.gate == "correctness"), None)
+    judged = next((gate for gate in words if gate.gate == "correctness"), None)
     if judged is None:
         return model.Correctness("UNAVAILABLE", None, "the correctness gate has not judged it")
     checks = [_check(state.runs.get(run), blob) for run in judged.runs]
-    known = [short(one.rel_l2_err) for one in checks]
+    known = [short(check.rel_l2_err) for check in checks]
     largest = max((one for one in known if one is not None), default=None)
     return model.Correctness(_outcome(state, judged), largest, judged.reason, _errors_by_shape(checks) or None)
 
@@ -293,5 +297,5 @@ def _commit(attempt: Round) -> str | None:
 
 def _wiki(state: WorkspaceState, references: tuple[model.Reference, ...]) -> model.WikiReferences:
     pages = dict.fromkeys(row.citation.path for row in state.specs.values())
-    used = dict.fromkeys(one.path_or_url for one in references if one.source_type == "gpu-wiki")
+    used = dict.fromkeys(reference.path_or_url for reference in references if reference.source_type == "gpu-wiki")
     return model.WikiReferences(tuple(used), tuple(pages))

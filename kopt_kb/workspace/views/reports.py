@@ -44,15 +44,15 @@ def _finish(lines: list[str]) -> str:
     return plain("\n".join(lines).rstrip() + "\n")
 
 
-def _shape_row(one: ShapeRate) -> tuple[str, ...]:
-    tflops = None if one.flops_per_s is None else one.flops_per_s * 1e-12
-    gbps = None if one.bytes_per_s is None else one.bytes_per_s * 1e-9
-    shares = (one.compute_share, one.bandwidth_share, one.target_ratio)
+def _shape_row(rate: ShapeRate) -> tuple[str, ...]:
+    tflops = None if rate.flops_per_s is None else rate.flops_per_s * 1e-12
+    gbps = None if rate.bytes_per_s is None else rate.bytes_per_s * 1e-9
+    shares = (rate.compute_share, rate.bandwidth_share, rate.target_ratio)
     return (
-        one.record.shape,
-        one.record.id,
-        str(one.record.n),
-        figure(finite(one.record.median_s * 1e6)),
+        rate.record.shape,
+        rate.record.id,
+        str(rate.record.n),
+        figure(finite(rate.record.median_s * 1e6)),
         figure(tflops),
         figure(gbps),
         *(figure(None if share is None else 100 * share) for share in shares),
@@ -64,7 +64,7 @@ def _results(state: WorkspaceState, attempt: Round) -> list[str]:
     if not rates:
         return ["No measurement.", ""]
     head = ["Shape", "Record", "n", "Median (us)", "TFLOPS", "GB/s", "Compute roof (%)", "DRAM roof (%)", "Target (%)"]
-    if all(one.record.trust == "unstated" for one in rates):
+    if all(rate.record.trust == "unstated" for rate in rates):
         return table(head, (_shape_row(one) for one in rates))
     return table([*head, "Trust"], ((*_shape_row(one), one.record.trust) for one in rates))
 
@@ -194,7 +194,8 @@ def _summary(state: WorkspaceState, attempt: Round, blob: BlobReader) -> str:
     lines += _why(state, attempt)
     lines += ["## Single change", ""]
     changes = [
-        f"{one.name}: {_code(one.change)}, {one.result}, {one.decision}" for one in memory.experience.experiments
+        f"{experiment.name}: {_code(experiment.change)}, {experiment.result}, {experiment.decision}"
+        for experiment in memory.experience.experiments
     ]
     lines += bullets(changes, "nothing changed" if not attempt.number else "no candidate yet")
     lines += ["## Results", "", "### Validation", "", *_gates(memory), *_results(state, attempt)]
@@ -205,7 +206,10 @@ def _summary(state: WorkspaceState, attempt: Round, blob: BlobReader) -> str:
         level = attempt.decided.trust if attempt.decided is not None else "unstated"
         trust = "" if level == "unstated" else f"; trust: {level}"
         lines += [f"{memory.decision.policy}: {_code(memory.decision.rule)}; rests on {rests}{trust}.", ""]
-    profiles = [f"{one.tool_used}: {one.bottleneck_type}, report {one.report[:12]}" for one in memory.profile_evidence]
+    profiles = [
+        f"{evidence.tool_used}: {evidence.bottleneck_type}, report {evidence.report[:12]}"
+        for evidence in memory.profile_evidence
+    ]
     told = bullets(profiles, "no profile of this kernel: times say that it changed, not why")
     lines += ["## Attribution", "", *told, *_gap(state, attempt)]
     lines += ["## Next direction", ""]
@@ -265,7 +269,7 @@ def _rollback(memory: Iteration, state: WorkspaceState) -> list[str]:
             f"expected effect: {stated.expected_impact if stated else 'not stated'}",
             f"actual effect on throughput: {actual}",
             f"root cause: {_code(_cause(memory, state) or 'not recorded')}",
-            *(f"lesson: {one.lesson}" for one in memory.pitfalls_and_fixes),
+            *(f"lesson: {pitfall.lesson}" for pitfall in memory.pitfalls_and_fixes),
         ]
     )
 
@@ -313,9 +317,9 @@ def _current_best(state: WorkspaceState) -> list[str]:
 def _directions(state: WorkspaceState, blob: BlobReader) -> list[str]:
     """Return where the best version leaves time, and what people and agents want to try; masked versions left out."""
     best = state.incumbent
-    found = [one.direction for one in directions(state, best, judged_rates(state, best))]
+    found = [direction.direction for direction in directions(state, best, judged_rates(state, best))]
     shown = [one for one in state.attempts.values() if one.number not in state.masked]
-    noted = {one.direction for attempt in shown for one in of_kind(Direction, free_text(attempt, blob))}
+    noted = {said.direction for attempt in shown for said in of_kind(Direction, free_text(attempt, blob))}
     return [*found, *sorted(noted)]
 
 

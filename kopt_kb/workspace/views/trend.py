@@ -34,7 +34,7 @@ def _passes(state: WorkspaceState, mean: str, peak: str, *, whole_step: bool) ->
 def _tflops(state: WorkspaceState, attempt: Round) -> tuple[float | None, float | None]:
     """Return geomean and peak over shapes, in TFLOPS."""
     rates = [one.flops_per_s for one in rates_of(state, attempt.own_records)]
-    known = [one for one in rates if one is not None]
+    known = [rate for rate in rates if rate is not None]
     mean = geometric_mean(rates)
     return (None if mean is None else mean * 1e-12), (max(known) * 1e-12 if known else None)
 
@@ -70,7 +70,7 @@ def _row(state: WorkspaceState, attempt: Round) -> tuple[str, ...]:
     name = f"v{attempt.number}"
     if attempt.number in state.masked:
         return (name, "MASKED", *["-"] * 8)
-    mean, peak = (figure(one) for one in _tflops(state, attempt))
+    mean, peak = (figure(value) for value in _tflops(state, attempt))
     claim = attempt.hypothesis.claim if attempt.hypothesis else ("nothing changed" if not attempt.number else "-")
     whole_step = dict(state.problem.options).get("step") == "forward_backward"
     return (

@@ -93,12 +93,12 @@ def spoken(note: Entry, blob: BlobReader) -> str:
 def free_text(attempt: Round, blob: BlobReader) -> tuple[Words, ...]:
     """Return what was said about an attempt: notes sorted by topic, then entries; of another form, as a note."""
     found = [_noted(note, spoken(note, blob)) for note in attempt.notes]
-    for one in attempt.entries:
-        text = blob_text(blob, one.text)
+    for entry in attempt.entries:
+        text = blob_text(blob, entry.text)
         try:
-            found.append(read_entry(one.kind, text))
+            found.append(read_entry(entry.kind, text))
         except MemoryFileError:
-            found.append(Note("user", text, one.by))
+            found.append(Note("user", text, entry.by))
     return tuple(found)
 
 
