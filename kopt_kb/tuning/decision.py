@@ -10,12 +10,11 @@ from typing import Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
-from kopt_kb.runners.candidate.answers import Contest, Trust
+from kopt_kb.runners.candidate.answers import LEVELS, Contest, Trust
 from kopt_kb.tuning.policy import GATES, Policy
 from kopt_kb.wire import Wire
 
 __all__ = [
-    "LEVELS",
     "SUSPICIOUS",
     "Decision",
     "GateResult",
@@ -133,8 +132,6 @@ def decide(
 
 
 _Ruling = tuple[Verdict, str, str]
-LEVELS: tuple[Trust, ...] = ("unstated", "reported", "isolated", "replayed")
-"""Levels of trust, the lowest first."""
 
 
 def untrusted(policy: Policy, trust: Trust | None) -> Decision | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kopt_kb.runners.candidate.answers import Check, Contest, Timing, Trust
-from kopt_kb.tuning.decision import LEVELS, Decision, GateResult, decide, judge_gates, unmet, untrusted
+from kopt_kb.runners.candidate.answers import LEVELS, Check, Contest, Timing, Trust
+from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates, unmet, untrusted
 from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.session import Session

@@ -10,6 +10,7 @@ from kopt_kb.isolation import Isolation
 from kopt_kb.wire import JsonMap, Sha256, Wire, parse, plain, read
 
 __all__ = [
+    "LEVELS",
     "Answer",
     "Basis",
     "Check",
@@ -32,6 +33,9 @@ __all__ = [
 Trust = Literal["replayed", "isolated", "reported", "unstated"]
 """How far a measurement can be trusted, the highest first: of a recorded launch that the judge replayed; of a process
 that was isolated, on the judge's inputs and clock; reported by the measured side itself; not said."""
+
+LEVELS: tuple[Trust, ...] = ("unstated", "reported", "isolated", "replayed")
+"""Levels of trust, the lowest first."""
 
 
 @dataclass(frozen=True, slots=True)

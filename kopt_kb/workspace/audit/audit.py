@@ -12,6 +12,7 @@ from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import Anchor
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
+from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding, line_of
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
@@ -134,6 +135,7 @@ def _findings(
     yield from blob_findings(events, store)
     yield from kernel_findings(workspace.layout, state, store)
     yield from run_findings(events, store)
+    yield from decision_findings(events, store)
     yield from launch_findings(events, store)
     yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)

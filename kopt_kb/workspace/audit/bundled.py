@@ -20,6 +20,7 @@ from kopt_kb.owned import owned_folder
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wire import WireError, parse, read
+from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import Finding
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.records import blob_findings, run_findings
@@ -116,7 +117,8 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
             return Bundled((Finding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
         found = [
             *row_findings(state, platform, ""), *target_findings(state, platform, ""), *blob_findings(events, store),
-            *run_findings(events, store), *launch_findings(events, store), *set_by(state, ""),
+            *run_findings(events, store), *launch_findings(events, store),
+            *decision_findings(events, store), *set_by(state, ""),
             *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip
