@@ -22,7 +22,7 @@ __all__ = ["Pair", "Plan", "Quad", "WrongError", "planned"]
 
 SIDES = ("incumbent", "candidate")
 
-_MOST_LAUNCHES, _QUAD_S = 4, 0.1
+_MOST_LAUNCHES, _QUAD_S = 4, 0.075
 """Most timed launches of a letter; seconds that a quad of more than one a letter may take: a contest has 12 or more."""
 
 _SHORT_S, _CHAIN_S = 10e-6, 50e-6
