@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "explain": "explain a code of an error, a fault, a rule or a finding",
     "verify": "check a kernel file against its reference in a child process",
     "tune": "run a tuning campaign on a workspace",
+    "suite": "run a folder of problems: each to a checked, timed baseline, one table",
     "bench": "measure the ceilings of this GPU, or a workspace's kernel against its Stop Conditions",
 }
 """Commands and what they do; the module of a command is `kopt_kb.cli.<name>`, `list` is `list_`."""

@@ -81,6 +81,7 @@ WORDS: dict[str, list[str]] = {
     "tune dismiss": ["ws", "--opportunity", "v0:verdict:dram", "--reason", "a"],
     "tune patch": ["ws"],
     "tune bundle": ["ws", "--output", "new.kbb"],
+    "suite": ["folder", "--platform", "T10", "--out", "suite", "--simulate"],
     "bench bandwidth": [],
     "bench ceilings": ["--dry-run"],
     "bench page": ["text.json", "--platform", "T10", "--wiki", "wiki", "--read", "2026-01-01"],

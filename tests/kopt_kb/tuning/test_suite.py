@@ -1,0 +1,63 @@
+"""A folder of problems: each to a baseline, whatever the others do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from kopt_kb.errors import BadInput
+from kopt_kb.tuning.suite import SuiteOptions, run_suite
+from kopt_kb.wiki.registry import Registry
+from tests.kopt_kb.cli.test_init_problem import KERNEL
+from tests.kopt_kb.runners.problems.test_kernelbench import FILE
+from tests.kopt_kb.runners.problems.test_problem_toml import TOML, write
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture
+def problems(tmp_path: Path) -> Path:
+    """One with a kernel, one without, one that can't be used."""
+    folder = tmp_path / "problems"
+    for name in ("with", "without"):
+        (folder / name).mkdir(parents=True)
+        write(folder / name, TOML.replace("Row sum", f"sums {name}"))
+    (folder / "with" / "kernel.py").write_text(KERNEL)
+    (folder / "3_Broken.py").write_text(FILE)
+    return folder
+
+
+def test_each_is_a_row(problems: Path, tmp_path: Path, wiki_root: Path) -> None:
+    """The second time nothing is measured again."""
+    said: list[str] = []
+    options = SuiteOptions("T10", tmp_path / "out", words=("--simulate",), wikis=(wiki_root,))
+    found = run_suite(problems, options, Registry.open(wiki_root), said.append)
+    verdicts = {one.problem: one.verdict for one in found.rows}
+    assert verdicts == {"kernelbench_3_broken": "refused", "sums_with": "correct", "sums_without": "no kernel"}
+    assert (found.problems, found.correct, len(said)) == (3, 1, 3)
+    row = next(one for one in found.rows if one.problem == "sums_with")
+    assert (row.shape, row.work, row.simulated, row.share) == ("4x8", "declared, exact", True, None)
+    assert row.median_s is not None
+    assert json.loads((tmp_path / "out" / "suite.json").read_text()) == json.loads(json.dumps(found.to_json()))
+    journal = tmp_path / "out" / "kernel_opt_sums_with" / "journal.jsonl"
+    before = journal.read_bytes()
+    assert run_suite(problems, options, Registry.open(wiki_root), said.append) == found
+    assert journal.read_bytes() == before
+
+
+def test_nothing_is_begun_after_the_budget(problems: Path, tmp_path: Path, wiki_root: Path) -> None:
+    """What is left out is named."""
+    options = SuiteOptions("T10", tmp_path / "out", seconds=1e-9, names=("without",))
+    found = run_suite(problems, options, Registry.open(wiki_root), lambda _: None)
+    assert found.rows == ()
+    assert found.left_out == (str(problems / "without" / "problem.toml"),)
+
+
+def test_a_folder_without_problems(tmp_path: Path, wiki_root: Path) -> None:
+    """It says what would be one."""
+    with pytest.raises(BadInput, match="no problem in a known form"):
+        run_suite(tmp_path, SuiteOptions("T10", tmp_path / "out"), Registry.open(wiki_root), lambda _: None)
