@@ -16,7 +16,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kopt_kb.cli.output import add_author, add_common, add_wiki, open_registry, print_json
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of, settings_of
@@ -79,7 +79,9 @@ def _add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument("--policy", choices=sorted(POLICIES), help="default gpu-wiki")
     action.add_argument("--core-shape", metavar="MxN", action="append", help="the regression limit protects only these")
     action.add_argument("--max-rounds", metavar="N", type=int, help="rounds after the baseline")
-    action.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met")
+    scope = action.add_mutually_exclusive_group()
+    scope.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met (default)")
+    scope.add_argument("--aggregate", action="store_true", help="stop when their geometric mean is met")
     action.add_argument("--close-ledger", action="store_true", help="go on while an opportunity is open")
     action.add_argument("--no-stop", metavar="REASON", action="append", default=[], help="go on past this stop reason")
     action.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
@@ -228,9 +230,10 @@ def _check_budget(args: argparse.Namespace) -> None:
 
 def _asked_policy(args: argparse.Namespace, project: ProjectAdapter | None) -> Policy:
     """Return the policy that the arguments ask for."""
+    scope: Literal["", "aggregate", "every_shape"] = "aggregate" if args.aggregate else ""
     policy = policy_named(
         args.policy or DEFAULT_POLICY, core_shapes=tuple(args.core_shape) if args.core_shape else None,
-        max_rounds=args.max_rounds, stop_scope="every_shape" if args.every_shape else "", without_stops=args.no_stop,
+        max_rounds=args.max_rounds, stop_scope="every_shape" if args.every_shape else scope, without_stops=args.no_stop,
         close_ledger=args.close_ledger,
     )  # fmt: skip
     return policy if project is None else project.policy(policy)

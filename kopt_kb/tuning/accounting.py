@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kopt_kb.analysis.gap.account import GapCase, account
+from kopt_kb.analysis.gap.roofs import Reached
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.errors import KoptError
@@ -15,6 +16,7 @@ from kopt_kb.tuning.stops import representative
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.workspace.journal.insight_events import GapAccounted
 from kopt_kb.workspace.journal.setup_events import ProfileRead
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["accounts"]
@@ -51,10 +53,20 @@ def accounts(
         seq, event = reports.get(roofline.shape, (0, None))
         profiles, problem = ((), "") if event is None else _read(read(event.report), time_s)
         resident = tuple(with_residency(one, platform) for one in profiles)
-        case = GapCase(roofline.shape, time_s, resident, platform, roofline.work, _clock_hz(resident, time_s))
+        clock_hz, reached = _clock_hz(resident, time_s), _reached(state, best, roofline.shape)
+        case = GapCase(roofline.shape, time_s, resident, platform, roofline.work, clock_hz, reached)
         gap = account(case)
         found.append(GapAccounted(best.number, gap.noted(problem) if problem else gap, (seq,) if resident else ()))
     return tuple(found)
+
+
+def _reached(state: WorkspaceState, best: Round, shape: str) -> tuple[Reached, ...]:
+    """Return what the probe of a shape reached on the machine that timed the version."""
+    seq = max((one.environment for one in best.own_records.values()), default=0)
+    probe = state.reachable_of(seq).get(shape)
+    if probe is None or probe.rate_si is None:
+        return ()
+    return (Reached(probe.roof, probe.rate_si, f"{probe.probe} on this machine, run {probe.run}"),)
 
 
 def _by_shape(profiles: Mapping[int, ProfileRead]) -> dict[str, tuple[int, ProfileRead]]:

@@ -126,7 +126,7 @@ class Campaign:
             "prepare": lambda state: self._setup().prepare(state.created.platform),
             "read_tips": lambda state: self._setup().read_tips(state), "begin_baseline": self._begin_baseline,
             "measure_noise": lambda state: self._rounds().noise(state), "keep_version": self._keep_version,
-            "account_gap": self._account_gap,
+            "account_gap": self._account_gap, "measure_reachable": lambda state: self._rounds().reachable(state),
             "state_hypothesis": self._restate, "submit": self._rounds().submit, "validate": self._rounds().validate,
             "next_round": self._next_round,
         }  # fmt: skip

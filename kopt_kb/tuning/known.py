@@ -19,7 +19,7 @@ from kopt_kb.tuning.stops import representative
 from kopt_kb.wiki.route import PageToRead
 from kopt_kb.wire import JsonMap, Wire
 from kopt_kb.workspace.journal.direction_events import ReviewHeld
-from kopt_kb.workspace.journal.setup_events import ProfileRead, SpecRow
+from kopt_kb.workspace.journal.setup_events import ProfileRead, ReachableMeasured, SpecRow
 from kopt_kb.workspace.ledger import LedgerEntry
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -62,12 +62,14 @@ class ShapeKnown(Wire):
         roofline: Counted work, roofs with citations, bound and target.
         median_s: Time of the best version; None before one was measured, or simulated.
         uses: What that time achieves under each roof.
+        reachable: What the machine in force was seen to reach; None where nobody measured it.
     """
 
-    WIRE: ClassVar = ("shape=roofline.shape", "median_s", "uses", "roofline")
+    WIRE: ClassVar = ("shape=roofline.shape", "median_s", "uses", "reachable", "roofline")
     roofline: RecordedRoofline
     median_s: float | None
     uses: tuple[RoofUse, ...]
+    reachable: ReachableMeasured | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +182,14 @@ def _shapes(state: WorkspaceState) -> tuple[ShapeKnown, ...]:
     best = state.best
     measured = {} if best is None or state.simulated else representative(best)
     times = {shape: record.median_s for shape, record in measured.items()}
+    probed = state.reachable_of(state.environment_seq)
     return tuple(
-        ShapeKnown(one, times.get(one.shape), roof_uses(one, times[one.shape]) if one.shape in times else ())
+        ShapeKnown(
+            one, times.get(one.shape), roof_uses(one, times[one.shape]) if one.shape in times else (),
+            probed.get(one.shape),
+        )
         for one in state.rooflines
-    )
+    )  # fmt: skip
 
 
 def _pages(state: WorkspaceState, platform: Platform | None) -> tuple[PageToRead, ...]:

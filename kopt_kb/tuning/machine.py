@@ -22,6 +22,7 @@ __all__ = [
     "exits",
     "lacks_account",
     "lacks_noise",
+    "lacks_reachable",
     "next_step",
     "state_of",
 ]
@@ -51,8 +52,8 @@ _AFTER = {
 }
 
 StepName = Literal[
-    "rest", "end_at_targets", "define", "prepare", "read_tips", "begin_baseline", "measure_noise", "keep_version",
-    "account_gap", "state_hypothesis", "submit", "validate", "next_round",
+    "rest", "end_at_targets", "define", "prepare", "read_tips", "begin_baseline", "measure_reachable", "measure_noise",
+    "keep_version", "account_gap", "state_hypothesis", "submit", "validate", "next_round",
 ]  # fmt: skip
 """Functions of a campaign, one a step."""
 
@@ -82,6 +83,14 @@ def lacks_noise(state: WorkspaceState) -> bool:
     return not state.simulated and state.baseline is not None and not shapes <= state.noise.keys()
 
 
+def lacks_reachable(state: WorkspaceState) -> bool:
+    """Return whether nobody looked yet what the machine in force reaches on the shapes of the targets."""
+    if state.simulated or state.task.project is not None or state.open_round is not None:
+        return False
+    known = state.reachable_of(state.environment_seq)
+    return any(one.shape not in known for one in state.rooflines)
+
+
 def lacks_account(state: WorkspaceState) -> bool:
     """Return whether the best version was measured and nobody said where its time goes."""
     best = state.best
@@ -100,6 +109,10 @@ STEPS: tuple[Step, ...] = (
     Step("define", lambda s, _: s.campaign is None, State.DEFINE_TARGET, "record what was asked for"),
     Step("prepare", lambda s, _: not s.environment_seq, State.PREPARE_ENVIRONMENT, "record the machine"),
     Step("read_tips", lambda s, _: not s.tips_seq, State.READ_HISTORICAL_TIPS, "read earlier experience"),
+    Step(
+        "measure_reachable", lambda s, _: lacks_reachable(s), None,
+        "time a copy of the same bytes, or a library's product of the same shape", passing=True,
+    ),
     # A kernel or project as it was given is the baseline; PyTorch logic needs a proposal.
     Step(
         "begin_baseline", lambda s, _: not s.rounds and (s.route == "kernel" or s.task.project is not None),

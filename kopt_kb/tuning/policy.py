@@ -60,7 +60,7 @@ class Policy(Wire):
         plateau_gain_pct: Gain over those rounds that ends a plateau.
         stagnation_rollbacks: Rollbacks in a row after which the next hypothesis is of another category.
         escalation_rollbacks: Rollbacks in a row that hand the campaign to a person; used by reason escalated.
-        hardware_limit_pct: Share of the measured ceiling, on every shape and repeat, that is the limit.
+        hardware_limit_pct: Share of what the machine reaches, on every shape and repeat, that is the limit.
         review_rollbacks: Rollbacks in a row that a review is recorded after.
         close_ledger: Whether the campaign may end while an opportunity of its best version is open.
         least_trust: Least level of trust that a decision may rest on.
@@ -129,13 +129,13 @@ _GPU_WIKI = Policy(
     stop_reasons=(
         "target", "hardware_limit", "iterations", "budget", "user", "plateau", "exhausted", "escalated", "aborted"
     ),
-    stop_scope="aggregate",
+    stop_scope="every_shape",
     max_rounds=None,
     plateau_rounds=6,
     plateau_gain_pct=1.0,
     stagnation_rollbacks=2,
     escalation_rollbacks=15,
-    hardware_limit_pct=95.0,
+    hardware_limit_pct=97.0,
     least_trust="replayed",
 )  # fmt: skip
 
@@ -155,13 +155,13 @@ _PRIMUS = Policy(
     repeats=3,
     required_gates=_REQUIRED,
     stop_reasons=("target", "hardware_limit", "iterations", "budget", "user", "exhausted", "aborted"),
-    stop_scope="aggregate",
+    stop_scope="every_shape",
     max_rounds=119,
     plateau_rounds=6,
     plateau_gain_pct=1.0,
     stagnation_rollbacks=2,
     escalation_rollbacks=4,
-    hardware_limit_pct=95.0,
+    hardware_limit_pct=97.0,
     least_trust="replayed",
 )
 
@@ -177,7 +177,7 @@ def policy_named(
     *,
     core_shapes: tuple[str, ...] | None = None,
     max_rounds: int | None = None,
-    stop_scope: str = "",
+    stop_scope: Literal["", "aggregate", "every_shape"] = "",
     without_stops: Collection[str] = (),
     close_ledger: bool = False,
 ) -> Policy:
@@ -196,8 +196,8 @@ def policy_named(
         if limit is not None and max_rounds > limit:
             raise BadInput(f"{max_rounds} rounds", where=f"policy {name}", fix=f"at most {limit}", code="KB408")
         policy = replace(policy, max_rounds=max_rounds)
-    if stop_scope == "every_shape":
-        policy = replace(policy, stop_scope="every_shape")
+    if stop_scope:
+        policy = replace(policy, stop_scope=stop_scope)
     if close_ledger:
         policy = replace(policy, close_ledger=True)
     strange = set(without_stops) - set(policy.stop_reasons)

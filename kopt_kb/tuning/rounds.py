@@ -279,6 +279,18 @@ class RoundWork:
         job = replace(job, body=replace(job.body, level=scope))
         return job if self.options.project is None else self.options.project.job(self.session, state, job)
 
+    def reachable(self, state: WorkspaceState) -> None:
+        """Time what the machine in force reaches, and say it."""
+        from kopt_kb.tuning.reachable import measure_reachable
+
+        def job(sources: Sources, shapes: tuple[str, ...], dtype: str) -> Job:
+            made = job_of("timing", state.problem, self.settings, self.policy.repeats, sources)
+            return replace(made, body=replace(made.body, shapes=shapes, dtype=dtype))
+
+        for one in measure_reachable(self.session, state, job):
+            said = f"{one.rate_si:.4g} a second, {one.probe}" if one.rate_si is not None else one.reason
+            self.options.say(f"reachable, {one.shape}, {one.roof}: {said}")
+
     def noise(self, state: WorkspaceState) -> None:
         """Measure the noise of the machine in force on the best version."""
         measure_noise(self.session, state, lambda source: self._job("timing", state, source, source))

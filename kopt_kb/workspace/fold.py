@@ -333,6 +333,7 @@ _OF_STATE: Mapping[type[EventData], str] = {
 
 _LISTED: Mapping[str, str] = {
     "gap_accounted": "gaps", "category_chosen": "choices", "review_held": "reviews", "opportunity": "opportunities",
+    "reachable_measured": "reachables",
 }  # fmt: skip
 """Kinds of events that the state keeps as they are, all of them by sequence number."""
 

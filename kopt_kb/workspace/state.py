@@ -68,6 +68,7 @@ class WorkspaceState:
         frozen: Of a project: CSV header and representative shapes, fixed after the baseline.
         profiles: Sequence number → profile that was read, of any kernel; scans of compiled code are none.
         gaps: Sequence number → account of where an accepted version's time goes.
+        reachables: Sequence number → what a machine gave for the amount of a shape.
         choices: Sequence number → why a round's hypothesis is of its category.
         reviews: Sequence number → review after rollbacks.
         opportunities: Sequence number → event of an opportunity.
@@ -107,6 +108,7 @@ class WorkspaceState:
     frozen: loop.ProjectFrozen | None = None
     profiles: Mapping[int, setup.ProfileRead] = field(default_factory=dict)
     gaps: Mapping[int, insight.GapAccounted] = field(default_factory=dict)
+    reachables: Mapping[int, setup.ReachableMeasured] = field(default_factory=dict)
     choices: Mapping[int, direction.CategoryChosen] = field(default_factory=dict)
     reviews: Mapping[int, direction.ReviewHeld] = field(default_factory=dict)
     opportunities: Mapping[int, direction.Opportunity] = field(default_factory=dict)
@@ -262,6 +264,12 @@ class WorkspaceState:
     def noise(self) -> Mapping[str, setup.NoiseMeasured]:
         """Shape → noise of the machine in force; what another machine's repeats varied by says nothing here."""
         return self.noises.get(machine_of(self.environment), {})
+
+    def reachable_of(self, environment: int) -> Mapping[str, setup.ReachableMeasured]:
+        """Return shape → what the machine of this environment's sequence number was last seen to reach."""
+        machine = machine_of(self.environments.get(environment))
+        events = self.reachables.values()
+        return {one.shape: one for one in events if machine_of(self.environments.get(one.environment)) == machine}
 
     def noise_of(self, environment: int) -> Mapping[str, setup.NoiseMeasured]:
         """Return shape → noise of the machine of this environment's sequence number."""

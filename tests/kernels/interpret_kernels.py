@@ -33,6 +33,7 @@ CASES = {
         ((5, 1000), "fp32", {"RECIPROCAL": True}),
         ((6, 100), "bf16", {"STREAM": True}),
     ],
+    "copy": [((1000,), "bf16", None), ((17, 33), "fp32", {"BLOCK": 1024})],
     "elementwise": [((1000,), "bf16", None), ((17, 33), "fp32", {"BLOCK": 512})],
     "swiglu": [((17, 33), "bf16", None), ((3, 700), "fp16", None)],
     "reduction": [((17, 33), "bf16", None), ((3, 4700), "fp32", None)],

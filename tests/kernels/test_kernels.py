@@ -25,6 +25,7 @@ FILES = {
     "rms_norm": (64, 4096),
     "layer_norm": (64, 4096),
     "softmax": (64, 4096),
+    "copy": (1 << 16,),
     "elementwise": (1 << 16,),
     "swiglu": (64, 4096),
     "reduction": (64, 4096),

@@ -36,7 +36,7 @@ _ENVELOPE = frozenset({"v", "seq", "t", "kind", "data", "zh"})
 _SETUP: tuple[type[EventData], ...] = (
     setup_events.WorkspaceCreated, setup_events.SpecsRegistered, setup_events.TargetSet,
     setup_events.EnvironmentRecorded, setup_events.BenchStarted, setup_events.NoiseMeasured, setup_events.ProfileRead,
-    setup_events.NoteAdded, setup_events.MemoryNoted, setup_events.FileAdopted,
+    setup_events.ReachableMeasured, setup_events.NoteAdded, setup_events.MemoryNoted, setup_events.FileAdopted,
 )  # fmt: skip
 _CAMPAIGN: tuple[type[EventData], ...] = (
     campaign_events.CampaignConfirmed, campaign_events.TipsRead, campaign_events.ProposalMade,

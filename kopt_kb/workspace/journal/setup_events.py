@@ -19,6 +19,7 @@ __all__ = [
     "NoiseMeasured",
     "NoteAdded",
     "ProfileRead",
+    "ReachableMeasured",
     "SpecRow",
     "SpecsRegistered",
     "Target",
@@ -242,6 +243,34 @@ class NoiseMeasured(EventData):
     mad_s: float
     floor_pct: float
     run: Text
+
+
+@dataclass(frozen=True, slots=True)
+class ReachableMeasured(EventData):
+    """What a machine gives for the amount of one shape, beside its target and never a value of the wiki.
+
+    Attributes:
+        shape: Shape of the problem.
+        probe: What was timed, `none` where nothing can stand for the roof.
+        roof: Roof it is about.
+        rate_si: Bytes or operations a second; null where it was not measured.
+        median_s: Median time of the probe.
+        n: Timed runs.
+        run: Run that timed it; empty without one.
+        environment: Event of the machine.
+        reason: Why there is no rate; empty where there is.
+    """
+
+    kind: ClassVar[str] = "reachable_measured"
+    shape: Text
+    probe: Text
+    roof: Text
+    rate_si: float | None
+    median_s: float | None
+    n: Count
+    run: str
+    environment: Seq
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,23 @@ def _shape_section(state: WorkspaceState, one: RecordedRoofline) -> list[str]:
     for target in one.targets:
         lines.append(f"- {_target_line(target)} = {_plain(target.factor)} x {target.basis} {target.name}")
     lines += [f"- note: {note}" for note in one.notes]
-    return [*lines, *gap_lines(state, one.shape), ""]
+    return [*lines, *_reachable_lines(state, one), *gap_lines(state, one.shape), ""]
+
+
+def _reachable_lines(state: WorkspaceState, roofline: RecordedRoofline) -> list[str]:
+    """Return what the machine reached on a shape, and that the target is above it; nothing where nobody measured."""
+    seq = state.environment_seq or max(state.environments, default=0)
+    found = state.reachable_of(seq).get(roofline.shape)
+    if found is None:
+        return []
+    if found.rate_si is None:
+        return [f"- reachable: not measured: {found.reason}"]
+    device = state.environments[found.environment].device
+    unit, scale = ("GB/s", 1e9) if found.roof == DRAM else ("TFLOPS", 1e12)
+    line = f"- reachable: {found.rate_si / scale:.6g} {unit}, {found.probe}, on {device} (event {found.environment})"
+    condition = next((one for one in StopConditions.of(state).conditions if one.shape == roofline.shape), None)
+    above = condition is not None and condition.roof == found.roof and condition.target_si > found.rate_si
+    return [line + ("; the target is above it" if above else "")]
 
 
 def gap_lines(state: WorkspaceState, shape: str) -> list[str]:

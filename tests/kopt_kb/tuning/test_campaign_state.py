@@ -32,7 +32,10 @@ def test_after_a_campaign(workspace: Workspace, make_campaign) -> None:
     assert state.best is not None and state.best.accepted
     assert all(one.closed for one in state.rounds)
     assert set(state.noise) == {"8192x4096", "1024x512"}
-    assert {len(times) for times in state.best.times(state.best.name).values()} == {3}
+    assert {len(times) for times in state.best.times(state.best.name).values()} <= {
+        3,
+        6,
+    }  # a suspicious gain is timed again
 
 
 def fresh(events: tuple[Event, ...], read) -> WorkspaceState:

@@ -192,6 +192,17 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "project_protected": {"root": "p", "protected": {"bench.py": BLOB}},
     "project_frozen": {"header": ["M", "N"], "representative": ["8x4"]},
     "gap_accounted": {"version": 1, "gap": GAP, "profiles": [7]},
+    "reachable_measured": {
+        "shape": "8x4",
+        "probe": "copy of the same bytes",
+        "roof": "dram",
+        "rate_si": 1e12,
+        "median_s": 1e-6,
+        "n": 30,
+        "run": "reach-4-copy.timing.1",
+        "environment": 4,
+        "reason": "",
+    },
     "category_chosen": {
         "round": 1,
         "category": "caching",

@@ -1,0 +1,138 @@
+"""What this machine reaches: a copy of the same bytes, or a library's product of the same shape, by the judge's clock.
+
+A probe is timed as a candidate is: by the same executor, flush and samples. It is a record of a journal and never a
+value of the wiki; targets stay shares of cited rows, and what is reachable stands beside them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kopt_kb.analysis.roofline.recorded import DRAM, RecordedRoofline
+from kopt_kb.kernels.declared import packaged_file
+from kopt_kb.problem.dtypes import dtype_of
+from kopt_kb.problem.shapes import format_shape
+from kopt_kb.runners.candidate.answers import Sample, Timing
+from kopt_kb.runners.candidate.job import Job
+from kopt_kb.tuning.jobs import Ran, Sources
+from kopt_kb.tuning.session import Session
+from kopt_kb.workspace.journal.setup_events import ReachableMeasured
+from kopt_kb.workspace.state import WorkspaceState
+
+__all__ = ["Probe", "measure_reachable", "probes_of"]
+
+_LIBRARY = """
+
+def launch(a, b, *, config=None, out=None):
+    \"\"\"Return the library's product of two matrices.\"\"\"
+    return torch.mm(a, b, out=out) if out is not None else torch.mm(a, b)
+"""
+"""Appended to the package's kernel of a matrix product: its inputs and reference, the library's product."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What is timed to know what a shape can reach.
+
+    Attributes:
+        shape: Shape of the problem.
+        roof: Roof it is about.
+        what: What is timed, for people.
+        name: `copy` or `library`.
+        timed: Shape that is timed.
+        amount: What counts under the roof in one run of it: bytes, or operations.
+        source: The file that is timed, inputs and reference included.
+    """
+
+    shape: str
+    roof: str
+    what: str
+    name: str
+    timed: str
+    amount: int
+    source: bytes
+
+
+def probes_of(state: WorkspaceState) -> tuple[Probe, ...]:
+    """Return one probe a shape whose limiting roof a copy or a library's product can stand for."""
+    return tuple(found for one in state.rooflines if (found := _probe(one, state.problem.dtype)) is not None)
+
+
+def _probe(roofline: RecordedRoofline, dtype: str) -> Probe | None:
+    roof, work = roofline.target.name, roofline.work
+    if roof == DRAM:
+        size = max(dtype_of(_timed_type(dtype)).bits // 8, 1)
+        elements = max(work.amount_under(DRAM) // (2 * size), 1)
+        source = Path(__file__).parents[1].joinpath("kernels", "copy.py").read_bytes()
+        return Probe(roofline.shape, roof, "copy of the same bytes", "copy", str(elements), 2 * size * elements, source)
+    if work.op == "gemm" and dtype == _timed_type(dtype):
+        path = packaged_file("gemm")
+        source = (path.read_bytes() if path is not None else b"") + _LIBRARY.encode()
+        amount, what = work.amount_under(roof), "torch.mm of the same shape"
+        return Probe(roofline.shape, roof, what, "library", format_shape(work.shape), amount, source)
+    return None
+
+
+def _timed_type(dtype: str) -> str:
+    """Return the type that a probe's file can hold: bytes are bytes for a copy."""
+    return dtype if dtype in {"fp16", "bf16", "fp32"} else "bf16"
+
+
+def measure_reachable(
+    session: Session, state: WorkspaceState, job: Callable[[Sources, tuple[str, ...], str], Job]
+) -> tuple[ReachableMeasured, ...]:
+    """Time each probe once on the machine in force and append what it reaches; a probe that fails says why.
+
+    Args:
+        session: Where events are appended.
+        state: Rooflines and machine.
+        job: Makes the timing of a source on shapes of a type.
+
+    Raises:
+        BudgetSpentError: The seconds of this call are over.
+    """
+    dtype, found = _timed_type(state.problem.dtype), []
+    by_name: dict[str, list[Probe]] = {}
+    for probe in probes_of(state):
+        by_name.setdefault(probe.name, []).append(probe)
+    for name, probes in by_name.items():
+        sources = Sources(probes[0].source, probes[0].source, probes[0].source)
+        candidate = f"reach-{state.environment_seq}-{name}"
+        attempt = 1 + sum(one.started.candidate == candidate for one in state.runs.values())
+        run = f"{candidate}.timing.{attempt}"
+        asked = job(sources, tuple(dict.fromkeys(one.timed for one in probes)), dtype)
+        asked = replace(asked, body=replace(asked.body, op="gemm" if name == "library" else "elementwise", trials=()))
+        outcome = session.execute(run, candidate, attempt, asked)
+        ran = Ran(outcome.outcome, outcome.result, run, outcome.printed)
+        found += [_event(probe, state.environment_seq, ran) for probe in probes]
+    probed = {one.shape for one in found}
+    for roofline in state.rooflines:
+        if roofline.shape not in probed:
+            why = f"no probe stands for {roofline.target.name} of {roofline.work.op}"
+            found.append(
+                ReachableMeasured(
+                    roofline.shape, "none", roofline.target.name, None, None, 0, "", state.environment_seq, why
+                )
+            )
+    for event in found:
+        session.append(event)
+    return tuple(found)
+
+
+def _event(probe: Probe, environment: int, ran: Ran) -> ReachableMeasured:
+    own = (probe.shape, probe.what, probe.roof)
+    answer = ran.result
+    if not isinstance(answer, Timing) or answer.problem or probe.timed not in answer.shapes:
+        reason = ran.failure() or ran.unable or (answer.problem if isinstance(answer, Timing) else "") or "no times"
+        return ReachableMeasured(*own, None, None, 0, ran.run, environment, reason[:300])
+    samples = _samples(answer.shapes[probe.timed])
+    median_s = statistics.median(one.median_s for one in samples)
+    taken = sum(one.n for one in samples)
+    return ReachableMeasured(*own, probe.amount / median_s, median_s, taken, ran.run, environment, "")
+
+
+def _samples(sides: Mapping[str, Iterable[Sample]]) -> list[Sample]:
+    return [one for samples in sides.values() for one in samples]

@@ -1,0 +1,108 @@
+"""What a machine reaches, through a campaign on an executor that answers as if it measured."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.problem.problem import Problem
+from kopt_kb.runners.candidate.answers import Unable
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.tuning.machine import lacks_reachable
+from kopt_kb.tuning.options import Budget
+from kopt_kb.tuning.reachable import probes_of
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.task import Task
+from kopt_kb.workspace.workspace import Workspace
+from tests.kopt_kb.tuning.measuring import Measuring
+from tests.kopt_kb.tuning.test_accounting import campaign
+
+
+def test_a_norm_is_held_against_a_copy_of_its_bytes(workspace: Workspace) -> None:
+    """Read and written once: as many elements as give the compulsory bytes, to an element."""
+    probes = probes_of(workspace.state())
+    assert [(one.shape, one.roof, one.name) for one in probes] == [
+        ("8192x4096", "dram", "copy"), ("1024x512", "dram", "copy"),
+    ]  # fmt: skip
+    for one, roofline in zip(probes, workspace.state().rooflines, strict=True):
+        assert 0 <= roofline.amount_under("dram") - one.amount < 4
+        assert int(one.timed) * 4 == one.amount
+        assert b"copy_blocks" in one.source
+
+
+def test_a_product_is_held_against_the_library_and_other_arithmetic_against_nothing(
+    tmp_path: Path, repo_root: Path
+) -> None:
+    """torch.mm with the inputs and the reference of the package's kernel; the file is Python."""
+    demo = repo_root / "kernels" / "naive" / "matmul.py"
+    task = Task(platform="H200_SXM", framework="Triton", kernel_demo=demo,
+                problem=Problem.of("gemm", ["4096x4096x4096"], "bf16"))  # fmt: skip
+    made = Workspace.create(tmp_path, "product", task, Registry.open())
+    (probe,) = probes_of(made.state())
+    assert (probe.name, probe.timed, probe.roof) == ("library", "4096x4096x4096", "bf16 matrix")
+    assert probe.amount == 2 * 4096**3
+    names = [node.name for node in ast.parse(probe.source).body if isinstance(node, ast.FunctionDef)]
+    assert names[-1] == "launch"
+    assert "torch.mm(a, b)" in probe.source.decode()
+    eight = Problem.of("gemm", ["4096x4096x4096"], "fp8")
+    other = Workspace.create(tmp_path, "eight", replace(task, problem=eight), Registry.open())
+    assert probes_of(other.state()) == ()
+
+
+def test_probes_run_once_a_machine_before_the_baseline(workspace: Workspace, wiki_root: Path) -> None:
+    """One run of all footprints; an event a shape with rate, run and machine; the README says it."""
+    with campaign(workspace, wiki_root, Measuring()) as tuned:
+        tuned.run(Budget(rounds=0))
+        state = tuned.state()
+        assert not lacks_reachable(state)
+    kinds = [event.kind for event in workspace.events()]
+    assert kinds.index("reachable_measured") < kinds.index("round_started")
+    assert [one.shape for one in state.reachables.values()] == ["8192x4096", "1024x512"]
+    one = next(iter(state.reachables.values()))
+    assert one.rate_si is not None
+    assert one.median_s is not None
+    assert one.rate_si == pytest.approx(probes_of(state)[0].amount / one.median_s)
+    assert one.environment == state.environment_seq
+    assert state.runs[one.run].started.candidate == f"reach-{state.environment_seq}-copy"
+    readme = (workspace.layout.root / "README.md").read_text()
+    assert "- reachable: " in readme
+    assert "copy of the same bytes, on NVIDIA T10 48GB" in readme
+
+
+def test_97_percent_of_a_copy_on_every_shape_is_the_limit(workspace: Workspace, wiki_root: Path) -> None:
+    """The copy is as slow as the naive kernel: the first better version is at the limit, far below its target."""
+    with campaign(workspace, wiki_root, Measuring(copies=1.0), rounds=4) as tuned:
+        report = tuned.run()
+    assert report.stop is not None
+    assert report.stop.reason == "hardware_limit"
+    assert report.conditions is not None
+    assert not report.conditions.all_met
+    gap = next(iter(workspace.state().gaps.values())).gap
+    reach = next(one for one in gap.parts if one.cause == "reach")
+    assert "copy of the same bytes on this machine, run reach-" in reach.evidence[0].note
+    readme = (workspace.layout.root / "README.md").read_text()
+    assert "; the target is above it" in readme
+
+
+class Broken(Measuring):
+    """Can't time a copy."""
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Answer all but the probes."""
+        if job.body.op == "elementwise":
+            started(("simulator", job.kind), 1, None)
+            return Outcome("ok", 0, None, 0.0, "", Unable(unavailable="no copies here"))
+        return super().run(job, started)
+
+
+def test_a_probe_that_fails_stops_nothing(workspace: Workspace, wiki_root: Path) -> None:
+    """Its reason is kept for each shape, it is not tried again, and the campaign goes on."""
+    with campaign(workspace, wiki_root, Broken()) as tuned:
+        report = tuned.run(Budget(rounds=1))
+    assert [one.decision for one in report.rounds] == ["accept", "accept"]
+    events = workspace.state().reachables.values()
+    assert [(one.rate_si, one.reason) for one in events] == [(None, "no copies here")] * 2
+    assert "- reachable: not measured: no copies here" in (workspace.layout.root / "README.md").read_text()
