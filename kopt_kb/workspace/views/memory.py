@@ -19,7 +19,7 @@ from kopt_kb.workspace.views.memory_model import Iteration, Pitfall
 from kopt_kb.workspace.views.readme import isa_goals
 from kopt_kb.workspace.views.words import BlobReader, Words, free_text, of_kind, plain
 
-__all__ = ["document_of", "iteration_of", "judged_rates", "memory_files", "memory_text"]
+__all__ = ["Memories", "document_of", "iteration_of", "judged_rates", "memories_of", "memory_files", "memory_text"]
 
 _WORDS: Mapping[Literal["pass", "fail", "unavailable"], model.GateWord] = {
     "pass": "PASS", "fail": "FAIL", "unavailable": "UNAVAILABLE",
@@ -27,10 +27,18 @@ _WORDS: Mapping[Literal["pass", "fail", "unavailable"], model.GateWord] = {
 _WORST: tuple[model.GateWord, ...] = ("TIMEOUT_FAIL", "FAIL", "UNAVAILABLE")
 
 
-def memory_files(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
+Memories = Mapping[int, Iteration]
+"""Attempt → its memory."""
+
+
+def memories_of(state: WorkspaceState, blob: BlobReader) -> Memories:
+    """Return the memory of every attempt; each is made once for all views that show it."""
+    return {number: iteration_of(state, attempt, blob) for number, attempt in state.attempts.items()}
+
+
+def memory_files(_: WorkspaceState, __: BlobReader, memories: Memories) -> dict[str, str]:
     """Return memory/v<N>.json of every attempt."""
-    made = (iteration_of(state, one, blob) for one in state.attempts.values())
-    return {f"memory/{one.version}.json": memory_text(one) for one in made}
+    return {f"memory/{memory.version}.json": memory_text(memory) for memory in memories.values()}
 
 
 def memory_text(iteration: Iteration) -> str:

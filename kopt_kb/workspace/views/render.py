@@ -22,7 +22,7 @@ from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.files import write_blocks, write_file
-from kopt_kb.workspace.views.memory import memory_files
+from kopt_kb.workspace.views.memory import Memories, memories_of, memory_files
 from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.views.reports import baseline_report, optimize_log, round_summaries
 from kopt_kb.workspace.views.trend import performance_trend
@@ -31,8 +31,8 @@ from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["VIEWS", "RenderReport", "Texts", "render_saying", "render_workspace", "texts_of"]
 
-View = Callable[[WorkspaceState, BlobReader], Mapping[str, str]]
-"""What the journal says and its blobs → path below the workspace → text; the same events give the same texts."""
+View = Callable[[WorkspaceState, BlobReader, Memories], Mapping[str, str]]
+"""What the journal says, its blobs and the memory of each attempt → path below the workspace → text."""
 
 VIEWS: tuple[View, ...] = (
     memory_files, baseline_report, round_summaries, performance_trend, optimize_log,
@@ -107,8 +107,10 @@ def texts_of(state: WorkspaceState, blob: BlobReader) -> Texts:
         ObjectError: A blob a text needs is missing or damaged.
     """
     files: dict[str, str] = {}
-    for view in VIEWS if state.route != "roofline" else ():
-        files.update(view(state, blob))
+    if state.route != "roofline":
+        memories = memories_of(state, blob)
+        for view in VIEWS:
+            files.update(view(state, blob, memories))
     if state.benches and state.route != "roofline":
         from kopt_kb.workspace.views.bench import bench_log
 

@@ -12,7 +12,7 @@ from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, finite
 from kopt_kb.workspace.views.lessons import directions
-from kopt_kb.workspace.views.memory import iteration_of, judged_rates
+from kopt_kb.workspace.views.memory import Memories, judged_rates
 from kopt_kb.workspace.views.memory_model import Direction, Iteration
 from kopt_kb.workspace.views.trend import STATUS
 from kopt_kb.workspace.views.words import (
@@ -113,7 +113,7 @@ def _spoken(text: str) -> str:
     return "\n".join(f"{name}: {words}" for name, words in members.items() if words) or text
 
 
-def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
+def baseline_report(state: WorkspaceState, blob: BlobReader, memories: Memories) -> dict[str, str]:
     """Return baseline_report.md, once the baseline has a measurement, a snapshot or a decision.
 
     On the route pytorch it is there once the first kernel was accepted.
@@ -121,7 +121,7 @@ def baseline_report(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
     attempt = state.first
     if attempt is None or attempt.status == "open":
         return {}
-    memory = iteration_of(state, attempt, blob)
+    memory = memories[attempt.number]
     problem = state.problem
     lines = ["# Baseline report", ""]
     kernel = memory.kernel.blob or state.created.kernel
@@ -173,17 +173,18 @@ def _errors(memory: Iteration) -> list[str]:
     return ["## Correctness", "", *table(["Shape", "Largest relative error"], rows)]
 
 
-def round_summaries(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
+def round_summaries(state: WorkspaceState, blob: BlobReader, memories: Memories) -> dict[str, str]:
     """Return rounds/round-N/summary.md of every attempt."""
-    made = state.attempts.values()
-    return {f"rounds/round-{one.number + 1}/summary.md": _summary(state, one, blob) for one in made}
+    return {
+        f"rounds/round-{number + 1}/summary.md": _summary(state, attempt, memories[number], blob)
+        for number, attempt in state.attempts.items()
+    }
 
 
-def _summary(state: WorkspaceState, attempt: Round, blob: BlobReader) -> str:
+def _summary(state: WorkspaceState, attempt: Round, memory: Iteration, blob: BlobReader) -> str:
     lines = [f"# Attempt {attempt.number} (v{attempt.number})", ""]
     if attempt.number in state.masked:
         return _finish([*lines, "This version is masked: it must not influence what is tried next.", ""])
-    memory = iteration_of(state, attempt, blob)
     if memory.simulated:
         lines += [_SIMULATED, ""]
     stated = memory.optimization
@@ -274,9 +275,9 @@ def _rollback(memory: Iteration, state: WorkspaceState) -> list[str]:
     )
 
 
-def optimize_log(state: WorkspaceState, blob: BlobReader) -> dict[str, str]:
+def optimize_log(state: WorkspaceState, blob: BlobReader, memories: Memories) -> dict[str, str]:
     """Return logs/optimize.md: the campaign in one page, masked versions left out."""
-    shown = [iteration_of(state, one, blob) for one in state.attempts.values()]
+    shown = list(memories.values())
     seen = [one for one in shown if not one.masked]
     lines = ["# Optimization log", "", "## Basic Information", ""]
     ended = f"stopped: {state.stopped.reason}" if state.stopped is not None else "running"

@@ -7,6 +7,7 @@ from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import finite, rates_of
+from kopt_kb.workspace.views.memory import Memories
 from kopt_kb.workspace.views.words import BlobReader, figure, percent, plain
 
 __all__ = ["COLUMNS", "STATUS", "performance_trend"]
@@ -100,7 +101,7 @@ def _latencies(state: WorkspaceState) -> list[str]:
     return table(head, rows)
 
 
-def performance_trend(state: WorkspaceState, _: BlobReader) -> dict[str, str]:
+def performance_trend(state: WorkspaceState, _: BlobReader, __: Memories) -> dict[str, str]:
     """Return logs/performance_trend.md."""
     lines = ["# Performance trend", ""]
     if any(state.is_simulated(one) for one in state.attempts.values()):

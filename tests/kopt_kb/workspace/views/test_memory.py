@@ -10,7 +10,7 @@ from kopt_kb.wire import parse, read
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.views.files import split_view
-from kopt_kb.workspace.views.memory import memory_files, memory_text
+from kopt_kb.workspace.views.memory import memories_of, memory_files, memory_text
 from kopt_kb.workspace.views.memory_model import Iteration
 from kopt_kb.workspace.workspace import Workspace
 
@@ -155,7 +155,8 @@ def test_recorded_memory_files_are_rendered_and_read_back_byte_for_byte(repo_roo
     seen = 0
     for journal in sorted((repo_root / "benchmarks" / "campaigns" / "h200_sxm").glob("*/journal.jsonl")):
         workspace = Workspace.open(journal.parent)
-        for path, text in memory_files(workspace.state(), ObjectStore(workspace.layout.objects).get).items():
+        state, blob = workspace.state(), ObjectStore(workspace.layout.objects).get
+        for path, text in memory_files(state, blob, memories_of(state, blob)).items():
             data = (journal.parent / path).read_bytes()
             view = split_view(path, data)
             assert view is not None and view.intact
