@@ -38,6 +38,7 @@ def _section(state: WorkspaceState, one: Bench) -> list[str]:
     name = "kernel.py as it stood" if started.version is None else f"v{started.version}"
     known = machine.product or "no product of the wiki"
     records = standing(one.records)
+    levels = sorted({record.trust for record in one.records} - {"unstated"})
     above = above_roof(state, records) if is_right else {}
     is_cut = bool(records) and not is_whole(state, one)
     lines = [f"## {started.bench}", ""]
@@ -46,6 +47,7 @@ def _section(state: WorkspaceState, one: Bench) -> list[str]:
             f"time: {one.t}, event {one.seq}",
             f"kernel: {name}, sha256 {started.kernel}",
             f"machine: {machine.device} ({known}), driver {machine.driver or 'unknown'}, {versions}",
+            *([f"trust: {', '.join(levels)}"] if levels else []),
             *([] if is_right else [f"not {state.created.platform}: its conditions are not evaluable here"]),
             *(f"above a roof, so no measurement of the kernel: {text}" for text in above.values()),
             *(["cut off: it stands for no version before `kb bench kernel` has kept the rest"] if is_cut else []),

@@ -56,3 +56,14 @@ def test_a_bench_that_was_cut_off_says_so(played) -> None:
     assert "cut off" in texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]
     played.time("bench-1", {"1024x512": 1e-5}, tag="b")
     assert "cut off" not in texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]
+
+
+def test_the_level_of_trust_is_shown(played) -> None:
+    """Where the records state one."""
+    bench(played, "T10")
+    assert "trust:" not in texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]
+    played.add(
+        "measured", id="c", candidate="bench-1", shape="1024x512", n=100, median_s=1e-5, spread={}, run="r1",
+        environment=4, trust="replayed",
+    )  # fmt: skip
+    assert "- trust: replayed" in texts_of(played.workspace.state(), played.store.get).files["logs/bench.md"]
