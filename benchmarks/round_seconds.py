@@ -10,13 +10,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from kopt_kb.runners.candidate.answers import Search, read_answer
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.journal import read_journal
-from kopt_kb.workspace.journal.round_events import Decided, RoundStarted, RunFinished, RunStarted
+from kopt_kb.workspace.journal.round_events import (
+    CandidateSubmitted,
+    Decided,
+    GateJudged,
+    RoundStarted,
+    RunFinished,
+    RunStarted,
+)
 from kopt_kb.workspace.layout import Layout
 
 
@@ -31,6 +38,7 @@ class Seconds:
     trust: str = ""
     runs: Counter[str] = field(default_factory=Counter)
     parts: Counter[str] = field(default_factory=Counter)
+    gates: Counter[str] = field(default_factory=Counter)
     configs: int = 0
 
     @property
@@ -38,15 +46,26 @@ class Seconds:
         """All but the search."""
         return self.whole_s - self.runs["search"]
 
+    @property
+    def decided_s(self) -> float:
+        """All but the search and the profile of what is accepted: what every round costs."""
+        return self.fixed_s - self.runs["evidence"]
+
 
 def rounds_of(workspace: Path) -> Iterator[Seconds]:
     """Yield the rounds of a workspace's journal that have ended."""
     layout = Layout(workspace)
     store, current, kinds = ObjectStore(layout.objects), None, dict[str, str]()
+    before = datetime.max.replace(tzinfo=UTC)
     for event in read_journal(layout.journal):
         data, now = event.data, datetime.fromisoformat(event.t)
         if isinstance(data, RoundStarted):
-            current = Seconds(data.round, now)
+            current, before = Seconds(data.round, now), now
+        elif isinstance(data, CandidateSubmitted):
+            before = now
+        elif isinstance(data, GateJudged) and current is not None:
+            current.gates[data.gate] += (now - before).total_seconds()
+            before = now
         elif isinstance(data, RunStarted):
             kinds[data.run] = data.gate
         elif isinstance(data, RunFinished) and current is not None:
@@ -72,16 +91,20 @@ def main() -> None:
         print(Path(name).name)
         for one in found:
             runs = ", ".join(f"{kind} {value:.2f}" for kind, value in one.runs.items())
-            print(f"  round {one.number}: {one.whole_s:.2f} s, without search {one.fixed_s:.2f} s; {one.decision}, "
-                  f"{one.trust}; runs: {runs}")  # fmt: skip
+            print(f"  round {one.number}: {one.whole_s:.2f} s, without search {one.fixed_s:.2f} s, nor profile "
+                  f"{one.decided_s:.2f} s; {one.decision}, {one.trust}; runs: {runs}")  # fmt: skip
+            print(f"    gates: {', '.join(f'{gate} {value:.2f}' for gate, value in one.gates.items())}")
             for part, value in one.parts.items():
                 print(f"    {part} {value:.2f} s")
             if one.configs:
                 rate = one.configs / one.runs["search"]
                 print(f"    {one.configs} configurations in {one.runs['search']:.2f} s: {rate:.2f} a second")
-        plain = sorted(one.fixed_s for one in found if one.number)
-        if plain:
-            print(f"  median of a round without its search: {plain[len(plain) // 2]:.2f} s, n {len(plain)}")
+        for what, plain in (
+            ("search", sorted(one.fixed_s for one in found if one.number)),
+            ("search and profile", sorted(one.decided_s for one in found if one.number)),
+        ):
+            if plain:
+                print(f"  median of a round without its {what}: {plain[len(plain) // 2]:.2f} s, n {len(plain)}")
 
 
 if __name__ == "__main__":
