@@ -67,10 +67,10 @@ class RoofTarget(Wire):
     factor: Fraction = TARGET_FACTOR
 
     def line(self) -> str:
-        """Return the seed's line, such as `memory-bound target >= 3.6 TB/s`."""
+        """Return the line, such as `memory-bound target >= 3.6 TB/s`."""
         kind = "compute-bound" if self.metric == "compute" else "memory-bound"
         if isinstance(self.value, Unknown):
-            return f"{kind} target: UNKNOWN (gpu-wiki not found)"
+            return f"{kind} target: UNKNOWN, no source gives {', '.join(self.value.needs)}"
         return f"{kind} target >= {self.value}"
 
     @property

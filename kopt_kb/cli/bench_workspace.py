@@ -162,7 +162,7 @@ def _head(found: BenchReport) -> list[str]:
 
 
 def _tail(found: BenchReport) -> list[str]:
-    lines = [f"{shape}: target UNKNOWN (gpu-wiki not found)" for shape in found.unknown]
+    lines = [f"{shape}: target UNKNOWN, no source gives its rate" for shape in found.unknown]
     judged = found.evaluation
     if judged is None:
         return [*lines, f"Stop Conditions: not evaluable: {found.why_not}"]

@@ -40,7 +40,7 @@ class Announced:
 
     def error(self, asked: str) -> NoPage:
         """Return what a lookup of the part raises."""
-        what = f"{asked.strip()!r} is announced, no page: {self.vendor} {self.names[0]}, {self.known}"
+        what = f"{asked.strip()!r} has no page here: {self.vendor} {self.names[0]}, {self.known}"
         return NoPage(what, where=f"<gpu-wiki>/{LIST}:L{self.line}", fix=f"read {self.source}")
 
 

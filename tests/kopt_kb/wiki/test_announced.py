@@ -30,7 +30,7 @@ def test_a_listed_name_is_found(tmp_path: Path, name: str) -> None:
     assert part is not None
     error = part.error(name)
     assert (error.code, error.where) == ("KB127", f"<gpu-wiki>/{LIST}:L5")
-    assert "is announced, no page: NVIDIA Q900 Ultra, in a list" in error.what
+    assert "has no page here: NVIDIA Q900 Ultra, in a list" in error.what
     assert "https://example.com/list" in (error.fix or "")
 
 
