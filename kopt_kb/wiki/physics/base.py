@@ -52,6 +52,7 @@ class Facts:
     Attributes:
         by_metric: Rows with their conditions.
         vendor: Who makes the product.
+        target: Its compile target, as `sm_90`.
         memory: Family of the memory's interface: HBM, GDDR or empty.
         memory_type: Row that names the memory technology.
         memory_ecc: Row on its error correction.
@@ -60,6 +61,7 @@ class Facts:
     def __init__(self, sheet: Sheet) -> None:
         self.by_metric: dict[str, list[tuple[Row, dict[str, str]]]] = {}
         self.vendor = str(sheet.front.get("vendor", ""))
+        self.target = str(sheet.front.get("target", ""))
         self.memory = ""
         self.memory_type: Row | None = None
         self.memory_ecc: Row | None = None

@@ -17,7 +17,7 @@ from kopt_kb.wiki.physics.base import (
 )
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["pin_rate", "stacks", "usable_capacity", "whole_capacity"]
+__all__ = ["channels", "pin_rate", "stacks", "usable_capacity", "whole_capacity"]
 
 _STACK_BITS = 1024
 """Interface of one HBM stack, generations 2 to 3e (JEDEC JESD235, JESD238: eight or sixteen channels, 1024 bits)."""
@@ -65,6 +65,20 @@ def stacks(facts: Facts) -> Iterator[Finding]:
     needed = -(-row_value(bus) // _STACK_BITS)
     detail = f"{bus.key} = {bus.value} bit needs {needed} stacks of {_STACK_BITS} bits, {count} are printed"
     yield Finding(bus, "pass" if needed == count else "fail", detail)
+
+
+_CHANNEL_BITS = {"HBM": 64, "GDDR": _CHIP_BITS}
+"""What is enabled or left out as one: a channel of a stack, a chip; a channel of LPDDR has 16 bits (JESD209-5)."""
+_NARROWEST = 16
+
+
+def channels(facts: Facts) -> Iterator[Finding]:
+    """A bus is so many channels of its memory: 64 bits of a stack, 32 of a GDDR chip, else 16."""
+    bus = one(facts, "memory_bus_width")
+    if bus is not None:
+        width = _CHANNEL_BITS.get(facts.memory, _NARROWEST)
+        good = row_value(bus) % width == 0
+        yield Finding(bus, "pass" if good else "fail", f"{bus.key} = {bus.value} bit in channels of {width}")
 
 
 def pin_rate(facts: Facts) -> Iterator[Finding]:

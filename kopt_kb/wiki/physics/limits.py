@@ -7,8 +7,11 @@ from fractions import Fraction
 
 from kopt_kb.wiki.physics.base import Facts, Finding, compare, one, value
 from kopt_kb.wiki.sheet import row_value
+from kopt_kb.wiki.vocabulary import METRICS
 
-__all__ = ["registers", "resident_warps", "shared_memory", "units_a_processor"]
+__all__ = [
+    "processors_in_pairs", "registers", "resident_warps", "shared_memory", "units_a_processor", "whole_numbers",
+]  # fmt: skip
 
 EXACT = Fraction(0)
 
@@ -50,11 +53,38 @@ def registers(facts: Facts) -> Iterator[Finding]:
         yield compare(total, simd * simds, EXACT, "registers_per_simd * simds_per_sm")
 
 
+_TWO_A_SIMD = ("sm_70", "sm_72", "sm_75")
+"""Volta and Turing have eight tensor cores an SM; from Ampere on, as at AMD, a SIMD has one matrix unit."""
+
+
 def units_a_processor(facts: Facts) -> Iterator[Finding]:
-    """Every SIMD of an SM or CU has one matrix unit or two; without the SIMDs, an SM or CU has 1, 2, 4 or 8."""
+    """Every SIMD of an SM or CU has one matrix unit, those of Volta and Turing two; without the SIMDs, 1, 2, 4 or 8."""
     units, count = one(facts, "matrix_units"), value(facts, "sm_count")
     if units is not None and count is not None:
         simds = value(facts, "simds_per_sm")
-        allowed = {1, 2, 4, 8} if simds is None else {simds, 2 * simds}
+        each = 2 if facts.target in _TWO_A_SIMD else 1
+        allowed = {1, 2, 4, 8} if simds is None else {each * simds}
         good = row_value(units) / count in allowed
         yield Finding(units, "pass" if good else "fail", f"{units.key} = {units.value} over {count} SMs")
+
+
+_PAIRED_SIMDS = 2
+
+
+def processors_in_pairs(facts: Facts) -> Iterator[Finding]:
+    """SMs come two in a texture processing cluster, CUs of two SIMDs two in a workgroup processor: an even number."""
+    paired = facts.vendor == "NVIDIA" or value(facts, "simds_per_sm") == _PAIRED_SIMDS
+    for row, _ in facts.by_metric.get("sm_count", ()) if paired else ():
+        good = row_value(row) % 2 == 0
+        yield Finding(row, "pass" if good else "fail", f"{row.key} = {row.value}, in pairs")
+
+
+_COUNTED = ("count", "bit", "B")
+
+
+def whole_numbers(facts: Facts) -> Iterator[Finding]:
+    """What is counted, and sizes in bytes, are whole numbers."""
+    for metric, found in facts.by_metric.items():
+        for row, _ in found if METRICS[metric].dimension in _COUNTED else ():
+            if row_value(row).denominator != 1:
+                yield Finding(row, "fail", f"{row.key} = {row.value} {row.unit} is no whole number")

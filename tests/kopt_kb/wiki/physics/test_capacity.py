@@ -91,3 +91,19 @@ def test_pin_rate(sheet_of, rate: str, outcome: str) -> None:
 def test_what_is_sold_is_whole(sheet_of, kind: str, capacity: str, expected: list[str]) -> None:
     """Whole GB of stacks, even ones of chips; a device's MiB are no sheet."""
     assert outcomes(with_type(sheet_of(f"memory_capacity {capacity}"), kind), "PHY-WHOLE") == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "bus", "outcome"),
+    [
+        ("HBM3", "6016", "pass"),
+        ("HBM2", "4069", "fail"),
+        ("GDDR6", "448", "pass"),
+        ("GDDR6", "400", "fail"),
+        ("LPDDR5X", "272", "pass"),
+        ("LPDDR5X", "265", "fail"),
+    ],
+)
+def test_a_bus_is_so_many_channels(sheet_of, kind: str, bus: str, outcome: str) -> None:
+    """Digits that changed places make no channel."""
+    assert outcomes(with_type(sheet_of(f"memory_bus_width {bus} bit"), kind), "PHY-CHANNEL") == [outcome]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kopt_kb.wiki.physics import judge
@@ -75,8 +77,41 @@ def test_matrix_units_of_an_sm(sheet_of, units: str, outcome: str) -> None:
     assert outcomes(sheet_of("sm_count 132 count", f"matrix_units {units} count"), "PHY-UNITS") == [outcome]
 
 
-@pytest.mark.parametrize(("units", "outcome"), [("528", "pass"), ("1056", "pass"), ("132", "fail"), ("264", "fail")])
-def test_matrix_units_of_a_simd(sheet_of, units: str, outcome: str) -> None:
-    """Where the SIMDs are known, each has one or two."""
-    rows = ("sm_count 132 count", "simds_per_sm 4 count", f"matrix_units {units} count")
-    assert outcomes(sheet_of(*rows), "PHY-UNITS") == [outcome]
+@pytest.mark.parametrize(
+    ("target", "units", "outcome"),
+    [("sm_90", "528", "pass"), ("sm_90", "1056", "fail"), ("sm_75", "1056", "pass"), ("sm_75", "528", "fail")],
+)
+def test_matrix_units_of_a_simd(sheet_of, target: str, units: str, outcome: str) -> None:
+    """Where the SIMDs are known, each has one, of Turing two."""
+    sheet = sheet_of("sm_count 132 count", "simds_per_sm 4 count", f"matrix_units {units} count")
+    assert outcomes(replace(sheet, front={"target": target}), "PHY-UNITS") == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("vendor", "simds", "count", "found"),
+    [
+        ("NVIDIA", "4", "132", ["pass"]),
+        ("NVIDIA", "4", "99", ["fail"]),
+        ("AMD", "2", "96", ["pass"]),
+        ("AMD", "2", "69", ["fail"]),
+        ("AMD", "4", "19", []),
+    ],
+)
+def test_processors_come_in_pairs(sheet_of, vendor: str, simds: str, count: str, found: list[str]) -> None:
+    """In clusters and workgroup processors; CUs of four SIMDs stand alone."""
+    sheet = replace(sheet_of(f"sm_count {count} count", f"simds_per_sm {simds} count"), front={"vendor": vendor})
+    assert outcomes(sheet, "PHY-PAIR") == found
+
+
+@pytest.mark.parametrize(
+    "row", ["cluster_size 0.016 count mode=optin", "l2_capacity 0.3 B", "memory_bus_width 0.5 bit"]
+)
+def test_parts_of_what_is_counted_are_refused(sheet_of, row: str) -> None:
+    """A rate may be broken, a count not."""
+    assert outcomes(sheet_of(row), "PHY-COUNT") == ["fail"]
+
+
+def test_whole_numbers_in_any_unit_are_no_finding(sheet_of) -> None:
+    """Half a MiB is a whole number of bytes."""
+    sheet = sheet_of("l2_capacity 0.5 MiB", "sm_count 132 count", "memory_bandwidth 3.35 TB/s")
+    assert outcomes(sheet, "PHY-COUNT") == []
