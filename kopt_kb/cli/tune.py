@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kopt_kb.cli.output import add_author, add_common, add_wiki, open_registry, print_json
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of, settings_of
-from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, gated, judge_of, judged_policy
+from kopt_kb.cli.tune_judge import JUDGES, MANY, Judge, executor_of, gated, judge_of, judged_policy
 from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.candidate.job import Executor
@@ -106,6 +106,8 @@ def _add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument(
         "--cluster", metavar="ADDRESS", help="GPUs of a Ray cluster rank too: auto, local or an address"
     )
+    action.add_argument("--searchers", metavar="N", type=int, help="processes that search together, a GPU each")
+    action.add_argument("--search-command", metavar="CMD", help="starts each of them, such as srun --gpus=1")
     action.add_argument("--simulate", action="store_true", help="times from a made-up model; every record says so")
     action.add_argument("--yes", action="store_true", help="start without asking")
     action.add_argument("--dry-run", action="store_true", help="print what would be done and write nothing")
@@ -172,10 +174,10 @@ def _judge(args: argparse.Namespace, state: WorkspaceState, project: ProjectAdap
     simulated = args.simulate or (args.action == "resume" and state.simulated)
     if project is None and not simulated and state.route != "roofline":
         return judge_of(args, _opened(state))
-    given = next((flag for flag in ("judge", "devices", "cluster") if getattr(args, flag)), None)
+    given = next((flag for flag in ("judge", *MANY) if getattr(args, flag)), None)
     if given is not None:
         kind = "a project's own commands" if project is not None else "the simulator" if simulated else "nothing"
-        what = f"--{given}, and {kind} would be judged"
+        what = f"--{given.replace('_', '-')}, and {kind} would be judged"
         raise BadInput(what, where=args.workspace, fix="leave it out", code="KB103")
     return None, ""
 

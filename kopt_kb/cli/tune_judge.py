@@ -21,16 +21,20 @@ from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
 if TYPE_CHECKING:
     from kopt_kb.runners.replay.judging import Judging
+    from kopt_kb.runners.replay.search import Shared
     from kopt_kb.runners.replay.shelf import Target
     from kopt_kb.wiki.registry import Platform
 
 __all__ = [
-    "JUDGES", "Judge", "executor_of", "gated", "judge_of", "judged_policy", "target_here", "why_no_replay",
+    "JUDGES", "MANY", "Judge", "executor_of", "gated", "judge_of", "judged_policy", "target_here", "why_no_replay",
 ]  # fmt: skip
 
 Judge = Literal["replay", "child"]
 JUDGES: tuple[Judge, ...] = ("replay", "child")
 
+MANY = ("devices", "cluster", "searchers", "search_command")
+"""Arguments about several devices."""
+_MOST_SEARCHERS = 256
 _DRIVER = Path("/proc/driver/nvidia/version")
 
 
@@ -48,10 +52,10 @@ def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None, where
     confirmed: Judge | None = None if campaign is None else "replay" if campaign.executor == "replay" else "child"
     asked = cast("Judge | None", args.judge) or confirmed
     why_not = why_no_replay(args)
-    many = next((flag for flag in ("devices", "cluster") if getattr(args, flag, None)), None)
+    many = next((flag for flag in MANY if getattr(args, flag, None)), None)
     if many is not None and (asked == "child" or (asked is None and why_not)):
         fix = "leave it out" if asked == "child" else f"{why_not}; leave it out"
-        raise BadInput(f"--{many} is for --judge replay", where="kb tune", fix=fix, code="KB103")
+        raise BadInput(f"--{many.replace('_', '-')} is for --judge replay", where="kb tune", fix=fix, code="KB103")
     if asked == "replay":
         only_child = [flag for flag, given in _child_flags(args) if given]
         if only_child:
@@ -139,7 +143,26 @@ def executor_of(args: argparse.Namespace, judge: Judge | None, platform: Platfor
 
     identity = platform.identity
     target = Target(identity.target, identity.platform, device_facts(platform))
-    return RecordExecutor(_judging(args), target, fallback=child, least=least.least_trust)
+    shared = _shared(args, target)
+    return RecordExecutor(_judging(args), target, fallback=child, least=least.least_trust, shared=shared)
+
+
+def _shared(args: argparse.Namespace, target: Target) -> Shared | None:
+    """Return the processes that search, when some are asked for."""
+    if not getattr(args, "searchers", None):
+        if getattr(args, "search_command", None) or getattr(args, "searchers", None) == 0:
+            fix = "say how many with --searchers N"
+            raise BadInput("there are no searchers to start", where="kb tune", fix=fix, code="KB104")
+        return None
+    if not 1 <= args.searchers <= _MOST_SEARCHERS or args.cluster:
+        what = f"--searchers {args.searchers}" + (" and --cluster" if args.cluster else "")
+        fix = f"1 to {_MOST_SEARCHERS} processes, or a cluster"
+        raise BadInput(what, where="kb tune", fix=fix, code="KB105")
+    from kopt_kb.runners.replay.searcher import Searchers, SharedSearch
+
+    devices = tuple(one.strip() for one in args.devices.split(",")) if args.devices else ()
+    command = tuple(shlex.split(args.search_command or ""))
+    return SharedSearch(Searchers(args.searchers, command, () if command else devices), target)
 
 
 def gated(options: CampaignOptions, executor: Executor, platform: Platform, problem: Problem) -> CampaignOptions:

@@ -39,7 +39,7 @@ from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Started, probl
 from kopt_kb.runners.replay.judging import Judging
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.runners.replay.pool import DevicePool
-from kopt_kb.runners.replay.search import SearchTools, search_shape
+from kopt_kb.runners.replay.search import SearchTools, Shared, search_shape
 from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, bytes_of
 
 __all__ = ["RecordExecutor"]
@@ -108,6 +108,7 @@ class RecordExecutor:
         makers: Who makes records; None: makers of its own, one a core, that end with it.
         fallback: Runs candidates that can't be recorded, or profiles them; None: such jobs are not done.
         least: Least level of trust that decisions accept: below `replayed`, the fallback judges what is not replayable.
+        shared: Processes that search a space; None: this one does.
     """
 
     name = "replay"
@@ -122,8 +123,9 @@ class RecordExecutor:
         makers: Makers | None = None,
         fallback: Executor | None = None,
         least: Trust = "replayed",
+        shared: Shared | None = None,
     ) -> None:
-        self._judging, self._fallback, self._least = judging, fallback, least
+        self._judging, self._fallback, self._least, self._shared = judging, fallback, least, shared
         self._stack = ExitStack()
         makers = makers or self._stack.enter_context(Makers())
         folder = self._stack.enter_context(owned_folder("kb-replay-"))
@@ -269,7 +271,7 @@ class RecordExecutor:
         workers = self._judging.workers if isinstance(self._judging, DevicePool) else ()
         tools = SearchTools(
             job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append, work.spent,
-            problem_of(job), workers,
+            problem_of(job), workers, self._shared,
         )  # fmt: skip
         end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         with work.part("search"):

@@ -160,6 +160,11 @@ class Ranking:
             self.waiting -= 1
             yield one
 
+    @property
+    def first_s(self) -> float:
+        """Time of the incumbent that all answers are given in; 0 before it was timed."""
+        return self._first_s
+
     # ---- one worker --------------------------------------------------------------------------
 
     def _serve(self, number: int, worker: Worker) -> None:

@@ -12,7 +12,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.runners.candidate.answers import ShapeSearch
@@ -24,7 +26,7 @@ from kopt_kb.runners.replay.ranking import Ranking, Worker
 from kopt_kb.runners.replay.shelf import Asked, Shelf
 from kopt_kb.wire import canonical
 
-__all__ = ["SearchTools", "search_shape"]
+__all__ = ["Asker", "SearchTools", "Shared", "rank_shape", "search_shape"]
 
 _FIRST_SAMPLES, _SAMPLES, _AGAIN_SAMPLES = 2, 5, 24
 """Launches of each configuration while the space is searched, of one near the best so far, of what is timed again."""
@@ -37,6 +39,17 @@ _RESERVED = 0.25
 """Share of the seconds that is kept for timing the best again."""
 
 Told = Callable[[float], None]
+Asker = tuple[Mapping[str, object], Told]
+"""A configuration, and where its time is told."""
+
+
+class Shared(Protocol):
+    """Ranks a space by processes that share it."""
+
+    def ranked(
+        self, shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float
+    ) -> list[tuple[float, Mapping[str, object]]]:
+        """Return (ratio to what the shape has, configuration) of all that was tried, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,7 @@ class SearchTools:
         spent: Takes what seconds went to: records of makers (side by side), times, times again.
         problem: Reference file of a problem outside the list.
         workers: Several devices that rank side by side, the judging one first; none: it times alone.
+        shared: Processes that search instead; what they found is confirmed here.
     """
 
     source: bytes
@@ -62,6 +76,7 @@ class SearchTools:
     spent: Callable[[str, float], None]
     problem: bytes = b""
     workers: tuple[Worker, ...] = ()
+    shared: Shared | None = None
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
@@ -77,6 +92,25 @@ def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTool
     return _Search(shape, space, body, tools, ends_at).run()
 
 
+def rank_shape(
+    shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float, asker: Iterator[Asker]
+) -> None:
+    """Tell the ratio to what the shape has of each configuration that is asked for; nothing is confirmed."""
+    search = _Search(shape, space, body, tools, ends_at)
+    search.tells_ratios = True
+    start = dict(space.start)
+    kept = start if space.keep is None else dict(space.keep)
+
+    def wanted() -> Iterator[Asked]:
+        yield from filter(None, (search.wanted(kept, None),))
+        for config, tell in asker:
+            if (one := search.wanted(start | dict(config), tell)) is not None:
+                yield one
+
+    stream = tools.shelf.stream(wanted(), tools.shelf.ahead, lambda: time.monotonic() >= ends_at)
+    search.rank(stream, canonical(kept), ends_at)
+
+
 @dataclass(slots=True)
 class _Search:
     shape: str
@@ -88,42 +122,73 @@ class _Search:
     times_s: dict[bytes, float] = field(default_factory=dict)
     folders: dict[bytes, Path] = field(default_factory=dict)
     waiting: dict[bytes, list[Told]] = field(default_factory=dict)
+    tells_ratios: bool = False
+    unit_s: float = 1.0
 
     def run(self) -> ShapeSearch:
         start = dict(self.space.start)
         kept = start if self.space.keep is None else dict(self.space.keep)
+        if self.tools.shared is not None:
+            return self._shared(self.tools.shared, kept)
         strategy, asker = searcher(self.space.knobs, self.body.evaluations, self.body.seed)
         searched_by = self.ends_at - _RESERVED * max(0.0, self.ends_at - time.monotonic())
 
         def wanted() -> Iterator[Asked]:
             # What the shape has competes too, so that no search makes it worse.
-            yield from filter(None, (self._wanted(one, None) for one in (kept, start)))
+            yield from filter(None, (self.wanted(one, None) for one in (kept, start)))
             most = math.inf if strategy == "exhaustive" else len(self.configs) + self.body.evaluations
             for config, tell in asker:
                 if len(self.configs) >= most:
                     return
-                if (one := self._wanted(start | config, tell)) is not None:
+                if (one := self.wanted(start | config, tell)) is not None:
                     yield one
 
         shelf = self.tools.shelf
         stream = shelf.stream(wanted(), shelf.ahead, lambda: time.monotonic() >= searched_by)
         if self.tools.workers:
-            self._ranked(stream, canonical(kept), searched_by)
+            self.rank(stream, canonical(kept), searched_by)
         else:
             self._timed_alone(stream, searched_by)
+        ranked = f", ranked on {count} devices" if (count := len(self.tools.workers)) else ""
+        return self._result(kept, strategy, len(self.times_s), len(self.configs), f"by compiling ahead{ranked}")
+
+    def _shared(self, shared: Shared, kept: Mapping[str, object]) -> ShapeSearch:
+        """Return the best of what other processes ranked, confirmed on the judging device."""
+        begin, reserved = time.monotonic(), _RESERVED * max(0.0, self.ends_at - time.monotonic())
+        start = dict(self.space.start)
+        found = shared.ranked(self.shape, self.space, self.body, self.tools, self.ends_at - reserved)
+        self.tools.spent("times", time.monotonic() - begin)
+        best = [start | dict(config) for ratio, config in found if math.isfinite(ratio)][:_BEST]
+        asked = [one for one in map(partial(self.wanted, tell=None), [dict(kept), *best]) if one is not None]
+        for one, made in zip(asked, self.tools.shelf.all(asked), strict=True):
+            key = canonical(one.config)
+            ratio = next((ratio for ratio, config in found if start | dict(config) == dict(one.config)), 1.0)
+            if why := self._unfit(key, made):
+                self._refuse(key, why)
+            else:
+                self._settle(key, ratio)
+        failed = sum(not math.isfinite(ratio) for ratio, _ in found)
+        return self._result(kept, "optuna, shared", len(found), len(found), "by compiling ahead", failed)
+
+    def _result(
+        self, kept: Mapping[str, object], strategy: str, evaluated: int, asked: int, pruning: str,
+        failed: int | None = None,
+    ) -> ShapeSearch:  # fmt: skip
+        """Confirm the best and return the answer."""
         begin = time.monotonic()
         found = self._confirmed(canonical(kept))
         self.tools.spent("times again", time.monotonic() - begin)
+        wrong = sum(not math.isfinite(value) for value in self.times_s.values())
         best = min(found, key=found.__getitem__, default=None)
         return ShapeSearch(
             config=kept if best is None else self.configs[best],
             median_s=None if best is None else found[best],
             space=math.prod(map(len, self.space.knobs.values())),
             strategy=strategy,
-            evaluated=len(self.times_s),
-            failed=sum(not math.isfinite(value) for value in self.times_s.values()),
-            asked=len(self.configs),
-            pruning=f"by compiling ahead{f', ranked on {count} devices' if (count := len(self.tools.workers)) else ''}",
+            evaluated=evaluated,
+            failed=wrong if failed is None else failed,
+            asked=asked,
+            pruning=pruning,
         )
 
     def _timed_alone(self, stream: Iterator[tuple[Asked, Made]], searched_by: float) -> None:
@@ -135,7 +200,7 @@ class _Search:
             self.tools.spent("times", time.monotonic() - begin)
             self._settle(key, value)
 
-    def _ranked(self, stream: Iterator[tuple[Asked, Made]], kept: bytes, searched_by: float) -> None:
+    def rank(self, stream: Iterator[tuple[Asked, Made]], kept: bytes, searched_by: float) -> None:
         """Have each record timed by whichever device is free, as a ratio to what the shape has on that device."""
         begin, workers = time.monotonic(), self.tools.workers
         with ExitStack() as stack:
@@ -170,6 +235,8 @@ class _Search:
 
     def _take(self, ranking: Ranking | None, most_waiting: int) -> None:
         for one in ranking.ready(most_waiting) if ranking is not None else ():
+            if ranking is not None and self.tells_ratios:
+                self.unit_s = ranking.first_s or 1.0
             if one.problem:
                 self._refuse(one.key, one.problem)
             else:
@@ -178,17 +245,17 @@ class _Search:
     def _settle(self, key: bytes, time_s: float) -> None:
         self.times_s[key] = time_s
         for tell in self.waiting.pop(key, ()):
-            tell(time_s)
+            tell(time_s / self.unit_s)
 
     def _refuse(self, key: bytes, why: str) -> None:
         self.tools.say(f"{self.shape} {dict(self.configs[key])}: {why}")
         self._settle(key, math.inf)
 
-    def _wanted(self, config: Mapping[str, object], tell: Told | None) -> Asked | None:
+    def wanted(self, config: Mapping[str, object], tell: Told | None) -> Asked | None:
         """Return the record of a configuration; None when it was asked for before, and its time is told then."""
         key, known = canonical(config), canonical(config) in self.configs
         if tell is not None and key in self.times_s:
-            tell(self.times_s[key])
+            tell(self.times_s[key] / self.unit_s)
         elif tell is not None:
             self.waiting.setdefault(key, []).append(tell)
         self.configs[key] = config

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,19 @@ from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
 
-def asked(**flags: str) -> argparse.Namespace:
+def asked(**flags: Any) -> argparse.Namespace:
     """The arguments that matter, none given but these."""
     return argparse.Namespace(
-        **{"judge": None, "executor_command": None, "device": None, "devices": None, "cluster": None, **flags}
+        **{
+            "judge": None,
+            "executor_command": None,
+            "device": None,
+            "devices": None,
+            "cluster": None,
+            "searchers": None,
+            "search_command": None,
+            **flags,
+        }
     )
 
 
@@ -131,3 +141,21 @@ def test_several_devices_behind_one_judge(wiki_root: Path, monkeypatch: pytest.M
     for text in ("0,0", "0,", ","):
         with pytest.raises(BadInput, match="--devices"):
             executor_of(asked(devices=text), "replay", platform, policy)
+
+
+@pytest.mark.usefixtures("everything")
+def test_searchers_are_counted_and_started(wiki_root: Path) -> None:
+    """A number from 1; a launcher needs one; its processes get their device from it."""
+    platform, policy = Registry.open(wiki_root).platform("T10"), policy_named("gpu-wiki")
+    many: dict[str, Any] = {"searchers": 2, "devices": "0,1"}
+    for more, devices in (({}, ("0", "1")), ({"search_command": "srun -n 1"}, ())):
+        made: Any = executor_of(asked(**many, **more), "replay", platform, policy)
+        assert made._shared._searchers.devices == devices
+        assert made._shared._searchers.command == (("srun", "-n", "1") if more else ())
+        made.close()
+    wrong: list[dict[str, Any]] = [
+        {"searchers": 0}, {"searchers": -1}, {"search_command": "srun"}, {"searchers": 2, "cluster": "local"},
+    ]  # fmt: skip
+    for flags in wrong:
+        with pytest.raises(BadInput):
+            executor_of(asked(**flags), "replay", platform, policy)

@@ -209,3 +209,22 @@ def test_other_sources_reach_the_child_only_when_there_are_some(tmp_path: Path) 
         job = Job("check", HONEST, b"", Request(**body()), RunLimits(600.0), **more)
         printed = CommandExecutor((str(script),), device="cpu").run(job, lambda *_: None).printed
         assert [one for one in printed.split() if one != "printed.txt"] == names
+
+
+@pytest.mark.torch
+def test_a_launcher_that_waits_may_be_sbatch(tmp_path: Path) -> None:
+    """`sbatch --wait SCRIPT` runs the script with the child's words elsewhere, prints its own line, and ends with it."""
+    script, sbatch = tmp_path / "run.sh", tmp_path / "sbatch"
+    script.write_text('#!/bin/sh\nexec "$@"\n')
+    sbatch.write_text(
+        f'#!/bin/sh\necho "$1 $2" > {tmp_path}/options\necho Submitted batch job 17\nshift 2\nsetsid sh "$@" & wait $!\n'
+    )
+    sbatch.chmod(0o755)
+    executor = CommandExecutor((str(sbatch), "--wait", "--gpus=1", str(script)), device="cpu")
+    job = Job("check", HONEST.replace(b"LINE", b"pass"), b"", Request(**body()), RunLimits(600.0))
+    outcome = executor.run(job, lambda *_: None)
+    assert outcome.outcome == "ok", outcome.printed
+    assert outcome.result is not None
+    assert outcome.result.passed
+    assert (tmp_path / "options").read_text() == "--wait --gpus=1\n"
+    assert "Submitted batch job 17" in outcome.printed
