@@ -20,10 +20,11 @@ from pathlib import Path
 from kopt_kb.wiki.kin import odd_products, odd_targets
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.page import Page
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.sources import Documents, read_again
-from kopt_kb.wiki.wiki import Wiki, default_root
+from kopt_kb.wiki.wiki import Wiki
 
 _PIPES = re.compile(r"(?<!\\)\|")
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")

@@ -18,8 +18,8 @@ from kopt_kb.errors import BadInput
 from kopt_kb.quantity import Exactness
 from kopt_kb.quantity.formula import Expression, FormulaError, parse_formula
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.tables import NO_ROW, rows_under
-from kopt_kb.wiki.wiki import default_root
 
 __all__ = ["HEADER", "PARAMETERS", "TAGS", "Formula", "FormulaFault", "load_formulas", "read_formulas"]
 

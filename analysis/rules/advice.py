@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kopt_kb.analysis.rules.table import LIMITERS
 from kopt_kb.errors import BadInput
-from kopt_kb.wiki.wiki import default_root
+from kopt_kb.wiki.places import default_root
 
 __all__ = ["Advice", "AdviceFault", "load_advice"]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.table import LIMITERS
 from kopt_kb.errors import BadInput
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.tables import NO_ROW, rows_under
-from kopt_kb.wiki.wiki import default_root
 from kopt_kb.wire import Wire
 
 __all__ = ["CATEGORIES", "HEADER", "CategoryFault", "CategoryRow", "load_categories", "ranked_categories"]

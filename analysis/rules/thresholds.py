@@ -16,8 +16,8 @@ from kopt_kb.analysis.evidence import OPERATORS, Threshold
 from kopt_kb.analysis.profile.families import Vendor
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.tables import NO_ROW, rows_under
-from kopt_kb.wiki.wiki import default_root
 
 __all__ = ["HEADER", "OWN_SOURCE", "ThresholdFault", "Thresholds", "load_thresholds", "read_thresholds"]
 

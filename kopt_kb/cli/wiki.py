@@ -22,8 +22,9 @@ from kopt_kb.cli.documents import WrittenFile, WrittenFiles
 from kopt_kb.cli.output import add_common, add_wiki, print_json, print_values, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.check import INDEX, WikiReport, check_page, check_wiki, render_index, wiki_of
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.shape import describe_folder, is_wiki
-from kopt_kb.wiki.wiki import Wiki, default_root
+from kopt_kb.wiki.wiki import Wiki
 
 __all__ = ["add_arguments", "run"]
 

@@ -74,8 +74,9 @@ def one_folder(args: argparse.Namespace) -> Path | None:
 def run_sources(args: argparse.Namespace) -> int:
     """Search every quote in its document and print what the rows rest on; a quote that is not there exits 1."""
     from kopt_kb.wiki.citing import NAMED, count_naming
+    from kopt_kb.wiki.places import default_root
     from kopt_kb.wiki.sources import BASES, FOLDERS, RECORD, Documents, Sources, read_again, render_record
-    from kopt_kb.wiki.wiki import Wiki, default_root
+    from kopt_kb.wiki.wiki import Wiki
 
     wiki = Wiki(one_folder(args) or default_root(), use_cache=False)
     naming = count_naming(wiki, FOLDERS)

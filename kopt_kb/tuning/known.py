@@ -16,7 +16,7 @@ from kopt_kb.analysis.rules.table import LIMITERS
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.references import Reference, references_of
 from kopt_kb.tuning.stops import representative
-from kopt_kb.wiki.route import PageToRead
+from kopt_kb.wiki.places import PageToRead
 from kopt_kb.wire import JsonMap, Wire
 from kopt_kb.workspace.journal.direction_events import ReviewHeld
 from kopt_kb.workspace.journal.setup_events import ProfileRead, ReachableMeasured, SpecRow

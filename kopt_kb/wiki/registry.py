@@ -12,11 +12,12 @@ from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
 from kopt_kb.wiki.announced import announced
 from kopt_kb.wiki.faults import WikiFaults
 from kopt_kb.wiki.names import Identity
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.resolve import CitationState, quantity_of, verify
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.vocabulary import AXES, AXIS_DEFAULTS, asked, canonical_key, fits, metric
-from kopt_kb.wiki.wiki import Wiki, default_root
+from kopt_kb.wiki.wiki import Wiki
 
 __all__ = ["AmbiguousRow", "Platform", "PlatformId", "Registry", "checked_conditions", "parse_key"]
 

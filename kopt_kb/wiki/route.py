@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.wiki.knowledge import FOLDERS, KnowledgePage, read_knowledge
+from kopt_kb.wiki.places import PageToRead
 from kopt_kb.wiki.search_filters import Filters, check_filters, vendor_of
 from kopt_kb.wiki.wiki import Wiki
 from kopt_kb.wire import Wire
 
-__all__ = ["PageToRead", "ReadingList", "reading_list"]
+__all__ = ["ReadingList", "reading_list"]
 
 _WHY: tuple[tuple[str, str], ...] = (
     ("op", "what the operation is made of, where it is bound, which directions pay"),
@@ -23,22 +24,6 @@ _WHY: tuple[tuple[str, str], ...] = (
     ("pitfall", "what went wrong before under these conditions"),
     ("advice", "what to do about the limiter that a profile names: read that page then"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PageToRead(Wire):
-    """One page to read.
-
-    Attributes:
-        matches: Filters it names itself; a page for any value names none.
-    """
-
-    path: str
-    title: str
-    kind: str
-    why: str
-    versions: str
-    matches: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

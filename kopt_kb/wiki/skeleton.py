@@ -10,11 +10,12 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.units import units_of
 from kopt_kb.wiki.evidence import TBD
+from kopt_kb.wiki.places import installed_root
 from kopt_kb.wiki.required import REQUIRED, Need, answered
 from kopt_kb.wiki.row import COLUMNS, Row
 from kopt_kb.wiki.tables import table
 from kopt_kb.wiki.vocabulary import AXES, INT_DTYPES, METRICS
-from kopt_kb.wiki.wiki import Wiki, installed_root
+from kopt_kb.wiki.wiki import Wiki
 
 __all__ = ["new_page"]
 

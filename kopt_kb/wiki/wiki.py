@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +10,16 @@ from kopt_kb.errors import BadInput
 from kopt_kb.wiki import cache
 from kopt_kb.wiki.indexed import front_stands, says_what_its_pages_say
 from kopt_kb.wiki.names import FrontMatter, Identity, NameIndex
+from kopt_kb.wiki.places import packaged_root
 from kopt_kb.wiki.sheet import MAX_BYTES, Sheet
 
 if TYPE_CHECKING:
     from kopt_kb.wiki.page import Page
 
-__all__ = ["Wiki", "WikiNotFound", "default_root", "installed_root", "packaged_root"]
+__all__ = [
+    "Wiki",
+    "WikiNotFound",
+]
 
 
 _HEAD_BYTES = 4096
@@ -26,27 +29,6 @@ class WikiNotFound(BadInput):
     """No wiki folder where one was expected."""
 
     code = "KB053"
-
-
-def default_root() -> Path:
-    """Return KOPT_GPU_WIKI, else the packaged wiki, else the checkout's folder."""
-    named = os.environ.get("KOPT_GPU_WIKI")
-    if named:
-        return Path(named)
-    return packaged_root()
-
-
-def packaged_root() -> Path:
-    """Return the wiki of the installed package, else the checkout's folder."""
-    package = Path(__file__).resolve().parent.parent
-    packaged = package / "gpuwiki"
-    return packaged if packaged.is_dir() else package.parent / "gpuwiki"
-
-
-def installed_root() -> Path | None:
-    """Return the wiki inside the installed package, which nobody writes to; None in a checkout."""
-    root = packaged_root()
-    return root.resolve() if root.parent.name == "kopt_kb" else None
 
 
 def _stored_fronts(stored: object, paths: list[str]) -> dict[str, FrontMatter]:

@@ -126,7 +126,8 @@ def test_documents_of_memory_commands_fit_their_schemas(tool: ModuleType, repo_r
 
 def test_every_product_page_fits_the_schema_of_pages(tool: ModuleType) -> None:
     """Front matter and cells of all shipped products; a word out of the vocabulary does not."""
-    from kopt_kb.wiki.wiki import Wiki, default_root
+    from kopt_kb.wiki.places import default_root
+    from kopt_kb.wiki.wiki import Wiki
 
     validator = jsonschema.Draft202012Validator(tool.wiki_page_schema())
     wiki = Wiki(default_root())

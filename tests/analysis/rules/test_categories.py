@@ -11,7 +11,7 @@ import pytest
 from kopt_kb.analysis.rules.categories import CATEGORIES, CategoryFault, load_categories, ranked_categories
 from kopt_kb.analysis.rules.table import LIMITERS
 from kopt_kb.kernels.declared import Category
-from kopt_kb.wiki.wiki import default_root
+from kopt_kb.wiki.places import default_root
 
 
 def test_every_limiter_has_a_category_but_the_one_that_names_nothing() -> None:

@@ -59,7 +59,7 @@ def test_another_wiki_can_be_named(wiki_root: Path, tmp_path: Path) -> None:
         "fp16",
     ]
     assert main([*words, "--parent", str(tmp_path), "--wiki", str(wiki_root)]) == 0
-    from kopt_kb.wiki.wiki import packaged_root
+    from kopt_kb.wiki.places import packaged_root
 
     assert main(["audit", str(tmp_path / "kernel_opt_s"), "--wiki", str(packaged_root())]) == 1
 

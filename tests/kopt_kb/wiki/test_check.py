@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.wiki.check import check_page, check_wiki, render_index, wiki_of
-from kopt_kb.wiki.wiki import Wiki, WikiNotFound, default_root
+from kopt_kb.wiki.places import default_root
+from kopt_kb.wiki.wiki import Wiki, WikiNotFound
 
 
 @pytest.mark.core

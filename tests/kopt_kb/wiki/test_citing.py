@@ -8,8 +8,9 @@ import pytest
 
 from kopt_kb.wiki.citing import NAMED, count_naming, is_bare, named_by
 from kopt_kb.wiki.footnotes import Footnote
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.sources import FOLDERS
-from kopt_kb.wiki.wiki import Wiki, default_root
+from kopt_kb.wiki.wiki import Wiki
 
 FILE = "maker/docs@0123456789abcdef:sheet v2.md"
 

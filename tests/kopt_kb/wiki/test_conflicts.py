@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.wiki.conflicts import wiki_conflicts
-from kopt_kb.wiki.wiki import Wiki, default_root
+from kopt_kb.wiki.places import default_root
+from kopt_kb.wiki.wiki import Wiki
 
 
 def test_both_sides_with_reasons(wiki_root: Path) -> None:

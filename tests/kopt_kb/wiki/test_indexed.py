@@ -14,9 +14,10 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki import cache
 from kopt_kb.wiki.indexed import says_what_its_line_says
+from kopt_kb.wiki.places import packaged_root
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.sheet import Sheet
-from kopt_kb.wiki.wiki import Wiki, packaged_root
+from kopt_kb.wiki.wiki import Wiki
 
 PRODUCTS = ("H20", "MI300X")
 _PAGES = ("front", "path", "title", "rows", "footnotes")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.required import REQUIRED, missing
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.vocabulary import METRICS
-from kopt_kb.wiki.wiki import Wiki, default_root
+from kopt_kb.wiki.wiki import Wiki
 
 
 def test_needs_are_of_the_vocabulary() -> None:

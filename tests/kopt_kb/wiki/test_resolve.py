@@ -22,7 +22,7 @@ def wiki(wiki_root: Path) -> Wiki:
 
 def test_citations_of_all_shipped_rows_verify() -> None:
     """Each row of the wiki is found again by its own citation, printed and parsed."""
-    from kopt_kb.wiki.wiki import default_root
+    from kopt_kb.wiki.places import default_root
 
     shipped = Wiki(default_root())
     for identity in shipped.names.identities.values():

@@ -124,7 +124,7 @@ def test_what_was_found_in_a_document_changes_only_with_it(wiki_root: Path, clon
 @pytest.mark.core
 def test_every_shipped_row_is_in_the_record() -> None:
     """And no quote that could be searched was missing."""
-    from kopt_kb.wiki.wiki import default_root
+    from kopt_kb.wiki.places import default_root
 
     wiki = Wiki(default_root(), use_cache=False)
     record = read_record(wiki)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.wiki.wiki import Wiki, WikiNotFound, default_root, packaged_root
+from kopt_kb.wiki.places import default_root, packaged_root
+from kopt_kb.wiki.wiki import Wiki, WikiNotFound
 
 
 def test_cached_and_parsed_sheets_are_equal_for_every_shipped_page(

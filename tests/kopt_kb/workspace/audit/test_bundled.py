@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.wiki.places import packaged_root
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.wiki.wiki import packaged_root
 from kopt_kb.wire import WireError
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
