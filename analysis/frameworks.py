@@ -18,6 +18,7 @@ __all__ = [
     "kernels_of",
     "marks_of",
     "missing",
+    "vendors_of",
 ]
 
 
@@ -60,6 +61,18 @@ FRAMEWORKS: Mapping[str, Framework] = {_plain(one.name): one for one in _KNOWN}
 def framework_named(name: str) -> Framework | None:
     """Return the framework users call by this name, or None for one whose kernels can't be recognised."""
     return FRAMEWORKS.get(_plain(name))
+
+
+_VENDORS: Mapping[str, tuple[str, ...]] = {
+    "cutedsl": ("NVIDIA",), "cute": ("NVIDIA",), "cutlass": ("NVIDIA",), "cutile": ("NVIDIA",), "cuda": ("NVIDIA",),
+    "cudac": ("NVIDIA",), "flydsl": ("AMD",), "hip": ("AMD",),
+}  # fmt: skip
+"""Plain name → whose devices its compiler builds for; the others build for both."""
+
+
+def vendors_of(name: str) -> tuple[str, ...]:
+    """Return the vendors that a framework's compiler builds for; none where it is no question, or nobody knows."""
+    return _VENDORS.get(_plain(name), ())
 
 
 def aliases(tree: ast.Module) -> dict[str, str]:

@@ -19,6 +19,7 @@ from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
+from kopt_kb.tuning.admission import admit
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.route import ROUTES, Route, route_text
 from kopt_kb.workspace.task import Task, declared_op, read_demo
@@ -88,8 +89,9 @@ class Created(Wire):
 
 def run(args: argparse.Namespace) -> int:
     """Create the workspace; exit 4 when a target could not be computed."""
-    task = _task(args)
-    workspace = Workspace.create(args.parent, args.name, task, open_registry(args))
+    task, registry = _task(args), open_registry(args)
+    admit(task, registry)
+    workspace = Workspace.create(args.parent, args.name, task, registry)
     state = workspace.state()
     incomplete = len(state.targets.targets if state.targets else ()) <= len(task.problem.shapes)
     if args.json:

@@ -139,6 +139,8 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     lines[0] += f", next: {report.next}" if report.stop is None else ""
     if report.gain_pct is not None:
         lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline {report.baseline}".rstrip())
+    if report.refused:
+        lines.append(f"refused: {printable(report.refused)}")
     if not full:
         return "\n".join(lines)
     rows = [("round", "category", "decision", "gain", "rule", "claim"), *map(_line, report.rounds)]

@@ -119,8 +119,16 @@ class CampaignReport(Wire):
         """What a command ends with: a stop that left the aggregate unmet is a finding, a lacking target UNKNOWN."""
         if self.route == "roofline":
             return ExitCode.OK if len(self.targets) > len(self.rooflines) else ExitCode.UNKNOWN
-        unmet = self.stop is not None and self.conditions is not None and not self.conditions.aggregate_met
-        return ExitCode.FINDING if unmet else ExitCode.OK
+        unmet = self.conditions is not None and not self.conditions.aggregate_met
+        ended = self.stop is not None and (unmet or self.stop.reason == "aborted")
+        return ExitCode.FINDING if ended else ExitCode.OK
+
+    @property
+    def refused(self) -> str:
+        """Why an aborted campaign has no baseline: the gate that failed, with its words; else nothing."""
+        if self.stop is None or self.stop.reason != "aborted" or not self.rounds:
+            return ""
+        return next((one.reason for one in reversed(self.rounds) if one.reason), "")
 
     @property
     def _judged(self) -> Evaluation | Literal["not evaluable"]:

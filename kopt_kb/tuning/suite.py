@@ -24,6 +24,7 @@ from kopt_kb.process import Limits, environment, run
 from kopt_kb.runners.problems.capsule import Capsule
 from kopt_kb.runners.problems.described import stated_problem
 from kopt_kb.runners.problems.find import find_problems, read_problem
+from kopt_kb.tuning.admission import admit
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.layout import Layout
@@ -170,7 +171,9 @@ def _problem(path: Path, options: SuiteOptions, registry: Registry) -> list[Suit
     try:
         if not layout.journal.is_file():
             kernel = _kernel_of(path, capsule, options)
-            Workspace.create(options.out, name, _task(_first(capsule, options), kernel, options), registry)
+            task = _task(_first(capsule, options), kernel, options)
+            admit(task, registry)
+            Workspace.create(options.out, name, task, registry)
         workspace = Workspace.open(layout.root)
         state = workspace.state()
         if state.route == "kernel" and not any(one.closed for one in state.rounds):

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.cli.main import main
+from tests.demo_kernel import DEMO
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -80,7 +81,7 @@ def test_json_is_the_frozen_one(
     monkeypatch.setenv("KOPT_GPU_WIKI", str(wiki_root))
     monkeypatch.chdir(tmp_path)
     demo = tmp_path / "demo.py"
-    demo.write_text('OP = "rms_norm"\n')
+    demo.write_text(DEMO)
     table = tmp_path / "table.csv"
     table.write_text(FOREIGN)
     log = tmp_path / "logs"

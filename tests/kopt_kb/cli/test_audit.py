@@ -8,19 +8,20 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from tests.demo_kernel import DEMO
 
 
 def test_findings(wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """file:line: message; fix [code]."""
     demo = tmp_path / "demo.py"
-    demo.write_text('OP = "softmax"\n')
+    demo.write_text(DEMO.replace("rms_norm", "softmax"))
     made = [
         "init",
         "s",
         "--platform",
         "T10",
         "--framework",
-        "HIP",
+        "Triton",
         "--kernel-demo",
         str(demo),
         "--shape",
@@ -43,14 +44,14 @@ def test_findings(wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 def test_another_wiki_can_be_named(wiki_root: Path, tmp_path: Path) -> None:
     """A platform that wiki lacks is a finding, not a crash."""
     demo = tmp_path / "demo.py"
-    demo.write_text('OP = "softmax"\n')
+    demo.write_text(DEMO.replace("rms_norm", "softmax"))
     words = [
         "init",
         "s",
         "--platform",
         "T10",
         "--framework",
-        "HIP",
+        "Triton",
         "--kernel-demo",
         str(demo),
         "--shape",

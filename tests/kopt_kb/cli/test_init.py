@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from tests.demo_kernel import DEMO
 
 
 @pytest.fixture
 def words(wiki_root: Path, tmp_path: Path) -> list[str]:
     """A complete command line."""
     demo = tmp_path / "demo.py"
-    demo.write_text('OP = "rms_norm"\n')
+    demo.write_text(DEMO)
     return ["init", "norm", "--platform", "T10", "--framework", "Triton", "--kernel-demo", str(demo), "--shape", "8192x4096", "--dtype", "bf16", "--parent", str(tmp_path), "--wiki", str(wiki_root)]  # fmt: skip
 
 
@@ -96,6 +97,9 @@ def test_the_route_is_inferred_and_shown(words: list[str], tmp_path: Path, capsy
     assert json.loads(capsys.readouterr().out)["route"] == "pytorch"
     assert "- route: pytorch (" in (tmp_path / "kernel_opt_norm" / "README.md").read_text()
     words[1] = "other"
+    assert main([*words, "--route", "kernel"]) == 2
+    assert "give --route pytorch" in capsys.readouterr().err
+    (tmp_path / "demo.py").write_text(DEMO)
     assert main([*words, "--route", "kernel"]) == 0
     assert "route kernel (tune an existing kernel)" in capsys.readouterr().out
 
@@ -118,7 +122,7 @@ def test_without_a_kernel_demo_there_is_the_roofline(
     [
         (["--route", "pytorch"], "lacks make_inputs and reference"),
         (["--route", "roofline"], "leave --kernel-demo out"),
-        (["--route", "pytorch", "--framework", "HIP"], "the route pytorch knows Triton"),
+        (["--route", "pytorch", "--framework", "Pallas"], "the route pytorch knows Triton"),
     ],
 )
 def test_a_route_that_does_not_fit_creates_nothing(

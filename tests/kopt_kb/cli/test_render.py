@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from tests.demo_kernel import DEMO
 
 
 @pytest.fixture
 def folder(wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     """A fresh workspace."""
     demo = tmp_path / "demo.py"
-    demo.write_text('OP = "rms_norm"\n')
+    demo.write_text(DEMO)
     words = ["--platform", "T10", "--framework", "Triton", "--kernel-demo", str(demo), "--shape", "64x64"]
     assert main(["init", "n", *words, "--dtype", "bf16", "--parent", str(tmp_path), "--wiki", str(wiki_root)]) == 0
     capsys.readouterr()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from tests.demo_kernel import DEMO
 
 
 @pytest.fixture
@@ -295,3 +296,17 @@ def test_a_broken_repository_is_named(workspace: str, capsys: pytest.CaptureFixt
     assert main(["tune", "run", workspace, *SMALL, "--yes", "--budget-rounds", "1"]) == 0
     assert "no commit shows v0: " in capsys.readouterr().err
     assert '"kind":"snapshot_taken"' in Path(workspace, "journal.jsonl").read_text()
+
+
+def test_an_aborted_campaign_says_why_and_is_a_finding(
+    tmp_path: Path, wiki_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The gate's words stand on the screen, of the run and of its report; nothing is left that looks like success."""
+    demo = tmp_path / "demo.py"
+    demo.write_text(DEMO)
+    where = made(tmp_path, wiki_root, "--framework", "Triton", "--kernel-demo", str(demo))
+    kernel = Path(where) / "kernel.py"
+    kernel.write_text(DEMO.replace("_kernel[(1,)](x)", "return x @ x"))
+    for words in (["run", where, "--simulate", "--yes"], ["report", where], ["status", where]):
+        assert main(["tune", *words]) == 1
+        assert "refused: line " in capsys.readouterr().out

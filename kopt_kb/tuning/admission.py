@@ -1,0 +1,69 @@
+"""Before a workspace is made: what its first gate would refuse is refused here, with the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kopt_kb.analysis.frameworks import functions_of, vendors_of
+from kopt_kb.errors import BadInput
+from kopt_kb.runners.problems.capsule import functions_in
+from kopt_kb.runners.problems.kernelbench import is_kernelbench
+from kopt_kb.tuning.lint import lint_source
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.route import LOGIC, choose_route
+from kopt_kb.workspace.task import Task, read_demo
+
+__all__ = ["admit"]
+
+
+def admit(task: Task, registry: Registry) -> None:
+    """Let a task pass whose kernel the loop could begin with.
+
+    Raises:
+        BadInput: The framework can't build for the platform, or the lint of the baseline would refuse the kernel.
+    """
+    _check_framework(task, registry)
+    demo = task.kernel_demo
+    if demo is None or task.project is not None:
+        return
+    source = read_demo(demo)
+    route = choose_route(task.route, demo, source, task.framework, has_reference=bool(task.reference))
+    if route != "kernel":
+        return
+    findings = lint_source(source, framework=task.framework, foreign=task.problem.own is not None)
+    if findings:
+        first = findings[0]
+        raise BadInput(first.what, where=f"{demo}:{first.line}", fix=_way_out(source, demo), code="KB319")
+
+
+def _check_framework(task: Task, registry: Registry) -> None:
+    identity = registry.platform(task.platform).identity
+    vendors = vendors_of(task.framework)
+    if vendors and identity.vendor not in vendors:
+        raise BadInput(
+            f"{task.framework} builds for {' and '.join(vendors)} only, {identity.platform} is of {identity.vendor}",
+            where="--framework",
+            fix="name another framework, Triton for example, or another platform",
+            code="KB319",
+        )
+
+
+def _way_out(source: bytes, demo: Path) -> str:
+    """Return what to do with a file that is no kernel."""
+    if demo.suffix in {".cu", ".cuh", ".hip"} or b"__global__" in source:
+        return "begin the file with a /* kb … */ header that says how it is launched (docs/launch_records.md)"
+    try:
+        functions = functions_of(source)
+        names = functions_in(source.decode("utf-8"), str(demo))
+    except (SyntaxError, ValueError, BadInput):
+        return "name a kernel's Python file, or a CUDA C++ file with a /* kb … */ header"
+    if is_kernelbench(names):
+        return (
+            f"it is a KernelBench problem: give it as --problem {demo}, and a kernel, if there is one, as --kernel-demo"
+        )
+    if set(LOGIC) <= functions:
+        return "it is PyTorch logic: leave --route out, or give --route pytorch, and Stage 1 starts from it"
+    return (
+        "kb verify source FILE lists all of it; PyTorch logic with make_inputs and reference, or a problem given by "
+        "--problem, starts at Stage 1"
+    )
