@@ -19,10 +19,10 @@ _STORED = Path(__file__).parents[1] / "benchmarks" / "limiters" / "h100" / "form
 _KERNEL = "dram_rows"
 
 _PROGRAM = """#!{python}
-import pathlib, subprocess, sys
+import os, pathlib, subprocess, sys
 words = sys.argv[1:]
 with open({log!r}, "a") as log:
-    print(*words, file=log)
+    print(*words, "on", os.environ.get("CUDA_VISIBLE_DEVICES", "any"), file=log)
 if words[0] == "--import":
     sys.stdout.write(pathlib.Path({report!r}).read_text())
     sys.exit(0)

@@ -176,7 +176,8 @@ class DeviceJudging:
             def held(output: Path) -> str:
                 return made.distance(output, loaded.outputs[0]).problem
 
-            return profile_record(record, inputs, scratch, ends_at, held=held, program=self._profiled)
+            env = self._starting.env if self._starting is not None else {}
+            return profile_record(record, inputs, scratch, ends_at, held=held, program=self._profiled, env=env)
 
     def close(self) -> None:
         """End all of its processes."""

@@ -12,6 +12,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.analysis.profile import KernelProfile
@@ -51,6 +52,7 @@ def profile_record(
     *,
     held: Held = lambda _: "",
     program: Sequence[str] = PROFILED,
+    env: Mapping[str, str] | None = None,
 ) -> Profile:
     """Return ncu's report of one replay of a record, or why there is none.
 
@@ -61,6 +63,7 @@ def profile_record(
         ends_at: Moment of `time.monotonic` after which the profiler is ended.
         held: Compares an output with the reference.
         program: Command of the process that replays.
+        env: Variables that lead it to the device.
 
     Raises:
         BadInput: There is no usable record.
@@ -78,7 +81,8 @@ def profile_record(
     options = Options(kernel=f"^({names})$", launch_count=len(entries), mangled=True)
     commands = plan("ncu", (*program, str(job)), scratch / "report", options)
     try:
-        execute(commands, scratch / "report", limit_s=_left_s(ends_at))
+        steps = tuple(replace(one, environment=env or {}) for one in commands.steps)
+        execute(replace(commands, steps=steps), scratch / "report", limit_s=_left_s(ends_at))
         found = _replay_problem(scratch, record, held)
         report = commands.reports[0]
         found = found or mismatch(record, list(read_profiles(report)))

@@ -10,9 +10,9 @@ import math
 import secrets
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -63,11 +63,12 @@ class FaultError(FindingError):
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """How children are started, and the clock that stamps what they answer."""
+    """How children are started, the clock that stamps what they answer, and variables that lead to their device."""
 
     judge: Callable[[], Channel]
     reference: Callable[[], Channel]
     now_s: Callable[[], float] = time.perf_counter
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 def processes() -> Starting:

@@ -43,6 +43,7 @@ def pinned(device: str) -> Starting:
     return Starting(
         lambda: ProcessChannel(JUDGE, f"judge on device {device}", more),
         lambda: ProcessChannel(REFERENCE, f"reference on device {device}", more),
+        env=more,
     )
 
 

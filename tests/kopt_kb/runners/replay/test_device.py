@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -137,7 +138,7 @@ def test_a_profile_is_of_a_replay(
     assert "ncu is not installed" in judging.profile(good, REFERENCE, math.inf).problem
     tools = tmp_path / "tools"
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
-    ncu.install(tools, ncu.report(("plusone__us10", (1, 1, 1), (32, 1, 1))))
+    log = ncu.install(tools, ncu.report(("plusone__us10", (1, 1, 1), (32, 1, 1))))
     found = judging.profile(good, REFERENCE, math.inf)
     assert (found.problem, found.kernels) == ("", ("plusone__us10",))
     assert "plusone__us10" in found.csv
@@ -145,3 +146,8 @@ def test_a_profile_is_of_a_replay(
     with pytest.raises(TimeoutError):
         judging.profile(good, REFERENCE, time.monotonic() - 1)
     judging.close()
+    assert log.read_text().splitlines()[0].endswith("on any")
+    third = DeviceJudging(replace(lab.starting(), env={"CUDA_VISIBLE_DEVICES": "3"}), profiled=program)
+    assert third.profile(good, REFERENCE, math.inf).problem == ""
+    third.close()
+    assert {line.rpartition(" ")[2] for line in log.read_text().splitlines()[-2:]} == {"3"}

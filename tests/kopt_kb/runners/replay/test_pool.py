@@ -53,6 +53,7 @@ def test_children_see_their_device_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     given: list[Any] = []
     monkeypatch.setattr("kopt_kb.runners.replay.pool.ProcessChannel", lambda _, what, more: given.append((what, more)))
     made = pinned("1")
+    assert made.env == {"CUDA_VISIBLE_DEVICES": visible("1")}
     made.judge()
     made.reference()
     assert [what for what, _ in given] == ["judge on device 1", "reference on device 1"]
