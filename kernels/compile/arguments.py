@@ -14,7 +14,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
 from kopt_kb.kernels.launch_case import Scalar, TensorSpec
 
-__all__ = ["parse_argument"]
+__all__ = ["parse_argument", "parse_values"]
 
 _TENSOR = re.compile(r"([A-Za-z][\w.]*)\[([\d,\s]*)((?:;\s*\w+\s*=[\d,\s-]+)*)\]")
 _WORDS: dict[str, Scalar] = {
@@ -31,7 +31,11 @@ def parse_argument(text: str) -> TensorSpec | Scalar:
     layout, equals, values = text.partition("]=")
     if equals and (found := _TENSOR.fullmatch(layout + "]")):
         tensor = _tensor(found, text)
-        return TensorSpec(tensor.shape, tensor.dtype, tensor.strides, tensor.block_shape, _values(values, text))
+        given = parse_values(values, text)
+        if not all(isinstance(one, int) for one in given):
+            raise BadInput(f"{text[:80]!r} has values that are no integers", where="argument", fix=_FORMS, code="KB078")
+        whole = tuple(int(one) for one in given)
+        return TensorSpec(tensor.shape, tensor.dtype, tensor.strides, tensor.block_shape, whole)
     if found := _TENSOR.fullmatch(text):
         return _tensor(found, text)
     try:
@@ -55,11 +59,15 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(one) for one in text.split(",") if one.strip())
 
 
-def _values(text: str, whole: str) -> tuple[int, ...]:
-    """Return integers written one behind the other, or those of a file."""
+def parse_values(text: str, whole: str) -> tuple[int | float, ...]:
+    """Return numbers written one behind the other, or those of a file; raises `BadInput` for what is none."""
     words = read_words(text[1:]) if text.startswith("@") else text
     try:
-        return tuple(int(one) for one in re.split(r"[,\s]+", words.strip("[] \t\n")) if one)
+        return tuple(_number(one) for one in re.split(r"[,\s]+", words.strip("[] \t\n")) if one)
     except ValueError:
-        what = f"{whole[:80]!r} has values that are no integers"
+        what = f"{whole[:80]!r} has values that are no numbers"
         raise BadInput(what, where="argument", fix="such as int32[3]=0,128,256", code="KB078") from None
+
+
+def _number(word: str) -> int | float:
+    return int(word) if word.lstrip("+-").isdigit() else float(word)

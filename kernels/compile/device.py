@@ -8,6 +8,7 @@ it, never a guess.
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,6 +106,23 @@ class _Stream:
     wait_stream = wait_event = record_event = wait
 
 
+class _Event:
+    """An event that nothing records; the time between two is no number."""
+
+    def record(self, *_: object) -> None:
+        """Do nothing: nothing runs."""
+
+    synchronize = wait = record
+
+    def query(self) -> bool:
+        """Return True: there is nothing to wait for."""
+        return True
+
+    def elapsed_time(self, _other: object) -> float:
+        """Return NaN: nothing was timed."""
+        return math.nan
+
+
 _TOOLS = {False: ("nvidia-smi",), True: ("rocm-smi", "amd-smi")}
 """Programs that are asked whether a vendor's GPU is there, by whether the vendor is AMD."""
 
@@ -151,6 +169,14 @@ def stand_ins(facts: DeviceFacts) -> Iterator[None]:
         "synchronize": lambda *_, **__: None,
         "empty_cache": lambda: None,
         "set_device": lambda *_: None,
+        "set_stream": lambda *_: None,
+        "Stream": lambda *_, **__: _Stream(),
+        "Event": lambda *_, **__: _Event(),
+        "manual_seed": lambda *_: None,
+        "manual_seed_all": lambda *_: None,
+        "memory_allocated": lambda *_, **__: 0,
+        "max_memory_allocated": lambda *_, **__: 0,
+        "reset_peak_memory_stats": lambda *_, **__: None,
         "device": _device,
         "device_of": _device,
         "stream": lambda *_: nullcontext(),

@@ -19,6 +19,7 @@ import torch
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.request import Given, worded
 from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.kernels.record.known import Known
 from kopt_kb.kernels.record.model import Argument, Keywords, NullArg, ScalarArg, TensorArg, TensorMapArg
 from kopt_kb.kernels.record.stand_ins import ADDRESSES
 from kopt_kb.kernels.record.trace import Trace, on_device
@@ -150,8 +151,8 @@ def tensor_of(value: Any) -> torch.Tensor:
     )
 
 
-def given_of(value: Any) -> Given:
-    """Return what a parameter was given as data: the layout of a tensor, or the number."""
+def given_of(value: Any, known: Known | None = None) -> Given:
+    """Return what a parameter was given as data: the layout of a tensor with its known integers, or the number."""
     if value is None or isinstance(value, bool | int | float):
         return worded(value)
     described: Any = value
@@ -163,7 +164,11 @@ def given_of(value: Any) -> Given:
         tensor = tensor_of(value)
     except BadInput:
         return None
-    return TensorSpec(tuple(map(int, tensor.shape)), str(tensor.dtype), tuple(map(int, tensor.stride())))
+    shape, dtype = tuple(map(int, tensor.shape)), str(tensor.dtype)
+    values = known.integers(tensor) if known is not None else None
+    if values is not None and shape:
+        return TensorSpec(shape, dtype, values=values)
+    return TensorSpec(shape, dtype, tuple(map(int, tensor.stride())))
 
 
 def _scalar(name: str, kind: str, value: Any) -> ScalarArg:

@@ -7,12 +7,11 @@ the launcher prints goes nowhere.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
@@ -21,11 +20,9 @@ from types import ModuleType
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.kernels.record.model import Keywords
-from kopt_kb.kernels.record.request import Answer, CallRequest, OpRequest, Refusal, Request, TensorArgument
+from kopt_kb.kernels.record.request import Answer, OpRequest, Refusal, Request, ScriptRequest
 from kopt_kb.kernels.record.serve import READY, serve
-from kopt_kb.problem.dtypes import format_of
-from kopt_kb.wire import canonical, plain
+from kopt_kb.wire import canonical
 
 __all__ = ["answer", "main"]
 
@@ -52,7 +49,10 @@ def answer(request: Request) -> Answer:
 
 
 def _where(request: Request) -> str:
-    return request.what.file if isinstance(request.what, OpRequest) else request.what.call
+    what = request.what
+    if isinstance(what, ScriptRequest):
+        return " ".join(what.words)
+    return what.file if isinstance(what, OpRequest) else what.call
 
 
 def _record(request: Request) -> Any:
@@ -76,7 +76,9 @@ def _traced(request: Request) -> Any:
     from kopt_kb.kernels.compile.device import DeviceFacts
     from kopt_kb.kernels.compile.stub import activate
     from kopt_kb.kernels.compile.target import CompileTarget
+    from kopt_kb.kernels.record.calls import call_of, op_of
     from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
+    from kopt_kb.kernels.record.script import of_script
     from kopt_kb.kernels.record.statics import STATICS, Statics
     from kopt_kb.kernels.record.trace import Trace
     from kopt_kb.kernels.record.triton_launches import Launches
@@ -84,40 +86,38 @@ def _traced(request: Request) -> Any:
     target = CompileTarget.parse(request.target)
     facts = DeviceFacts(request.device, target.name, request.facts)
     activate(target, facts)
-    trace = Trace(facts)
+    trace = Trace(facts, lenient=isinstance(request.what, ScriptRequest))
     launches = Launches(trace, Path(request.folder), request)
-    call, label = _call(request, trace, facts)
+    call, label = call_of(request, trace, facts)
     with trace.running(), launches.recording():
         outputs = trace.returned(call.run())
     if not launches.codes:
-        raise BadInput(
-            "the call launches no kernel", where=_where(request), fix="name the launcher itself", code="KB446"
-        )
+        what = "; ".join(["no kernel is launched", *dict.fromkeys(trace.reasons)])
+        raise BadInput(what, where=_where(request), fix="name the launcher itself", code="KB446")
     if request.statics:
         told = Statics(request, launches.told)
         (Path(request.folder) / STATICS).write_bytes(canonical(told.to_json()))
     inputs = tuple(Input(name, trace.view(one)) for name, one in call.tensors.items())
     written = outputs or tuple(one.view for one in inputs)
-    return _named(
-        LaunchRecord(
-            v=VERSION,
-            label=label,
-            op=_op_of(request, call.module),
-            shape=request.what.shape if isinstance(request.what, OpRequest) else (),
-            dtype=request.what.dtype if isinstance(request.what, OpRequest) else "",
-            target=target.name,
-            buffers=trace.buffers(inputs, written),
-            inputs=inputs,
-            outputs=written,
-            steps=tuple(trace.steps),
-            codes=launches.codes,
-            sources=_sources(call.module),
-            versions=launches.versions,
-            assumed=tuple(launches.assumed),
-            host=tuple(trace.host),
-            not_replayable="; ".join(dict.fromkeys(trace.reasons)),
-        )
+    record = LaunchRecord(
+        v=VERSION,
+        label=label,
+        op=op_of(request, call.module),
+        shape=request.what.shape if isinstance(request.what, OpRequest) else (),
+        dtype=request.what.dtype if isinstance(request.what, OpRequest) else "",
+        target=target.name,
+        buffers=trace.buffers(inputs, written),
+        inputs=inputs,
+        outputs=written,
+        steps=tuple(trace.steps),
+        codes=launches.codes,
+        sources=_sources(call.module),
+        versions=launches.versions,
+        assumed=tuple(launches.assumed),
+        host=tuple(trace.host),
+        not_replayable="; ".join(dict.fromkeys(trace.reasons)),
     )
+    return of_script(record) if isinstance(request.what, ScriptRequest) else _named(record)
 
 
 def _named(record: Any) -> Any:
@@ -140,136 +140,6 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{one.name: _renamed(getattr(value, one.name), names) for one in fields(value)})
     return value
-
-
-class _Call:
-    """A function with its arguments; `tensors` are those of them that lie on the device."""
-
-    def __init__(self, module: ModuleType, function: Callable[..., Any], arguments: Keywords) -> None:
-        import torch
-
-        self.module, self.function, self.arguments = module, function, arguments
-        self.tensors = {name: one for name, one in arguments.items() if isinstance(one, torch.Tensor)}
-
-    def run(self) -> object:
-        """Call the function; `apply` of an autograd function takes its arguments by place only."""
-        import torch
-
-        owner = getattr(self.function, "__self__", None)
-        if not (isinstance(owner, type) and issubclass(owner, torch.autograd.Function)):
-            return self.function(**self.arguments)
-        kind: Any = owner
-        names = list(inspect.signature(kind.forward).parameters.values())
-        alone = kind.setup_context is not torch.autograd.Function.setup_context  # forward has no context then
-        places = [one for one in names if one.kind is one.POSITIONAL_OR_KEYWORD][0 if alone else 1 :]
-        given = [self.arguments.get(one.name, one.default) for one in places]
-        unknown = set(self.arguments) - {one.name for one in places}
-        missing = [one.name for one, value in zip(places, given, strict=True) if value is inspect.Parameter.empty]
-        if unknown or missing:
-            wrong = ", ".join(sorted(unknown) or missing)
-            fix = f"forward takes {', '.join(one.name for one in places)}"
-            raise BadInput(f"unknown or missing arguments: {wrong}", where=owner.__name__, fix=fix, code="KB447")
-        return self.function(*given)
-
-
-def _call(request: Request, trace: Any, facts: Any) -> tuple[_Call, str]:
-    from kopt_kb.kernels.compile.device import stand_ins
-
-    with stand_ins(facts):
-        if isinstance(request.what, OpRequest):
-            return _op_call(request.what, trace)
-        return _free_call(request.what, trace)
-
-
-def _op_call(what: OpRequest, trace: Any) -> tuple[_Call, str]:
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    from kopt_kb.kernels.compile.loader import load_module
-
-    module = load_module(what.file)
-    if what.problem:
-        return _problem_call(what, module, trace)
-    for name in ("launch", "make_inputs"):
-        if not callable(getattr(module, name, None)):
-            fix = "record a call instead: --call FILE:FUNCTION --arg NAME=VALUE"
-            raise BadInput(f"the file has no {name}()", where=what.file, fix=fix, code="KB447")
-    with FakeTensorMode():
-        made = module.make_inputs(what.shape, what.dtype, device="cpu", seed=0)
-    parameters = inspect.signature(module.launch).parameters
-    tensors = made if isinstance(made, tuple | list) else (made,)
-    given = {
-        name: trace.tensor(name, tuple(one.shape), one.dtype, tuple(one.stride()))
-        for name, one in zip(parameters, tensors, strict=False)
-    }
-    config = {"config": plain(what.config)} if "config" in parameters and what.config else {}
-    shape = "x".join(map(str, what.shape))
-    return _Call(module, module.launch, {**given, **config}), f"{Path(what.file).name} {shape} {what.dtype}"
-
-
-def _problem_call(what: OpRequest, module: ModuleType, trace: Any) -> tuple[_Call, str]:
-    """Return the call of a candidate as its problem's reference file makes it."""
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    from kopt_kb.kernels.compile.loader import load_module
-
-    problem = load_module(what.problem)
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        made = problem.make_inputs(what.shape, what.dtype, device="cpu", seed=0)
-        launch = problem.launcher(module)
-    given = {
-        name: trace.tensor(name, tuple(one.shape), one.dtype, tuple(one.stride()))
-        for name, one in zip(problem.PROBLEM.names, made, strict=True)
-    }
-
-    def run(config: object = None, **tensors: Any) -> Any:
-        return launch(*tensors.values(), config=config)
-
-    arguments: dict[str, object] = {**({"config": plain(what.config)} if what.config else {}), **given}
-    label = f"{Path(what.file).name} for {problem.OP} {'x'.join(map(str, what.shape))} {what.dtype}"
-    return _Call(module, run, arguments), label
-
-
-def _op_of(request: Request, module: ModuleType) -> str:
-    """Return the operation that a record is of: the problem's, else the one that the file declares."""
-    if not isinstance(request.what, OpRequest):
-        return ""
-    if request.what.problem:
-        from kopt_kb.kernels.compile.loader import load_module
-
-        return str(load_module(request.what.problem).OP)
-    return str(getattr(module, "OP", ""))
-
-
-def _free_call(what: CallRequest, trace: Any) -> tuple[_Call, str]:
-    import torch
-
-    place, _, name = what.call.rpartition(":")
-    if not place or not name:
-        raise BadInput(f"{what.call!r} names no function", where="--call", fix="write module:function", code="KB447")
-    module = _module(place)
-    function: Any = module
-    for part in name.split("."):
-        function = getattr(function, part, None)
-    if not callable(function):
-        raise BadInput(f"{place} has no function {name}", where="--call", code="KB447")
-    arguments: dict[str, object] = {}
-    for key, value in what.arguments.items():
-        if isinstance(value, TensorArgument):
-            known = format_of(value.dtype)
-            if known is None:
-                raise BadInput(f"unknown dtype {value.dtype!r}", where=f"--arg {key}", code="KB061")
-            arguments[key] = trace.tensor(key, value.shape, getattr(torch, known.torch), value.strides)
-        elif isinstance(value, str) and value.startswith("torch."):
-            arguments[key] = getattr(torch, value.removeprefix("torch."))
-        else:
-            arguments[key] = value
-    return _Call(module, function, arguments), what.call
-
-
-def _module(place: str) -> ModuleType:
-    from kopt_kb.kernels.compile.importing import import_name, load_published
-
-    return load_published(place).module if place.endswith(".py") else import_name(place)
 
 
 def _sources(module: ModuleType) -> dict[str, str]:

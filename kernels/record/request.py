@@ -9,16 +9,20 @@ from kopt_kb.kernels.launch_case import Scalar
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.wire import JsonMap, Wire
 
-__all__ = ["Answer", "CallRequest", "OpRequest", "Refusal", "Request", "TensorArgument"]
+__all__ = ["Answer", "CallRequest", "OpRequest", "Refusal", "Request", "ScriptRequest", "TensorArgument"]
 
 
 @dataclass(frozen=True, slots=True)
 class TensorArgument(Wire):
-    """A tensor that a launcher is given, by its layout: shape in elements, dtype as torch or this project spells it."""
+    """A tensor that a launcher is given, by its layout: shape in elements, dtype as torch or this project spells it.
+
+    The values of a few elements may be given with it: lengths, offsets, expert ids.
+    """
 
     shape: tuple[int, ...]
     dtype: str
     strides: tuple[int, ...] | None = None
+    values: tuple[int | float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,23 @@ class OpRequest(Wire):
 
 @dataclass(frozen=True, slots=True)
 class CallRequest(Wire):
-    """A call of a function in a module or file: `package.module:function` or `path/file.py:function`."""
+    """A call of a function in a module or file: `package.module:function` or `path/file.py:function`.
+
+    Text that begins with `torch.` is torch's object of that name; `inf`, `-inf` and `nan` behind `float.` are numbers.
+    """
 
     call: str
-    arguments: Mapping[str, TensorArgument | Scalar | str | tuple[int, ...]] = field(default_factory=dict)
+    arguments: Mapping[str, TensorArgument | Scalar | str | tuple[int, ...] | tuple[TensorArgument, ...]] = field(
+        default_factory=dict
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRequest(Wire):
+    """A Python program as it is started: its words without the interpreter's own, and the folder it is started in."""
+
+    words: tuple[str, ...]
+    folder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +80,7 @@ class Request(Wire):
         statics: Whether IR and resources of the launches are wanted too (`statics.Statics`, a file in the folder).
     """
 
-    what: OpRequest | CallRequest
+    what: OpRequest | CallRequest | ScriptRequest
     target: str
     device: str
     facts: Mapping[str, int]

@@ -13,12 +13,19 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake_temporarily
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
+    unset_fake_temporarily,
+)
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.device import DeviceFacts, stand_ins
+from kopt_kb.kernels.record.known import NOT_KNOWN, Known
 from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Keywords, Step, View
 from kopt_kb.kernels.record.stand_ins import indexing
 from kopt_kb.problem.dtypes import format_of
@@ -47,17 +54,19 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
 
     Args:
         facts: What the device that is recorded for has, for launchers that ask.
+        lenient: Whether a comparison of values that nobody has is taken for true, as a script that checks itself needs.
     """
 
-    def __init__(self, facts: DeviceFacts) -> None:
+    def __init__(self, facts: DeviceFacts, *, lenient: bool = False) -> None:
         super().__init__()
-        self._facts = facts
+        self._facts, self._lenient = facts, lenient
         self._mode = FakeTensorMode(allow_non_fake_inputs=True)
         self._buffers: dict[int, str] = {}
         self._sizes: dict[str, int] = {}
         self._kept: list[Any] = []
         self._marked: dict[str, str] = {}
         self._changed: set[str] = set()
+        self.known = Known()
         self.steps: list[Step] = []
         self.host: dict[str, None] = {}
         self.reasons: list[str] = []
@@ -67,19 +76,31 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         """Everything inside works on fake tensors of a device that is not there."""
         with ExitStack() as stack:
             stack.enter_context(stand_ins(self._facts))
+            stack.enter_context(
+                torch.autograd.set_multithreading_enabled(False)
+            )  # a device that is not there has no thread
             stack.enter_context(self._mode)
-            stack.enter_context(indexing())
+            stack.enter_context(indexing(self.known, lenient=self._lenient))
             stack.enter_context(self)
             yield
 
-    def tensor(self, name: str, shape: tuple[int, ...], dtype: torch.dtype, strides: tuple[int, ...] | None) -> Any:
-        """Return a fake input on the device, in a buffer of its own."""
+    def tensor(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+        strides: tuple[int, ...] | None = None,
+        values: tuple[int | float, ...] | None = None,
+    ) -> Any:
+        """Return a fake input on the device, in a buffer of its own; values are kept beside it."""
         with self._mode:
             if strides is None:
                 fake = torch.empty(shape, dtype=dtype, device="cuda")
             else:
                 fake = torch.empty_strided(shape, strides, dtype=dtype, device="cuda")
         self._name(fake, name)
+        if values is not None:
+            self.known.give(fake, torch.tensor(values, dtype=dtype).reshape(shape))
         return fake
 
     def view(self, tensor: Any) -> View:
@@ -124,8 +145,8 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Let the operation happen on fake tensors, and note what it means for a replay."""
         given = kwargs or {}
-        result = func(*args, **given)
         name = _operation_name(func)
+        result = self._result(func, name, args, given)
         made = [one for one in (*tree_leaves(result), *_written(func, args, given)) if on_device(one)]
         if not made or name in _ALLOCATE:
             self._kept += made
@@ -136,6 +157,29 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             self._kept += made
             self._operation(name, made, args, given)
         return result
+
+    def _result(self, func: Any, name: str, args: Any, given: Keywords) -> Any:
+        """Return what an operation yields on fake tensors; where values are known, what follows from them is too."""
+        real = self.known.computed(func, name, args, given)
+        if real is NOT_KNOWN:
+            for one in _written(func, args, given):
+                if isinstance(one, FakeTensor):
+                    self.known.forget(one)
+            return func(*args, **given)
+        if not any(isinstance(one, torch.Tensor) for one in tree_leaves(real)):
+            return real if real is not None else func(*args, **given)
+        try:
+            result = func(*args, **given)
+        except (DynamicOutputShapeException, DataDependentOutputException):
+            result = tree_map(self._stands_for, real)
+        self.known.told(result, real)
+        return result
+
+    def _stands_for(self, real: Any) -> Any:
+        """Return a fake tensor on the device with the layout of a known one."""
+        if not isinstance(real, torch.Tensor):
+            return real
+        return torch.empty_strided(tuple(real.shape), real.stride(), dtype=real.dtype, device="cuda")
 
     def _operation(self, name: str, made: list[Any], args: Any, given: Keywords) -> None:
         value = 0 if name in _FILL[0] else 1 if name in _FILL[1] else _fill_value(name, args, given)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
@@ -28,6 +29,7 @@ from kopt_kb.kernels.compile.request import CompileFailed
 from kopt_kb.kernels.compile.stub import argument
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.kernels.record.known import written_parameters
 from kopt_kb.kernels.record.launch_arguments import arguments_of, given_of, run_time
 from kopt_kb.kernels.record.model import Keywords, Launch
 from kopt_kb.kernels.record.request import Request
@@ -36,6 +38,13 @@ from kopt_kb.kernels.record.trace import Trace
 from kopt_kb.wire import canonical, plain
 
 __all__ = ["Launches"]
+
+
+_SAID = {
+    "n_regs": r"Used (\d+) registers|\.vgpr_count:\s+(\d+)",
+    "n_spills": r"(\d+) bytes spill stores|\.vgpr_spill_count:\s+(\d+)",
+}
+"""What Triton calls a resource → where ptxas or LLVM says it."""
 
 
 class Launches:
@@ -53,6 +62,7 @@ class Launches:
         self._facts = request.facts
         self._fresh: set[int] = set()
         self._logs: dict[int, str] = {}
+        self._writes: dict[int, set[str]] = {}
         self._told: dict[bytes, StaticLaunch] = {}
         self.codes: dict[str, int] = {}
         self.versions: dict[str, str] = {}
@@ -78,9 +88,25 @@ class Launches:
         with ExitStack() as stack:
             stack.enter_context(mock.patch.object(JITFunction, "run", run))
             stack.enter_context(mock.patch.object(CompiledKernel, "__getitem__", again))
+            stack.enter_context(mock.patch.object(CompiledKernel, "_init_handles", self._init_handles))
             for kind in _tuners(Autotuner):
                 stack.enter_context(mock.patch.object(kind, "run", tuned))
             yield
+
+    @property
+    def _init_handles(self) -> Any:
+        """What a launcher that asks for registers and spills finds, as the compiler said them; nothing is loaded."""
+        launches = self
+
+        def init_handles(compiled: Any) -> None:
+            log = launches._logs.get(id(compiled), "") + compiled.asm.get("amdgcn", "")
+            for name, words in _SAID.items():
+                found = re.search(words, log)
+                setattr(compiled, name, int(next(filter(None, found.groups()))) if found else 0)
+            compiled.n_max_threads = launches._facts.get("max_threads_per_block", 0)
+            compiled.module = compiled.function = 0
+
+        return init_handles
 
     def _tuned(self, tuner: Any, args: Any, kwargs: Keywords) -> Any:
         """Launch with the first configuration at or behind the one asked for that compiles and fits the device."""
@@ -153,6 +179,7 @@ class Launches:
         arguments = arguments_of(self._trace, compiled, bound, sizes)
         if self._statics:
             self._tell(compiled, digest, bound, sizes)
+        self._forget(compiled, bound)
         self._trace.steps.append(
             Launch(
                 code=digest,
@@ -167,6 +194,15 @@ class Launches:
             )
         )
 
+    def _forget(self, compiled: Any, bound: Keywords) -> None:
+        """Know no more what the kernel may have written."""
+        if id(compiled) not in self._writes:
+            self._writes[id(compiled)] = written_parameters(compiled.asm.get("ttir", ""))
+        for name, kind, value in run_time(compiled.src.signature, bound):
+            tensor = value if isinstance(value, torch.Tensor) else None
+            if tensor is not None and (name in self._writes[id(compiled)] or "." in name or not kind.startswith("*")):
+                self._trace.known.forget(tensor)
+
     @property
     def told(self) -> tuple[StaticLaunch, ...]:
         """What the compiler said of each different launch."""
@@ -176,7 +212,9 @@ class Launches:
         """Keep IR and resources of a launch, once for the same code, arguments and grid."""
         log = self._logs.get(id(compiled), "")
         made = result_of(compiled, self._target, compiled.asm.get("amdgcn", ""), log, {}, tuple(grid))
-        given = tuple((name, given_of(one)) for name, _, one in run_time(compiled.src.signature, bound))
+        given = tuple(
+            (name, given_of(one, self._trace.known)) for name, _, one in run_time(compiled.src.signature, bound)
+        )
         known = dataclasses.replace(made, arguments=given, binary=b"", ptx="")
         key = canonical((digest, list(grid), [plain(one) for one in given]))
         before = self._told.get(key)

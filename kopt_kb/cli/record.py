@@ -3,11 +3,14 @@
 kb record kernels/rms_norm.py --shape 8192x4096 --dtype bf16 --platform H100_SXM --out rms.record
 kb record kernels/cuda/rms_norm.cu --shape 8192x4096 --dtype bf16 --platform H100_SXM --out rms_cuda.record
 kb record --call my.norms:rms_norm --arg 'x=bf16[8192,4096]' --arg 'weight=bf16[4096]' --target sm_90 --out o
+kb record --platform H100_SXM --out train.record -- python train.py --steps 1
 
 The launcher runs in a child process on tensors that have no memory. Triton and Gluon kernels are compiled for the
 target and never run; allocations, fills and copies become part of the record. Anything else that computes on the
-device is listed: a record whose results need it is not replayable, and says why. A launcher may not read values of
-its tensors. CUDA C++ says in a comment how it is launched: /* kb, then TOML such as
+device is listed: a record whose results need it is not replayable, and says why. A launcher may read values of
+tensors only where they were given (int32[3]=0,128,256) or follow from those. A program behind -- is run to its end, or
+to the first thing it can't do without a GPU, and each different launch is listed once. CUDA C++ says in a comment how
+it is launched: /* kb, then TOML such as
 
 op = "rms_norm"
 config = { THREADS = 256 }
@@ -34,12 +37,11 @@ from typing import ClassVar
 from kopt_kb.cli.case_arguments import literals
 from kopt_kb.cli.output import add_common, open_registry, print_json, table
 from kopt_kb.cli.problem_arguments import add_problem, chosen_shape, given_problem, reference_path
+from kopt_kb.cli.record_request import call_request, lines_of, script_request
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import open_input
-from kopt_kb.kernels.compile.arguments import parse_argument
-from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.model import Copy, Fill, LaunchRecord, Step
-from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, TensorArgument
+from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, ScriptRequest
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.replay.makers import make_record
 from kopt_kb.static.device_facts import device_facts, target_facts
@@ -59,7 +61,12 @@ class Recorded(Wire):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("file", metavar="FILE", nargs="?", help="launch and make_inputs, as kernels/*.py; or .cu")
+    parser.add_argument(
+        "words",
+        metavar="FILE",
+        nargs="*",
+        help="launch and make_inputs, as kernels/*.py; or .cu; or -- python FILE.py ...",
+    )
     parser.add_argument("--shape", metavar="MxN", help="problem shape, with FILE")
     parser.add_argument("--dtype", metavar="TYPE", help="storage type, with FILE")
     parser.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="tuning value, with FILE")
@@ -69,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--arg", metavar="NAME=VALUE", action="append", default=[],
         help="argument of the call: bf16[8192,4096], 4096, 1e-6, true, none, torch.float16, 'sum', [16,24]; repeated",
     )  # fmt: skip
+    parser.add_argument("--args", metavar="FILE", help="file of arguments, one --arg a line; # begins a comment")
     parser.add_argument("--platform", metavar="NAME", help="product to record for; its page answers what launchers ask")
     parser.add_argument("--target", metavar="TARGET", help="target alone, such as sm_90, instead of --platform")
     parser.add_argument("--autotune", metavar="N", type=int, default=0, help="which autotune configuration (default 0)")
@@ -102,26 +110,33 @@ def _device(args: argparse.Namespace) -> tuple[str, str, dict[str, int]]:
 
 
 @contextmanager
-def _asked(args: argparse.Namespace) -> Iterator[OpRequest | CallRequest]:
+def _asked(args: argparse.Namespace) -> Iterator[OpRequest | CallRequest | ScriptRequest]:
     """Keep what is to be recorded: of a problem, its reference file lies on disk meanwhile."""
     if not args.problem:
         yield _what(args)
         return
-    if not args.file or args.call or args.arg:
+    file = next(iter(args.words), "")
+    if len(args.words) != 1 or args.call or args.arg:
         what, fix = "--problem judges a FILE", "give the candidate's file, and no --call or --arg"
         raise BadInput(what, where="kb record", fix=fix, code="KB103")
-    open_input(args.file).close()
+    open_input(file).close()
     shapes = [args.shape] if args.shape else []
     problem, reference = given_problem(args.problem, args.dtype, shapes)
     shape = parse_shape(chosen_shape(problem, shapes, args.problem))
     with reference_path(reference) as path:
-        yield OpRequest(args.file, shape, problem.dtype, literals(args.config), str(path))
+        yield OpRequest(file, shape, problem.dtype, literals(args.config), str(path))
 
 
-def _what(args: argparse.Namespace) -> OpRequest | CallRequest:
-    if bool(args.file) == bool(args.call):
+def _what(args: argparse.Namespace) -> OpRequest | CallRequest | ScriptRequest:
+    if len(args.words) > 1:
+        if args.call or args.arg or args.args or args.shape or args.dtype or args.config:
+            what, fix = "a program and other arguments were given", "give what comes behind -- alone"
+            raise BadInput(what, where="--", fix=fix, code="KB103")
+        return script_request(args.words, Path.cwd())
+    file = next(iter(args.words), "")
+    if bool(file) == bool(args.call):
         raise BadInput(
-            "give either FILE or --call", where="kb record", fix="kb record --help shows both forms", code="KB103"
+            "give either FILE or --call", where="kb record", fix="kb record --help shows all forms", code="KB103"
         )
     if args.call:
         if args.shape or args.dtype or args.config:
@@ -131,40 +146,15 @@ def _what(args: argparse.Namespace) -> OpRequest | CallRequest:
                 fix="give --arg NAME=VALUE",
                 code="KB103",
             )
-        return CallRequest(args.call, dict(_argument(text) for text in args.arg))
+        return call_request(args.call, [*(lines_of(args.args) if args.args else []), *args.arg])
     if args.arg:
-        raise BadInput("--arg belongs to --call", where=args.file, fix="give --shape and --dtype", code="KB103")
+        raise BadInput("--arg belongs to --call", where=file, fix="give --shape and --dtype", code="KB103")
     if not args.shape or not args.dtype:
         raise BadInput(
-            "missing --shape or --dtype", where=args.file, fix="such as --shape 8192x4096 --dtype bf16", code="KB102"
+            "missing --shape or --dtype", where=file, fix="such as --shape 8192x4096 --dtype bf16", code="KB102"
         )
-    open_input(args.file).close()
-    return OpRequest(args.file, parse_shape(args.shape), args.dtype, literals(args.config))
-
-
-def _numbers(name: str, value: str) -> tuple[int, ...]:
-    words = value.strip("[]").split(",")
-    if not value.endswith("]") or not all(one.strip().lstrip("-").isdigit() for one in words):
-        raise BadInput(
-            f"{value!r} is no list of integers", where=f"--arg {name}", fix="such as [16,24,24]", code="KB104"
-        )
-    return tuple(int(word) for word in words)
-
-
-def _argument(text: str) -> tuple[str, TensorArgument | int | float | bool | str | tuple[int, ...] | None]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise BadInput(f"{text!r} is not NAME=VALUE", where="--arg", fix="such as x=bf16[8192,4096]", code="KB104")
-    if value.startswith("torch."):
-        return name, value
-    if len(value) > 1 and value[0] == value[-1] == "'":
-        return name, value[1:-1]
-    if value.startswith("["):
-        return name, _numbers(name, value)
-    parsed = parse_argument(value)
-    if isinstance(parsed, TensorSpec):
-        return name, TensorArgument(parsed.shape, parsed.dtype, parsed.strides)
-    return name, parsed
+    open_input(file).close()
+    return OpRequest(file, parse_shape(args.shape), args.dtype, literals(args.config))
 
 
 def _render(record: LaunchRecord, out: str) -> str:

@@ -12,6 +12,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.kernels.record.request import CallRequest, Request, TensorArgument
 from kopt_kb.runners.replay.makers import Makers, NotRecordedError
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
+from kopt_kb.static.counting import count_compilation
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 pytest.importorskip("torch")
@@ -106,3 +107,64 @@ def test_a_foreign_kernel_with_arguments_has_a_roofline(capsys: pytest.CaptureFi
     assert main(words) == 0
     (roof,) = json.loads(capsys.readouterr().out)["kernels"]
     assert (roof["name"], roof["compile"]["target"]) == ("double", "gfx942")
+
+
+STEERED = str(Path(LAUNCHERS).with_name("steered_launchers.py"))
+
+
+def test_given_lengths_make_a_count_exact(makers, tmp_path: Path) -> None:
+    """Three sequences of 16, 0 and 40 elements: two programs, one of them of no trips; 4 bytes an element each way."""
+    arguments = {"x": TensorArgument((4, 64), "fp32"), "offsets": TensorArgument((4,), "int32", None, (0, 16, 16, 56))}
+    made = makers.make(
+        Request(CallRequest(f"{STEERED}:scaled", arguments), "sm_90", "sm_90", {}, "", statics=True), tmp_path / "a"
+    )
+    assert made.record is not None, made.error
+    assert "values of tensors were given" in made.record.not_replayable
+    (one,) = recorded(tmp_path / "a")
+    assert (one.grid, dict(one.arguments)["lengths"].values) == ((2, 1, 1), (16, 0, 40))
+    kernel = count_compilation(one).kernel
+    assert (kernel.written.compulsory.value, kernel.written.compulsory.exactness) == (64, "exact")
+
+
+def test_what_a_kernel_wrote_is_not_known(makers, tmp_path: Path) -> None:
+    """The second launch's lengths are whatever the first made of them."""
+    arguments = {"x": TensorArgument((4, 64), "fp32"), "lengths": TensorArgument((4,), "int32", None, (16, 16, 32, 32))}
+    made = makers.make(
+        Request(CallRequest(f"{STEERED}:halved", arguments), "sm_90", "sm_90", {}, "", statics=True), tmp_path / "a"
+    )
+    assert made.record is not None, made.error
+    first, second = recorded(tmp_path / "a")
+    assert dict(first.arguments)["lengths"].values == (16, 16, 32, 32)
+    assert dict(second.arguments)["lengths"].values is None
+    assert count_compilation(second).kernel.written.compulsory.exactness != "exact"
+
+
+def test_a_program_is_recorded_up_to_what_it_cannot_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both passes, each different launch once; then the line that needs a result."""
+    words = ["record", "--target", "sm_90", "--out", str(tmp_path / "a"), "--", "python", STEERED]
+    assert main(words) == 1
+    said = capsys.readouterr().out
+    assert said.count("launch scale_rows") == 2
+    assert "a program's launches" in said
+    assert "recorded up to steered_launchers.py:" in said
+    assert main(["count", str(tmp_path / "a"), "--json"]) == 0
+    kernels = json.loads(capsys.readouterr().out)["kernels"]
+    assert [one["grid"] for one in kernels] == [[2, 1, 1], [1, 1, 1]]
+    assert {one["bytes"]["written"]["compulsory"]["exactness"] for one in kernels} == {"exact"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--", "python", "/nowhere/train.py"], "no such file"),
+        (["--", "ls", "-l"], "no Python program"),
+        (["--call", "m:f", "--", "python", "a.py"], "a program and other arguments"),
+    ],
+)
+def test_bad_programs(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line that names what is wrong, and no folder."""
+    assert main(["record", "--target", "sm_90", "--out", str(tmp_path / "a"), *words]) in (1, 2)
+    err = capsys.readouterr().err
+    assert said in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "a").exists()
