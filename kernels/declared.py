@@ -94,7 +94,7 @@ def read_declared(path: Path) -> Declared:
     Raises:
         DeclarationError: No Python, no `OP`, a value that is no literal, or parts that don't fit together.
     """
-    values = _header(path) if is_cuda(path, _head(path)) else _literals(path)
+    values = _header(path) if is_cuda(path) else _literals(path)
     op, given, offered = values.get("OP"), values.get("OP_OPTIONS", {}), values.get("VARIANTS", [])
     if not isinstance(op, str):
         raise DeclarationError("the file declares no OP", where=str(path), fix='write OP = "rms_norm" or such')
@@ -108,13 +108,6 @@ def read_declared(path: Path) -> Declared:
     if len(set(names)) != len(names):
         raise DeclarationError("two variants share a name", where=str(path), fix="rename one")
     return Declared(op_id(op), tuple(given.items()), tuple(space.items()), variants)
-
-
-def _head(path: Path) -> bytes:
-    try:
-        return path.read_bytes()[:4096]
-    except OSError:
-        return b""
 
 
 def _header(path: Path) -> dict[str, object]:

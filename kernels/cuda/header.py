@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,9 +17,12 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.wire import JsonMap
 
-__all__ = ["Header", "Step", "Tensor", "is_cuda", "read_header", "source_text", "split_argument"]
+__all__ = ["Header", "Step", "Tensor", "is_cuda", "kernel_name", "read_header", "source_text", "split_argument"]
 
-_COMMENT = re.compile(r"/\*\s*kb\b[^\n]*\n(.*?)\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*\s*kb[ \t]*\r?\n(.*?)\*/", re.DOTALL)
+_TUNED = re.compile(r"/\*\s*kb-tuned[ \t]*\r?\n(.*?)\*/", re.DOTALL)
+_HEAD = re.compile(rb"\s*(?://[^\n]*\n\s*)*/\*\s*kb[ \t]*\r?\n")
+_HEAD_BYTES = 4096
 _TENSOR = re.compile(r"(?:(?P<dtype>\w+)\s*)?\[(?P<shape>[^\[\]]*)\]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SCALAR = re.compile(r"(?P<type>[a-z]+\d+)\s+(?P<value>.+)")
@@ -96,6 +99,7 @@ class Header:
         defines: Macro → text, with `{name}` for numbers and `{T}` for the element type.
         flags: Further options of the compiler.
         steps: In order.
+        tuned: Shape → tuning values that a search left in the file.
     """
 
     where: str
@@ -112,11 +116,30 @@ class Header:
     let: Mapping[str, str] = field(default_factory=dict)
     defines: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    tuned: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
-def is_cuda(path: str | Path, source: bytes = b"") -> bool:
-    """Return whether a file is CUDA C++ or a code object: by its name, else by a header at its head."""
-    return Path(path).suffix in _SUFFIXES or bool(re.match(rb"\s*(?://[^\n]*\n\s*)*/\*\s*kb\b", source[:4096]))
+def is_cuda(path: str | Path, source: bytes | None = None) -> bool:
+    """Return whether a file is CUDA C++ or a code object: by its name, else by a header at its head.
+
+    Args:
+        path: The file; it is read where `source` is not given, and one that can't be read is none.
+        source: What it holds, of a candidate that has no file of its own.
+    """
+    if Path(path).suffix in _SUFFIXES:
+        return True
+    if source is None:
+        try:
+            with Path(path).open("rb") as opened:
+                source = opened.read(_HEAD_BYTES)
+        except OSError:
+            return False
+    return bool(_HEAD.match(source[:_HEAD_BYTES]))
+
+
+def kernel_name(source: bytes) -> str:
+    """Return the name of a kernel's file in a workspace, by its language."""
+    return "kernel.cu" if is_cuda("", source) else "kernel.py"
 
 
 def read_header(path: Path) -> Header | None:
@@ -129,14 +152,19 @@ def read_header(path: Path) -> Header | None:
     try:
         raw = path.read_bytes()
         text = "" if raw[:4] == b"\x7fELF" or path.suffix == ".fatbin" else raw.decode("utf-8")
-        found = _COMMENT.search(text)
+        found, tuned = _COMMENT.search(text), _TUNED.search(text)
         if found is not None:
-            return _Reading(str(path), text[: found.start(1)].count("\n")).header(found[1])
-        if beside.is_file():
-            return _Reading(str(beside), 0).header(beside.read_text(encoding="utf-8"))
+            made = _Reading(str(path), text[: found.start(1)].count("\n")).header(found[1])
+        elif beside.is_file():
+            made = _Reading(str(beside), 0).header(beside.read_text(encoding="utf-8"))
+        else:
+            return None
+        if tuned is None:
+            return made
+        first = text[: tuned.start(1)].count("\n")
+        return replace(made, tuned=_Reading(str(path), first).tuned(tuned[1], made))
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"can't be read: {error}", where=str(path), code="KB116") from error
-    return None
 
 
 def source_text(path: Path) -> str:
@@ -162,13 +190,26 @@ class _Reading:
     def _refuse(self, what: str, fix: str = "") -> BadInput:
         return BadInput(what, where=self._where, fix=fix or "kb record --help shows a header", code="KB077")
 
-    def header(self, text: str) -> Header:
+    def _toml(self, text: str) -> JsonMap:
         try:
-            data = tomllib.loads(text)
+            return tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             line = re.search(r"at line (\d+)", str(error))
             where = f"{self._where}:{int(line[1]) + self._first}" if line else self._where
             raise BadInput(f"the header is no TOML: {error}", where=where, code="KB077") from error
+
+    def tuned(self, text: str, header: Header) -> dict[str, dict[str, int]]:
+        """Return tuning values by shape; raises `BadInput` for one that the header does not have."""
+        found = {}
+        for shape, values in self._toml(text).items():
+            table = self._table(shape, {shape: values})
+            if strange := sorted(set(table) - {*header.config, *header.tuning_space}):
+                raise self._refuse(f"unknown tuning value {', '.join(strange)} for {shape}")
+            found[shape] = {name: self._whole(name, one) for name, one in table.items()}
+        return found
+
+    def header(self, text: str) -> Header:
+        data = self._toml(text)
         if strange := sorted(set(data) - _KEYS):
             raise self._refuse(f"the header has unknown {', '.join(strange)}", f"known: {', '.join(sorted(_KEYS))}")
         steps = data.get("steps", [])

@@ -140,6 +140,7 @@ def plan_of(
     letters = _letters(header, shape)
     names: dict[str, int] = dict(zip(letters, shape[len(shape) - len(letters) :], strict=True))
     names |= {"elements": math.prod(shape), "element_bytes": found.bits // 8, **facts, **header.config}
+    names |= header.tuned.get(format_shape(shape), {})
     for name, value in config.items():
         if isinstance(value, bool) or not isinstance(value, int):
             raise BadInput(f"{name} is {value!r}, no whole number", where=header.where, code="KB077")

@@ -58,18 +58,11 @@ def _where(request: Request) -> str:
 def _record(request: Request) -> Any:
     from kopt_kb.kernels.cuda.header import is_cuda
 
-    if isinstance(request.what, OpRequest) and is_cuda(request.what.file, _head(request.what.file)):
+    if isinstance(request.what, OpRequest) and is_cuda(request.what.file):
         from kopt_kb.kernels.cuda.launches import record_cuda
 
         return record_cuda(request, request.what)
     return _traced(request)
-
-
-def _head(file: str) -> bytes:
-    """Return the first bytes of a file; none where it can't be read, which whoever reads it says."""
-    with suppress(OSError), open(file, "rb") as opened:  # noqa: PTH123 - a few bytes
-        return opened.read(4096)
-    return b""
 
 
 def _traced(request: Request) -> Any:

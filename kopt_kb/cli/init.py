@@ -17,6 +17,9 @@ from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.kernels.cuda.header import is_cuda
+from kopt_kb.kernels.declared import packaged_file
+from kopt_kb.problem.ops import op_id
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.tuning.admission import admit
@@ -124,6 +127,9 @@ def _task(args: argparse.Namespace) -> Task:
         return task_of_problem(args, _placeholders(args.placeholder))
     demo = Path(args.kernel_demo) if args.kernel_demo else None
     op = args.op or (declared_op(read_demo(demo), demo) if demo else None)
+    if op is not None and demo is not None and is_cuda(demo) and packaged_file(op_id(op)) is None:
+        fix = "give --problem, whose reference judges; a CUDA C++ file has none"
+        raise BadInput(f"no reference for the operation {op!r}", where=str(demo), fix=fix, code="KB451")
     missing = _missing(args, op)
     if missing or op is None:
         more = "" if args.kernel_demo else "; a kernel to tune also needs --kernel-demo and --framework"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 import pprint
+import tomllib
 from collections.abc import Mapping
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.cuda.header import is_cuda
 
 __all__ = ["Configs", "configs_of", "structure_of", "with_configs"]
 
@@ -15,6 +18,7 @@ Configs = Mapping[str, Mapping[str, object]]
 
 _BEGIN = "# kb tuned configurations: begin\n"
 _END = "# kb tuned configurations: end\n"
+_CUDA_BEGIN, _CUDA_END = "/* kb-tuned\n", "*/\n"
 _BODY = '''TUNED_CONFIGS = {table}
 _untuned_config = default_config
 
@@ -27,9 +31,28 @@ def default_config(shape, dtype):  # noqa: F811 - overlays the file's own
 '''
 
 
+def _begin(source: bytes) -> bytes:
+    return (_CUDA_BEGIN if is_cuda("", source) else _BEGIN).encode()
+
+
+def _toml(value: object) -> str:
+    return str(int(value)) if isinstance(value, int) else json.dumps(str(value))
+
+
+def _of_cuda(rest: bytes) -> dict[str, Mapping[str, object]]:
+    try:
+        table = tomllib.loads(rest.decode().partition("*/")[0])
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        what = f"tuned configurations are no TOML: {error}"
+        raise BadInput(what, where="kernel.cu", fix="restore them", code="KB077") from error
+    if not all(isinstance(one, dict) for one in table.values()):
+        raise BadInput("tuned configurations are no table", where="kernel.cu", fix="restore them", code="KB077")
+    return table
+
+
 def structure_of(source: bytes) -> bytes:
     """Return the file without its tuned configurations."""
-    head, found, _ = source.partition(_BEGIN.encode())
+    head, found, _ = source.partition(_begin(source))
     return head.rstrip(b"\n") + b"\n" if found else source
 
 
@@ -39,6 +62,10 @@ def with_configs(source: bytes, configs: Configs) -> bytes:
     if not configs:
         return head
     plain = {shape: dict(values) for shape, values in sorted(configs.items())}
+    if is_cuda("", source):
+        lines = [f'"{shape}" = {{ {", ".join(f"{name} = {_toml(one)}" for name, one in values.items())} }}\n'
+                 for shape, values in plain.items()]  # fmt: skip
+        return head + f"\n{_CUDA_BEGIN}{''.join(lines)}{_CUDA_END}".encode()
     table = pprint.pformat(plain, width=100, sort_dicts=True)
     return head + f"\n\n{_BEGIN}{_BODY.format(table=table)}{_END}".encode()
 
@@ -49,9 +76,11 @@ def configs_of(source: bytes) -> dict[str, Mapping[str, object]]:
     Raises:
         BadInput: The block is there and its table is no literal.
     """
-    _, found, rest = source.partition(_BEGIN.encode())
+    _, found, rest = source.partition(_begin(source))
     if not found:
         return {}
+    if is_cuda("", source):
+        return _of_cuda(rest)
     try:
         first = ast.parse(rest.decode()).body[0]
         table = ast.literal_eval(first.value) if isinstance(first, ast.Assign) else None

@@ -9,6 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from kopt_kb.errors import BadInput, FindingError, UnknownData
+from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Answer, Check, Timing
 from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
@@ -91,7 +92,7 @@ class BenchPlan(Wire):
     @property
     def kernel(self) -> str:
         """What is measured: `kernel.py` as it stands, or a version."""
-        return "kernel.py" if self.version is None else f"v{self.version}"
+        return kernel_name(self.source) if self.version is None else f"v{self.version}"
 
 
 def bench_plan(workspace: Workspace, options: BenchOptions) -> BenchPlan:
@@ -203,7 +204,7 @@ def _judge(workspace: Workspace, source: RecordSource, look_up: ProductOf, scope
 
 
 def _kernel_name(plan: BenchPlan) -> str:
-    return f"{plan.workspace}/kernel.py" if plan.version is None else f"version {plan.version}"
+    return f"{plan.workspace}/{plan.kernel}" if plan.version is None else f"version {plan.version}"
 
 
 class _Recorded:

@@ -15,6 +15,7 @@ from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.runners.candidate.answers import Evidence
@@ -102,7 +103,7 @@ class ResourceGate:
 
         shapes = {format_shape(shape): shape for shape in self.shapes}
         with tempfile.TemporaryDirectory(prefix="kb-limits-") as folder:
-            file = Path(folder) / "kernel.py"
+            file = Path(folder) / kernel_name(source)
             file.write_bytes(source)
             cases = {text: OpCase(str(file), shape, self.dtype, {}) for text, shape in shapes.items()}
             try:
@@ -129,7 +130,7 @@ class ResourceGate:
         by_shape: dict[str, list[dict[str, JSON]]] = {}
         judged: list[Progress] = []
         with tempfile.TemporaryDirectory(prefix="kb-isa-") as folder:
-            file = Path(folder) / "kernel.py"
+            file = Path(folder) / kernel_name(source)
             file.write_bytes(source)
             try:
                 with CompilePool() as pool:  # one warm worker: what a worker imports takes longer than a shape

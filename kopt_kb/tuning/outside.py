@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.process import Limits, environment, run
 from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.tuning.proposals import Answer, EvidenceAsked, Proposal, View
@@ -19,7 +20,6 @@ from kopt_kb.wire import WireError, read
 __all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "proposal_from_json"]
 
 _TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
-_EDITABLE = "kernel.py"
 _BODIES = ("source", "patch", "files")
 """An answer has one of these."""
 _GIT_S = 60.0
@@ -201,12 +201,11 @@ def apply_patch(source: bytes, patch: str, name: str) -> bytes:
         BadInput: It touches another path, or does not apply.
     """
     touched = {path for path in _TARGET.findall(patch) if path != "/dev/null"}
-    if touched != {_EDITABLE}:
-        raise _refused(
-            f"the patch touches {', '.join(sorted(touched)) or 'nothing'}; only {_EDITABLE} may change", name
-        )
+    editable = kernel_name(source)
+    if touched != {editable}:
+        raise _refused(f"the patch touches {', '.join(sorted(touched)) or 'nothing'}; only {editable} may change", name)
     with tempfile.TemporaryDirectory(prefix="kb-patch-") as folder:
-        path = Path(folder) / _EDITABLE
+        path = Path(folder) / editable
         path.write_bytes(source)
         git_apply(Path(folder), patch, name)
         return path.read_bytes()

@@ -11,6 +11,7 @@ from pathlib import Path
 from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.analysis.rules.categories import CATEGORIES
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, packaged_file, read_declared
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.source_config import configs_of, structure_of
@@ -24,7 +25,7 @@ Spaces = dict[str, tuple[Mapping[str, object], Mapping[str, Sequence[object]]]]
 def declared_of(source: bytes) -> Declared | None:
     """Return what a source declares, or None when it declares nothing that can be read."""
     with tempfile.TemporaryDirectory(prefix="kb-declared-") as folder:
-        path = Path(folder) / "kernel.py"
+        path = Path(folder) / kernel_name(source)
         path.write_bytes(source)
         try:
             return read_declared(path)

@@ -109,7 +109,7 @@ class Session:
     def _files(self, sha: str) -> dict[str, bytes]:
         data = self.store.get(sha)
         if self.project is None:
-            return {"kernel.py": data}
+            return {self.layout.kernel.name: data}
         files = self.project.checked_out(data)
         for data in files.values():
             self.store.put(data)

@@ -10,6 +10,7 @@ from pathlib import Path
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.gitview import commit_event, ensure_repository
@@ -106,7 +107,7 @@ def _fill(
 ) -> None:
     store = ObjectStore(layout.objects)
     if demo:
-        layout.kernel.write_bytes(demo)
+        (layout.root / kernel_name(demo)).write_bytes(demo)
     if task.reference:
         layout.reference.write_bytes(task.reference)
         store.put(task.reference)

@@ -48,8 +48,6 @@ class Layout:
 
     root: Path
 
-    kernel = _Below("kernel.py")
-    """The checked-out kernel."""
     reference = _Below("reference.py")
     """Of a problem outside the list: the file whose inputs and reference judge."""
     readme = _Below("README.md")
@@ -74,6 +72,12 @@ class Layout:
     """Rendered: trends and the log of the campaign."""
     baseline_report = _Below("baseline_report.md")
     """Rendered: the report of the baseline."""
+
+    @property
+    def kernel(self) -> Path:
+        """The checked-out kernel: `kernel.cu` of a workspace that began with CUDA C++, else `kernel.py`."""
+        cuda = self.root / "kernel.cu"
+        return cuda if cuda.is_file() else self.root / "kernel.py"
 
     @property
     def folders(self) -> tuple[Path, ...]:

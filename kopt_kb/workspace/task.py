@@ -74,6 +74,9 @@ def read_demo(path: Path) -> bytes:
     data = read_input(path, _MAX_DEMO_BYTES)
     if not data.strip():
         raise BadInput("the kernel demo is empty", where=str(path), fix="name the kernel's file", code="KB116")
+    if path.suffix in {".cu", ".cuh"} and not is_cuda("", data):
+        fix = "begin the file with /* kb … */, so that the workspace's copy says how it is launched"
+        raise BadInput("the kernel demo has no header", where=str(path), fix=fix, code="KB077")
     return data
 
 

@@ -13,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.request import OpRequest, Request
 from kopt_kb.problem.shapes import parse_shape
@@ -97,7 +98,7 @@ class Shelf:
             done: Future[Made] = Future()
             done.set_result(known)
             return done
-        kernel = str(self.file_of(asked.source, "kernel.py"))
+        kernel = str(self.file_of(asked.source, kernel_name(asked.source)))
         problem = str(self.file_of(asked.problem, "reference.py")) if asked.problem else ""
         what = OpRequest(kernel, parse_shape(asked.shape), asked.dtype, asked.config, problem)
         request = Request(what, self._target.target, self._target.device, self._target.facts, "")

@@ -76,11 +76,13 @@ def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -
         data = read_regular(layout.kernel)
         if data is None or data not in [store.get(sha) for sha in (best.snapshot.blob, *_accepted_since(state))]:
             what = "is missing" if data is None else f"is not v{best.number}, the last accepted version"
-            yield Finding("kernel", layout.kernel.name, 0 if data is None else 1, f"kernel.py {what}", fix)
+            yield Finding("kernel", layout.kernel.name, 0 if data is None else 1, f"{layout.kernel.name} {what}", fix)
     except ObjectError:
         return  # a finding of its own
     except OSError as error:
-        yield Finding("kernel", layout.kernel.name, 0, f"kernel.py can't be read: {error.strerror or error}", fix)
+        yield Finding(
+            "kernel", layout.kernel.name, 0, f"{layout.kernel.name} can't be read: {error.strerror or error}", fix
+        )
 
 
 def _accepted_since(state: WorkspaceState) -> Iterator[str]:

@@ -94,15 +94,26 @@ _CLOCKS = {
 """Is it a project → what latency is."""
 
 
+def _kernel_file(demo: str) -> str:
+    """Return the name that a kernel demo has in its workspace."""
+    return "kernel.cu" if demo.endswith(".cu") else "kernel.py"
+
+
 def _values(state: WorkspaceState) -> dict[str, str]:
     """Return the values that the plain blocks name; what nobody said is TBD."""
     task, problem, created = state.task, state.problem, state.created
     error = format_exact(problem.tolerance.rel_l2_err)
     project = task.project
     own = _REFERENCES[state.route] if project is None else f"the test command of {project.file}"
+    if _kernel_file(task.kernel_demo) == "kernel.cu":
+        own = f"the package's reference of {problem.op}"
     if problem.own is not None:
         own = f"reference.py, made of {problem.own.file} ({problem.own.source}); sha256 {problem.own.reference}"
-    demo = f"{task.kernel_demo} (copied to kernel.py, sha256 {created.kernel})" if created.kernel else "none"
+    demo = (
+        f"{task.kernel_demo} (copied to {_kernel_file(task.kernel_demo)}, sha256 {created.kernel})"
+        if created.kernel
+        else "none"
+    )
     stated = {
         "platform": created.platform,
         "architecture": f"{task.arch} ({task.target})",

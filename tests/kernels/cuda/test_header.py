@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.header import is_cuda, read_header, source_text, split_argument
+from kopt_kb.kernels.cuda.header import is_cuda, kernel_name, read_header, source_text, split_argument
 
 GOOD = """// a comment before
 /* kb
@@ -120,3 +120,24 @@ def test_source_that_is_no_text_is_refused(tmp_path: Path) -> None:
         source_text(path)
     with pytest.raises(BadInput, match="can't be read"):
         read_header(path)
+
+
+def test_values_that_a_search_left_in_the_file(tmp_path: Path) -> None:
+    """By shape; those that the header does not have are refused with their place."""
+    text = GOOD + '\n/* kb-tuned\n"8x64" = { THREADS = 32 }\n*/\n'
+    found = read_header(_written(tmp_path, text))
+    assert found is not None
+    assert found.tuned == {"8x64": {"THREADS": 32}}
+    for old, new, complaint in (
+        ("THREADS = 32", "WARPS = 32", "unknown tuning value WARPS for 8x64"),
+        ("THREADS = 32", "THREADS = 'x'", "no whole number"),
+        ('"8x64" = { THREADS = 32 }', "8x64 = 3 =", r"kernel.cu:20: the header is no TOML"),
+        ('"8x64" = { THREADS = 32 }', "a = 3", "a is no table"),
+    ):
+        with pytest.raises(BadInput, match=complaint):
+            read_header(_written(tmp_path, text.replace(old, new)))
+
+
+def test_a_kernel_is_called_by_its_language() -> None:
+    """In a workspace, and wherever a candidate gets a file."""
+    assert (kernel_name(GOOD.encode()), kernel_name(b"import triton\n")) == ("kernel.cu", "kernel.py")

@@ -96,3 +96,11 @@ def test_a_result_keeps_its_name_to_itself(scale: Path) -> None:
     scale.write_text(text.replace('y = "[elements]"', 'out = "[elements]"').replace("out = \"[elements]\"\n\n[scratch]", "z = \"[elements]\"\n\n[scratch]").replace('"y", "out"', '"out", "z"'))  # fmt: skip
     with pytest.raises(BadInput, match="names of results in a record"):
         _plan(scale)
+
+
+def test_a_tuned_shape_takes_its_values(scale: Path) -> None:
+    """Others keep the header's; what is asked for comes before both."""
+    scale.write_text(scale.read_text() + '/* kb-tuned\n"1000" = { THREADS = 64 }\n*/\n')
+    assert _plan(scale).names["THREADS"] == 64
+    assert _plan(scale, (1001,)).names["THREADS"] == 128
+    assert _plan(scale, THREADS=32).names["THREADS"] == 32

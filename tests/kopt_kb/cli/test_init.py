@@ -133,3 +133,30 @@ def test_a_route_that_does_not_fit_creates_nothing(
     said = capsys.readouterr().err
     assert says in said and said.count("\n") == 1
     assert not (tmp_path / "kernel_opt_norm").exists()
+
+
+def test_cuda_gets_a_file_of_its_own_name(
+    tmp_path: Path, wiki_root: Path, repo_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Declared, tuned and audited like a Python file; what nothing could judge or launch is refused first."""
+    wiki = ["--wiki", str(wiki_root)]
+    demo = repo_root / "kernels" / "cuda" / "rms_norm.cu"
+    words = ["init", "norm", "--platform", "T10", "--framework", "CUDA", "--dtype", "bf16", "--parent", str(tmp_path)]
+    assert main([*words, "--kernel-demo", str(demo), "--shape", "1024x512", *wiki]) == 0
+    root = tmp_path / "kernel_opt_norm"
+    assert (root / "kernel.cu").read_bytes() == demo.read_bytes()
+    assert not (root / "kernel.py").exists()
+    assert main(["tune", "run", str(root), "--simulate", "--yes", "--max-rounds", "2", *wiki]) == 0
+    assert "one_pass" in capsys.readouterr().out
+    assert main(["audit", str(root), *wiki]) == 0
+    assert "copied to kernel.cu" in (root / "README.md").read_text()
+    bare = tmp_path / "bare.cu"
+    bare.write_text("__global__ void one() {}\n")
+    (tmp_path / "bare.toml").write_text('op = "softmax"\n[[steps]]\nlaunch = "one"\n')
+    capsys.readouterr()
+    assert main([*words, "--kernel-demo", str(bare), "--shape", "8x8", *wiki]) == 2
+    assert "has no header" in capsys.readouterr().err
+    other = tmp_path / "other.cu"
+    other.write_text('/* kb\nop = "grouped_gemm"\n[[steps]]\nlaunch = "one"\n*/\n__global__ void one() {}\n')
+    assert main([*words, "--kernel-demo", str(other), "--shape", "8x8x8", *wiki]) == 2
+    assert "no reference for the operation 'grouped_gemm'" in capsys.readouterr().err

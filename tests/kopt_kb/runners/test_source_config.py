@@ -42,3 +42,22 @@ def test_a_damaged_block_is_refused(table: bytes) -> None:
     damaged = with_configs(SOURCE, {"8x4": {"BLOCK": 64}}).replace(b"{'8x4': {'BLOCK': 64}}", table)
     with pytest.raises(BadInput, match="tuned configurations"):
         configs_of(damaged)
+
+
+CUDA = b"/* kb\n[[steps]]\nlaunch = 'k'\n*/\n__global__ void k() {}\n"
+
+
+def test_cuda_has_them_in_a_comment() -> None:
+    """Written, read back, replaced and removed as in Python."""
+    configs = {"8x4": {"THREADS": 64, "WIDE": True}, "2x2": {"THREADS": 32}}
+    tuned = with_configs(CUDA, configs)
+    assert configs_of(tuned) == {"8x4": {"THREADS": 64, "WIDE": 1}, "2x2": {"THREADS": 32}}
+    assert structure_of(tuned) == CUDA
+    again = with_configs(tuned, {"8x4": {"THREADS": 128}})
+    assert again == with_configs(CUDA, {"8x4": {"THREADS": 128}})
+    assert with_configs(tuned, {}) == CUDA
+    for table in (b"THREADS = ", b"1"):
+        with pytest.raises(BadInput, match="tuned configurations"):
+            configs_of(
+                with_configs(CUDA, {"8x4": {"THREADS": 64}}).replace(b'"8x4" = { THREADS = 64 }', b"x = " + table)
+            )

@@ -270,3 +270,20 @@ def test_sources_lie_where_nobody_else_writes(executor: RecordExecutor, launcher
     path.write_text("other")
     assert executor._shelf.file_of(launcher(), "kernel.py").read_bytes() == launcher()
     assert not path.is_relative_to(tmp_path)
+
+
+def test_cuda_is_checked_and_searched_like_all_others(invented: Any, makers: Makers, repo_root: Path) -> None:
+    """A blob without a name; its tuning values are macros of no Python."""
+    pytest.importorskip("nvidia", reason="NVRTC is not installed")
+    source = (repo_root / "kernels" / "cuda" / "rms_norm.cu").read_bytes()
+    executor = RecordExecutor(
+        invented(lambda one: 1e-6 * one.launches[0].block[0]), Target("sm_90", "T"), makers=makers
+    )
+    body = replace(BODY, op="rms_norm", shapes=("64x512",))
+    checked = executor.run(Job("check", source, body=body), lambda *_: None).result
+    assert isinstance(checked, Check) and checked.passed
+    space = {"64x512": SpaceAsked({}, {"THREADS": [64, 128, 1024], "CACHED": [0, 1]})}
+    found = executor.run(Job("search", source, body=replace(body, spaces=space)), lambda *_: None).result
+    executor.close()
+    assert isinstance(found, Search)
+    assert found.shapes["64x512"].config["THREADS"] == 64
