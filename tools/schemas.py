@@ -85,8 +85,10 @@ DOCUMENTS: dict[str, str] = {
 """Document → module and class that write it."""
 
 DATED = {
-    "compare", "list", "lookup", "lookup_group", "occupancy", "occupancy_record", "roofline", "roofline_kernels",
-    "profile_gap", "rooflines", "wiki_check", "wiki_conflicts", "wiki_diff", "wiki_import_check",
+    "compare", "compile", "count", "init", "lint_text", "list", "lookup", "lookup_group", "occupancy",
+    "occupancy_record", "profile_diff", "profile_gap", "profile_read", "profile_roofline", "roofline",
+    "roofline_kernels", "rooflines", "route", "search", "wiki_check", "wiki_conflicts", "wiki_diff",
+    "wiki_import_check", "wiki_sources",
 }  # fmt: skip
 """Documents that carry values of the wiki: commands add the version and date of the data."""
 

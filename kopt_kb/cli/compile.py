@@ -17,7 +17,7 @@ import argparse
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
 from kopt_kb.cli.case_arguments import add_case, cases_from, facts_for
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         for one in found
     ]
     if args.json:
-        print_json(CompiledKernels(tuple(fitted)))
+        print_values(CompiledKernels(tuple(fitted)), open_registry(args).wikis)
     else:
         for kernel in fitted:
             print(_render(kernel.compiled, kernel.occupancy))

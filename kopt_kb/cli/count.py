@@ -13,7 +13,7 @@ from dataclasses import fields
 
 from kopt_kb.analysis.ttir.result import Amount
 from kopt_kb.cli.case_arguments import add_case, cases_from, facts_for, grid_from
-from kopt_kb.cli.output import add_wiki, print_json, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         found = _counted(args, grid)
     if args.json:
-        print_json(CountedKernels(tuple(found)))
+        print_values(CountedKernels(tuple(found)), open_registry(args).wikis)
     else:
         print("\n\n".join(_render(one) for one in found))
     return ExitCode.OK

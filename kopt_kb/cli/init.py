@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
-from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_json
+from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.cuda.header import is_cuda
@@ -99,7 +99,8 @@ def run(args: argparse.Namespace) -> int:
     incomplete = len(state.targets.targets if state.targets else ()) <= len(task.problem.shapes)
     if args.json:
         root = str(workspace.layout.root)
-        print_json(Created(root, state.created.platform, state.route, tuple(state.unknown), state.rooflines))
+        made = Created(root, state.created.platform, state.route, tuple(state.unknown), state.rooflines)
+        print_values(made, registry.wikis)
     else:
         print(f"created {workspace.layout.root}, route {route_text(state.route)}")
         for row in state.unknown.values():

@@ -17,7 +17,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, print_plain, printable
+from kopt_kb.cli.output import add_wiki, open_registry, print_plain, print_values, printable
 from kopt_kb.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -39,11 +39,12 @@ def run(args: argparse.Namespace) -> int:
     from kopt_kb.wiki.lint.lint import lint
     from kopt_kb.wiki.lint.sarif import sarif
 
-    report = lint(open_registry(args), [Path(file) for file in args.files], args.level)
+    registry = open_registry(args)
+    report = lint(registry, [Path(file) for file in args.files], args.level)
     if args.format == "sarif":
         print_plain(sarif(report))
     elif args.json or args.format == "json":
-        print_json(report)
+        print_values(report, registry.wikis)
     else:
         _print(report)
     return ExitCode.FINDING if report.findings else ExitCode.OK

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.analysis.profile import METRICS
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, table
 from kopt_kb.cli.profile_read import judge
 from kopt_kb.cli.profile_text import Judged, total_s
 from kopt_kb.errors import BadInput, ExitCode
@@ -142,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
     compared = {file: tuple(compare(baseline, judge([file], args.kernel, registry)[1])) for file in args.reports}
     diff = ProfileDiff(args.baseline, args.threshold, tuple(map(ComparedReport, compared, compared.values())))
     if args.json:
-        print_json(diff)
+        print_values(diff, registry.wikis)
     else:
         print("\n\n".join(_text(args.baseline, report.file, report.kernels) for report in diff.reports))
         for slower in diff.slower:

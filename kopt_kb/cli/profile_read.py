@@ -13,7 +13,7 @@ from kopt_kb.analysis.readers.common.base import without_collection
 from kopt_kb.analysis.readers.read import read_report
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.product import product_of
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable
 from kopt_kb.cli.profile_text import Judged, by_time, render
 from kopt_kb.cli.profile_timeline import JudgedTimeline, judged_timelines, render_timelines
 from kopt_kb.errors import BadInput, ExitCode
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     platform = None if args.platform is None else registry.platform(args.platform)
     found = judge_reports(args.files, args.kernel, registry, platform, source=args.source)
     if args.json:
-        print_json(replace(found, kernels=found.kernels[: args.top]))
+        print_values(replace(found, kernels=found.kernels[: args.top]), registry.wikis)
         return ExitCode.OK
     print_judged(found, args.top)
     return ExitCode.OK

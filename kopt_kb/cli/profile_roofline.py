@@ -11,7 +11,7 @@ from typing import ClassVar
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.product import product_of
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, printable_lines, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.static.picture import Roof, terminal, write_picture
 from kopt_kb.static.report_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
@@ -82,7 +82,8 @@ def run(args: argparse.Namespace) -> int:
     if args.picture:
         write_picture(picture, Path(args.picture))
     if args.json:
-        print_json(ReportRoofline(tuple(_under(point, roofs) for point in points), _without(profiles, points)))
+        drawn = ReportRoofline(tuple(_under(point, roofs) for point in points), _without(profiles, points))
+        print_values(drawn, registry.wikis)
         return ExitCode.OK
     print(_text(points, roofs))
     for name in _without(profiles, points):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.cli.search import add_filters, filters
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.route import ReadingList, reading_list
@@ -30,9 +30,10 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(
             "no piece of work is named", where="kb route knowledge", fix="give --op, --backend or --arch", code="KB102"
         )
-    found = reading_list(open_registry(args).wiki, wanted)
+    wiki = open_registry(args).wiki
+    found = reading_list(wiki, wanted)
     if args.json:
-        print_json(found)
+        print_values(found, [wiki])
     else:
         _print(found)
     return ExitCode.OK if found.stops else ExitCode.FINDING

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.cli.output import add_wiki, open_registry, print_json
+from kopt_kb.cli.output import add_wiki, open_registry, print_values
 from kopt_kb.errors import ExitCode
 from kopt_kb.wiki.search import SearchResult, search
 from kopt_kb.wiki.search_filters import SEARCH_KINDS, Filters
@@ -39,9 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the hits; exit 1 when nothing fits."""
-    found = search(open_registry(args).wiki, " ".join(args.text), filters(args), limit=max(1, args.limit))
+    wiki = open_registry(args).wiki
+    found = search(wiki, " ".join(args.text), filters(args), limit=max(1, args.limit))
     if args.json:
-        print_json(found)
+        print_values(found, [wiki])
     else:
         _print(found)
     return ExitCode.OK if found.hits else ExitCode.FINDING

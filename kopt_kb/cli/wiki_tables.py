@@ -86,7 +86,7 @@ def run_sources(args: argparse.Namespace) -> int:
     if args.accept:
         (wiki.root / RECORD).write_text(render_record(readings), encoding="utf-8")
     if args.json:
-        print_json(Sources(counts, tuple(readings), naming))
+        print_values(Sources(counts, tuple(readings), naming), [wiki])
     else:
         for reading in missing:
             print(f"{reading.path}:{reading.line}: a quote of {reading.key} is not in its document")
