@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import add_author, add_common, add_wiki, print_json
 from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, proposers_of
-from kopt_kb.cli.tune_confirmed import as_confirmed
+from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
 from kopt_kb.cli.tune_judge import MANY, Judge, judge_of, judged_policy
 from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
 from kopt_kb.errors import BadInput, ExitCode
@@ -80,9 +80,10 @@ def run(args: argparse.Namespace) -> int:
         return _stop(args, workspace, state)
     _check_budget(args)
     _check_opened(args, state)
+    check_plan(args, workspace, state)
     if args.action in {"resume", "step"} and state.stopped is not None:
         return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
-    args = as_confirmed(args, _opened(state))
+    args = as_begun(as_confirmed(args, _opened(state)), state)
     project = _project(workspace, state)
     opened = _opened(state)
     judge, why = _judge(args, state, project)

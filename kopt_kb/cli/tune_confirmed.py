@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.options import Settings
 from kopt_kb.wire import read
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Launch
+from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["DEVICE", "as_confirmed", "launch_of", "settings_of"]
+__all__ = ["DEVICE", "as_begun", "as_confirmed", "check_plan", "launch_of", "settings_of"]
 
 DEVICE = "cuda"
 """Device of candidates when no other is named."""
@@ -96,3 +100,30 @@ def _listed(value: object) -> object:
 def _text(value: object) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
     return text or "none"
+
+
+def as_begun(args: argparse.Namespace, state: WorkspaceState) -> argparse.Namespace:
+    """Return the arguments with what the workspace's rounds are: simulated ones stay simulated without saying so."""
+    return argparse.Namespace(**{**vars(args), "simulate": args.simulate or state.simulated})
+
+
+def check_plan(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> None:
+    """Raise `BadInput` for a plan that is none, before anything is written or run."""
+    if not args.plan or state.route == "roofline":
+        return
+    from kopt_kb.tuning.outside import PlanProposer
+    from kopt_kb.tuning.project import ProjectAdapter
+    from kopt_kb.tuning.proposals import view_of
+    from kopt_kb.workspace.journal.blobs import ObjectStore
+    from kopt_kb.workspace.journal.disk import read_regular
+
+    store = ObjectStore(workspace.layout.objects)
+    project = None if state.task.project is None else ProjectAdapter.of(state, store.get)
+    snapshot = state.best.snapshot if state.best is not None else None
+    if snapshot is not None:
+        source = store.get(snapshot.blob)
+    elif project is None:
+        source = read_regular(workspace.layout.kernel) or b""
+    else:  # the baseline of a project makes its bundle: until then only the form of the answer can be judged
+        source, project = b"", None
+    PlanProposer(Path(args.plan)).propose(replace(view_of(state, source), project=project))
