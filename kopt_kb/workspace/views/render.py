@@ -22,10 +22,10 @@ from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.files import write_blocks, write_file
+from kopt_kb.workspace.views.logs import optimize_log, performance_trend
 from kopt_kb.workspace.views.memory import Memories, memories_of, memory_files
 from kopt_kb.workspace.views.readme import render_blocks
-from kopt_kb.workspace.views.reports import baseline_report, optimize_log, round_summaries
-from kopt_kb.workspace.views.trend import performance_trend
+from kopt_kb.workspace.views.reports import baseline_report, round_summaries
 from kopt_kb.workspace.views.words import BlobReader
 from kopt_kb.workspace.workspace import Workspace
 

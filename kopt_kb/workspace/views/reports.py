@@ -1,9 +1,8 @@
-"""Renders the reports people read: baseline_report.md, one summary a round, logs/optimize.md."""
+"""Renders the reports people read: baseline_report.md and one summary a round."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 
 from kopt_kb import wire
 from kopt_kb.quantity.units import format_exact
@@ -11,16 +10,12 @@ from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, finite
-from kopt_kb.workspace.views.lessons import directions
 from kopt_kb.workspace.views.memory import Memories, judged_rates
-from kopt_kb.workspace.views.memory_model import Direction, Iteration
-from kopt_kb.workspace.views.trend import STATUS
+from kopt_kb.workspace.views.memory_model import Iteration
 from kopt_kb.workspace.views.words import (
     BlobReader,
     bullets,
     figure,
-    free_text,
-    of_kind,
     percent,
     plain,
     quoted,
@@ -28,19 +23,30 @@ from kopt_kb.workspace.views.words import (
     spoken,
 )
 
-__all__ = ["baseline_report", "optimize_log", "round_summaries"]
+__all__ = [
+    "FAILED",
+    "SIMULATED",
+    "baseline_report",
+    "cause_of",
+    "code",
+    "finish",
+    "gap_of",
+    "results_of",
+    "round_summaries",
+]
 
 _DECISIONS = {
     "open": "OPEN", "baseline": "BASELINE", "accept": "ACCEPTED", "accept_with_note": "ACCEPTED WITH NOTE",
     "rollback": "ROLLED BACK", "unverified": "UNVERIFIED", "refuted": "ACCEPTED, THEN REFUTED",
 }  # fmt: skip
 
-_FAILED = frozenset({"rollback", "unverified", "refuted"})
+FAILED = frozenset({"rollback", "unverified", "refuted"})
 
-_SIMULATED = "SIMULATED: times come from a made-up model; Stop Conditions are not evaluable."
+SIMULATED = "SIMULATED: times come from a made-up model; Stop Conditions are not evaluable."
 
 
-def _finish(lines: list[str]) -> str:
+def finish(lines: list[str]) -> str:
+    """Return the text of a report."""
     return plain("\n".join(lines).rstrip() + "\n")
 
 
@@ -59,7 +65,8 @@ def _shape_row(rate: ShapeRate) -> tuple[str, ...]:
     )
 
 
-def _results(state: WorkspaceState, attempt: Round) -> list[str]:
+def results_of(state: WorkspaceState, attempt: Round) -> list[str]:
+    """Return the table of an attempt's records with their rates."""
     rates = judged_rates(state, attempt)
     if not rates:
         return ["No measurement.", ""]
@@ -73,10 +80,10 @@ def _gates(memory: Iteration) -> list[str]:
     gates = memory.quality_gate.gates
     if not gates:
         return ["No gate has judged it.", ""]
-    return table(["Gate", "Result", "Reason"], ((one.gate, one.result, _code(one.reason)) for one in gates))
+    return table(["Gate", "Result", "Reason"], ((one.gate, one.result, code(one.reason)) for one in gates))
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Return a machine's words as a code span."""
     words = " ".join(text.split()).replace("`", "'")
     return f"`{words}`" if words else "-"
@@ -90,7 +97,7 @@ def _environment(state: WorkspaceState, attempt: Round) -> list[str]:
         versions = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()))
         driver = one.driver or "unknown"
         lines.append(f"event {seq}: {one.device}, driver {driver}, {versions}, harness {one.harness[:12]}")
-        lines.append(f"clocks: {_code(json.dumps(wire.plain(one.clocks), sort_keys=True))}")
+        lines.append(f"clocks: {code(json.dumps(wire.plain(one.clocks), sort_keys=True))}")
     return bullets(lines, "no machine is recorded")
 
 
@@ -135,11 +142,11 @@ def baseline_report(state: WorkspaceState, blob: BlobReader, memories: Memories)
             f"correctness: {memory.correctness.status}, largest relative error {figure(memory.correctness.rel_err)}",
             f"memory: memory/{memory.version}.json, status {memory.status}",
             *_stage_one(state, attempt),
-            *([_SIMULATED] if memory.simulated else []),
+            *([SIMULATED] if memory.simulated else []),
         ]
     )
     lines += ["## Machine", "", *_environment(state, attempt)]
-    lines += ["## Performance", "", *_results(state, attempt)]
+    lines += ["## Performance", "", *results_of(state, attempt)]
     lines += ["## Gates", "", *_gates(memory)]
     lines += _errors(memory)
     # Noise of another machine was measured later, by its own run.
@@ -152,7 +159,7 @@ def baseline_report(state: WorkspaceState, blob: BlobReader, memories: Memories)
     lines += ["## Hardware values used", ""]
     lines += bullets(map(spec_line, state.specs.values()), "none is registered")
     lines += ["## Notes", "", *_notes(attempt, blob)]
-    return {"baseline_report.md": _finish(lines)}
+    return {"baseline_report.md": finish(lines)}
 
 
 def _stage_one(state: WorkspaceState, baseline: Round) -> list[str]:
@@ -184,9 +191,9 @@ def round_summaries(state: WorkspaceState, blob: BlobReader, memories: Memories)
 def _summary(state: WorkspaceState, attempt: Round, memory: Iteration, blob: BlobReader) -> str:
     lines = [f"# Attempt {attempt.number} (v{attempt.number})", ""]
     if attempt.number in state.masked:
-        return _finish([*lines, "This version is masked: it must not influence what is tried next.", ""])
+        return finish([*lines, "This version is masked: it must not influence what is tried next.", ""])
     if memory.simulated:
-        lines += [_SIMULATED, ""]
+        lines += [SIMULATED, ""]
     stated = memory.optimization
     lines += ["## Hypothesis", ""]
     claim = stated.action_description if stated else ""
@@ -195,32 +202,32 @@ def _summary(state: WorkspaceState, attempt: Round, memory: Iteration, blob: Blo
     lines += _why(state, attempt)
     lines += ["## Single change", ""]
     changes = [
-        f"{experiment.name}: {_code(experiment.change)}, {experiment.result}, {experiment.decision}"
+        f"{experiment.name}: {code(experiment.change)}, {experiment.result}, {experiment.decision}"
         for experiment in memory.experience.experiments
     ]
     lines += bullets(changes, "nothing changed" if not attempt.number else "no candidate yet")
-    lines += ["## Results", "", "### Validation", "", *_gates(memory), *_results(state, attempt)]
+    lines += ["## Results", "", "### Validation", "", *_gates(memory), *results_of(state, attempt)]
     lines += ["### Aggregate", "", *_aggregate(memory)]
     lines += ["## Decision", "", _DECISIONS[memory.status], ""]
     if memory.decision is not None:
         rests = ", ".join(memory.decision.measured) or "no measurement"
         level = attempt.decided.trust if attempt.decided is not None else "unstated"
         trust = "" if level == "unstated" else f"; trust: {level}"
-        lines += [f"{memory.decision.policy}: {_code(memory.decision.rule)}; rests on {rests}{trust}.", ""]
+        lines += [f"{memory.decision.policy}: {code(memory.decision.rule)}; rests on {rests}{trust}.", ""]
     profiles = [
         f"{evidence.tool_used}: {evidence.bottleneck_type}, report {evidence.report[:12]}"
         for evidence in memory.profile_evidence
     ]
     told = bullets(profiles, "no profile of this kernel: times say that it changed, not why")
-    lines += ["## Attribution", "", *told, *_gap(state, attempt)]
+    lines += ["## Attribution", "", *told, *gap_of(state, attempt)]
     lines += ["## Next direction", ""]
     lines += bullets(
         f"{one.direction}: {one.rationale}" if one.rationale else one.direction for one in memory.open_directions
     )
-    if memory.status in _FAILED:
+    if memory.status in FAILED:
         lines += ["## Rollback Analysis", "", *_rollback(memory, state)]
     lines += ["## Machine", "", *_environment(state, attempt), "## Notes", "", *_notes(attempt, blob)]
-    return _finish(lines)
+    return finish(lines)
 
 
 def _aggregate(memory: Iteration) -> list[str]:
@@ -233,25 +240,19 @@ def _aggregate(memory: Iteration) -> list[str]:
     return bullets(found)
 
 
-def _ledger(state: WorkspaceState) -> list[str]:
-    """Return what became of each opportunity of the best version; nothing where none is listed."""
-    entries = state.ledger_of(state.best) if state.best is not None else ()
-    return ["## Ledger", "", *bullets(_code(str(one)) for one in entries)] if entries else []
-
-
 def _why(state: WorkspaceState, attempt: Round) -> list[str]:
     """Return why the hypothesis is of its category, and the review that was held before it."""
     chosen = state.choice_of(attempt.number)
-    lines = [f"category: {_code(chosen.reason)}"] if chosen is not None else []
+    lines = [f"category: {code(chosen.reason)}"] if chosen is not None else []
     for review in state.reviews.values():
         if review.round == attempt.number:
             after = ", ".join(f"v{number}" for number in review.versions)
-            lines += [f"review after {after}: {_code(one.text)}" for one in review.directions]
-            lines += [f"to read: {_code(one)}" for one in review.references]
+            lines += [f"review after {after}: {code(one.text)}" for one in review.directions]
+            lines += [f"to read: {code(one)}" for one in review.references]
     return bullets(lines) if lines else []
 
 
-def _gap(state: WorkspaceState, attempt: Round) -> list[str]:
+def gap_of(state: WorkspaceState, attempt: Round) -> list[str]:
     """Return where the time above the roofs goes, one list a shape; nothing where nobody accounted for it."""
     lines = []
     for gap in state.gaps_of(attempt).values():
@@ -269,79 +270,13 @@ def _rollback(memory: Iteration, state: WorkspaceState) -> list[str]:
             f"change made: {stated.action_description if stated else 'not stated'}",
             f"expected effect: {stated.expected_impact if stated else 'not stated'}",
             f"actual effect on throughput: {actual}",
-            f"root cause: {_code(_cause(memory, state) or 'not recorded')}",
+            f"root cause: {code(cause_of(memory, state) or 'not recorded')}",
             *(f"lesson: {pitfall.lesson}" for pitfall in memory.pitfalls_and_fixes),
         ]
     )
 
 
-def optimize_log(state: WorkspaceState, blob: BlobReader, memories: Memories) -> dict[str, str]:
-    """Return logs/optimize.md: the campaign in one page, masked versions left out."""
-    shown = list(memories.values())
-    seen = [one for one in shown if not one.masked]
-    lines = ["# Optimization log", "", "## Basic Information", ""]
-    ended = f"stopped: {state.stopped.reason}" if state.stopped is not None else "running"
-    lines += bullets(
-        [
-            f"operator: {state.problem.op}", f"language: {state.task.framework or 'unknown'}",
-            f"GPU: {state.created.platform}", f"campaign: {state.created.name}", f"start time: {state.times[1]}",
-            f"status: {ended}",
-        ]
-    )  # fmt: skip
-    lines += [_SIMULATED, ""] if any(one.simulated for one in shown) else []
-    lines += ["## Optimization History", ""]
-    lines += table(
-        ["Attempt", "Time", "Category", "Hypothesis", "Decision", "Geomean (us)", "Detailed data"], _history(seen)
-    )
-    hidden = [one.version for one in shown if one.masked]
-    if hidden:
-        lines += [f"Masked and left out: {', '.join(hidden)}.", ""]
-    lines += ["## Current Best", "", *_current_best(state)]
-    lines += _ledger(state)
-    lines += ["## Directions to Try", "", *bullets(_directions(state, blob))]
-    failed = [one for one in seen if one.status in _FAILED and one.optimization is not None]
-    lines += ["## Verified Ineffective Directions", ""]
-    lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, state) for one in failed))
-    counts = Counter(STATUS[memory.status] for memory in seen)
-    words = [word for word in dict.fromkeys(STATUS.values()) if counts[word] or word != STATUS["refuted"]]
-    lines += ["## Totals", "", *bullets(f"{word}: {counts[word]}" for word in words)]
-    return {"logs/optimize.md": _finish(lines)}
-
-
-def _current_best(state: WorkspaceState) -> list[str]:
-    if state.first is None:
-        return ["No kernel is accepted yet.", ""]
-    best = state.incumbent
-    return [f"v{best.number}", "", *_results(state, best), *_gap(state, best)]
-
-
-def _directions(state: WorkspaceState, blob: BlobReader) -> list[str]:
-    """Return where the best version leaves time, and what people and agents want to try; masked versions left out."""
-    best = state.incumbent
-    found = [direction.direction for direction in directions(state, best, judged_rates(state, best))]
-    shown = [one for one in state.attempts.values() if one.number not in state.masked]
-    noted = {said.direction for attempt in shown for said in of_kind(Direction, free_text(attempt, blob))}
-    return [*found, *sorted(noted)]
-
-
-def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for one in seen:
-        stated = one.optimization
-        category, claim = (stated.action_category, stated.action_description) if stated else ("", "")
-        latency = figure(one.performance.latency_us)
-        rows.append(
-            (one.version, one.timestamp, category, claim, STATUS[one.status], latency, f"rounds/{one.round}/summary.md")
-        )
-    return rows
-
-
-def _ineffective(one: Iteration, state: WorkspaceState) -> tuple[str, str, str]:
-    claim = one.optimization.action_description if one.optimization else "-"
-    return claim, one.version, _code(_cause(one, state))
-
-
-def _cause(one: Iteration, state: WorkspaceState) -> str:
+def cause_of(one: Iteration, state: WorkspaceState) -> str:
     """Return why an attempt is not accepted: what refuted it, the gates that stopped it, else the rule."""
     by = state.attempts[int(one.version[1:])].refuted_by
     if by is not None:

@@ -1,16 +1,21 @@
-"""Renders logs/performance_trend.md: one row an attempt, rates against the baseline, then latency by shape."""
+"""Renders logs/: the campaign in one page, and its trend: a row an attempt, then latency by shape."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import finite, rates_of
-from kopt_kb.workspace.views.memory import Memories
-from kopt_kb.workspace.views.words import BlobReader, figure, percent, plain
+from kopt_kb.workspace.views.lessons import directions
+from kopt_kb.workspace.views.memory import Memories, judged_rates
+from kopt_kb.workspace.views.memory_model import Direction, Iteration
+from kopt_kb.workspace.views.reports import FAILED, SIMULATED, cause_of, code, finish, gap_of, results_of
+from kopt_kb.workspace.views.words import BlobReader, bullets, figure, free_text, of_kind, percent
 
-__all__ = ["COLUMNS", "STATUS", "performance_trend"]
+__all__ = ["COLUMNS", "STATUS", "optimize_log", "performance_trend"]
 
 COLUMNS = (
     "Attempt", "Status", "Description", "Fwd Avg TFLOPS", "Fwd Peak TFLOPS", "Bwd Avg TFLOPS", "Bwd Peak TFLOPS",
@@ -115,4 +120,76 @@ def performance_trend(state: WorkspaceState, _: BlobReader, __: Memories) -> dic
         "",
     ]
     lines += ["## Median latency by shape", "", *_latencies(state)]
-    return {"logs/performance_trend.md": plain("\n".join(lines).rstrip() + "\n")}
+    return {"logs/performance_trend.md": finish(lines)}
+
+
+def optimize_log(state: WorkspaceState, blob: BlobReader, memories: Memories) -> dict[str, str]:
+    """Return logs/optimize.md: the campaign in one page, masked versions left out."""
+    shown = list(memories.values())
+    seen = [one for one in shown if not one.masked]
+    lines = ["# Optimization log", "", "## Basic Information", ""]
+    ended = f"stopped: {state.stopped.reason}" if state.stopped is not None else "running"
+    lines += bullets(
+        [
+            f"operator: {state.problem.op}", f"language: {state.task.framework or 'unknown'}",
+            f"GPU: {state.created.platform}", f"campaign: {state.created.name}", f"start time: {state.times[1]}",
+            f"status: {ended}",
+        ]
+    )  # fmt: skip
+    lines += [SIMULATED, ""] if any(one.simulated for one in shown) else []
+    lines += ["## Optimization History", ""]
+    lines += table(
+        ["Attempt", "Time", "Category", "Hypothesis", "Decision", "Geomean (us)", "Detailed data"], _history(seen)
+    )
+    hidden = [one.version for one in shown if one.masked]
+    if hidden:
+        lines += [f"Masked and left out: {', '.join(hidden)}.", ""]
+    lines += ["## Current Best", "", *_current_best(state)]
+    lines += _ledger(state)
+    lines += ["## Directions to Try", "", *bullets(_directions(state, blob))]
+    failed = [one for one in seen if one.status in FAILED and one.optimization is not None]
+    lines += ["## Verified Ineffective Directions", ""]
+    lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, state) for one in failed))
+    counts = Counter(STATUS[memory.status] for memory in seen)
+    words = [word for word in dict.fromkeys(STATUS.values()) if counts[word] or word != STATUS["refuted"]]
+    lines += ["## Totals", "", *bullets(f"{word}: {counts[word]}" for word in words)]
+    return {"logs/optimize.md": finish(lines)}
+
+
+def _current_best(state: WorkspaceState) -> list[str]:
+    if state.first is None:
+        return ["No kernel is accepted yet.", ""]
+    best = state.incumbent
+    return [f"v{best.number}", "", *results_of(state, best), *gap_of(state, best)]
+
+
+def _directions(state: WorkspaceState, blob: BlobReader) -> list[str]:
+    """Return where the best version leaves time, and what people and agents want to try; masked versions left out."""
+    best = state.incumbent
+    found = [direction.direction for direction in directions(state, best, judged_rates(state, best))]
+    shown = [one for one in state.attempts.values() if one.number not in state.masked]
+    noted = {said.direction for attempt in shown for said in of_kind(Direction, free_text(attempt, blob))}
+    return [*found, *sorted(noted)]
+
+
+def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for one in seen:
+        stated = one.optimization
+        category, claim = (stated.action_category, stated.action_description) if stated else ("", "")
+        latency = figure(one.performance.latency_us)
+        rows.append(
+            (one.version, one.timestamp, category, claim, STATUS[one.status], latency, f"rounds/{one.round}/summary.md")
+        )
+    return rows
+
+
+def _ineffective(one: Iteration, state: WorkspaceState) -> tuple[str, str, str]:
+    claim = one.optimization.action_description if one.optimization else "-"
+    return claim, one.version, code(cause_of(one, state))
+
+
+def _ledger(state: WorkspaceState) -> list[str]:
+    """Return what became of each opportunity of the best version; nothing where none is listed."""
+    entries = state.ledger_of(state.best) if state.best is not None else ()
+    return ["## Ledger", "", *bullets(code(str(entry)) for entry in entries)] if entries else []

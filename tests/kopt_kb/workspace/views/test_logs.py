@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kopt_kb.workspace.views.logs import COLUMNS
 from kopt_kb.workspace.views.render import texts_of
-from kopt_kb.workspace.views.trend import COLUMNS
 
 
 def lines(story):
