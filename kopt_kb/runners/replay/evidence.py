@@ -23,7 +23,7 @@ from kopt_kb.errors import KoptError
 from kopt_kb.kernels.record.judge import Job, Verdict, load_record
 from kopt_kb.kernels.record.model import Launch, LaunchRecord
 from kopt_kb.kernels.record.profiled import VERDICT
-from kopt_kb.runners.profile import Options, execute, plan
+from kopt_kb.runners.profile import Options, Plan, execute, plan
 from kopt_kb.runners.replay.judging import Profile
 from kopt_kb.wire import canonical, parse, read
 
@@ -81,15 +81,25 @@ def profile_record(
     options = Options(kernel=f"^({names})$", launch_count=len(entries), mangled=True)
     commands = plan("ncu", (*program, str(job)), scratch / "report", options)
     try:
-        steps = tuple(replace(one, environment=env or {}) for one in commands.steps)
-        execute(replace(commands, steps=steps), scratch / "report", limit_s=_left_s(ends_at))
+        seconds = _run(commands, scratch / "report", ends_at, env or {})
         found = _replay_problem(scratch, record, held)
         report = commands.reports[0]
         found = found or mismatch(record, list(read_profiles(report)))
         csv = report.read_text(encoding="utf-8", errors="replace")
     except KoptError as error:
         return Profile(problem=_why(error, scratch))
-    return Profile(problem=found) if found else Profile(csv, entries)
+    return Profile(problem=found) if found else Profile(csv, entries, seconds=seconds)
+
+
+def _run(commands: Plan, output: Path, ends_at: float, env: Mapping[str, str]) -> dict[str, float]:
+    """Run the steps of a plan under these variables; return what each took, in seconds."""
+    seconds = {}
+    for step in commands.steps:
+        begin = time.monotonic()
+        alone = replace(commands, steps=(replace(step, environment=env),))
+        execute(alone, output, limit_s=_left_s(ends_at))
+        seconds[step.name] = time.monotonic() - begin
+    return seconds
 
 
 def _left_s(ends_at: float) -> float:

@@ -291,6 +291,7 @@ class RecordExecutor:
             return Unable(unavailable=f"{shape}: not recorded: {one.error}")
         with work.part("evidence"):
             found = self._judging.profile(one.folder, self._reference(job), work.ends_at)
+        work.seconds |= {f"evidence, {name}": seconds for name, seconds in found.seconds.items()}
         if found.problem:
             return Unable(unavailable=f"{shape}: {found.problem}")
         return Evidence(found.csv, shape, found.kernels, work.basis())

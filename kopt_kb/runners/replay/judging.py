@@ -52,11 +52,15 @@ class Contested:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profiler's report of a record as CSV, and the entries of the launches it holds; or why there is none."""
+    """A profiler's report of a record as CSV, and the entries of the launches it holds; or why there is none.
+
+    `seconds` says what its steps took.
+    """
 
     csv: str = ""
     kernels: tuple[str, ...] = ()
     problem: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 class Judging(Protocol):

@@ -57,6 +57,8 @@ def test_a_profile(bench: Bench, record: Record) -> None:
     seen: list[bytes] = []
     found = bench.profile(record("plusone__us1"), held=lambda path: seen.append(path.read_bytes()) or "")
     assert (found.problem, found.kernels, seen) == ("", ("plusone__us1",), [b"\x01" * 24])
+    assert set(found.seconds) == {"ncu", "export"}
+    assert min(found.seconds.values()) > 0
     first, second = log.read_text().splitlines()
     assert "--set full --clock-control none" in first
     assert "--kernel-name-base mangled --kernel-name regex:^(plusone__us1)$ --launch-count 1" in first
