@@ -184,8 +184,8 @@ class Session:
         left_s = self.ends_at - time.monotonic()
         if left_s <= 0:
             raise BudgetSpentError
-        is_short = not job.limits.wall_s or left_s < job.limits.wall_s
-        if is_short and math.isfinite(left_s):
+        is_short = math.isfinite(left_s) and not 0 < job.limits.wall_s <= left_s
+        if is_short:
             job = replace(job, limits=replace(job.limits, wall_s=left_s))
         limits = {"wall_s": job.limits.wall_s, "resident_bytes": float(job.limits.resident_bytes)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -227,6 +228,10 @@ def test_time_that_runs_out_is_a_hang(executor: RecordExecutor, launcher: Launch
     executor._judging.slow_s = 0.5
     outcome = ran(executor, "check", launcher(), limits=RunLimits(0.2))
     assert (outcome.outcome, outcome.result) == ("hang", None)
+    begin = time.monotonic()
+    slow = launcher(more="import time; time.sleep(4)")
+    assert ran(executor, "check", slow, limits=RunLimits(0.5)).outcome == "hang"
+    assert time.monotonic() - begin < 3.0
 
 
 def test_machine_and_other_jobs(executor: RecordExecutor, invented: Any, makers: Makers) -> None:
