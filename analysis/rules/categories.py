@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.table import LIMITERS
-from kopt_kb.errors import BadInput
+from kopt_kb.analysis.rules.thresholds import ThresholdFault
 from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.tables import NO_ROW, rows_under
 from kopt_kb.wire import Wire
@@ -31,10 +31,8 @@ _PAGE = "counters/categories.md"
 _SOURCE = re.compile(r'(?P<page>advice/[a-z0-9-]+\.md) quote="(?P<quote>[^"]{1,80})"')
 
 
-class CategoryFault(BadInput):
+class CategoryFault(ThresholdFault):
     """A table of categories that breaks the grammar, or quotes what no advice says; names file and line."""
-
-    code = "KB211"
 
 
 @dataclass(frozen=True, slots=True)

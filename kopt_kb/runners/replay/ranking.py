@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Protocol
 
 from kopt_kb.errors import FindingError, KoptError
+from kopt_kb.runners.replay.channel import ChildEndedError
 from kopt_kb.runners.replay.judging import Machine, Timed
 
 __all__ = ["Ranked", "Ranking", "Worker", "WorkerGoneError"]
@@ -31,10 +32,8 @@ _TRIES = 2
 _POLL_S = 0.05
 
 
-class WorkerGoneError(FindingError):
+class WorkerGoneError(ChildEndedError):
     """A worker went while it timed something; whether that was the record's doing is not known."""
-
-    code = "KB457"
 
 
 class Worker(Protocol):
