@@ -88,7 +88,7 @@ def _walk(page: Path, root: Path) -> list[str]:
     [
         ("add_an_op", {"write": 3, "insert": 2, "run": 3}),
         ("add_a_command", {"write": 2, "insert": 4, "run": 1}),
-        ("add_a_rule", {"write": 1, "insert": 8, "run": 1}),
+        ("add_a_rule", {"write": 1, "insert": 9, "run": 1}),
         ("add_a_gpu", {"run": 2}),
     ],
 )
