@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, MissingTool
@@ -34,6 +35,22 @@ class GitError(BadInput):
     code = "KB309"
 
 
+def _refuse_pipes(folder: Path) -> None:
+    """Raise `GitError` for what git would wait for, or read without an end: pipes, sockets, devices, links to them."""
+    for where, below, files in os.walk(folder):
+        for name in (*below, *files):
+            path = Path(where) / name
+            try:
+                mode = path.lstat().st_mode
+                if stat.S_ISLNK(mode):
+                    mode = path.stat().st_mode
+            except OSError:  # it went meanwhile, or the link leads nowhere: git says what it makes of it
+                continue
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                what = f"{path.relative_to(folder.parent)} is no regular file, git would wait for it"
+                raise GitError(what, where=str(path), fix="remove it")
+
+
 class Git:
     """The git program bound to the repository of one folder.
 
@@ -53,6 +70,7 @@ class Git:
         self._program = program
         self._root = root.resolve()
         self._git_dir = git_dir or self._root / ".git"
+        self._is_looked_at = False
 
     def run(self, *arguments: str, feed: bytes = b"") -> bytes:
         """The command's standard output.
@@ -79,6 +97,9 @@ class Git:
         return self._start(arguments, b"").code == 0
 
     def _start(self, arguments: tuple[str, ...], feed: bytes) -> Finished:
+        if not self._is_looked_at:
+            _refuse_pipes(self._git_dir)
+            self._is_looked_at = True
         settings = [item for pair in _SETTINGS.items() for item in ("-c", "=".join(pair))]
         try:
             done = run(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import time
+from pathlib import Path
+
 import pytest
 
 from kopt_kb.errors import ExitCode, MissingTool
@@ -55,3 +60,19 @@ def test_a_hanging_git_is_ended(git, monkeypatch):
     monkeypatch.setattr(gitrun, "run", lambda *_, **__: Finished(-9, "hang", 60.0))
     with pytest.raises(GitError, match="git status took over 60 s"):
         git.run("status")
+
+
+@pytest.mark.parametrize("name", ["HEAD", "config", "index", "refs/heads/x", "objects/info/alternates"])
+@pytest.mark.parametrize("link", [False, True])
+def test_what_git_would_wait_for_is_refused(tmp_path: Path, name: str, link: bool) -> None:
+    """A pipe in any place of the repository, or a link to one: git is not started, nobody waits a minute."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    place, pipe = tmp_path / ".git" / name, tmp_path / "pipe"
+    place.unlink(missing_ok=True)
+    os.mkfifo(pipe if link else place)
+    if link:
+        place.symlink_to(pipe)
+    begin = time.monotonic()
+    with pytest.raises(GitError, match=f"{name} is no regular file"):
+        Git(tmp_path).text("log")
+    assert time.monotonic() - begin < 10
