@@ -489,7 +489,7 @@ def store(
 ) -> Path:
     """Store a record whose one launch is an entry of the fake device; return its folder, a new one."""
     digest = hashlib.sha256(CODE).hexdigest()
-    x, out = (View(name, 0, (size // (4 if dtype == "fp32" else 1),), (1,), dtype) for name in ("x", "out"))
+    x, out = (View(name, 0, (size // {"fp32": 4, "bf16": 2}.get(dtype, 1),), (1,), dtype) for name in ("x", "out"))
     step = Launch(digest, entry, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
     made = LaunchRecord(
         v=VERSION, label=entry, op=op, shape=shape, dtype=dtype, target="sm_90",
