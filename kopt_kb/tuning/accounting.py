@@ -11,6 +11,7 @@ from kopt_kb.analysis.gap.roofs import Reached
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.errors import KoptError
+from kopt_kb.runners.report_file import unpack_report
 from kopt_kb.static.residency import with_residency
 from kopt_kb.tuning.stops import representative
 from kopt_kb.wiki.registry import Platform
@@ -82,9 +83,8 @@ def _by_shape(profiles: Mapping[int, ProfileRead]) -> dict[str, tuple[int, Profi
 def _read(report: bytes, time_s: float) -> tuple[tuple[KernelProfile, ...], str]:
     """Return the launches of a report that make up a timed call, or why it can't be used."""
     with tempfile.TemporaryDirectory(prefix="kb-gap-") as folder:
-        path = Path(folder) / "report"
-        path.write_bytes(report)
         try:
+            path = unpack_report(report, Path(folder))
             found = tuple(one for one in read_profiles(path) if one.duration_s)
         except KoptError as error:
             return (), f"the profile can't be read: {error.what}"

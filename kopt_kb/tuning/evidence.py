@@ -19,6 +19,7 @@ from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.runners.candidate.answers import Evidence
+from kopt_kb.runners.report_file import unpack_report
 from kopt_kb.static.pruning import Removed
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wiki.registry import Platform
@@ -58,9 +59,8 @@ def read_evidence(result: Evidence, taken: Taken) -> tuple[GateResult, ProfileRe
     The event's code is the class and the limiter of the first.
     """
     with tempfile.TemporaryDirectory(prefix="kb-ncu-") as folder:
-        path = Path(folder) / "ncu.csv"
-        path.write_text(result.csv, encoding="utf-8")
         try:
+            path = unpack_report(result.report, Path(folder))
             profiles = sorted(read_profiles(path), key=_total_s, reverse=True)
             work = taken.work if len(profiles) == 1 else None
             verdicts = [classify(one, taken.platform, work) for one in profiles]
@@ -70,7 +70,7 @@ def read_evidence(result: Evidence, taken: Taken) -> tuple[GateResult, ProfileRe
         return GateResult("evidence", "unavailable", "the report has no kernel"), None
     judged = tuple(_judged_kernel(one, verdict, result.shape) for one, verdict in zip(profiles, verdicts, strict=True))
     code = f"{verdicts[0].bottleneck}: {verdicts[0].limiter}"
-    event = ProfileRead(taken.report, "ncu", taken.kernel, code, judged, taken.name)
+    event = ProfileRead(taken.report, profiles[0].source.tool, taken.kernel, code, judged, taken.name)
     return GateResult("evidence", "pass", f"{profiles[0].name}: {code}"), event
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from kopt_kb.runners.candidate.answers import Evidence, Search, Timing
 from kopt_kb.runners.candidate.job import Job, JobKind, SpaceAsked
+from kopt_kb.runners.report_file import suffix_of
 from kopt_kb.runners.source_config import configs_of, with_configs
 from kopt_kb.tuning.decision import (
     SUSPICIOUS,
@@ -222,8 +223,8 @@ class RoundWork:
         """Keep a report and, where it is new, what the rules say of it; return the gate's word."""
         from kopt_kb.tuning.evidence import Taken, read_evidence
 
-        report = self.session.store.put(result.csv.encode())
-        name = f"{version}_{result.shape}.csv"
+        report = self.session.store.put(result.report)
+        name = f"{version}_{result.shape}{suffix_of(result.report)}"
         work = next((one.work for one in state.rooflines if one.shape == result.shape), None)
         word, profile = read_evidence(result, Taken(report, kernel, name, self.options.platform, work))
         if profile is not None and is_new:

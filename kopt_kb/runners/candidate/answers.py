@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -261,13 +262,24 @@ class Search(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Wire):
-    """A profiler's report as CSV text, the shape it is of, the kernels that were asked for, and on what it rests."""
+    """A profiler's report, the shape it is of, the kernels that were asked for, and on what it rests.
 
-    WIRE: ClassVar = ("csv", "shape", "kernels", "basis?")
+    Attributes:
+        csv: The report as text; empty where it is `packed`.
+        packed: A report that is no text, in base64; None for text.
+    """
+
+    WIRE: ClassVar = ("csv", "shape", "kernels", "basis?", "packed?")
     csv: str
     shape: str
     kernels: tuple[str, ...] = ()
     basis: Basis | None = None
+    packed: str | None = None
+
+    @property
+    def report(self) -> bytes:
+        """The report's bytes."""
+        return base64.b64decode(self.packed) if self.packed is not None else self.csv.encode()
 
 
 @dataclass(frozen=True, slots=True)

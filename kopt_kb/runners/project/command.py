@@ -13,8 +13,9 @@ from kopt_kb.wire import Text, Wire
 
 __all__ = ["PLACEHOLDERS", "Command", "Run", "command_of"]
 
-PLACEHOLDERS = ("csv", "shapes", "python")
-"""{csv}: file to write; {shapes}: shapes to run, with commas between them; {python}: the Python that runs kb."""
+PLACEHOLDERS = ("csv", "report", "shapes", "python")
+"""{csv}: file to write; {report}: file or folder to write, for a profile; {shapes}: shapes to run, with commas
+between them; {python}: the Python that runs kb."""
 
 MAX_LIMIT_S = 1e7
 """No command needs longer, in seconds: about four months."""
@@ -49,7 +50,7 @@ class Command:
 
     def argv(self, *, csv: str = "", shapes: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Return the words with placeholders filled in."""
-        values = {"csv": csv, "shapes": ",".join(shapes), "python": sys.executable}
+        values = {"csv": csv, "report": csv, "shapes": ",".join(shapes), "python": sys.executable}
         return tuple(_PLACE.sub(lambda found: values.get(found.group(1), found.group(0)), word) for word in self.words)
 
     def shown(self) -> str:
@@ -106,6 +107,7 @@ def command_of(name: str, run: Run, needed: tuple[str, ...], refuse: Callable[[s
         raise refuse(name, f"has the placeholder {{{strange}}}", f"known: {known}")
     found = Command(name, tuple(words), tuple(variables), run.limit_s)
     for one in needed:
-        if not found.takes(one):
-            raise refuse(name, f"lacks {{{one}}}", f"put {{{one}}} where the command takes it")
+        if not any(found.takes(each) for each in one.split("|")):
+            first = one.split("|")[0]
+            raise refuse(name, f"lacks {{{first}}}", f"put {{{first}}} where the command takes it")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,13 +11,12 @@ from pathlib import Path
 from kopt_kb.owned import owned_folder
 from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Evidence, Sample, Timing, Trust, Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, Request, Started
-from kopt_kb.runners.project.bounded_read import read_bounded
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.host import host_environment
 from kopt_kb.runners.project.probes import printed_shapes, unused_copy
-from kopt_kb.runners.project.results_csv import MAX_BYTES
 from kopt_kb.runners.project.running import CommandFailedError, Commands, Session
+from kopt_kb.runners.report_file import pack_report
 
 __all__ = ["ProjectExecutor"]
 
@@ -129,14 +129,22 @@ class ProjectExecutor:
         command = self.project.commands.get("profile")
         if command is None:
             return Unable(unavailable="the project names no profile command")
-        copy, report = self.commands.copy(session.job, session.job.candidate), session.next_csv("profile")
+        copy, report = (
+            self.commands.copy(session.job, session.job.candidate),
+            session.next_csv("profile").parent / "report",
+        )
         reason = self.commands.build(session, copy) or self.commands.run(session, copy, command, report)
         if reason:
             return Unable(unavailable=reason)
         try:
-            text = read_bounded(report, MAX_BYTES).decode(errors="replace")
+            data = pack_report(report)
         except FileNotFoundError:
-            return Unable(unavailable="the profile command wrote no {csv}")
+            return Unable(unavailable="the profile command wrote no {report}")
         except OSError as error:
-            return Unable(unavailable=f"the {{csv}} of the profile command {error}")
-        return Evidence(text, "all")
+            return Unable(unavailable=f"the {{report}} of the profile command {error}")
+        shapes = session.job.body.shapes
+        shape = shapes[0] if len(shapes) == 1 else "all"
+        try:
+            return Evidence(data.decode("utf-8"), shape)
+        except UnicodeDecodeError:
+            return Evidence("", shape, packed=base64.b64encode(data).decode())

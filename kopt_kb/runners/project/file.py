@@ -19,8 +19,8 @@ ColumnUnit = Literal["GFLOPS", "TFLOPS", "GB/s", "TB/s", "s", "ms", "us", "ns"]
 ALL = "all"
 _MAX_PATH, _MAX_NAME = 2000, 255
 _TABLES = ("project", "commands", "csv", "scoring")
-_NEEDED = {"build": (), "test": (), "benchmark": ("csv",), "quick": ("csv", "shapes"), "profile": ("csv",)}
-"""Command → placeholders it must have."""
+_NEEDED = {"build": (), "test": (), "benchmark": ("csv",), "quick": ("csv", "shapes"), "profile": ("report|csv",)}
+"""Command → placeholders it must have; of several with a bar between them one."""
 
 
 @dataclass(frozen=True, slots=True)

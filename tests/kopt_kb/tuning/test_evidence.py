@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +12,7 @@ import pytest
 from kopt_kb.runners.candidate.answers import Evidence
 from kopt_kb.tuning.evidence import ResourceGate, Taken, read_evidence
 from kopt_kb.wiki.registry import Registry
+from tests.analysis.readers.amd_samples import write_rocpd
 
 KERNEL, REPORT = "ab" * 32, "cd" * 32
 
@@ -112,3 +114,22 @@ def test_what_does_not_compile_says_nothing_of_its_instructions() -> None:
     pytest.importorskip("triton")
     gate = ResourceGate(Registry.open().platform("H100_SXM"), ((64, 256),), "bf16")
     assert gate.instructions(b"x = 1\n") is None
+
+
+def test_reports_of_amd_and_packed_ones_are_read_as_kb_profile_read_does(tmp_path: Path) -> None:
+    """A rocpd database in base64: the event names its tool, and the rules judge its counters."""
+    write_rocpd(
+        tmp_path / "made.db",
+        [("a-b", [(1, "k", 1000, 101000, 4)], [(1, "SQ_WAVES", [16.0]), (1, "TCC_EA0_RDREQ_sum", [1000.0])])],
+    )
+    data = (tmp_path / "made.db").read_bytes()
+    result = Evidence("", "8192x4096", packed=base64.b64encode(data).decode())
+    assert result.report == data
+    word, event = read_evidence(result, Taken("1" * 64, "2" * 64, "v1.db"))
+    assert word.result == "pass"
+    assert event is not None
+    assert (event.tool, event.name) == ("rocprofv3", "v1.db")
+    assert event.evidence[0]["launches"] == 1
+    assert event.evidence[0]["verdict"]["class"]  # type: ignore[index,call-overload]
+    broken = Evidence("", "8192x4096", packed=base64.b64encode(b"\xff\xfe").decode())
+    assert read_evidence(broken, Taken("1" * 64, "2" * 64))[0].result == "unavailable"

@@ -206,10 +206,27 @@ def test_a_profile_command_gives_evidence(project_root: Path) -> None:
     found = bench.run("evidence", bench.baseline)
     assert found.result is not None and found.result.csv.startswith("[project]")
     bench.executor.close()
-    for odd, words in (("mkfifo", "is no regular file"), ("ln -s /dev/zero", "is a link"), ("true", "wrote no {csv}")):
+    for odd, words in (
+        ("mkfifo", "is no regular file"),
+        ("ln -s /dev/zero", "is a link"),
+        ("true", "wrote no {report}"),
+    ):
         bench = Bench(project_root, ("[commands]\n", f'[commands]\nprofile = "{odd} {{csv}}"\n'))
         found = bench.run("evidence", bench.baseline)
         assert found.result is not None and words in found.result.unavailable
+        bench.executor.close()
+
+
+def test_a_profile_command_may_write_any_report(project_root: Path, tmp_path: Path) -> None:
+    """Text, bytes, or a folder: {report} is a path of the command's own."""
+    binary, folder = tmp_path / "report.ncu-rep", tmp_path / "passes"
+    binary.write_bytes(b"NVR\xff\xfe")
+    folder.mkdir()
+    (folder / "a.csv").write_text("a")
+    for made, begin in ((binary, b"NVR\xff\xfe"), (folder, b"a.csv\0")):
+        bench = Bench(project_root, ("[commands]\n", f'[commands]\nprofile = "cp -r {made} {{report}}"\n'))
+        found = bench.run("evidence", bench.baseline)
+        assert found.result is not None and found.result.report.startswith(begin)
         bench.executor.close()
 
 
