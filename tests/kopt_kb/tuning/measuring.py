@@ -48,7 +48,7 @@ class Measuring(SimulatorExecutor):
     """
 
     simulated = False
-    trust = "replayed"
+    trust = "reported"
 
     def __init__(self, *, slower: float = 1.0, profiles: bool = True, copies: float = 0.1) -> None:
         self.slower, self.profiles, self.copies = slower, profiles, copies
