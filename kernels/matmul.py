@@ -216,7 +216,8 @@ def default_config(shape, dtype):
         tiles = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8}
     else:
         tiles = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "num_warps": 4}
-    return {"VARIANT": "pointers", "GROUP_M": 8, "PROGRAMS_PER_SM": 1, "HALVES": False, "num_stages": 3} | tiles
+    stages = 2 if torch.version.hip else 3  # AMD's pipeline keeps one stage in registers; two in LDS would not fit
+    return {"VARIANT": "pointers", "GROUP_M": 8, "PROGRAMS_PER_SM": 1, "HALVES": False, "num_stages": stages} | tiles
 
 
 def _plan(shape, dtype, config, multiprocessors):

@@ -9,12 +9,15 @@ it, never a guess.
 from __future__ import annotations
 
 import math
+import multiprocessing
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec, PathFinder
+from multiprocessing.context import BaseContext
 from pathlib import PurePath
 from types import ModuleType
 from typing import Any
@@ -145,6 +148,17 @@ def _asking(facts: DeviceFacts, plain: Callable[..., Any]) -> Callable[..., Any]
     return run
 
 
+def _plainly(operation: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call what a library registered for CUDA, else for every device."""
+    registered: Mapping[str | None, Callable[..., Any]] = operation._backend_fns
+    function = registered.get("cuda") or registered.get(None) or operation._init_fn
+    return function(*args, **kwargs)
+
+
+def _without_context(kind: Callable[[], object]) -> Callable[[object], object]:
+    return lambda _: kind()
+
+
 def _device(*_: object) -> Any:
     return nullcontext()
 
@@ -154,6 +168,7 @@ def stand_ins(facts: DeviceFacts) -> Iterator[None]:
     """Answer torch's questions about the GPU from facts while the block runs; imports torch."""
     import torch
     import torch._subclasses.fake_tensor
+    from torch._library.custom_ops import CustomOpDef
 
     properties, cuda = _Properties(facts), torch.cuda
     answers: Mapping[str, Callable[..., object]] = {
@@ -190,6 +205,12 @@ def stand_ins(facts: DeviceFacts) -> Iterator[None]:
         if facts.is_amd:
             stack.enter_context(mock.patch.object(torch.version, "hip", _NO_VERSION))
         stack.enter_context(mock.patch.object(subprocess, "run", _asking(facts, subprocess.run)))
+        # What torch would put around an operation of somebody else's library hides its launches; it is called plainly.
+        stack.enter_context(mock.patch.object(CustomOpDef, "__call__", _plainly))
+        stack.enter_context(mock.patch.object(torch.library, "wrap_triton", lambda kernel: kernel))
+        for name, kind in (("Lock", threading.Lock), ("RLock", threading.RLock)):  # a cage has no shared memory
+            stack.enter_context(mock.patch.object(BaseContext, name, _without_context(kind)))
+            stack.enter_context(mock.patch.object(multiprocessing, name, kind))
         # Fake tensors start the real device for autograd where one is said to be available; nothing here needs that.
         stack.enter_context(mock.patch("torch._subclasses.fake_tensor.init_gpu_context", return_value=None))
         yield

@@ -77,6 +77,9 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
         if func is torch.Tensor.contiguous and not args[0].is_contiguous(**given):
             layout = given.get("memory_format", torch.contiguous_format)
             return torch.ops.aten.clone.default(args[0], memory_format=layout)
+        if func is torch.Tensor.new_tensor:
+            kept = {"dtype": given.get("dtype") or args[0].dtype, "device": given.get("device") or args[0].device}
+            return _constant(torch.tensor, args[1:], kept)
         if func is torch.Tensor.data_ptr:
             return ADDRESSES + int(args[0].storage_offset()) * args[0].element_size()
         if func in (torch.Tensor.to, torch.Tensor.cuda) and not _leaves(args[1:], given):

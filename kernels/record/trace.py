@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
+from torch._library.custom_ops import OPDEFS
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -146,6 +147,10 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         """Let the operation happen on fake tensors, and note what it means for a replay."""
         given = kwargs or {}
         name = _operation_name(func)
+        own = OPDEFS.get(str(func._schema.name))
+        if own is not None:  # an operation of somebody else's library, called by its name: what it launches counts
+            with self._mode, indexing(self.known, lenient=self._lenient), self:
+                return own(*args, **given)
         result = self._result(func, name, args, given)
         made = [one for one in (*tree_leaves(result), *_written(func, args, given)) if on_device(one)]
         if not made or name in _ALLOCATE:

@@ -66,9 +66,11 @@ def _tensor(name: str, text: str) -> TensorArgument:
     if not isinstance(parsed, TensorSpec):
         raise BadInput(f"{text!r} is no tensor", where=f"--arg {name}", fix="such as bf16[8192,4096]", code="KB104")
     given = parse_values(values, text) if equals else None
+    if given is not None and len(given) == 1:
+        given *= math.prod(parsed.shape)
     if given is not None and len(given) != math.prod(parsed.shape):
         what = f"{len(given)} values for a tensor of {math.prod(parsed.shape)} elements"
-        raise BadInput(what, where=f"--arg {name}", fix="give one value for each element, in order", code="KB081")
+        raise BadInput(what, where=f"--arg {name}", fix="give one for all, or one for each in order", code="KB081")
     return TensorArgument(parsed.shape, parsed.dtype, parsed.strides, given)
 
 

@@ -13,14 +13,22 @@ from kopt_kb.kernels.record.request import CallRequest, ScriptRequest, TensorArg
 
 def test_a_call_with_all_kinds_of_arguments() -> None:
     """Tensors with and without values, lists of both kinds, numbers that JSON lacks, text, names of torch."""
-    words = ["x=bf16[4,8]", "n=int32[3]=0,2,4", "s=fp32[1]=0.5", "many=[fp16[2,2],fp16[3,2]]", "sizes=[1,2]"]
+    words = [
+        "x=bf16[4,8]",
+        "n=int32[3]=0,2,4",
+        "s=fp32[]=0.5",
+        "e=int32[3]=7",
+        "many=[fp16[2,2],fp16[3,2]]",
+        "sizes=[1,2]",
+    ]
     words += ["top=inf", "low=-inf", "how='mean'", "to=torch.float16", "eps=1e-6", "flag=true"]
     assert call_request("m:f", words) == CallRequest(
         "m:f",
         {
             "x": TensorArgument((4, 8), "bf16"),
             "n": TensorArgument((3,), "int32", None, (0, 2, 4)),
-            "s": TensorArgument((1,), "fp32", None, (0.5,)),
+            "s": TensorArgument((), "fp32", None, (0.5,)),
+            "e": TensorArgument((3,), "int32", None, (7, 7, 7)),
             "many": (TensorArgument((2, 2), "fp16"), TensorArgument((3, 2), "fp16")),
             "sizes": (1, 2),
             "top": "float.inf",

@@ -12,8 +12,11 @@ from kopt_kb.analysis.occupancy.occupancy import Limits
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import KernelCase
+from kopt_kb.kernels.declared import packaged_file, read_declared
 from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.static.limits import limits_of
 from kopt_kb.static.pruning import Kept, PruneOptions, configurations, judge_configs, op_cases, prune
+from kopt_kb.wiki.registry import Registry
 
 FILE = str(Path(__file__).parents[2] / "kernels" / "compile" / "kernels_to_compile.py")
 TILE = TensorSpec((4096, 4096), "fp16")
@@ -153,3 +156,23 @@ def test_one_pool_serves_several_calls():
         for names in ((64, 128), (128, 64)):
             found, _ = judge_configs([{"BN": one, "maxnreg": None} for one in names], case_of, "sm_80", LIMITS, pool)
             assert [isinstance(one, Kept) for one in found] == [one == 64 for one in names]
+
+
+@pytest.mark.triton
+@pytest.mark.torch
+@pytest.mark.parametrize("product", ["MI300X", "MI355X"])
+def test_the_packaged_product_fits_on_amd(product):
+    """Its default launches there, some of its variants do, and each that does not is refused by a sourced limit."""
+    pytest.importorskip("triton")
+    pytest.importorskip("torch")
+    platform = Registry.open().platform(product)
+    file = packaged_file("gemm")
+    configs = [{}] + [{"num_stages": 2} | dict(one.config) for one in read_declared(file).variants]
+    with CompilePool(1) as pool:
+        case = op_cases(file, (4096, 4096, 4096), "bf16")
+        verdicts, _ = judge_configs(configs, case, platform.identity.target, limits_of(platform), pool)
+    assert isinstance(verdicts[0], Kept), verdicts[0]
+    assert sum(isinstance(one, Kept) for one in verdicts) >= 3
+    for one in verdicts:
+        assert isinstance(one, Kept) or one.reason in {"shared_memory", "spills", "cannot_launch"}, one
+        assert isinstance(one, Kept) or one.reason != "shared_memory" or "<gpu-wiki>/targets/gfx" in one.detail

@@ -168,3 +168,12 @@ def test_bad_programs(words: list[str], said: str, tmp_path: Path, capsys: pytes
     assert said in err
     assert "Traceback" not in err
     assert not (tmp_path / "a").exists()
+
+
+def test_operations_that_a_library_registered_are_seen_through(makers, tmp_path: Path) -> None:
+    """Called as a function and by name, with a kernel wrapped for torch's compiler, under a lock of processes."""
+    call = CallRequest(f"{Path(LAUNCHERS).with_name('library_launchers.py')}:twice", VECTOR)
+    made = makers.make(Request(call, "sm_90", "sm_90", {}, ""), tmp_path / "a")
+    assert made.record is not None, made.error
+    assert [one.entry for one in made.record.launches] == ["negate", "negate"]
+    assert made.record.not_replayable == ""
