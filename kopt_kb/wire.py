@@ -132,11 +132,11 @@ class Wire:
 def members(kind: Hashable) -> tuple[Member, ...]:
     """Return what a class writes, in order."""
     listed = getattr(kind, "WIRE", ()) or tuple(field.name for field in dataclasses.fields(cast("Any", kind)))
-    found = []
+    written = []
     for text in listed:
         name, _, path = text.partition("=")
-        found.append(Member(name.removesuffix("?"), path or name.removesuffix("?"), name.endswith("?")))
-    return tuple(found)
+        written.append(Member(name.removesuffix("?"), path or name.removesuffix("?"), name.endswith("?")))
+    return tuple(written)
 
 
 @cache
@@ -219,10 +219,10 @@ def parse(text: str | bytes, *, where: str = "") -> JSON:
 
 
 def _unique(members: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(members)
-    if len(found) != len(members):
+    document = dict(members)
+    if len(document) != len(members):
         raise ValueError("a member stands twice")
-    return found
+    return document
 
 
 def _no_constant(name: str) -> None:
@@ -267,8 +267,8 @@ def schema(kind: object) -> JsonSchemaValue:
 
 def inside(path: str, kind: type[Wire]) -> tuple[str, ...]:
     """Return a class's members as members of another that holds it in an attribute: its document, flattened."""
-    found = members(cast("Hashable", kind))
-    return tuple(f"{one.name}{'?' if one.optional else ''}={path}.{one.path}" for one in found)
+    held = members(cast("Hashable", kind))
+    return tuple(f"{one.name}{'?' if one.optional else ''}={path}.{one.path}" for one in held)
 
 
 def pairs(value: object) -> object:

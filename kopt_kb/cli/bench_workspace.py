@@ -64,10 +64,10 @@ def run_action(args: argparse.Namespace) -> int:
     workspace = Workspace.open(args.workspace)
     if args.action == "kernel":
         return _kernel(args, workspace)
-    found = utilization(
+    report = utilization(
         workspace, registry_of(workspace.state(), args.wiki), args.version, every_shape=args.every_shape
     )
-    return _print(found, render_use(found), as_json=args.json)
+    return _print(report, render_use(report), as_json=args.json)
 
 
 def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
@@ -83,10 +83,10 @@ def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
     registry = registry_of(workspace.state(), args.wiki)
     executor = _executor(args, workspace, registry)
     try:
-        found = bench_kernel(workspace, registry, executor, options, _say)
+        report = bench_kernel(workspace, registry, executor, options, _say)
     finally:
         executor.close()
-    return _print(found, render_conditions(found), as_json=args.json)
+    return _print(report, render_conditions(report), as_json=args.json)
 
 
 def _executor(args: argparse.Namespace, workspace: Workspace, registry: Registry) -> Executor:
@@ -119,12 +119,12 @@ def _text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _print(found: BenchReport, text: str, *, as_json: bool) -> int:
+def _print(report: BenchReport, text: str, *, as_json: bool) -> int:
     if as_json:
-        print_json(found)
+        print_json(report)
     else:
         print(text)
-    return _EXITS[found.verdict]
+    return _EXITS[report.verdict]
 
 
 def _rate(per_s: float | None, unit: str) -> str:
@@ -148,12 +148,12 @@ def _micros(seconds: float | None) -> str:
     return "" if seconds is None else f"{seconds * 1e6:.1f}"
 
 
-def _head(found: BenchReport) -> list[str]:
-    source, machine = found.source, found.source.machine
+def _head(report: BenchReport) -> list[str]:
+    source, machine = report.source, report.source.machine
     version = "kernel.py as it stands" if source.version is None else f"version {source.version}"
     taken = "a bench" if source.kind == "bench" else "its round"
-    lines = [f"{found.platform}: {version}, records of {taken} ({source.name})"]
-    levels = sorted({one.record.trust for one in found.shapes} - {"unstated"})
+    lines = [f"{report.platform}: {version}, records of {taken} ({source.name})"]
+    levels = sorted({one.record.trust for one in report.shapes} - {"unstated"})
     lines += [f"trust: {', '.join(levels)}"] if levels else []
     if machine is not None:
         versions = ", ".join(f"{name} {text}" for name, text in sorted(machine.versions.items()))
@@ -161,45 +161,45 @@ def _head(found: BenchReport) -> list[str]:
     return lines
 
 
-def _tail(found: BenchReport) -> list[str]:
-    lines = [f"{shape}: target UNKNOWN, no source gives its rate" for shape in found.unknown]
-    judged = found.evaluation
+def _tail(report: BenchReport) -> list[str]:
+    lines = [f"{shape}: target UNKNOWN, no source gives its rate" for shape in report.unknown]
+    judged = report.evaluation
     if judged is None:
-        return [*lines, f"Stop Conditions: not evaluable: {found.why_not}"]
+        return [*lines, f"Stop Conditions: not evaluable: {report.why_not}"]
     if judged.judged:
         value = _ratio(judged.aggregate) or "unmeasured"
         lines.append(f"aggregate {value}, {'met' if judged.aggregate_met else 'not met'} (geomean of achieved/target)")
-    scope = "every shape" if found.scope == "every_shape" else "the aggregate"
-    return [*lines, f"Stop Conditions by {scope}: {found.verdict}"]
+    scope = "every shape" if report.scope == "every_shape" else "the aggregate"
+    return [*lines, f"Stop Conditions by {scope}: {report.verdict}"]
 
 
-def render_conditions(found: BenchReport) -> str:
+def render_conditions(report: BenchReport) -> str:
     """Return one line a Stop Condition as text for people; bare times when none can be judged."""
-    if found.evaluation is None:
+    if report.evaluation is None:
         rows = [("shape", "median us", "record")]
-        rows += [(one.shape, _micros(one.record.median_s), one.record.id or "none kept") for one in found.shapes]
-        return "\n".join([*_head(found), table(rows, right=(1,)), *_tail(found)])
+        rows += [(one.shape, _micros(one.record.median_s), one.record.id or "none kept") for one in report.shapes]
+        return "\n".join([*_head(report), table(rows, right=(1,)), *_tail(report)])
     judged = [("shape", "target", "median us", "achieved", "achieved/target", "% of documented", "met", "record")]
-    for one in found.evaluation.judged:
+    for one in report.evaluation.judged:
         rate = _rate(one.achieved_per_s, "B/s" if one.condition.quantity == "bandwidth" else one.condition.unit)
         ratio = _ratio(one.ratio)
         cells = (_micros(one.median_s), rate, ratio, _percent(one.ceiling_share), "yes" if one.met else "no")
         judged.append((one.condition.shape, one.condition.target, *cells, one.record or "none kept"))
-    known = {verdict.condition.shape for verdict in found.evaluation.judged}
-    for use in (one for one in found.shapes if one.shape not in known):
+    known = {verdict.condition.shape for verdict in report.evaluation.judged}
+    for use in (one for one in report.shapes if one.shape not in known):
         record = use.record.id or "none kept"
         judged.append((use.shape, "UNKNOWN", _micros(use.record.median_s), "", "", "", "", record))
-    return "\n".join([*_head(found), table(judged, right=(2, 3, 4, 5)), *_tail(found)])
+    return "\n".join([*_head(report), table(judged, right=(2, 3, 4, 5)), *_tail(report)])
 
 
-def render_use(found: BenchReport) -> str:
+def render_use(report: BenchReport) -> str:
     """Return one line a shape and roof as text for people; the roof that binds is marked."""
-    if found.evaluation is None:
-        return render_conditions(found)
-    ratios = {verdict.condition.shape: verdict.ratio for verdict in found.evaluation.judged}
-    measured = {one.shape for one in found.shapes}
+    if report.evaluation is None:
+        return render_conditions(report)
+    ratios = {verdict.condition.shape: verdict.ratio for verdict in report.evaluation.judged}
+    measured = {one.shape for one in report.shapes}
     rows = [("shape", "bound", "roof", "achieved", "% documented", "% measured", "achieved/target", "record")]
-    for one in found.shapes:
+    for one in report.shapes:
         last = (_ratio(ratios.get(one.shape)), one.record.id)
         for at, roof in enumerate(one.roofs):
             name = f"{roof.name} *" if roof.name == one.limiter else roof.name
@@ -208,4 +208,4 @@ def render_use(found: BenchReport) -> str:
             end = last if at == 0 else ("", "")
             rows.append((*start, name, _rate(roof.achieved_per_s, roof.unit), *shares, *end))
     rows += [(shape, "", "", "unmeasured", "", "", "", "") for shape in ratios if shape not in measured]
-    return "\n".join([*_head(found), table(rows, right=(3, 4, 5, 6)), "* the roof that binds", *_tail(found)])
+    return "\n".join([*_head(report), table(rows, right=(3, 4, 5, 6)), "* the roof that binds", *_tail(report)])

@@ -56,9 +56,13 @@ def _is_metric(word: str) -> bool:
     return True
 
 
-def _print(found: SideBySide) -> None:
-    head = ["", *(str(platform.id) for platform in found.platforms), "ratio", ""]
-    print(table([head, *(_cells(line) for line in found.lines)], right=tuple(range(1, len(found.platforms) + 1))))
+def _print(comparison: SideBySide) -> None:
+    head = ["", *(str(platform.id) for platform in comparison.platforms), "ratio", ""]
+    print(
+        table(
+            [head, *(_cells(line) for line in comparison.lines)], right=tuple(range(1, len(comparison.platforms) + 1))
+        )
+    )
 
 
 def _cells(line: SideBySideLine) -> list[str]:

@@ -43,14 +43,14 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.FINDING if missed else ExitCode.OK
 
 
-def render(scan: IsaScan, found: tuple[Progress, ...]) -> str:
+def render(scan: IsaScan, progress: tuple[Progress, ...]) -> str:
     """Return a scan as text for people."""
     head = f"{scan.kernel} ({scan.isa}{', ' + scan.target if scan.target else ''}): {scan.instructions} instructions"
     counts = [(name, str(number)) for name, number in (*scan.matrix.items(), *scan.features.items())]
     accesses = [(f"{one.space} {one.kind} {one.width_bits} bit", str(number)) for one, number in scan.accesses.items()]
     goals = [
         (one.status.replace("_", " "), one.target.text, "-" if one.value is None else f"{one.value:.4g}", one.detail)
-        for one in found
+        for one in progress
     ]
     parts = [head, table([*counts, *accesses], indent=2, right=(1,)), table(goals, indent=2, right=(2,))]
     return "\n".join(filter(None, parts))

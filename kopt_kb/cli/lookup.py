@@ -41,12 +41,12 @@ def run(args: argparse.Namespace) -> int:
     if view is not None:
         print_values(view, registry.wikis) if args.json else _print_group(view)
         return ExitCode.UNKNOWN if view.is_unknown else ExitCode.OK
-    found = lookup(registry.platform(args.platform), args.metric, **axes)
+    values = lookup(registry.platform(args.platform), args.metric, **axes)
     if args.json:
-        print_values(found, registry.wikis)
+        print_values(values, registry.wikis)
     else:
-        _print(found, details=args.sources or args.metric is not None, conflicts=args.conflicts or bool(args.metric))
-    return ExitCode.UNKNOWN if found.is_unknown else ExitCode.OK
+        _print(values, details=args.sources or args.metric is not None, conflicts=args.conflicts or bool(args.metric))
+    return ExitCode.UNKNOWN if values.is_unknown else ExitCode.OK
 
 
 def _print_group(view: Group) -> None:
@@ -70,35 +70,35 @@ def _label(row: Row) -> str:
 _NAMED = {"acc", "clock", "bytes", "shape", "config", "scope", "multiplier"}
 
 
-def _print(found: Lookup, *, details: bool, conflicts: bool) -> None:
-    one = found.identity
+def _print(values: Lookup, *, details: bool, conflicts: bool) -> None:
+    one = values.identity
     print(f"{one.platform}: {one.vendor} {one.sku} ({one.arch}, {one.target})")
-    headings = dict.fromkeys(row.heading for row in (*found.specs, *found.unknown, *found.unsupported))
+    headings = dict.fromkeys(row.heading for row in (*values.specs, *values.unknown, *values.unsupported))
     for heading in headings:
-        rows = [row for row in (*found.specs, *found.unsupported, *found.unknown) if row.heading == heading]
+        rows = [row for row in (*values.specs, *values.unsupported, *values.unknown) if row.heading == heading]
         print(f"\n{heading}")
         print(table([_cells(row) for row in rows], indent=2, right=(1,)))
         if details:
             for row in rows:
-                _print_details(found, row)
-    if found.absent_key:
-        print(f"\n  {found.absent_key}: UNKNOWN, the wiki has no row for it")
-    if found.rejected and conflicts:
-        _print_conflicts(found)
-    elif found.rejected:
-        print(f"\n{len(found.rejected)} rejected value(s) of conflicts: --conflicts shows them")
-    if any(_flag(row) for row in (*found.specs, *found.unsupported)):
+                _print_details(values, row)
+    if values.absent_key:
+        print(f"\n  {values.absent_key}: UNKNOWN, the wiki has no row for it")
+    if values.rejected and conflicts:
+        _print_conflicts(values)
+    elif values.rejected:
+        print(f"\n{len(values.rejected)} rejected value(s) of conflicts: --conflicts shows them")
+    if any(_flag(row) for row in (*values.specs, *values.unsupported)):
         print("\n* an exception to a physics rule, or the chosen side of a conflict: --sources and --conflicts say why")
-    if found.siblings:
-        print(f"\nNot to be confused with: {', '.join(found.siblings)}")
+    if values.siblings:
+        print(f"\nNot to be confused with: {', '.join(values.siblings)}")
 
 
-def _print_conflicts(found: Lookup) -> None:
+def _print_conflicts(values: Lookup) -> None:
     """Print both sides of every conflict with their reasons."""
     print("\nConflicts: chosen and Rejected")
     rows = []
-    shown = {row.key for row in found.rejected}
-    for conflict in sheet_conflicts(found.sheet, found.identity.platform):
+    shown = {row.key for row in values.rejected}
+    for conflict in sheet_conflicts(values.sheet, values.identity.platform):
         if conflict.key in shown:
             chosen = [] if conflict.chosen is None else [conflict.chosen]
             rows += [(*_cells(row), f"chosen: {row.note('chosen')}") for row in chosen]
@@ -121,10 +121,10 @@ def _cells(row: Row) -> tuple[str, str, str, str, str]:
     )
 
 
-def _print_details(found: Lookup, row: Row) -> None:
+def _print_details(values: Lookup, row: Row) -> None:
     print(f"    {row.key}")
     for source in row.sources:
-        note = found.sheet.footnotes[row.path][source.id]
+        note = values.sheet.footnotes[row.path][source.id]
         quote = f' "{source.quote}"' if source.quote else ""
         print(f"      {note.title} ({note.publisher}, {note.revision}), {source.locator}{quote}")
         print(f"      {note.url}, read {note.read}")

@@ -45,13 +45,13 @@ def run(args: argparse.Namespace) -> int:
     platform = registry.platform(args.platform)
     limits = limits_of(platform)
     uses = _recorded(args.record, limits) if args.record else {"": _given(args)}
-    found = {name: occupancy(use, limits, allow_unknown=args.allow_unknown) for name, use in uses.items()}
+    occupancies = {name: occupancy(use, limits, allow_unknown=args.allow_unknown) for name, use in uses.items()}
     if args.json:
-        bodies = tuple(PlatformOccupancy(platform.id, name or None, one) for name, one in found.items())
+        bodies = tuple(PlatformOccupancy(platform.id, name or None, one) for name, one in occupancies.items())
         print_values(bodies[0] if not args.record else PlatformOccupancies(bodies), registry.wikis)
     else:
-        print("\n".join(f"{platform.id} {name}".rstrip() + f"\n{render(one)}" for name, one in found.items()))
-    return ExitCode.OK if all(one.blocks_per_sm for one in found.values()) else ExitCode.FINDING
+        print("\n".join(f"{platform.id} {name}".rstrip() + f"\n{render(one)}" for name, one in occupancies.items()))
+    return ExitCode.OK if all(one.blocks_per_sm for one in occupancies.values()) else ExitCode.FINDING
 
 
 def _given(args: argparse.Namespace) -> Resources:
@@ -103,15 +103,17 @@ def _resources(kernel: _Compiled, limits: Limits) -> Resources:
     )
 
 
-def render(found: Occupancy) -> str:
+def render(fitting: Occupancy) -> str:
     """Return the occupancy as text for people."""
-    share = f"{100 * found.occupancy_fraction:.1f} %" + (", upper bound" if found.exactness != "exact" else "")
-    lines = [f"  {found.blocks_per_sm} block(s), {found.warps_per_sm} of {found.max_warps_per_sm} warps ({share})"]
-    lines += [f"  limited by {', '.join(found.limiters)}"]
-    lines += [f"  {name} allows {blocks}" for name, blocks in found.block_limits.items()]
-    if found.next_step is not None:
-        changes = ", ".join(f"{c.resource} {c.now} -> {c.at_most}" for c in found.next_step.changes)
-        lines.append(f"  for {found.next_step.blocks_per_sm} block(s): {changes}")
-    lines += [f"  {text}" for text in found.refusals]
-    lines += [f"  UNKNOWN and left out: {', '.join(found.unknown)}"] if found.unknown else []
-    return "\n".join([*lines, *(f"  {source}" for source in found.sources)])
+    share = f"{100 * fitting.occupancy_fraction:.1f} %" + (", upper bound" if fitting.exactness != "exact" else "")
+    lines = [
+        f"  {fitting.blocks_per_sm} block(s), {fitting.warps_per_sm} of {fitting.max_warps_per_sm} warps ({share})"
+    ]
+    lines += [f"  limited by {', '.join(fitting.limiters)}"]
+    lines += [f"  {name} allows {blocks}" for name, blocks in fitting.block_limits.items()]
+    if fitting.next_step is not None:
+        changes = ", ".join(f"{c.resource} {c.now} -> {c.at_most}" for c in fitting.next_step.changes)
+        lines.append(f"  for {fitting.next_step.blocks_per_sm} block(s): {changes}")
+    lines += [f"  {text}" for text in fitting.refusals]
+    lines += [f"  UNKNOWN and left out: {', '.join(fitting.unknown)}"] if fitting.unknown else []
+    return "\n".join([*lines, *(f"  {source}" for source in fitting.sources)])

@@ -54,11 +54,11 @@ def run(args: argparse.Namespace) -> int:
     for line in execute(made, args.output):
         print(f"kb: {line}; its counters are missing", file=sys.stderr)
     kernel = args.kernel if made.tool == "ncu" else None
-    found = judge_reports([str(report) for report in made.reports], kernel, Registry.open())
+    reports = judge_reports([str(report) for report in made.reports], kernel, Registry.open())
     if args.json:
-        print_json(found)
-    elif found.kernels:
-        print_judged(found)
+        print_json(reports)
+    elif reports.kernels:
+        print_judged(reports)
     else:
         print(f"recorded under {args.output}")
     return ExitCode.OK

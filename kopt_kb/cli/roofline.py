@@ -56,13 +56,13 @@ def run(args: argparse.Namespace) -> int:
     if args.file:
         return _run_file(args, platforms)
     works = work_from(args)
-    found = [roofline(one, platform, min_grade=args.min_grade) for platform in platforms for one in works]
+    rooflines = [roofline(one, platform, min_grade=args.min_grade) for platform in platforms for one in works]
     if args.json:
-        print_values(found[0] if len(found) == 1 else Rooflines(tuple(found)), _wikis(platforms))
+        print_values(rooflines[0] if len(rooflines) == 1 else Rooflines(tuple(rooflines)), _wikis(platforms))
     else:
-        print("\n\n".join(render(one) for one in found))
-    _draw(args, platforms, found, [])
-    return ExitCode.UNKNOWN if any(one.unknown() for one in found) else ExitCode.OK
+        print("\n\n".join(render(one) for one in rooflines))
+    _draw(args, platforms, rooflines, [])
+    return ExitCode.UNKNOWN if any(one.unknown() for one in rooflines) else ExitCode.OK
 
 
 def _platforms(args: argparse.Namespace) -> list[Platform]:
@@ -84,13 +84,16 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
             code="KB103",
         )
     profiles = list(read_profiles(args.profile)) if args.profile else []
-    found = [one for platform in platforms for one in _kernels(args, platform, profiles)]
+    rooflines = [one for platform in platforms for one in _kernels(args, platform, profiles)]
     if args.json:
-        print_values(KernelRooflines(tuple(found)), _wikis(platforms))
+        print_values(KernelRooflines(tuple(rooflines)), _wikis(platforms))
     else:
-        print("\n\n".join(_render_kernel(one) for one in found) + (_time_table(found) if len(found) > 1 else ""))
-    _draw(args, platforms, [one.roofline for one in found], [one.measured_s for one in found])
-    return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in found) else ExitCode.OK
+        print(
+            "\n\n".join(_render_kernel(one) for one in rooflines)
+            + (_time_table(rooflines) if len(rooflines) > 1 else "")
+        )
+    _draw(args, platforms, [one.roofline for one in rooflines], [one.measured_s for one in rooflines])
+    return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in rooflines) else ExitCode.OK
 
 
 def _kernels(args: argparse.Namespace, platform: Platform, profiles: list[KernelProfile]) -> list[KernelRoofline]:
@@ -135,13 +138,13 @@ def _render_kernel(one: KernelRoofline) -> str:
     return "\n".join(lines)
 
 
-def _time_table(found: list[KernelRoofline]) -> str:
+def _time_table(rooflines: list[KernelRoofline]) -> str:
     """Return the time-based view of several kernels: least time, measured time, share of the whole."""
     from kopt_kb.analysis.roofline.time_view import time_view
 
-    names = [f"{one.roofline.platform} {one.name} {at}" for at, one in enumerate(found, 1)]
-    measured = {name: one.measured_s for name, one in zip(names, found, strict=True) if one.measured_s is not None}
-    view = time_view({name: one.roofline for name, one in zip(names, found, strict=True)}, measured)
+    names = [f"{one.roofline.platform} {one.name} {at}" for at, one in enumerate(rooflines, 1)]
+    measured = {name: one.measured_s for name, one in zip(names, rooflines, strict=True) if one.measured_s is not None}
+    view = time_view({name: one.roofline for name, one in zip(names, rooflines, strict=True)}, measured)
     rows = [("kernel", "least us", "measured us", "share", "limiter")]
     for one in view:
         share = "-" if one.share is None else f"{100 * one.share:.1f} %"
@@ -154,14 +157,14 @@ def _microseconds(value: float | None) -> str:
 
 
 def _draw(
-    args: argparse.Namespace, platforms: list[Platform], found: list[Roofline], measured_s: list[float | None]
+    args: argparse.Namespace, platforms: list[Platform], rooflines: list[Roofline], measured_s: list[float | None]
 ) -> None:
     if not (args.plot or args.picture):
         return
     from kopt_kb.static.picture import picture_of, terminal, write_picture
 
     names = ", ".join(platform.id for platform in platforms)
-    drawn = picture_of(f"Roofline: {found[0].work.op} on {names}", platforms, found, measured_s)
+    drawn = picture_of(f"Roofline: {rooflines[0].work.op} on {names}", platforms, rooflines, measured_s)
     if args.picture:
         write_picture(drawn, Path(args.picture))
     if args.plot and not args.json:

@@ -39,14 +39,14 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.OK if found.stops else ExitCode.FINDING
 
 
-def _print(found: ReadingList) -> None:
+def _print(reading: ReadingList) -> None:
     rows = []
-    for number, stop in enumerate(found.stops, 1):
+    for number, stop in enumerate(reading.stops, 1):
         why = f"{stop.why} ({', '.join(stop.matches) or 'any'})"
         place = stop.path if stop.path.endswith("/") else f"{stop.path}:1"
         rows.append((f"{number}.", place, stop.title, why))
     print(table(rows, right=(0,)))
-    if found.tips:
-        print(f"then, if it is there, what earlier campaigns noted: {found.tips}")
-    for kind in found.missing:
+    if reading.tips:
+        print(f"then, if it is there, what earlier campaigns noted: {reading.tips}")
+    for kind in reading.missing:
         print(f"no {kind} page for this: use what you know, and call it unsourced")

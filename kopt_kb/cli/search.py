@@ -40,20 +40,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the hits; exit 1 when nothing fits."""
     wiki = open_registry(args).wiki
-    found = search(wiki, " ".join(args.text), filters(args), limit=max(1, args.limit))
+    results = search(wiki, " ".join(args.text), filters(args), limit=max(1, args.limit))
     if args.json:
-        print_values(found, [wiki])
+        print_values(results, [wiki])
     else:
-        _print(found)
-    return ExitCode.OK if found.hits else ExitCode.FINDING
+        _print(results)
+    return ExitCode.OK if results.hits else ExitCode.FINDING
 
 
-def _print(found: SearchResult) -> None:
-    if not found.hits:
+def _print(results: SearchResult) -> None:
+    if not results.hits:
         print("nothing found")
-    elif found.relaxed:
+    elif results.relaxed:
         print("no passage has all the words; these have some:")
-    for hit in found.hits:
+    for hit in results.hits:
         place = f"{hit.title} > {hit.heading}" if hit.heading else hit.title
         versions = f", {hit.versions}" if hit.versions not in {"", "any"} else ""
         print(f"{hit.path}:{hit.line}: {place} ({hit.kind}{versions})\n    {hit.excerpt}")

@@ -136,14 +136,14 @@ def run_diff(args: argparse.Namespace) -> int:
     for platform in names.values():
         registry.platform(platform)
     rows = PACKAGES[args.foreign]() if args.foreign in PACKAGES else read_foreign(Path(args.foreign))
-    found = diff(registry, rows, args.foreign, names)
+    differences = diff(registry, rows, args.foreign, names)
     if args.json:
-        print_values(found, registry.wikis)
+        print_values(differences, registry.wikis)
     else:
-        _print_diff(found.rows, every=args.all)
-        counts = ", ".join(f"{count} {state}" for state, count in sorted(found.counts.items()))
-        print(f"{len(found.rows)} values: {counts}")
-    return ExitCode.FINDING if found.counts["disagrees"] else ExitCode.OK
+        _print_diff(differences.rows, every=args.all)
+        counts = ", ".join(f"{count} {state}" for state, count in sorted(differences.counts.items()))
+        print(f"{len(differences.rows)} values: {counts}")
+    return ExitCode.FINDING if differences.counts["disagrees"] else ExitCode.OK
 
 
 def _print_diff(rows: Iterable[ForeignDifference], *, every: bool) -> None:
@@ -184,14 +184,14 @@ def run_changes(args: argparse.Namespace) -> int:
     from kopt_kb.wiki.changes import wiki_changes
     from kopt_kb.wiki.wiki import Wiki
 
-    found = wiki_changes(Wiki(Path(args.old), use_cache=False), Wiki(Path(args.new), use_cache=False))
+    changes = wiki_changes(Wiki(Path(args.old), use_cache=False), Wiki(Path(args.new), use_cache=False))
     if args.json:
-        print_json(found)
+        print_json(changes)
     else:
-        for change in found.changes:
+        for change in changes.changes:
             print(printable(f"{change.state} {change.path} {change.key}"))
             for sign, rows in (("-", change.before), ("+", change.after)):
                 for row in rows:
                     print(printable(f"  {sign} {row}"))
-        print(f"{len(found.changes)} key(s) differ; {found.old} -> {found.new}")
-    return ExitCode.FINDING if found.changes else ExitCode.OK
+        print(f"{len(changes.changes)} key(s) differ; {changes.old} -> {changes.new}")
+    return ExitCode.FINDING if changes.changes else ExitCode.OK

@@ -82,10 +82,10 @@ class Memory:
 
 def parse_version(text: str) -> int:
     """Return the number of `v3` or `3`; `v2junk`, `v02` and `v-1` are no versions."""
-    found = _VERSION.fullmatch(text.strip())
-    if not found:
+    match = _VERSION.fullmatch(text.strip())
+    if not match:
         raise BadInput(f"{text!r} is no version", where="version", fix="write it like v3", code="KB321")
-    return int(found[1])
+    return int(match[1])
 
 
 def stray_files(layout: Layout, state: WorkspaceState) -> tuple[str, ...]:
@@ -114,12 +114,12 @@ def hand_masked(layout: Layout, state: WorkspaceState) -> dict[int, str]:
 def _says_masked(path: Path) -> bool:
     """Return whether an edited file sets masked to true; a file that did not change is read once."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return False
-    return _masks(str(path), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return _masks(str(path), status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 @lru_cache(maxsize=1024)
@@ -133,10 +133,10 @@ def _masks(path: str, *_: int) -> bool:
     if view is not None and view.intact:
         return False
     try:
-        found = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
         return re.search(rb'"masked"\s*:\s*true\b', data) is not None
-    return isinstance(found, dict) and found.get("masked") is True
+    return isinstance(document, dict) and document.get("masked") is True
 
 
 def masked_versions(workspace: Workspace, state: WorkspaceState | None = None) -> dict[int, str]:

@@ -226,16 +226,16 @@ def gap_lines(state: WorkspaceState, shape: str) -> list[str]:
 
 
 def _roofline(state: WorkspaceState) -> str:
-    found = state.rooflines
-    if not found:
+    rooflines = state.rooflines
+    if not rooflines:
         return TBD
-    texts = dict(found[0].work.definitions)
+    texts = dict(rooflines[0].work.definitions)
     order = sorted(
         texts, key=lambda name: (_DEFINITIONS.index(name) if name in _DEFINITIONS else len(_DEFINITIONS), name)
     )
     lines = [f"- {name}: {texts[name]}" for name in order]
     lines += ["- bound: the roof with the largest least time; within 5 % of each other is balanced", ""]
-    for one in found:
+    for one in rooflines:
         lines += _shape_section(state, one)
     return "\n".join(lines).rstrip()
 

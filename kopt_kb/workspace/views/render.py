@@ -188,22 +188,22 @@ def _record_masks(workspace: Workspace, journal: Journal | None) -> tuple[tuple[
     layout = workspace.layout
     if journal is not None:
         return _mask(journal, workspace), ()
-    found = tuple(hand_masked(layout, workspace.state()))
-    if not found:
+    masked = tuple(hand_masked(layout, workspace.state()))
+    if not masked:
         return (), ()
     try:
         with open_journal(layout) as opened:
             return _mask(opened, workspace), ()
     except JournalBusyError:
-        return (), found
+        return (), masked
 
 
 def _mask(journal: Journal, workspace: Workspace) -> tuple[int, ...]:
-    found = tuple(hand_masked(workspace.layout, workspace.state(journal.events)))
-    if found:
-        names = ", ".join(f"memory/v{number}.json" for number in found)
-        journal.append(MemoryMasked.kind, MemoryMasked(found, f"set by hand in {names}", None))
-    return found
+    masked = tuple(hand_masked(workspace.layout, workspace.state(journal.events)))
+    if masked:
+        names = ", ".join(f"memory/v{number}.json" for number in masked)
+        journal.append(MemoryMasked.kind, MemoryMasked(masked, f"set by hand in {names}", None))
+    return masked
 
 
 def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], waiting: tuple[int, ...]) -> RenderReport:

@@ -173,10 +173,10 @@ def _stage_one(state: WorkspaceState, baseline: Round) -> list[str]:
 
 def _errors(memory: Iteration) -> list[str]:
     """Return the largest relative error of each shape; journals from before it was recorded have no such table."""
-    found = memory.correctness.rel_err_by_shape
-    if not found:
+    errors = memory.correctness.rel_err_by_shape
+    if not errors:
         return []
-    rows = [(shape, figure(error)) for shape, error in found.items()]
+    rows = [(shape, figure(error)) for shape, error in errors.items()]
     return ["## Correctness", "", *table(["Shape", "Largest relative error"], rows)]
 
 
