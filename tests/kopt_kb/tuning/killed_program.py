@@ -5,9 +5,11 @@ Usage: python killed_program.py WORKSPACE WIKI FOLDER
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,16 +43,20 @@ class Makers:
 
     def make(self, request: Any, out: Path) -> Any:
         """Store a record of the requested problem."""
-        from kopt_kb.kernels.record.judge import load_record
+        from kopt_kb.kernels.record.judge import RECORD, load_record
         from kopt_kb.runners.replay.makers import Made
+        from kopt_kb.wire import canonical
 
-        found = _COST.search(Path(request.what.file).read_bytes())
+        source = Path(request.what.file).read_bytes()
+        found = _COST.search(source)
         entry = f"plusone__us{int(found[1]) if found else 400}"
         out.parent.joinpath("made").mkdir(exist_ok=True)
         what = request.what
         stored = self.fake.store(out.parent / "made", entry, op="rms_norm", shape=tuple(what.shape), dtype=what.dtype)
+        record = replace(load_record(stored), sources={"kernel.py": hashlib.sha256(source).hexdigest()})
+        (stored / RECORD).write_bytes(canonical(record.to_json()))
         stored.rename(out)
-        return Made(out, load_record(out))
+        return Made(out, record)
 
 
 class Costs:
@@ -72,8 +78,6 @@ class Costs:
 
 def main(workspace: str, wiki: str, folder: str) -> None:
     """Run the campaign, or go on with it."""
-    from dataclasses import replace
-
     from kopt_kb.runners.replay.device import DeviceJudging
     from kopt_kb.runners.replay.executor import RecordExecutor
     from kopt_kb.runners.replay.shelf import Target
