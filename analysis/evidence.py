@@ -6,9 +6,10 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire
 
-__all__ = ["OPERATORS", "Evidence", "Threshold"]
+__all__ = ["OPERATORS", "Evidence", "Threshold", "ThresholdFault"]
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -17,6 +18,12 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 """How a threshold compares."""
+
+
+class ThresholdFault(BadInput):
+    """A threshold page that breaks the grammar; names file and line."""
+
+    code = "KB211"
 
 
 @dataclass(frozen=True, slots=True)

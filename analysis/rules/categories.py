@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kopt_kb.analysis.evidence import ThresholdFault
 from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.table import LIMITERS
-from kopt_kb.analysis.rules.thresholds import ThresholdFault
 from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.tables import NO_ROW, rows_under
 from kopt_kb.wire import Wire

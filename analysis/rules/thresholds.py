@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kopt_kb.analysis.evidence import OPERATORS, Threshold
+from kopt_kb.analysis.evidence import OPERATORS, Threshold, ThresholdFault
 from kopt_kb.analysis.profile.families import Vendor
-from kopt_kb.errors import BadInput
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.tables import NO_ROW, rows_under
 
-__all__ = ["HEADER", "OWN_SOURCE", "ThresholdFault", "Thresholds", "load_thresholds", "read_thresholds"]
+__all__ = ["HEADER", "OWN_SOURCE", "Thresholds", "load_thresholds", "read_thresholds"]
 
 HEADER = ("Code", "Metric", "Op", "Value", "Unit", "Source", "Note")
 OWN_SOURCE = "kopt-kb zoo"
@@ -31,12 +30,6 @@ _PAGES: Mapping[Vendor, tuple[str, ...]] = {
 _CODE = re.compile(r"BN-[A-Z0-9-]+")
 _METRIC = re.compile(r"[a-z][a-z0-9_.]*")
 _SOURCE = re.compile(r'\[\^(?P<id>[A-Za-z0-9_.\-]+)\]\s+(?P<locator>[^;|"]+?)\s+quote="(?P<quote>[^"]{1,60})"')
-
-
-class ThresholdFault(BadInput):
-    """A threshold page that breaks the grammar; names file and line."""
-
-    code = "KB211"
 
 
 @dataclass(frozen=True, slots=True)

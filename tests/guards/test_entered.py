@@ -10,6 +10,7 @@ _UNNEEDED = {
     "pydantic", "kopt_kb.wiki.registry", "kopt_kb.quantity.quantity", "kopt_kb.analysis.isa.scan", "kopt_kb.cage",
     "kopt_kb.runners.candidate.executor", "kopt_kb.tuning.setup", "kopt_kb.tuning.project",
     "kopt_kb.workspace.journal.old_notes", "kopt_kb.workspace.journal.insight_events", "kopt_kb.analysis.rules.classify",
+    "kopt_kb.analysis.profile", "kopt_kb.wiki.wiki",
     "kopt_kb.workspace.views.adopted", "kopt_kb.workspace.views.bench",
 }  # fmt: skip
 _ROUND = """

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.rules.thresholds import ThresholdFault, load_thresholds, read_thresholds
+from kopt_kb.analysis.evidence import ThresholdFault
+from kopt_kb.analysis.rules.thresholds import load_thresholds, read_thresholds
 
 HEAD = "| Code | Metric | Op | Value | Unit | Source | Note |\n|---|---|---|---|---|---|---|\n"
 NOTE = '\n\n[^a]: title="Rules"; publisher="Maker"; url="https://example.org"; revision="1"; read="2026-11-21"\n'
