@@ -10,7 +10,7 @@ from typing import IO
 from kopt_kb.errors import BadInput
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import MAX_PRINTED_BYTES, Finished, Limits, environment, read_tail, run
-from kopt_kb.runners.candidate.answers import Trust, Unable
+from kopt_kb.runners.candidate.answers import Answer, Check, Evidence, Search, Timing, Trust, Unable
 from kopt_kb.runners.candidate.exchange import answered, child_argv, give
 from kopt_kb.runners.candidate.job import Ending, Job, JobKind, Outcome, Started
 
@@ -84,4 +84,13 @@ def _outcome(folder: Path, kind: JobKind, token: str, done: Finished) -> Outcome
     out_of_memory = isinstance(result, Unable) and result.oom is not None
     whole: Ending = ending or ("oom" if out_of_memory else "ok" if done.code == 0 and result is not None else "crash")
     status, number = (done.code, None) if done.code >= 0 else (None, -done.code)
-    return Outcome(whole, status, number, done.wall_s, printed, result if whole == "ok" else None)
+    return Outcome(whole, status, number, done.wall_s, printed, _own(result) if whole == "ok" else None)
+
+
+def _own(result: Answer | None) -> Answer | None:
+    """Return an answer without what a child can't know: its level of trust, a contest, the end of the call's budget."""
+    if isinstance(result, Unable) and result.cut is not None:
+        return Unable(unavailable=result.cut)
+    if isinstance(result, Timing):
+        return replace(result, basis=None, contest=None)
+    return replace(result, basis=None) if isinstance(result, Check | Search | Evidence) else result

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.runners.candidate.answers import Timing
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
 from kopt_kb.runners.candidate.job import Job, Request, RunLimits
 
@@ -112,6 +113,35 @@ def test_an_answer_without_the_jobs_token_is_a_crash(kind: str, token: str) -> N
     whole = Request(**{**body(), "repeats": 1, "samples": 1})
     outcome = ChildProcessExecutor("cpu").run(Job(kind, forged, b"", whole, RunLimits(600.0)), lambda *_: None)
     assert (outcome.outcome, outcome.exit, outcome.result) == ("crash", 0, None)
+
+
+FORGED = """
+import json, os, re, sys
+frame, token = sys._getframe(), ""
+while frame is not None and not token:
+    told = repr(list(frame.f_locals.values()))
+    token = next(iter(re.findall(r"'([0-9a-f]{32})'", told)), "")
+    frame = frame.f_back
+sample = {"n": 9, "median_s": 1e-6}
+contest = {"verdict": "faster", "threshold_pct": 1.0, "gain_pct": 50.0, "least_pct": 49.0, "most_pct": 51.0, "rounds": 12}
+contest |= {"dropped": 0, "reason": ""}
+basis = {"trust": "replayed", "reason": "", "records": {}, "seconds": {}}
+answer = {"shapes": {"4x8": {"incumbent": [sample], "candidate": [sample]}}, "contest": contest, "basis": basis}
+with open(os.path.join(sys.argv[1], "result.json"), "w") as file:
+    json.dump({"token": token, "result": answer}, file)
+os._exit(0)
+"""
+
+
+@pytest.mark.torch
+def test_no_candidate_says_how_far_it_can_be_trusted() -> None:
+    """Beside its clock it can find the token and answer what it likes: never a contest, never a level above reported."""
+    whole = Request(**{**body(), "repeats": 1, "samples": 1})
+    executor = ChildProcessExecutor("cpu")
+    outcome = executor.run(Job("timing", FORGED.encode(), b"", whole, RunLimits(600.0)), lambda *_: None)
+    assert outcome.outcome == "ok"
+    assert isinstance(outcome.result, Timing)
+    assert (outcome.result.contest, outcome.result.basis, executor.trust) == (None, None, "reported")
 
 
 @pytest.mark.torch
