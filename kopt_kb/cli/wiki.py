@@ -9,6 +9,7 @@ kb wiki sources [DIR]  search every quote in the document it is from; what every
 kb wiki index DIR      write the generated index
 kb wiki new PLATFORM   write a page whose rows are all to be filled
 kb wiki copy DIR       copy the wiki to a folder of yours, to write to
+kb wiki site --out DIR  the wiki as HTML to browse: an index, a page a product, every value with its citation
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from kopt_kb.cli import wiki_tables
+from kopt_kb.cli import wiki_site, wiki_tables
 from kopt_kb.cli.documents import WrittenFile, WrittenFiles
 from kopt_kb.cli.output import add_common, add_wiki, print_json, print_values, table
 from kopt_kb.errors import BadInput, ExitCode
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     copy = commands.add_parser("copy", help="copy the wiki", allow_abbrev=False)
     copy.add_argument("folder", metavar="DIR", help="a folder that does not exist yet")
     add_common(copy)
+    wiki_site.add_arguments(commands.add_parser("site", help="write HTML to browse", allow_abbrev=False))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
         "conflicts": wiki_tables.run_conflicts,
         "diff": wiki_tables.run_diff,
         "import-check": wiki_tables.run_import_check,
+        "site": wiki_site.run,
         "sources": wiki_tables.run_sources,
     }
     actions = {"check": _check, "index": _index, "new": _new, "copy": _copy, **tables}

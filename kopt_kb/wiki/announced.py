@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput
@@ -10,7 +11,7 @@ from kopt_kb.wiki.names import fold
 from kopt_kb.wiki.tables import rows_under
 from kopt_kb.wiki.wiki import Wiki
 
-__all__ = ["LIST", "Announced", "NoPage", "announced", "list_faults"]
+__all__ = ["LIST", "Announced", "NoPage", "all_announced", "announced", "list_faults"]
 
 LIST = "ANNOUNCED.md"
 _COLUMNS = ["Names", "Vendor", "What is known", "Source"]
@@ -49,15 +50,17 @@ def _lines(wiki: Wiki) -> list[tuple[int, list[str]]]:
     return [(number, cells or []) for number, cells in rows_under(text.splitlines(), _COLUMNS)]
 
 
+def all_announced(wiki: Wiki) -> Iterator[Announced]:
+    """Yield each part of the wiki's list."""
+    for number, cells in _lines(wiki):
+        if len(cells) == len(_COLUMNS):
+            yield Announced(tuple(one.strip() for one in cells[0].split(",")), cells[1], cells[2], cells[3], number)
+
+
 def announced(wiki: Wiki, name: str) -> Announced | None:
     """Return the part of that name in the wiki's list, None if it names none."""
-    for number, cells in _lines(wiki):
-        if len(cells) != len(_COLUMNS):
-            continue
-        names = tuple(one.strip() for one in cells[0].split(","))
-        if fold(name) and fold(name) in {fold(one) for one in names}:
-            return Announced(names, cells[1], cells[2], cells[3], number)
-    return None
+    wanted = fold(name)
+    return next((part for part in all_announced(wiki) if wanted and wanted in map(fold, part.names)), None)
 
 
 def list_faults(wiki: Wiki) -> list[Fault]:

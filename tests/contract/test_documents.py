@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, int, list[str]]] = {
     "wiki_new": ("written_files", 0, ["wiki", "new", "H20_X", "--target", "sm_90", "--into", "TMP/wiki"]),
     "bench_page": ("written_page", 0, ["bench", "page", CEILINGS, "--platform", "H200_SXM", "--wiki", "TMP/wiki", "--read", "2026-01-01"]),
     "wiki_copy": ("written_file", 0, ["wiki", "copy", "TMP/other"]),
+    "wiki_site": ("written_files", 0, ["wiki", "site", "--out", "TMP/site"]),
     "wiki_sources": ("wiki_sources", 0, ["wiki", "sources"]),
     "workspace_note": ("workspace_note", 0, ["workspace", "note", "WORKSPACE", "--topic", "search", "--text", "tried"]),
     "workspace_set": ("workspace_set", 0, ["workspace", "set", "WORKSPACE", "--target-factor", "0.8", "--reason", "r", "--by", "b"]),

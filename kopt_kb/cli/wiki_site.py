@@ -1,0 +1,33 @@
+"""`kb wiki site`: the wiki as HTML to browse."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kopt_kb.cli.documents import WrittenFiles
+from kopt_kb.cli.output import add_common, print_json
+from kopt_kb.errors import ExitCode
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `kb wiki site`."""
+    parser.add_argument("--out", metavar="DIR", required=True, help="a new or empty folder")
+    parser.add_argument("--wiki", metavar="DIR", help="wiki folder (default: the packaged one)")
+    add_common(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the site."""
+    from kopt_kb.wiki.places import default_root
+    from kopt_kb.wiki.site import write_site
+    from kopt_kb.wiki.wiki import Wiki
+
+    paths = write_site(Wiki(Path(args.wiki) if args.wiki else default_root()), Path(args.out))
+    if args.json:
+        print_json(WrittenFiles(tuple(map(str, paths))))
+    else:
+        print(f"wrote {len(paths)} pages; open {paths[0]}")
+    return ExitCode.OK
