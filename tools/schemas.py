@@ -29,6 +29,7 @@ DOCUMENTS: dict[str, str] = {
     "bundle_statement": "workspace.bundle:Statement",
     "compare": "wiki.compare:SideBySide",
     "compile": "static.static_profile:CompiledKernels",
+    "upgrade": "static.upgrade:Upgrade",
     "count": "static.counting:CountedKernels",
     "error": "cli.documents:ErrorDocument",
     "explain": "cli.documents:Codes",

@@ -9,8 +9,10 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 
+import kopt_kb
 from kopt_kb.errors import KoptError
 from kopt_kb.kernels.compile.frames import HEAD_BYTES, Outcome, asked, outcome_of, read_frame
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest
@@ -29,6 +31,7 @@ class CompilePool:
         time_limit_s: Wall time of one job; its worker is killed and replaced after it.
         memory_limit_bytes: Address space of a worker; 0 sets no limit.
         start_limit_s: Added to the first job of a worker, which imports Triton and perhaps torch.
+        python: Interpreter of the workers, whose own packages come first; empty: this one.
     """
 
     def __init__(
@@ -38,9 +41,10 @@ class CompilePool:
         time_limit_s: float = 60.0,
         memory_limit_bytes: int = 0,
         start_limit_s: float = 60.0,
+        python: str = "",
     ) -> None:
         self._time_limit_s, self._start_limit_s = time_limit_s, start_limit_s
-        self._workers = [_Worker(memory_limit_bytes) for _ in range(workers)]
+        self._workers = [_Worker(memory_limit_bytes, python) for _ in range(workers)]
 
     def __enter__(self) -> CompilePool:
         """Return the pool; workers start with their first job."""
@@ -94,8 +98,10 @@ class CompilePool:
 class _Worker:
     """One child process, started when needed, with a folder for what Triton writes."""
 
-    def __init__(self, memory_limit_bytes: int) -> None:
+    def __init__(self, memory_limit_bytes: int, python: str = "") -> None:
         self._memory_limit_bytes = memory_limit_bytes
+        self._command = [sys.executable, "-m", _WORKER] if not python else [python, "-c", _ELSEWHERE, *_packages()]
+        self._is_ours = not python
         self._talk: Talk | None = None
         self._files = ExitStack()
 
@@ -133,8 +139,8 @@ class _Worker:
         if self._talk is None:
             cache = self._files.enter_context(owned_folder("kb-compile-"))
             self._talk = Talk(
-                [sys.executable, "-m", "kopt_kb.kernels.compile.worker"],
-                env=environment({"TRITON_CACHE_DIR": str(cache)}, ours=True),
+                self._command,
+                env=environment({"TRITON_CACHE_DIR": str(cache)}, ours=self._is_ours),
                 limits=Limits(address_bytes=self._memory_limit_bytes),
             )
         return self._talk
@@ -151,3 +157,12 @@ class _Worker:
 
 _DYING_S = 30.0
 """Most seconds between the end of a worker's answers and its status; a core of gigabytes is dumped meanwhile."""
+
+_WORKER = "kopt_kb.kernels.compile.worker"
+_ELSEWHERE = f"import sys; sys.path += sys.argv[1:]; from {_WORKER} import main; main()"
+"""What another interpreter runs: its own packages are found before those of this one, which bring what it lacks."""
+
+
+def _packages() -> list[str]:
+    """Return where this program and what it needs are found."""
+    return list(dict.fromkeys([str(Path(kopt_kb.__file__).resolve().parents[1]), *filter(None, sys.path)]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,6 +71,7 @@ EXPENSIVE: dict[str, tuple[str, int, list[str]]] = {
     "record": ("record", 0, ["record", str(ROOT / "kernels/rms_norm.py"), "--shape", "64x128", "--dtype", "bf16", "--platform", "H200_SXM", "--out", "TMP/record"]),
     "compile": ("compile", 0, ["compile", *KERNEL_OF_8192, "--target", "sm_90"]),
     "count": ("count", 0, ["count", *KERNEL_OF_8192]),
+    "upgrade": ("upgrade", 0, ["upgrade", *KERNEL_OF_8192, "--to", sys.executable, "--target", "sm_90"]),
     "roofline_kernels": ("roofline_kernels", 0, ["roofline", *KERNEL_OF_8192, "--platform", "H200_SXM"]),
     "verify_kernel": ("verify_kernel", 0, ["verify", "kernel", "TMP/good.py", *CHECK]),
     "verify_kernel_that_dies": ("verify_kernel", 1, ["verify", "kernel", "TMP/crash.py", *CHECK]),
