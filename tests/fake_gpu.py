@@ -37,6 +37,7 @@ from kopt_kb.kernels.record.exchange import (
 )
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, TensorMapArg, View
+from kopt_kb.kernels.record.moves import Move, moved
 from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.kernels.record.reference import Compare as CompareFile
 from kopt_kb.kernels.record.reference import Distance, Prepare, Prepared
@@ -203,6 +204,13 @@ class FakeDriver:
 
     def copy(self, target: int, source: int, size: int) -> None:
         self._enqueue(1e-6, lambda _: self.poke(target, self.peek(source, size)))
+
+    def move(self, target: int, source: int, what: Move) -> None:
+        def run(_: float) -> None:
+            for place, one in moved(what, lambda at, size: self.peek(source + at, size)):
+                self.poke(target + place, one)
+
+        self._enqueue(1e-6, run)
 
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
         assert not self._held, "loading may wait for the device"

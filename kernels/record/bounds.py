@@ -27,6 +27,7 @@ from kopt_kb.kernels.record.model import (
     TensorMapArg,
     View,
 )
+from kopt_kb.kernels.record.moves import move_of
 from kopt_kb.problem.dtypes import FORMATS
 
 __all__ = ["MAX_CODE_BYTES", "check_code", "check_record", "unfit_result"]
@@ -231,12 +232,17 @@ class _Check:
         one, two = step.source, step.target
         self._view(one, place)
         self._view(two, place)
-        self._need((one.shape, one.dtype) == (two.shape, two.dtype), f"{place}: copies between unlike tensors")
-        self._need(one.contiguous, f"{place}: copies what is not contiguous")
+        self._need(one.shape == two.shape, f"{place}: copies between unlike tensors")
         first, last = one.offset * one.item_bytes, one.end_bytes
         apart = one.buffer != two.buffer or last <= two.offset * two.item_bytes or two.end_bytes <= first
         self._need(apart, f"{place}: copies between overlapping views of {one.buffer}")
-        self._written(two, place)
+        if step.plain:
+            self._written(two, place)
+            return
+        self._need(move_of(one, two) is not None, f"{place}: no copy from {one.dtype} to {two.dtype} of that layout")
+        self._need(not two.overlaps, f"{place}: elements of the target share their memory")
+        self._need(self._buffers[two.buffer].changed, f"{place}: writes {two.buffer}, which may not change")
+        self._moved += math.prod(two.shape) * two.item_bytes
 
     def _written(self, view: View, place: str) -> None:
         self._need(self._buffers[view.buffer].changed, f"{place}: writes {view.buffer}, which may not change")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kopt_kb.kernels.record.driver import Driver
+from kopt_kb.kernels.record.moves import Move
 from kopt_kb.wire import Wire
 
 __all__ = ["BLOCK_BYTES", "Bench", "Turn"]
@@ -63,6 +64,7 @@ class Bench:
             driver.mask(place, place + 64, 19, (1, 2))
             driver.differs(place, place + 64, 19, (1, 2), self.flag)
             driver.idle()
+            driver.move(place, place + 64, Move(4, (2, 2), (2, 4), (4, 2), 4, 5))
         for event in self.events:
             driver.record(event)
         self.flush()

@@ -12,9 +12,11 @@ from typing import Any
 
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.kernels.cuda.cubin import exported
-from kopt_kb.kernels.record import trusted
+from kopt_kb.kernels.record import moves, trusted
 from kopt_kb.kernels.record.driver import Device, DriverError, Key
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
+from kopt_kb.kernels.record.move_ptx import PTX
+from kopt_kb.kernels.record.moves import Move
 from kopt_kb.kernels.record.nvml import Throttle
 from kopt_kb.kernels.record.own_memory import OwnPlace, own_places
 
@@ -32,8 +34,8 @@ _TENSOR_MAP_BYTES = 128
 _HANDLE_BYTES = 64
 """Bytes of a CUipcMemHandle."""
 
-_MASK_THREADS, _MASK_BLOCKS = 256, 1024
-"""Grid of the mask, whose threads stride over all words."""
+_MASK_THREADS, _MASK_BLOCKS, _MOVE_BLOCKS = 256, 1024, 1 << 16
+"""Grids of the mask, and of a move at most, whose threads stride over all that is left."""
 
 
 class CudaDriver:
@@ -81,9 +83,11 @@ class CudaDriver:
     def _own_kernels(self) -> dict[str, object]:
         """Return the judge's own kernels by entry; none where the driver can't compile PTX."""
         try:
-            module = self._call("cuModuleLoadData", trusted.PTX.encode() + b"\0")
-            names = (trusted.PROBE, trusted.MASK, trusted.IDLE)
-            return {name: self._call("cuModuleGetFunction", module, name.encode()) for name in names}
+            found: dict[str, object] = {}
+            for text, names in ((trusted.PTX, (trusted.PROBE, trusted.MASK, trusted.IDLE)), (PTX, (moves.ENTRY,))):
+                module = self._call("cuModuleLoadData", text.encode() + b"\0")
+                found |= {name: self._call("cuModuleGetFunction", module, name.encode()) for name in names}
+            return found
         except DriverError:
             return {}
 
@@ -158,6 +162,13 @@ class CudaDriver:
         """Enqueue a copy on the device."""
         if size:
             self._call("cuMemcpyDtoDAsync", target, source, size, self._stream)
+
+    def move(self, target: int, source: int, what: Move) -> None:
+        """Enqueue a copy between layouts or types, by the judge's own kernel."""
+        if what.count:
+            types = (*(ctypes.c_uint64,) * (len(what.values) - 1), *(ctypes.c_int32,) * 3)
+            blocks = min(-(-what.count // _MASK_THREADS), _MOVE_BLOCKS)
+            self._own(moves.ENTRY, blocks, _MASK_THREADS, (target, source, *what.values), types)
 
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
         """Return the kernel of a code object; an object is loaded once."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from kopt_kb.errors import FindingError
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
+from kopt_kb.kernels.record.moves import Move
 from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.wire import Wire
 
@@ -86,6 +87,9 @@ class Driver(Protocol):
 
     def copy(self, target: int, source: int, size: int) -> None:
         """Enqueue a copy on the device."""
+
+    def move(self, target: int, source: int, what: Move) -> None:
+        """Enqueue a copy between layouts or types, by the judge's own kernel."""
 
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
         """Return the kernel of a code object, allowed so much dynamic shared memory."""

@@ -180,11 +180,16 @@ class Fill(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Copy(Wire):
-    """A view copied into another of the same shape and dtype; both contiguous."""
+    """A view copied into another of the same shape; where layouts or types differ, element by element, converted."""
 
     source: View
     target: View
     step: Literal["copy"] = "copy"
+
+    @property
+    def plain(self) -> bool:
+        """Whether both lie densely and alike, so that bytes can be copied."""
+        return self.source.dtype == self.target.dtype and self.source.contiguous and self.target.contiguous
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from kopt_kb.kernels.record.model import (
     TensorMapArg,
     View,
 )
+from kopt_kb.kernels.record.moves import move_of
 from kopt_kb.kernels.record.own_memory import OwnPlace
 
 __all__ = ["GUARD_BYTES", "Left", "Replay"]
@@ -185,6 +186,11 @@ class Replay:
             if isinstance(step, Fill):
                 count = max(step.view.end_bytes // step.view.item_bytes - step.view.offset, 0)
                 self._driver.fill(self._address(step.view), bytes.fromhex(step.pattern), count)
+            elif isinstance(step, Copy) and not step.plain:
+                move = move_of(step.source, step.target)
+                if move is None:
+                    raise BadInput("no such copy", where=self._record.label, fix="record it again", code="KB440")
+                self._driver.move(self._address(step.target), self._address(step.source), move)
             elif isinstance(step, Copy):
                 size = step.source.end_bytes - step.source.offset * step.source.item_bytes
                 self._driver.copy(self._address(step.target), self._address(step.source), size)

@@ -73,7 +73,9 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
             return _viewed(args[0], args[1]) if _plain(args[1]) else _gathered(func, args)
         if func is torch.Tensor.__setitem__ and _plain(args[1]):
             target, value = _viewed(args[0], args[1]), args[2]
-            return target.copy_(value) if isinstance(value, torch.Tensor) else target.fill_(value)
+            return _copied(target, value) if isinstance(value, torch.Tensor) else target.fill_(value)
+        if func is torch.Tensor.copy_ and isinstance(args[1], torch.Tensor):
+            return _copied(args[0], args[1])
         if func is torch.Tensor.contiguous and not args[0].is_contiguous(**given):
             layout = given.get("memory_format", torch.contiguous_format)
             return torch.ops.aten.clone.default(args[0], memory_format=layout)
@@ -133,6 +135,11 @@ def _constant(func: Any, args: Any, given: Keywords) -> Any:
     if number is not None:
         return torch.full(tuple(held.shape), number, dtype=held.dtype, device="cuda")
     return _uploaded(held, held.dtype)
+
+
+def _copied(target: Any, source: Any) -> Any:
+    """Copy by the dispatcher: the method asks for CUDA itself, which a build without it does not have."""
+    return torch.ops.aten.copy_.default(target, source)
 
 
 def _uploaded(held: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

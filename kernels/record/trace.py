@@ -28,6 +28,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.device import DeviceFacts, stand_ins
 from kopt_kb.kernels.record.known import NOT_KNOWN, Known
 from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Keywords, Step, View
+from kopt_kb.kernels.record.moves import move_of
 from kopt_kb.kernels.record.stand_ins import indexing
 from kopt_kb.problem.dtypes import format_of
 
@@ -188,24 +189,30 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
 
     def _operation(self, name: str, made: list[Any], args: Any, given: Keywords) -> None:
         value = 0 if name in _FILL[0] else 1 if name in _FILL[1] else _fill_value(name, args, given)
+        source = _source_of(name, made[0], args) if name in _COPY else None
         if value is not None and made[0].is_contiguous():
             self._fill(made[0], value)
-        elif name in _COPY and self._copies(name, made[0], args):
-            source = args[1] if name == "copy_" else args[0]
-            view, target = self.view(source), self.view(made[0])
-            self.steps.append(Copy(view, target))
-            self._changed |= {view.buffer, target.buffer}
-            if view.buffer in self._marked:
-                self._marked[target.buffer] = self._marked[view.buffer]
+        elif source is not None and self._copies(source, made[0]):
+            self._copy(source, made[0])
         else:
             self.host[name] = None
             for one in made:
                 self._marked[self.view(one).buffer] = name
 
-    def _copies(self, name: str, target: Any, args: Any) -> bool:
-        source = args[1] if name == "copy_" else args[0]
-        same = on_device(source) and source.dtype == target.dtype and source.shape == target.shape
-        return bool(same and source.is_contiguous() and target.is_contiguous())
+    def _copy(self, source: Any, target: Any) -> None:
+        view, into = self.view(source), self.view(target)
+        self.steps.append(Copy(view, into))
+        self._changed |= {view.buffer, into.buffer}
+        if view.buffer in self._marked:
+            self._marked[into.buffer] = self._marked[view.buffer]
+        elif target.numel() * target.element_size() == self._sizes[into.buffer]:
+            self._marked.pop(into.buffer, None)
+
+    def _copies(self, source: Any, target: Any) -> bool:
+        """Return whether a replay can do a copy: of any layout, between types of numbers."""
+        if format_of(str(source.dtype)) is None or format_of(str(target.dtype)) is None:
+            return False
+        return move_of(self.view(source), self.view(target)) is not None
 
     def _fill(self, tensor: Any, value: float | int | bool) -> None:
         with unset_fake_temporarily():
@@ -227,6 +234,14 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
 def on_device(value: object) -> bool:
     """Return whether a value is a tensor without memory on the device that is recorded for."""
     return isinstance(value, FakeTensor) and value.device.type == "cuda"
+
+
+def _source_of(name: str, target: Any, args: Any) -> Any:
+    """Return what a copy reads, broadcast to what it writes; None when it is not on the device."""
+    source = args[1] if name == "copy_" else args[0]
+    if not on_device(source):
+        return None
+    return source if source.shape == target.shape else source.expand(target.shape)
 
 
 def _operation_name(func: Any) -> str:

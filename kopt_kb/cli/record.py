@@ -172,6 +172,8 @@ def _step(step: Step) -> str:
     if isinstance(step, Fill):
         return f"fill {step.view.buffer} with {step.pattern}"
     if isinstance(step, Copy):
-        return f"copy {step.source.buffer} to {step.target.buffer}"
+        one, two = step.source, step.target
+        kinds = f", {one.dtype} to {two.dtype}" if one.dtype != two.dtype else "" if step.plain else ", another layout"
+        return f"copy {one.buffer} to {two.buffer}{kinds}"
     grid, block = "x".join(map(str, step.grid)), "x".join(map(str, step.block))
     return f"launch {step.entry}, grid {grid}, block {block}, {step.shared_bytes} bytes shared, code {step.code[:12]}"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
+from kopt_kb.kernels.record.moves import Move, moved
 from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.kernels.record.request import Answer, OpRequest, Request
 from kopt_kb.wire import canonical, read
@@ -100,6 +101,10 @@ class BytesDevice:
 
     def copy(self, target: int, source: int, size: int) -> None:
         self.write(target, self.read(source, size))
+
+    def move(self, target: int, source: int, what: Move) -> None:
+        for place, one in moved(what, lambda at, size: self.read(source + at, size)):
+            self.write(target + place, one)
 
     def load(self, code: bytes, entry: str, shared_bytes: int) -> Any:
         self.loaded += 1

@@ -102,8 +102,20 @@ WRONG = {
     "pattern that is no hex": _with(steps=(Fill(OUT, "zz z"),)),
     "fill with gaps": _with(steps=(Fill(replace(OUT, shape=(2, 8), strides=(16, 1)), "0000"),)),
     "fill of one element often": _with(steps=(Fill(replace(OUT, shape=(1 << 30,), strides=(0,)), "0000"),)),
-    "copy with gaps": _with(
-        steps=(Copy(replace(X, shape=(2, 8), strides=(16, 1)), replace(OUT, shape=(2, 8), strides=(16, 1))),)
+    "copy to shared elements": _with(
+        steps=(Copy(replace(X, shape=(2, 8)), replace(OUT, shape=(2, 8), strides=(0, 1))),)
+    ),
+    "copy between no numbers": _with(steps=(Copy(X, View("out", 0, (4, 8), (8, 1), "fp8e5")),)),
+    "copy of six axes apart": _with(
+        steps=(
+            Copy(
+                replace(X, shape=(2,) * 6, strides=(0,) * 5 + (1,)),
+                replace(OUT, shape=(1,) * 4 + (4, 8), strides=(8,) * 5 + (1,)),
+            ),
+        )
+    ),
+    "copy beyond a stride": _with(
+        steps=(Copy(replace(X, shape=(2, 8), strides=(32, 1)), replace(OUT, shape=(2, 8), strides=(16, 1))),)
     ),
     "copy onto itself": _with(
         steps=(Copy(replace(OUT, shape=(8,), strides=(1,)), View("out", 4, (8,), (1,), "bf16")),)

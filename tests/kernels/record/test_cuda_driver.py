@@ -16,6 +16,7 @@ from kopt_kb.kernels.record import cuda_driver, trusted
 from kopt_kb.kernels.record.cuda_driver import CudaDriver
 from kopt_kb.kernels.record.driver import DriverError, scalar_type
 from kopt_kb.kernels.record.model import Launch, TensorMapArg, View
+from kopt_kb.kernels.record.moves import Move
 from kopt_kb.kernels.record.own_memory import OwnPlace
 
 LAUNCH = Launch("0" * 64, "k", (2, 3, 1), (64, 1, 1), (2, 1, 1), 100, (), True)
@@ -259,6 +260,21 @@ def test_a_variable_without_an_address_is_exported_or_refused(start: Any, monkey
     assert library.of("cuModuleUnload") == [("module",), ("module",)]
     with pytest.raises(KeyError):
         driver.own_memory(b"more")
+
+
+def test_a_move_is_launched_with_all_its_values(start: Any) -> None:
+    """Seventeen wide ones, three narrow; nothing to move launches nothing."""
+    driver, library = start()
+    driver.move(4096, 8192, Move(600, (20, 30), (2, 40), (60, 2), 5, 6))
+    ((_, blocks, *_, given, _),) = library.of("cuLaunchKernel")
+    assert blocks == 3
+    values, types = given
+    assert values[:7] == (4096, 8192, 600, 20, 30, 1, 1)
+    assert values[-3:] == (2, 5, 6)
+    assert types == (ctypes.c_uint64,) * 17 + (ctypes.c_int32,) * 3
+    library.calls.clear()
+    driver.move(4096, 8192, Move(0, (0,), (2,), (2,), 0, 0))
+    assert not library.of("cuLaunchKernel")
 
 
 def test_a_tensor_map_is_encoded_innermost_first(start: Any) -> None:

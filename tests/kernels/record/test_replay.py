@@ -83,6 +83,20 @@ def test_own_memory_of_a_code_object_is_put_back(device: Any) -> None:
     assert set(used.memory) == {counter, table}
 
 
+def test_a_copy_between_layouts_and_types(device: Any) -> None:
+    """Transposed on the way, and from bytes to 16-bit floats."""
+    x = View("x", 0, (2, 2), (1, 2), "u8")
+    out = View("out", 0, (2, 2), (2, 1), "bf16")
+    record = replace(
+        _record(Copy(x, out)),
+        buffers=(Buffer("x", "input", 4, 256, False), Buffer("out", "output", 8, 256, True)), outputs=(out,),
+    )  # fmt: skip
+    with Replay(record, lambda _: b"", device()) as replay:
+        left = replay.run({"x": bytes([1, 2, 3, 4])})
+    assert left.outputs == (bytes.fromhex("803f404000408040"),)
+    assert not left.touched
+
+
 def test_outputs_and_nothing_touched(device: Any) -> None:
     """The kernel reads the input and writes the output; the memory is given back."""
     used = device(kernel=_add_one)

@@ -68,13 +68,51 @@ def test_marks_follow_a_copy_and_end_with_a_fill(trace: Trace) -> None:
     assert not trace.reasons
 
 
-def test_a_cast_is_no_copy(trace: Trace) -> None:
-    """It computes: a replay that moved bytes would be wrong."""
+def test_casts_and_strided_copies_are_steps(trace: Trace) -> None:
+    """Numbers of both types, any layout, broadcast too: nothing is left to the host, and the result is known."""
+    x = trace.tensor("x", (4, 6), torch.float32, None)
+    row = trace.tensor("row", (6,), torch.float32, None)
+    with trace.running():
+        half = x.to(torch.float16)
+        turned = x.t().contiguous()
+        into = torch.empty(4, 6, device="cuda", dtype=torch.bfloat16)
+        into.copy_(row)
+        x[:, ::2].copy_(half[:, :3])
+    assert not trace.host
+    copies = [one for one in trace.steps if isinstance(one, Copy)]
+    assert [one.plain for one in copies] == [False] * 4
+    assert [(one.source.dtype, one.target.dtype) for one in copies][:2] == [("fp32", "fp16"), ("fp32", "fp32")]
+    assert copies[1].source.strides == (1, 6)
+    assert copies[2].source.strides == (0, 1)
+    assert copies[3].target.strides == (6, 2)
+    for one in (half, turned, into):
+        trace.used(trace.view(one))
+    assert not trace.reasons
+
+
+def test_a_cast_to_no_number_is_the_hosts(trace: Trace) -> None:
+    """The judge has no kernel for it, and says so."""
     x = trace.tensor("x", (4,), torch.float32, None)
     with trace.running():
-        x.to(torch.float16)
+        narrow = x.to(torch.float8_e5m2)
     assert list(trace.host) == ["_to_copy"]
-    assert not trace.steps
+    trace.used(trace.view(narrow))
+    assert "_to_copy" in trace.reasons[0]
+
+
+def test_a_whole_copy_ends_a_mark(trace: Trace) -> None:
+    """What was computed before is gone; a copy of a part leaves it."""
+    x = trace.tensor("x", (4,), torch.float32, None)
+    with trace.running():
+        made = x + 1
+        made[:2].copy_(x[:2])
+    trace.used(trace.view(made))
+    assert "add" in trace.reasons[0]
+    trace.reasons.clear()
+    with trace.running():
+        made.copy_(x)
+    trace.used(trace.view(made))
+    assert not trace.reasons
 
 
 def test_an_input_that_is_changed_outside_the_launches(trace: Trace) -> None:
