@@ -16,7 +16,15 @@ from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.ops import definition, op_id
 from kopt_kb.problem.shapes import Shape
 
-__all__ = ["Category", "DeclarationError", "Declared", "Variant", "packaged_file", "read_declared"]
+__all__ = [
+    "Category",
+    "DeclarationError",
+    "Declared",
+    "Variant",
+    "packaged_file",
+    "packaged_reference",
+    "read_declared",
+]
 
 Category = Literal[
     "memory_traffic",
@@ -194,3 +202,9 @@ def packaged_file(op: str) -> Path | None:
     names = {"gemm": "matmul"}
     path = Path(__file__).parent / f"{names.get(op, op)}.py"
     return path if op.isidentifier() and path.is_file() else None
+
+
+def packaged_reference(op: str) -> Path | None:
+    """Return the package's file with `make_inputs` and `reference` of an operation: its kernel's, else one without."""
+    alone = Path(__file__).parent / "references" / f"{op}.py"
+    return packaged_file(op) or (alone if op.isidentifier() and alone.is_file() else None)

@@ -132,6 +132,7 @@ class Case:
         if len(given) != len(wide):
             return Judgement(None, f"{len(given)} results, and the reference has {len(wide)}")
         found = []
+        wide = tuple(one.double() for one in wide)  # indices stand beside values
         published = self._published() if self.trial is not RANDOM else None
         for number, (out, one) in enumerate(zip(given, wide, strict=True)):
             if self.trial is not RANDOM and not bool(one.isfinite().all()):

@@ -153,12 +153,12 @@ def _replayed(job: Job, args: argparse.Namespace) -> Outcome:
 
 def _reference(args: argparse.Namespace, op: str) -> tuple[bytes, str]:
     """Return the file that judges and how it is named: as given, else the package's, else the kernel's own."""
-    from kopt_kb.tuning.proposers import packaged_kernel
+    from kopt_kb.kernels.declared import packaged_reference
 
     if args.reference:
         return read_input(args.reference), str(args.reference)
-    found = packaged_kernel(op)
-    return (found, f"the package's {op}") if found is not None else (b"", "the file's own")
+    path = packaged_reference(op)
+    return (path.read_bytes(), f"the package's {op}") if path is not None else (b"", "the file's own")
 
 
 def _verdict(file: str, outcome: Outcome, reference: str) -> KernelVerdict:

@@ -14,7 +14,7 @@ from typing import Literal
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import Shape
 
-__all__ = ["FOREIGN", "GENERIC", "RANDOM", "Cut", "Edit", "EditKind", "Split", "Trial", "trial_named"]
+__all__ = ["FOREIGN", "GENERIC", "LINEAR", "RANDOM", "SAFE", "Cut", "Edit", "EditKind", "Split", "Trial", "trial_named"]
 
 EditKind = Literal[
     "powers", "shifts", "scale", "shift", "place", "equal", "tiny", "mask", "alternate", "grid", "zero",
@@ -129,6 +129,39 @@ GENERIC: tuple[Trial, ...] = (
 """Trials for an operation that declares none: the first input changes, within its range but for one element a row."""
 
 _FIRST_INPUTS = range(8)
+
+SAFE: tuple[Trial, ...] = (
+    RANDOM,
+    Trial(
+        "rows of other sizes",
+        "a constant in place of what each row says",
+        (Edit("shrink", axis=-2, value=5, key="rows"),),
+        dense=True,
+    ),
+    Trial(
+        "reordered rows",
+        "rows that are computed in another way than the rest",
+        then=(Edit("permute", axis=-2, key="M"),),
+        result=(Edit("permute", axis=-2, key="M"),),
+        dense=True,
+    ),
+    Trial("reordered columns", "a row that is read in part", (Edit("permute", axis=-1),), dense=True),
+    Trial("signs in turn", "an answer for one sign", (Edit("alternate"),), dense=True),
+)
+"""Trials of the first input under which any operation on rows stays as well conditioned as it was."""
+
+LINEAR: tuple[Trial, ...] = (
+    *SAFE,
+    Trial("zeros", "an answer that does not follow the input", (Edit("scale", value=0.0),)),
+    Trial(
+        "twice as large",
+        "a result that is not linear in the first input",
+        then=(Edit("scale", value=-2.0),),
+        result=(Edit("scale", value=-2.0),),
+        dense=True,
+    ),
+)
+"""Trials of an operation that is linear in its first input."""
 
 FOREIGN: tuple[Trial, ...] = (
     *GENERIC,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
-from kopt_kb.kernels.declared import packaged_file
+from kopt_kb.kernels.declared import packaged_reference as reference_of
 from kopt_kb.kernels.judgement import trials_of
 from kopt_kb.kernels.record.judge import MAX_RECORD_BYTES, Job, Verdict, load_record
 from kopt_kb.kernels.record.model import LaunchRecord
@@ -89,7 +89,7 @@ class Replayed(Wire):
 def packaged_reference(folder: Path) -> Path:
     """Return the package's file of the operation that a record names; raises `BadInput` when there is none."""
     record = load_record(folder)
-    path = packaged_file(record.op)
+    path = reference_of(record.op)
     if path is None:
         what = f"no reference for the operation {record.op!r}" if record.op else "a call has no reference of its own"
         raise BadInput(

@@ -42,6 +42,9 @@ KINDS: tuple[str, ...] = tuple(FOLDERS.values())
 OPS: tuple[str, ...] = (
     "gemm", "elementwise", "reduction", "softmax", "rms_norm", "layer_norm", "swiglu", "cross_entropy", "attention",
     "grouped_gemm",
+    "gelu", "geglu", "moe_gate", "add_rms_norm", "rms_norm_backward", "layer_norm_backward", "cross_entropy_backward",
+    "rope", "transpose", "embedding", "histogram", "scan", "gemv", "batched_gemm", "gemm_bias_act", "int4_gemm",
+    "fp8_gemm", "conv2d", "attention_decode", "mamba_scan",
 )  # fmt: skip
 BACKENDS: tuple[str, ...] = ("triton", "gluon", "tileir", "cutile", "cute", "flydsl", "hip", "ck", "cuda")
 VENDORS = ("nvidia", "amd")

@@ -48,8 +48,8 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
 def _is_tested(root: Path, path: Path) -> bool:
     if (root / "tests" / path.parent / f"test_{path.name}").is_file():
         return True
-    # Kernel files share one set of names and one test, which lists them.
-    shared = (root / "tests" / "kernels" / "test_kernels.py").read_text()
+    # Kernel files share one set of names and one test, which lists them; references likewise.
+    shared = "".join((root / "tests" / "kernels" / f"test_{one}.py").read_text() for one in ("kernels", "references"))
     name = path.relative_to("kernels").with_suffix("").as_posix() if path.parts[0] == "kernels" else ""
     return bool(name) and f'"{name}"' in shared
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Mapping
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.ops.definition import OpDefinition
 from kopt_kb.problem.trials import FOREIGN, Trial
 
-__all__ = ["ALIASES", "OPS", "UnknownOp", "definition", "op_id", "trials"]
+__all__ = ["ALIASES", "FAMILIES", "OPS", "UnknownOp", "definition", "op_id", "trials"]
+
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "gates": ("gelu", "geglu", "moe_gate"),
+    "norms": ("add_rms_norm", "rms_norm_backward", "layer_norm_backward", "cross_entropy_backward"),
+    "positions": ("rope", "transpose", "embedding", "histogram", "scan"),
+    "products": ("gemv", "batched_gemm", "gemm_bias_act", "int4_gemm", "fp8_gemm", "conv2d"),
+    "sequences": ("attention_decode", "mamba_scan"),
+}
+"""Module with several closed forms → their ids."""
 
 OPS: tuple[str, ...] = (
     "gemm",
@@ -22,6 +32,7 @@ OPS: tuple[str, ...] = (
     "cross_entropy",
     "attention",
     "grouped_gemm",
+    *(one for names in FAMILIES.values() for one in names),
 )
 
 ALIASES: dict[str, str] = {"rmsnorm": "rms_norm", "layernorm": "layer_norm", "matmul": "gemm"}
@@ -46,8 +57,10 @@ def op_id(name: str) -> str:
 
 def definition(name: str) -> OpDefinition:
     """Return the definition of an operation; only its own module is imported."""
-    module = importlib.import_module(f"kopt_kb.problem.ops.{op_id(name)}")
-    found: OpDefinition = module.DEFINITION
+    wanted = op_id(name)
+    family = next((one for one, names in FAMILIES.items() if wanted in names), None)
+    module = importlib.import_module(f"kopt_kb.problem.ops.{family or wanted}")
+    found: OpDefinition = module.DEFINITION if family is None else module.DEFINITIONS[wanted]
     return found
 
 

@@ -1,0 +1,20 @@
+"""Reference of a running sum: inputs from a seed and the float64 result."""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, allow-untyped-decorators, allow-any-generics
+from __future__ import annotations
+
+import torch
+
+OP = "scan"
+_DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
+
+
+def make_inputs(shape, dtype, device="cuda", seed=0):
+    """Return rows of that storage type."""
+    generator = torch.Generator(device=device).manual_seed(seed)
+    return (torch.rand(shape, generator=generator, device=device).to(_DTYPES[dtype]),)
+
+
+def reference(x):
+    """Return the running sums in float64."""
+    return x.double().cumsum(-1)
