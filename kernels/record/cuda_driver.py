@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from contextlib import suppress
 from typing import Any
 
 from kopt_kb.errors import KoptError, MissingTool
@@ -75,21 +76,19 @@ class CudaDriver:
             cache_bytes=int(self._call("cuDeviceGetAttribute", attribute, self._device)),
             memory_bytes=int(self._call("cuDeviceTotalMem", self._device)),
             driver=int(self._call("cuDriverGetVersion")),
-            probe=bool(self._trusted),
+            probe=trusted.PROBE in self._trusted,
             hold=self._gate.opens,
             ipc=self._exports(),
         )
 
     def _own_kernels(self) -> dict[str, object]:
-        """Return the judge's own kernels by entry; none where the driver can't compile PTX."""
-        try:
-            found: dict[str, object] = {}
-            for text, names in ((trusted.PTX, (trusted.PROBE, trusted.MASK, trusted.IDLE)), (PTX, (moves.ENTRY,))):
+        """Return the judge's own kernels by entry; those of a text that the driver can't compile are missing."""
+        found: dict[str, object] = {}
+        for text, names in ((trusted.PTX, (trusted.PROBE, trusted.MASK, trusted.IDLE)), (PTX, (moves.ENTRY,))):
+            with suppress(DriverError):
                 module = self._call("cuModuleLoadData", text.encode() + b"\0")
                 found |= {name: self._call("cuModuleGetFunction", module, name.encode()) for name in names}
-            return found
-        except DriverError:
-            return {}
+        return found
 
     def _exports(self) -> bool:
         address = self.allocate(1 << 21)
@@ -300,7 +299,7 @@ class CudaDriver:
 
     def _own(self, name: str, blocks: int, threads: int, values: tuple[int, ...], types: tuple[Any, ...]) -> None:
         if name not in self._trusted:
-            raise DriverError("the driver compiled no kernels of the judge", where="replay", fix="offer files")
+            raise DriverError(f"the driver compiled no {name} of the judge", where="replay", fix="offer files")
         kernel = self._trusted[name]
         self._call(
             "cuLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0, self._stream, (values, types) if values else 0, 0

@@ -146,7 +146,7 @@ def test_what_it_does_not(start: Any, refused: str, missing: str) -> None:
     assert not (missing == "hold" and library.calls)
     assert (driver.export(4096) == "") is (missing == "ipc")
     if missing == "probe":
-        with pytest.raises(DriverError, match="compiled no kernels"):
+        with pytest.raises(DriverError, match="compiled no kopt_idle"):
             driver.idle()
 
 
