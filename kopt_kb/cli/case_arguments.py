@@ -46,6 +46,7 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
     single.add_argument(
         "--constexpr", metavar="NAME=VALUE", action="append", default=[], help="64, true, tl.bfloat16, inf, text"
     )
+    single.add_argument("--autotune", metavar="N", type=int, help="take the Nth of the kernel's own configurations")
     single.add_argument("--grid", metavar="X[,Y[,Z]]", help="launch grid")
 
 
@@ -127,8 +128,9 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             fix="give --shape and --dtype, --arg for each argument, or the folder of a launch record as FILE",
             code="KB102",
         )
-    given = arguments_from(args)
-    return [KernelCase(args.file, args.kernel, given, constants(args.constexpr), literals(args.option))]
+    given, options = arguments_from(args), literals(args.option)
+    chosen = {} if args.autotune is None else {"autotune_config": args.autotune}
+    return [KernelCase(args.file, args.kernel, given, constants(args.constexpr), {**options, **chosen})]
 
 
 def grid_from(args: argparse.Namespace) -> tuple[int, ...] | None:

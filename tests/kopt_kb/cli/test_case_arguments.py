@@ -67,7 +67,8 @@ def test_arguments_by_name_and_from_a_file(tmp_path: Path) -> None:
     """A file's lines come first; names belong to every argument or to none."""
     path = tmp_path / "args.txt"
     path.write_text("x=fp16[4,8]  # input\n\nlengths=int32[2]=3,4\n")
-    (case,) = cases_from(parsed("--args", str(path), "--arg", "scale=inf"))
+    (case,) = cases_from(parsed("--args", str(path), "--arg", "scale=inf", "--autotune", "2"))
+    assert case.options == {"autotune_config": 2}
     assert case.args == {
         "x": TensorSpec((4, 8), "fp16"),
         "lengths": TensorSpec((2,), "int32", values=(3, 4)),

@@ -103,7 +103,7 @@ def test_what_is_no_record_is_said(doubled: Path, tmp_path: Path) -> None:
 def test_a_foreign_kernel_with_arguments_has_a_roofline(capsys: pytest.CaptureFixture[str]) -> None:
     """By name, with a configuration of its own."""
     words = ["roofline", LAUNCHERS, "--kernel", "double", "--arg", "x=fp32[1000]", "--arg", "out=fp32[1000]"]
-    words += ["--arg", "n=1000", "--option", "autotune_config=2", "--grid", "2", "--platform", "MI300X", "--json"]
+    words += ["--arg", "n=1000", "--autotune", "2", "--grid", "2", "--platform", "MI300X", "--json"]
     assert main(words) == 0
     (roof,) = json.loads(capsys.readouterr().out)["kernels"]
     assert (roof["name"], roof["compile"]["target"]) == ("double", "gfx942")
