@@ -31,7 +31,7 @@ _PASS = re.compile(r"\b(?:pass(?:ed|es)?|true|ok|yes|correct|valid|keep|kept)\b"
 _FAIL = re.compile(r"\b(?:fail(?:ed|s|ure)?|false|no|wrong|incorrect|mismatch)\b", re.IGNORECASE)
 _OF = re.compile(r"\b(\d{1,5})\s*/\s*(\d{1,5})\b")
 _COMPARED = re.compile(
-    r"\bn_pass\b|\d+\s*/\s*\d+\s*(?:@|pass|correct|PASS|bit-equal)|\b(?:all"
+    r"\bn_pass\b|\d{1,9}\s*/\s*\d{1,9}\s*(?:@|pass|correct|PASS|bit-equal)|\b(?:all"
         r"|every)\b[^.\n]{0,40}\b(?:pass(?:ed)?|correct)\b"
     r"|\ballclose\b|\bSNR\b|\bmax[ _](?:abs(?:olute)?[ _]|rel(?:ative)?[ _])?(?:diff|err)\w*"
         r"|\bbit-?(?:equal|exact|identical)"
@@ -45,16 +45,16 @@ _PAIRED = re.compile(
     re.IGNORECASE,
 )
 _BOTH = re.compile(
-    r"\bvs\.?\s|\bcompared (?:to|with)\b|\d[\d.]*\s*(?:x|×|%|TFLOPS|ms|us|µs)?\s*[*`]*\s*(?:→|->"
+    r"\bvs\.?\s|\bcompared (?:to|with)\b|\d[\d.]{0,15}\s*(?:x|×|%|TFLOPS|ms|us|µs)?\s*[*`]*\s*(?:→|->"
     r"|=>)\s*[*`]*(?:R\d+\s+)?\d|\bbaseline\b[^.\n]{0,30}\d"
 )
 _SPREAD = re.compile(
     r"±\s*\d|\b(?:std|stddev|stdev|sigma|σ|CV|MAD|IQR|CI|variance|spread|jitter|noise(?:[ -](?:floor"
-    r"|band|level))?)\b[^.\n]{0,40}\d|\d[\d.]*\s*%?\s*(?:noise|variance|spread|jitter)",
+    r"|band|level))?)\b[^.\n]{0,40}\d|\d[\d.]{0,15}\s*%?\s*(?:noise|variance|spread|jitter)",
     re.IGNORECASE,
 )
 _REPEATED = re.compile(
-    r"\b\d+[- ](?:trial|run|repeat|rep|seed|iter(?:ation)?|sample)s?\b|\b(?:median|mean|best"
+    r"\b\d{1,9}[- ](?:trial|run|repeat|rep|seed|iter(?:ation)?|sample)s?\b|\b(?:median|mean|best"
     r"|min)[- ]of\b|\bwithin (?:the )?noise\b|\bnoise-level\b",
     re.IGNORECASE,
 )

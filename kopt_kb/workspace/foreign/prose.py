@@ -27,11 +27,11 @@ _ITEM = re.compile(
     r"\s*[-*+]\s+[*_`\s]*(?:R|(?:round|iter(?:ation)?|experiment|attempt)[\s#-]*)0*(\d{1,6})\b[*_`]*\s*[:—–-]",
     re.IGNORECASE,
 )
-_N = r"\d[\d,]*(?:\.\d+)?"
+_N = r"\d[\d,]{0,15}(?:\.\d{1,20})?"
 _UNIT = r"(?:\s*(?:x|×|%|pp\b|TFLOPS|GFLOPS|TB/s|GB/s|ms\b|us\b|µs\b|ns\b))?"
 _ARROW = r"\s*[*`]*\s*(?:→|->|=>)\s*[*`]*\s*"
 _RESULT = re.compile(
-    rf"{_N}{_UNIT}{_ARROW}(?:R\d+\s+)?{_N}|[-+]?{_N}\s*(?:%|pp\b)|\b\d+\.\d+\s*[x×](?![\w\[])"
+    rf"{_N}{_UNIT}{_ARROW}(?:R\d+\s+)?{_N}|[-+]?{_N}\s*(?:%|pp\b)|\b\d{1, 15}\.\d{1, 20}\s*[x×](?![\w\[])"
     rf"|{_N}\s*(?:TFLOPS|GB/s|TB/s|us\b|µs\b|ms\b)"
     r"|(?:score|ratio|geomean|speed-?up)\b[^\n=:]{0,40}[=:]\s*\**\d",
     re.IGNORECASE,

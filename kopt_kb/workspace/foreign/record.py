@@ -43,6 +43,7 @@ _PATH_ROUND = re.compile(
 _ROUND = re.compile(
     r"\W*(?:R|v|round|iter(?:ation)?|exp(?:eriment)?|attempt)?[\s#_-]*0*(\d{1,6})(?:[\s:([][^\d]*)?\W*", re.IGNORECASE
 )
+_LARGEST_EXPONENT, _LONGEST_EXPONENT = 300, 9
 _CAMPAIGN_PARTS = {"rounds", "logs", "results", "artifacts", "iterations", "notes", "_notes"}
 
 
@@ -127,7 +128,8 @@ def tolerance(*texts: str) -> float:
     for text in texts:
         digits = re.search(r"\d[\d,]*(?:\.(\d+))?(?:[eE]([-+]?\d+))?", text)
         if digits is not None:
-            worst = max(worst, 0.5 * 10.0 ** (int(digits[2] or 0) - len(digits[1] or "")))
+            place = int((digits[2] or "0")[:_LONGEST_EXPONENT]) - len(digits[1] or "")
+            worst = max(worst, 0.5 * 10.0 ** max(-_LARGEST_EXPONENT, min(_LARGEST_EXPONENT, place)))
     return worst
 
 

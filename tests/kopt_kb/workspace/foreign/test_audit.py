@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
+import time
 from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.foreign.audit import FOREIGN_CODES, audit_foreign, is_foreign
 
@@ -94,3 +96,51 @@ def test_what_is_foreign(tmp_path: Path) -> None:
     (tmp_path / "b.kbb").write_bytes(b"\x1f\x8b")
     found = {name: is_foreign(tmp_path / name) for name in ("ws", "ws/journal.jsonl", "logs", "b.kbb", "none")}
     assert found == {"ws": False, "ws/journal.jsonl": False, "logs": True, "b.kbb": False, "none": False}
+
+
+HOSTILE = ["1" * 4000, "1." * 2000, "1 → " * 1000, "*" * 4000, " " * 4000, "1,2" * 1300, "score (" * 570, "R1 " * 1300]
+
+
+@pytest.mark.parametrize("line", HOSTILE)
+def test_no_line_takes_long(tmp_path: Path, wiki_root: Path, line: str) -> None:
+    """Long runs of whatever patterns look for: 20 such lines once took minutes."""
+    path = tmp_path / "round-1.md"
+    path.write_text("# Round 1\nscore = 1.2\n" + f"{line}\n" * 20)
+    begin = time.process_time()
+    assert audit_foreign(path, Registry.open(wiki_root)).checked >= 1
+    assert time.process_time() - begin < 5
+
+
+TEXTS = [
+    b'{"round": 1, "speedup": 1.2, "baseline_ms": 4, "candidate_ms": 3, "x": {"std": [1, {"a": 1}]}}\n',
+    b"| Round | status | speedup |\n|---|---|---|\n| 1 | KEEP | 1.2x |\n| 2 | x | 1.3 |\n",
+    b"experiment\ttag\tspeedup\tpct_peak\n1\ta\t1.2\t90\n2\tb\t1.3\t80\n",
+    b"# Round 1\nscore: R1 1.2 -> R2 1.3, 4/4 pass\n- R3: gap 12% -> 3%\n",
+]
+NAMES = ["a.json", "b.jsonl", "c.md", "d.tsv", "e.csv", "f.txt", "round-2.md"]
+PIECES = [b'"', b"|", b"\n", b"{", b"[", b"\t", b",", b"1e400", b"nan", b"\xff", b"9" * 25, b"\\u0000", b"1e-999999999"]
+
+
+def test_damaged_logs_are_read_or_refused(tmp_path: Path, wiki_root: Path) -> None:
+    """Bytes changed, taken out, put in: a report that can be written, or one line."""
+    chance, registry, read = random.Random(11), Registry.open(wiki_root), 0
+    for _ in range(300):
+        data = bytearray(chance.choice(TEXTS) * chance.randint(1, 3))
+        for _ in range(chance.randint(1, 8)):
+            at, how = chance.randrange(len(data) + 1), chance.random()
+            if how < 0.4:
+                data[at : at + 1] = bytes([chance.randrange(256)])
+            elif how < 0.7:
+                data[at:at] = chance.choice(PIECES)
+            else:
+                del data[at : at + chance.randint(1, 9)]
+        path = tmp_path / chance.choice(NAMES)
+        path.write_bytes(bytes(data))
+        try:
+            json.dumps(audit_foreign(path, registry).to_json(), allow_nan=False)
+        except KoptError as error:
+            assert "\n" not in str(error)
+        else:
+            read += 1
+        path.unlink()
+    assert read > 30

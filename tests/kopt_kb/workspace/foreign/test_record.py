@@ -24,7 +24,17 @@ def test_a_number_is_a_whole_cell(text: str, value: float | None) -> None:
     assert number_in(text) == value
 
 
-@pytest.mark.parametrize(("texts", "half"), [(("1.25", "1.2"), 0.05), (("3",), 0.5), (("1.5e3",), 50.0), (("-",), 0.0)])
+@pytest.mark.parametrize(
+    ("texts", "half"),
+    [
+        (("1.25", "1.2"), 0.05),
+        (("3",), 0.5),
+        (("1.5e3",), 50.0),
+        (("1e400",), 5e299),
+        (("1e-99999999999999",), 0.0),
+        (("-",), 0.0),
+    ],
+)
 def test_what_rounding_hides(texts: tuple[str, ...], half: float) -> None:
     """Half a unit of the coarsest last place."""
     assert tolerance(*texts) == pytest.approx(half)
