@@ -239,8 +239,8 @@ def count_made(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]
     tally = _Tally()
     dispatch = _Dispatch(tally)
     with FakeTensorMode(allow_non_fake_inputs=True) if fake else nullcontext(), torch.no_grad():
-        arguments = make()
         try:
+            arguments = make()
             with dispatch, _Functions(dispatch):
                 result = function(*arguments)
         except (RuntimeError, TypeError, NotImplementedError) as error:

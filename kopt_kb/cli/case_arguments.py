@@ -6,6 +6,7 @@ import argparse
 import ast
 import re
 
+from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import conditions, open_registry
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
@@ -23,7 +24,9 @@ _TYPE = re.compile(r"(?:tl|torch|triton\.language)\.(\w+)")
 
 def add_case(parser: argparse.ArgumentParser) -> None:
     """Declare FILE and how its kernels are launched."""
-    parser.add_argument("file", metavar="FILE", help="Triton or CUDA C++ file, cubin, fatbin, or a launch record")
+    parser.add_argument(
+        "file", metavar="FILE", type=kernel_file, help="Triton or CUDA C++ file, cubin, fatbin, record, or op:NAME"
+    )
     shaped = parser.add_argument_group("a file with static_cases(shape, dtype, config), such as kernels/rms_norm.py")
     shaped.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     shaped.add_argument("--dtype", metavar="TYPE")

@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
+from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode
@@ -40,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     needed.add_argument(
         "--kernel-demo",
         metavar="FILE",
-        help="kernel or PyTorch logic to start from; copied to kernel.py; without one the workspace has targets only",
+        type=kernel_file,
+        help="kernel or PyTorch logic to start from, or op:NAME of the package; without one there are targets only",
     )
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")

@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from kopt_kb.cli.case_arguments import literals
+from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_common, open_registry, print_json, table
 from kopt_kb.cli.problem_arguments import add_problem, chosen_shape, given_problem, reference_path
 from kopt_kb.cli.record_request import call_request, lines_of, script_request
@@ -65,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         metavar="FILE",
         nargs="*",
-        help="launch and make_inputs, as kernels/*.py; or .cu; or -- python FILE.py ...",
+        type=kernel_file,
+        help="launch and make_inputs, or op:NAME; or .cu; or -- python FILE.py ...",
     )
     parser.add_argument("--shape", metavar="MxN", help="problem shape, with FILE")
     parser.add_argument("--dtype", metavar="TYPE", help="storage type, with FILE")

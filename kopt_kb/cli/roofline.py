@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.roofline.roofline import Roofline, Rooflines, roofline
 from kopt_kb.cli.case_arguments import add_kernel, cases_from, grid_from
+from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.work_arguments import add_work, work_from
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="KERNEL.py",
         nargs="?",
+        type=kernel_file,
         help="count, compile and judge the kernels of this file or record",
     )
     parser.add_argument("--platform", metavar="PLATFORM", help="exact product")

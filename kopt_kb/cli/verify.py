@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.tune_judge import JUDGES
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     kernel = actions.add_parser("kernel", help="compare with the float64 reference", allow_abbrev=False)
-    kernel.add_argument("file", metavar="FILE")
+    kernel.add_argument("file", metavar="FILE", type=kernel_file)
     kernel.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the file")
     kernel.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     kernel.add_argument("--dtype", metavar="TYPE", help="storage type")
