@@ -103,8 +103,9 @@ def _text(value: object) -> str:
 
 
 def as_begun(args: argparse.Namespace, state: WorkspaceState) -> argparse.Namespace:
-    """Return the arguments with what the workspace's rounds are: simulated ones stay simulated without saying so."""
-    return argparse.Namespace(**{**vars(args), "simulate": args.simulate or state.simulated})
+    """Return the arguments with what the open campaign's rounds are: a simulated one stays so without saying it."""
+    is_simulated = state.simulated and state.stopped is None
+    return argparse.Namespace(**{**vars(args), "simulate": args.simulate or is_simulated})
 
 
 def check_plan(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> None:

@@ -168,7 +168,7 @@ def project_campaign() -> Callable[..., Campaign]:
         adapter = ProjectAdapter.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
         assert adapter is not None
         executor = ProjectExecutor(adapter.project, adapter.root)
-        policy = adapter.policy(policy_named("gpu-wiki", max_rounds=rounds))
+        policy = adapter.policy(policy_named("gpu-wiki", max_rounds=rounds, stop_scope="aggregate"))
         return Campaign(
             workspace, policy, (Scripted(answers),), executor, options=CampaignOptions(project=adapter, say=say)
         )
