@@ -43,7 +43,8 @@ class Script:
         self._what, self._trace = what, trace
         self.tensors: dict[str, torch.Tensor] = {}
         self.module = ModuleType("script")
-        self.module.__file__ = what.words[0] if what.words and what.words[0].endswith(".py") else None
+        file = Path(what.folder) / what.words[0]
+        self.module.__file__ = str(file) if file.suffix == ".py" and file.is_file() else None
 
     def run(self) -> None:
         """Run the program; how it ended early is a reason of the trace."""

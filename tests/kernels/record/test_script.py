@@ -36,7 +36,9 @@ def test_a_benchmark_runs_at_three_sizes_for_each_line(tmp_path, status, reasons
     path, out = tmp_path / "bench.py", tmp_path / "seen"
     path.write_text(PROGRAM)
     trace = Trace(DeviceFacts("Test", "sm_90"), lenient=True)
-    Script(ScriptRequest((str(path), str(out), str(status)), str(tmp_path)), trace).run()
+    program = Script(ScriptRequest(("bench.py", str(out), str(status)), str(tmp_path)), trace)
+    assert program.module.__file__ == str(path)
+    program.run()
     assert eval(out.read_text()) == [(n, 7, who) for n in (1, 3, 5) for who in "ab"]
     assert trace.reasons == reasons
 
