@@ -94,7 +94,7 @@ DATED = {
 """Documents that carry values of the wiki: commands add the version and date of the data."""
 
 
-READ = {"proposer_answer"}
+READ = {"proposer_answer", "proposer_asks"}
 """Documents that others write and this program reads: members with a default may be missing."""
 
 

@@ -102,6 +102,8 @@ ELSEWHERE = {
     "bench_record_confirmation": "tests/kopt_kb/cli/test_bench_record.py",
     "problem": "tests/tools/test_schemas.py",
     "proposer_answer": "tests/kopt_kb/tuning/test_outside.py",
+    "proposer_asks": "tests/kopt_kb/tuning/test_outside.py",
+    "proposer_state": "tests/examples/test_softmax_agent.py",
     "recorded_roofline": "tests/tools/test_schemas.py",
     "verify_record": "tests/kopt_kb/runners/test_records.py",
 }

@@ -132,7 +132,7 @@ def _findings(
     if texts is not None:
         yield from view_findings(workspace.layout.root, events, texts, store.get)
     yield from report_findings(workspace.layout.root, state, store)
-    yield from blob_findings(events, store)
+    yield from blob_findings(events, state, store)
     yield from kernel_findings(workspace.layout, state, store)
     yield from run_findings(events, store)
     yield from decision_findings(events, store)

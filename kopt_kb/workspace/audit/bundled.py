@@ -116,8 +116,8 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
         except KoptError as error:
             return Bundled((Finding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
         found = [
-            *row_findings(state, platform, ""), *target_findings(state, platform, ""), *blob_findings(events, store),
-            *run_findings(events, store), *launch_findings(events, store),
+            *row_findings(state, platform, ""), *target_findings(state, platform, ""),
+            *blob_findings(events, state, store), *run_findings(events, store), *launch_findings(events, store),
             *decision_findings(events, store), *set_by(state, ""),
             *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),

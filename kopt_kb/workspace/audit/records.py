@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kopt_kb.errors import MissingTool
-from kopt_kb.problem.problem import recorded_problem
 from kopt_kb.runners.candidate.answers import Answer, Check, KeptRun, Timing, kept_run
 from kopt_kb.wire import WireError
 from kopt_kb.workspace.anchors import commit_anchors
@@ -15,7 +14,6 @@ from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import GateJudged, Measured, RunFinished, RunStarted
-from kopt_kb.workspace.journal.setup_events import WorkspaceCreated
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -40,7 +38,7 @@ _BLOBS: Mapping[str, tuple[str, ...]] = {
 _FIX = "restore objects/ from a backup or the git history"
 
 
-def blob_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Finding]:
+def blob_findings(events: tuple[Event, ...], state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
     """Yield a finding for each blob that the journal names and that is missing or damaged, at the first such event."""
     named: dict[str, tuple[int, str]] = {}
     for event in events:
@@ -48,22 +46,13 @@ def blob_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Fin
             sha = getattr(event.data, field, None)
             if sha:
                 named.setdefault(sha, (event.seq, f"{event.kind}.{field}"))
-    for seq, sha in _references(events):
-        named.setdefault(sha, (seq, "workspace_created.problem.own.reference"))
+    if state.problem.own is not None:  # the reference that a problem outside the list is judged by
+        named.setdefault(state.problem.own.reference, (1, "workspace_created.problem.own.reference"))
     for sha, (seq, what) in named.items():
         try:
             store.get(sha)
         except ObjectError as error:
             yield Finding("object", _JOURNAL, seq, f"{what}: {error.where}: {error.what}", error.fix or _FIX)
-
-
-def _references(events: tuple[Event, ...]) -> Iterator[tuple[int, str]]:
-    """Yield the blob of the reference that a problem outside the list is judged by."""
-    for event in events:
-        if isinstance(event.data, WorkspaceCreated):
-            own = recorded_problem(event.data.problem).own
-            if own is not None:
-                yield event.seq, own.reference
 
 
 def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:

@@ -85,7 +85,7 @@ def test_proposers_are_asked_again_on_resume(
         (["--max-rounds", "3"], "--max-rounds 3: the campaign was confirmed with 2"),
         (["--samples", "100"], "--samples 100: the campaign was confirmed with 10"),
         (["--seed", "7"], "--seed 7: the campaign was confirmed with 0"),
-        (["--every-shape"], "--every-shape every_shape: the campaign was confirmed with aggregate"),
+        (["--aggregate"], "--aggregate aggregate: the campaign was confirmed with every_shape"),
         (["--no-stop", "target"], "--no-stop target: the campaign was confirmed with stop reason target"),
     ],
 )
@@ -116,7 +116,18 @@ def flags(**given: object) -> Namespace:
     """The arguments of a call that gives these only."""
     names = "policy core_shape max_rounds samples evaluations search_s prune_s run_s memory_bytes flush_bytes seed"
     none = dict.fromkeys([*names.split(), "judge", "executor_command", "device"])
-    return Namespace(**{**none, "every_shape": False, "no_stop": [], "proposer": [], "workspace": "w", **given})
+    return Namespace(
+        **{
+            **none,
+            "every_shape": False,
+            "aggregate": False,
+            "close_ledger": False,
+            "no_stop": [],
+            "proposer": [],
+            "workspace": "w",
+            **given,
+        }
+    )
 
 
 def test_launcher_and_device_come_from_the_campaign(proposer: Path) -> None:

@@ -62,6 +62,14 @@ def test_an_answer_is_what_its_schema_says(fits: Callable[[str, object], bool]) 
     assert not fits("proposer_answer", {**WORDS, "sauce": "a = 1"})
 
 
+def test_a_wish_for_evidence_is_what_its_schema_says(fits: Callable[[str, object], bool]) -> None:
+    """What asks besides proposing; nothing else may stand there."""
+    assert fits("proposer_asks", {"ask": "evidence"})
+    assert fits("proposer_asks", {"ask": "evidence", "shape": "8x8"})
+    assert not fits("proposer_asks", {"ask": "evidence", "surplus": 1})
+    assert not fits("proposer_asks", {"ask": "money"})
+
+
 def test_a_command_gets_the_view_and_answers(tmp_path: Path) -> None:
     """The state comes on stdin; silence means no idea left; failure is named."""
     script = tmp_path / "p.py"
