@@ -18,6 +18,7 @@ from kopt_kb.runners.candidate.answers import Check, Environment, Evidence, Sear
 from kopt_kb.runners.candidate.job import Job, JobKind, Outcome, Request, RunLimits, SpaceAsked
 from kopt_kb.runners.replay.executor import RecordExecutor
 from kopt_kb.runners.replay.makers import Makers
+from kopt_kb.runners.replay.pool import DevicePool
 from kopt_kb.runners.replay.shelf import Target
 from kopt_kb.wire import parse, plain, read
 
@@ -292,3 +293,21 @@ def test_cuda_is_checked_and_searched_like_all_others(invented: Any, makers: Mak
     executor.close()
     assert isinstance(found, Search)
     assert found.shapes["64x512"].config["THREADS"] == 64
+
+
+def test_a_search_on_two_devices(launcher: Launcher, invented: Any, makers: Makers) -> None:
+    """Both rank, though one is three times as slow; finalists and everything else are the first one's."""
+    first, second = invented(blocks_cost), invented(lambda record: 3 * blocks_cost(record))
+    made = RecordExecutor(DevicePool(first, [second]), Target("sm_90", "Test"), makers=makers)
+    spaces = {"4096": SpaceAsked({"BLOCK": 128}, {"BLOCK": [128, 256, 512, 1024]}, {"BLOCK": 256})}
+    outcome = ran(made, "search", launcher(), spaces=spaces)
+    made.close()
+    assert isinstance(outcome.result, Search), outcome.printed
+    found = outcome.result.shapes["4096"]
+    assert dict(found.config) == {"BLOCK": 1024}
+    assert (found.evaluated, found.failed) == (4, 0)
+    assert found.median_s == pytest.approx(4e-6, rel=0.01)
+    assert found.pruning == "by compiling ahead, ranked on 2 devices"
+    assert {count for _, count in second.asked} == {1}
+    assert first.closed
+    assert second.closed
