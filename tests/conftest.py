@@ -180,6 +180,15 @@ def product(wiki_root: Path) -> Path:
     return wiki_root / "hardware" / "nvidia" / "t10.md"
 
 
+def pytest_configure() -> None:
+    """Let no example of hypothesis fail for the seconds it took: a busy machine is no fault of what is tested."""
+    if importlib.util.find_spec("hypothesis") is not None:
+        from hypothesis import HealthCheck, settings
+
+        settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.load_profile("unhurried")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that tests/slow.txt names; `-m "not slow"` is the quick lane."""
     slow = set((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").split("\n"))

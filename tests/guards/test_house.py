@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytestmark = pytest.mark.core
 
@@ -130,3 +131,9 @@ def test_no_pickles(repo_root: Path) -> None:
 def test_no_function_is_too_long(repo_root: Path) -> None:
     """Near 15 lines is the rule; this is the end of patience."""
     assert not places(repo_root, long_functions)
+
+
+def test_no_example_has_a_deadline() -> None:
+    """Under a loaded machine the slowest of thousands of examples would pass any."""
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check
