@@ -202,6 +202,7 @@ def stand_ins(facts: DeviceFacts) -> Iterator[None]:
     with ExitStack() as stack:
         for name, answer in answers.items():
             stack.enter_context(mock.patch.object(cuda, name, answer))
+        stack.enter_context(mock.patch.object(cuda, "default_generators", (torch.Generator(),)))
         if facts.is_amd:
             stack.enter_context(mock.patch.object(torch.version, "hip", _NO_VERSION))
         stack.enter_context(mock.patch.object(subprocess, "run", _asking(facts, subprocess.run)))

@@ -107,7 +107,7 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
 
     def view(self, tensor: Any) -> View:
         """Return where a tensor lies; its storage gets a name at its first use."""
-        buffer = self._buffers.get(_storage(tensor)) or self._name(tensor, f"scratch{len(self._buffers)}")
+        buffer = self._buffers.get(_storage(tensor)) or self._name(tensor, f"scratch{len(self._sizes)}")
         shape, strides = tuple(map(int, tensor.shape)), tuple(map(int, tensor.stride()))
         return View(buffer, int(tensor.storage_offset()), shape, strides, dtype_name(tensor.dtype))
 

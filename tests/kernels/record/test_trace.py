@@ -136,3 +136,13 @@ def test_dtypes_have_the_names_of_the_table() -> None:
     assert dtype_name(torch.float8_e5m2) == "fp8e5"
     with pytest.raises(BadInput):
         dtype_name(torch.complex64)
+
+
+def test_scratch_of_the_compiler_and_of_the_launcher_have_names_of_their_own(trace: Trace) -> None:
+    """Whichever comes first: a name that came twice would give one of them the other's size."""
+    with trace.running():
+        first = trace.scratch(64)
+        second = trace.view(torch.empty(1000, device="cuda"))
+        third = trace.scratch(32)
+        fourth = trace.view(torch.empty(10, device="cuda"))
+    assert len({one.buffer for one in (first, second, third, fourth)}) == 4
