@@ -44,6 +44,11 @@ CASES = {
         ((65, 40, 72), "bf16", {"VARIANT": "persistent"}),
         ((130, 72, 40), "bf16", {"VARIANT": "persistent", "HALVES": True, "PROGRAMS_PER_SM": 2}),
     ],
+    "grouped_gemm": [
+        ((50, 40, 33), "fp16", None),
+        ((7, 5, 3), "fp32", None),
+        ((130, 64, 32), "fp16", {"BLOCK_M": 16, "BLOCK_K": 64}),
+    ],
     "attention": [((1, 2, 65, 24), "fp16", None), ((1, 1, 40, 16), "bf16", None)],
     # It rounds twice, and Triton's interpreter cuts bf16 off instead of rounding: twice that is above the tolerance.
     "naive.rms_norm": [((5, 70), "fp16", None), ((3, 33), "fp32", {"BLOCK": 64, "num_warps": 2})],

@@ -32,6 +32,7 @@ FILES = {
     "cross_entropy": (64, 4096),
     "matmul": (1024, 1024, 512),
     "attention": (2, 4, 512, 64),
+    "grouped_gemm": (1024, 256, 128),
     "naive/rms_norm": (64, 4096),
     "naive/softmax": (64, 4096),
     "naive/matmul": (1024, 1024, 512),

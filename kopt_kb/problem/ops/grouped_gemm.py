@@ -12,13 +12,21 @@ __all__ = ["DEFINITION"]
 
 
 def _groups(rows: int, options: OptionValues) -> tuple[int, ...]:
-    groups = options.integers("groups")
-    if not groups or sum(groups) != rows:
+    groups = options.integers("groups") or _skewed(rows)
+    if sum(groups) != rows:
         raise OptionError(
             f"groups sum to {sum(groups)} rows, M is {rows}",
             fix="give the rows of each group, such as groups=128,64,0",
         )
     return groups
+
+
+def _skewed(rows: int) -> tuple[int, ...]:
+    """Return eight groups: half of the rows, half of the rest, and so on, the rest, and one without rows."""
+    groups: list[int] = []
+    for _ in range(6):
+        groups.append((rows - sum(groups)) // 2)
+    return (*groups, rows - sum(groups), 0)
 
 
 def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
@@ -43,7 +51,7 @@ DEFINITION = OpDefinition(
     bytes="A once read, B of each group that has rows once read, C once written; a group without rows moves nothing",
     count=_count,
     options=(
-        Option("groups", "ints", (), "rows of each group, zeros allowed", minimum=0),
+        Option("groups", "ints", (), "rows of each group, zeros allowed; none: halves, eight in all", minimum=0),
         *CONTRACTION_OPTIONS,
     ),
     kinds=("float", "int"),

@@ -22,8 +22,15 @@ def test_a_group_without_rows_moves_nothing():
     assert with_empty.compulsory_bytes() == work("gemm", (8, 4, 4), "bf16").compulsory_bytes()
 
 
-@pytest.mark.parametrize("groups", ["", (), (4, 3), (9,)])
+def test_groups_that_nobody_gives_are_skewed():
+    """Half, half of the rest, and so on, the rest, and one that has none: 4, 2, 1, 0, 0, 0, 1, 0 of 8 rows."""
+    assert (
+        work("grouped_gemm", (8, 4, 4), "bf16").bytes == work("grouped_gemm", (8, 4, 4), "bf16", groups="4,2,1,1").bytes
+    )
+
+
+@pytest.mark.parametrize("groups", ["", (4, 3), (9,)])
 def test_groups_must_add_up(groups):
-    """To M, and there is no default."""
+    """To M."""
     with pytest.raises(BadInput):
         work("grouped_gemm", (8, 4, 4), "bf16", groups=groups)
