@@ -164,6 +164,9 @@ class _Parser:
             rest, regions = self.generic_regions(scope, rest[:-2])
         outside, inside = cut_braces(rest)
         head, signature = split_signature(outside.replace("<>", ""))
+        if not signature and "→" in head:  # an operation of no operands names its result alone
+            head, _, result = head.rpartition("→")
+            signature = f"→{result}"
         operands = self.uses(scope, head, line)
         kinds = [self.types[value] for value in operands]
         try:

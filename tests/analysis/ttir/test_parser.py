@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.ttir import IrError, parse_ttir
+from kopt_kb.analysis.ttir import IrError, TensorArg, count_ir, parse_ttir
 
 WRAP = "module {{\n  tt.func public @k(%n: i32, %p: !tt.ptr<f32>) {{\n{body}\n    tt.return\n  }}\n}}\n"
 
@@ -158,3 +158,18 @@ def test_the_only_public_function_is_the_kernel(ir_text):
     assert module.kernel("calls_function") is module.kernel()
     with pytest.raises(IrError, match="no function nope"):
         module.kernel("nope")
+
+
+def test_an_assembly_without_operands_names_its_result_alone():
+    """As `gdc_wait` prints it; what it computes is not counted, what stands beside it is."""
+    text = """module {
+  tt.func public @k(%x: !tt.ptr<f32>) {
+    %0 = tt.elementwise_inline_asm "griddepcontrol.wait; // dummy $0" {constraints = "=r", pure = false} -> i32
+    %cst = arith.constant 1.000000e+00 : f32
+    tt.store %x, %cst : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+    counted = count_ir(text, (1,), {0: TensorArg((1,), "fp32")}, mode="exact")
+    assert counted.kernels[0].written.compulsory.value == 4
