@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kopt_kb.cage import adopt_orphans, end_all, enter, settle
+from kopt_kb.cgroups import new_group
 from kopt_kb.errors import KoptError
 from kopt_kb.isolation import Isolation
 from kopt_kb.process import end_alike
@@ -69,17 +70,19 @@ def main() -> NoReturn:
     cage = Cage(tuple(body["folders"]), body["report"], body.get("network", False))
     report = os.open(cage.report, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the command has its grace; this one waits for it
+    group = new_group()
     around = enter(network=cage.network)
     adopt_orphans()
     reading, writing = os.pipe()
     first = os.fork()
     if first == 0:
         os.close(reading)
-        _first(argv, cage, around, report, writing)
+        _first(argv, cage, group.join(around), report, writing)
     os.close(report)
     os.close(writing)
     status = os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])
     said = os.read(reading, 16)
+    group.end()
     end_all()
     sys.exit(end_alike(int(said) if said else status))
 

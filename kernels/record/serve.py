@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from kopt_kb.cage import adopt_orphans, below, end_all, enter, resident_bytes, settle, unreadable
+from kopt_kb.cgroups import Group, new_group
 from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.record.request import Request
 from kopt_kb.wire import Wire, canonical, parse, read
@@ -105,16 +106,18 @@ def _reply(answers: int, reply: Reply, body: bytes) -> None:
 def _keep(job: Job, answers: int, answer: Callable[[Request], Wire]) -> None:
     """Be the keeper of one request."""
     begin = time.monotonic()
+    group = new_group(job.memory_bytes)
     around = enter()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        _confined(job, writing, answer)
+        _confined(job, writing, answer, group)
     os.close(writing)
     ended, said = _attended(child, reading, job, begin)
     with suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    group.end()
     if not end_all():
         around = Isolation(around.held, {**around.missing, "processes": "some could not be ended"})
     first, _, body = said.partition(b"\n")
@@ -158,7 +161,7 @@ def _chunk(reading: int) -> bytes | None:
         return None
 
 
-def _confined(job: Job, writing: int, answer: Callable[[Request], Wire]) -> None:
+def _confined(job: Job, writing: int, answer: Callable[[Request], Wire], group: Group) -> None:
     """Be the process that imports the candidate."""
     status = 1
     try:
@@ -172,7 +175,9 @@ def _confined(job: Job, writing: int, answer: Callable[[Request], Wire]) -> None
             (folder / inner).mkdir()
             os.environ[name] = str(folder / inner)
         tempfile.tempdir = None
+        limited = group.join(Isolation())
         held = settle([folder], memory_bytes=job.memory_bytes, file_bytes=_FILE_BYTES)
+        held = Isolation((*limited.held, *held.held), {**limited.missing, **held.missing})
         os.write(3, canonical(held.to_json()) + b"\n")
         left = memoryview(canonical(answer(job.request).to_json()))
         while left:

@@ -152,7 +152,7 @@ said = ' '.join(tried)
     words = said.split()
     assert set(held) | set(reply.isolation.missing) == {
         "user namespace", "mount namespace", "pid namespace", "net namespace", "ipc namespace", "own /proc",
-        "write-protected files", "no capabilities", "filtered system calls",
+        "write-protected files", "no capabilities", "filtered system calls", "cgroup limits",
     }  # fmt: skip
     assert all(reply.isolation.missing.values())
     assert ("wrote" in words) != ("write-protected files" in held)
