@@ -126,5 +126,6 @@ def check_plan(args: argparse.Namespace, workspace: Workspace, state: WorkspaceS
     elif project is None:
         source = read_regular(workspace.layout.kernel) or b""
     else:  # the baseline of a project makes its bundle: until then only the form of the answer can be judged
-        source, project = b"", None
+        PlanProposer(Path(args.plan)).check_form()
+        return
     PlanProposer(Path(args.plan)).propose(replace(view_of(state, source), project=project))

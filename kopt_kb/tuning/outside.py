@@ -93,15 +93,31 @@ class PlanProposer:
     def propose(self, view: View) -> Proposal | EvidenceAsked | None:
         """Return the plan's hypothesis, or None once it was tried; raises `BadInput` if the file is none."""
         first = self._first = view.round if self._first is None else self._first
-        try:
-            text = self.path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise _refused(f"the plan can't be read: {error}", str(self.path)) from error
-        found = proposal_from_json(text, view, self.name)
+        found = proposal_from_json(self._text(), view, self.name)
         if isinstance(found, EvidenceAsked):
             return found
         tried = view.earlier(found.category, found.claim)
         return found if tried is None or tried < first else None
+
+    def check_form(self) -> None:
+        """Raise `BadInput` if the file is no JSON: all that can be said of a plan before there is an incumbent."""
+        _document(self._text(), self.name)
+
+    def _text(self) -> str:
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise _refused(f"the plan can't be read: {error}", str(self.path)) from error
+
+
+def _document(text: str, name: str) -> object:
+    try:
+        found: object = json.loads(text)
+    except RecursionError as error:
+        raise _refused("the answer is nested too deeply", name) from error
+    except ValueError as error:
+        raise _refused(f"the answer is not JSON: {error}", name) from error
+    return found
 
 
 def proposal_from_json(text: str, view: View, name: str) -> Proposal | EvidenceAsked:
@@ -112,12 +128,7 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal | EvidenceA
     Raises:
         BadInput: A field is missing or no text, or the patch touches another file or does not apply.
     """
-    try:
-        data = json.loads(text)
-    except RecursionError as error:
-        raise _refused("the answer is nested too deeply", name) from error
-    except ValueError as error:
-        raise _refused(f"the answer is not JSON: {error}", name) from error
+    data = _document(text, name)
     if isinstance(data, dict) and "ask" in data:
         return _asked(data, view, name)
     answer = _answer(data, name, of_project=view.project is not None)

@@ -28,7 +28,7 @@ def task(path: Path, **more: str) -> Task:
     ("name", "text", "more", "fix"),
     [
         ("k.py", FILE, {}, "--problem"),
-        ("k.cu", "__global__ void f() {}\n", {}, "header"),
+        ("k.cu", "__global__ void f() {}\n", {}, "/* kb"),
         ("k.py", "\x00\x01", {}, "name a kernel's Python file"),
         ("k.py", LOGIC, {"route": "kernel"}, "--route pytorch"),
         ("k.py", DEMO.replace("_kernel[(1,)](x)", "return x @ x"), {}, "kb verify source"),
