@@ -47,7 +47,7 @@ def test_every_roofline_reads_back_as_written(t10: Platform, op: str, dtype: str
 def test_rooflines_of_recorded_campaigns_read_back_byte_for_byte(repo_root: Path) -> None:
     """All that were ever registered on a real machine."""
     seen = 0
-    for journal in sorted((repo_root / "benchmarks" / "campaigns" / "h200_sxm").glob("*/journal.jsonl")):
+    for journal in sorted((repo_root / "benchmarks" / "campaigns").glob("*/*/journal.jsonl")):
         for line in journal.read_text().splitlines():
             event = json.loads(line)
             if event["kind"] == "target_set":

@@ -69,7 +69,7 @@ MATRIX = [
     ]
     for platform in ("H100_SXM", "H20", "MI300X")
 ]  # fmt: skip
-CAMPAIGNS = sorted((Path(__file__).parents[4] / "benchmarks/campaigns/h200_sxm").glob("*/journal.jsonl"))
+CAMPAIGNS = sorted((Path(__file__).parents[4] / "benchmarks/campaigns").glob("*/*/journal.jsonl"))
 
 
 def printed_latencies(state: WorkspaceState) -> Iterator[tuple[str, float]]:
