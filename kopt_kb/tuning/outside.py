@@ -10,7 +10,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.files import read_words
 from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.process import Limits, environment, run
 from kopt_kb.tuning.options import BudgetSpentError
@@ -18,6 +19,9 @@ from kopt_kb.tuning.proposals import Answer, EvidenceAsked, Proposal, View
 from kopt_kb.wire import WireError, read
 
 __all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "proposal_from_json"]
+
+_MOST_PLAN_BYTES = 4 << 20
+"""Size above which a plan is refused."""
 
 _TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
 _BODIES = ("source", "patch", "files")
@@ -105,9 +109,9 @@ class PlanProposer:
 
     def _text(self) -> str:
         try:
-            return self.path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise _refused(f"the plan can't be read: {error}", str(self.path)) from error
+            return read_words(self.path, _MOST_PLAN_BYTES)  # a device or a pipe would never end
+        except KoptError as error:
+            raise _refused(f"the plan can't be read: {error.what}", str(self.path)) from error
 
 
 def _document(text: str, name: str) -> object:

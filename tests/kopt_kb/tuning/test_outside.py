@@ -176,3 +176,11 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     for command in ("'open", "", "a\0b"):
         with pytest.raises(BadInput, match=r"no command line|names no program"):
             CommandProposer(command).propose(VIEW)
+
+
+@pytest.mark.parametrize(("place", "said"), [("/dev/zero", "is a device"), ("large", "is larger than")])
+def test_a_plan_without_an_end_is_not_read(tmp_path: Path, place: str, said: str) -> None:
+    """A device, and a file of more bytes than any plan has."""
+    (tmp_path / "large").write_bytes(b" " * (5 << 20))
+    with pytest.raises(BadInput, match=f"can't be read: {said}"):
+        PlanProposer(tmp_path / place).check_form()
