@@ -93,9 +93,9 @@ def test_two_variants_of_one_name_are_refused(tmp_path):
 
 def test_the_shipped_files_are_read(repo_root):
     """Every kernel file, each variant's precondition evaluated on a shape."""
-    shapes = {"gemm": (64, 64, 64), "attention": (1, 2, 64, 32)}
+    shapes = {"gemm": (64, 64, 64), "attention": (1, 2, 64, 32), "grouped_gemm": (4, 64, 64, 64)}
     files = [one for one in sorted((repo_root / "kernels").rglob("*.py")) if "\nOP = " in one.read_text()]
-    assert len(files) == 12
+    assert len(files) == 34, "fourteen kernels, and twenty references without one"
     for path in files:
         found = read_declared(path)
         for variant in found.variants:
@@ -106,7 +106,8 @@ def test_packaged_files_are_found_by_operation() -> None:
     """A matrix product has another name; what is no operation of the package, or no name, has none."""
     assert packaged_file("gemm").name == "matmul.py"
     assert packaged_file("softmax").name == "softmax.py"
-    assert packaged_file("grouped_gemm") is None
+    assert packaged_file("grouped_gemm").name == "grouped_gemm.py"
+    assert packaged_file("conv2d") is None
     assert packaged_file("../kopt_kb/errors") is None
 
 

@@ -215,7 +215,8 @@ def test_start_ticks_of_a_running_process_and_of_one_that_is_gone() -> None:
 def test_children_are_started_here_alone(repo_root: Path) -> None:
     """Nothing else in the package starts a process; what is planted is found.
 
-    Two programs that were started there fork: a warm maker and a cage, neither of which holds a journal or a lock.
+    Two programs that were started there fork: a warm maker and a cage, neither of which holds a journal or a lock. A
+    third file names multiprocessing to put a stand-in in its place while a candidate is imported.
     """
     starts = re.compile(r"\b(Popen|check_output|check_call|system|popen|fork|forkpty|posix_spawnp?|spawn[lv]p?e?)\(")
     modules = re.compile(
@@ -227,5 +228,10 @@ def test_children_are_started_here_alone(repo_root: Path) -> None:
             text = file.read_text()
             if starts.search(text) or modules.search(text):
                 found.append(file.relative_to(repo_root).as_posix())
-    assert set(found) == {"kopt_kb/process.py", "kernels/record/serve.py", "kopt_kb/caged.py"}
+    assert set(found) == {
+        "kopt_kb/process.py",
+        "kernels/record/serve.py",
+        "kopt_kb/caged.py",
+        "kernels/compile/device.py",
+    }
     assert starts.search("os.fork()") and modules.search("import multiprocessing as mp")

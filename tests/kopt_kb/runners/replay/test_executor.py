@@ -115,7 +115,11 @@ def test_records_go_with_the_answer(
 
 @pytest.mark.parametrize(
     ("more", "words"),
-    [("raise RuntimeError('no way')", "no way"), ("import os; os._exit(0)", "no answer"), ("return x", "launches no")],
+    [
+        ("raise RuntimeError('no way')", "no way"),
+        ("import os; os._exit(0)", "no answer"),
+        ("return x", "no kernel is launched"),
+    ],
 )
 def test_what_is_not_recorded_does_not_build(
     executor: RecordExecutor, launcher: Launcher, more: str, words: str
