@@ -16,16 +16,16 @@ pytestmark = pytest.mark.torch
 
 
 def test_table_and_results(tmp_path: Path, wiki_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A kernel of another framework's form is wrong at its first gate, and the reason stands under the table."""
+    """A kernel of another framework's form is refused before a gate, and the reason stands under the table."""
     write(tmp_path)
     (tmp_path / "kernel.py").write_text("def launch(x):\n    return x.sum(-1)\n")
     words = ["suite", str(tmp_path), "--platform", "T10", "--out", str(tmp_path / "out"), "--wiki", str(wiki_root)]
     assert main([*words, "--simulate", "--results"]) == 1
     said = capsys.readouterr().out
     assert "0 of 1 problems correct" in said
-    assert "row_sum: lint: " in said
+    assert "the file has no Triton kernel" in said
     assert main([*words, "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["rows"][0]["verdict"] == "wrong"
+    assert json.loads(capsys.readouterr().out)["rows"][0]["verdict"] == "refused"
 
 
 def test_a_folder_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
