@@ -6,6 +6,7 @@ A reference file made of a foreign problem ends in one of these.
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
@@ -109,7 +110,7 @@ def entry_of(module: ModuleType, wanted: str = "") -> Callable[..., Any]:
     )
 
 
-class Adapted:
+class Adapted(ABC):
     """One problem in the form that judges know; each source of problems fills in what its files say.
 
     Attributes:
@@ -120,21 +121,21 @@ class Adapted:
     op: str
     names: tuple[str, ...] = ()
 
+    @abstractmethod
     def make_inputs(self, shape: Shape, dtype: str, device: str = "cuda", seed: int = 0) -> tuple[Any, ...]:
         """Return the tensors of a shape, from a seed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def called(self, function: Callable[..., Any], inputs: Sequence[Any]) -> object:
         """Return what a function gives for tensors, with the arguments that are no tensors put in their places."""
-        raise NotImplementedError
 
+    @abstractmethod
     def result(self, inputs: Sequence[Any]) -> object:
         """Return what the published reference gives, in whatever types are in force."""
-        raise NotImplementedError
 
+    @abstractmethod
     def target(self, module: ModuleType) -> Callable[..., Any]:
         """Return a function of tensors that calls a candidate's file; `keywords` says if it takes `out` or `config`."""
-        raise NotImplementedError
 
     # ---- what judges call ----------------------------------------------------------------------
 
