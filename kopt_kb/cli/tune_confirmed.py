@@ -110,7 +110,7 @@ def as_begun(args: argparse.Namespace, state: WorkspaceState) -> argparse.Namesp
 
 def check_plan(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> None:
     """Raise `BadInput` for a plan that is none, before anything is written or run."""
-    if not args.plan or state.route == "roofline":
+    if not args.plan or state.route == "roofline" or Path(args.plan).is_fifo():  # a pipe is read once, by its round
         return
     from kopt_kb.tuning.outside import PlanProposer
     from kopt_kb.tuning.project import ProjectAdapter

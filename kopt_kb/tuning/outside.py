@@ -88,6 +88,7 @@ class PlanProposer:
 
     path: Path
     _first: int | None = None
+    _held: str | None = None
 
     @property
     def name(self) -> str:
@@ -109,7 +110,9 @@ class PlanProposer:
 
     def _text(self) -> str:
         try:
-            return read_words(self.path, _MOST_PLAN_BYTES)  # a device or a pipe would never end
+            if self._held is None:  # a pipe can be read once; a device would never end
+                self._held = read_words(self.path, _MOST_PLAN_BYTES)
+            return self._held
         except KoptError as error:
             raise _refused(f"the plan can't be read: {error.what}", str(self.path)) from error
 

@@ -178,6 +178,16 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
             CommandProposer(command).propose(VIEW)
 
 
+def test_a_plan_is_read_once(tmp_path: Path) -> None:
+    """A pipe has nothing to say the second time."""
+    plan = tmp_path / "plan.json"
+    plan.write_text("{}")
+    proposer = PlanProposer(plan)
+    proposer.check_form()
+    plan.write_text("no JSON")
+    proposer.check_form()
+
+
 @pytest.mark.parametrize(("place", "said"), [("/dev/zero", "is a device"), ("large", "is larger than")])
 def test_a_plan_without_an_end_is_not_read(tmp_path: Path, place: str, said: str) -> None:
     """A device, and a file of more bytes than any plan has."""
