@@ -116,7 +116,7 @@ def test_modules_that_the_map_names_exist(repo_root: Path) -> None:
     named = set(re.findall(r"`([a-z_/]+\.py)`", (repo_root / "ARCHITECTURE.md").read_text()))
     modules = [
         path.as_posix()
-        for folder in ("kopt_kb", "analysis", "kernels", "tests")
+        for folder in ("kopt_kb", "analysis", "kernels", "tests", "benchmarks")
         for path in (repo_root / folder).rglob("*.py")
     ]
     assert len(named) > 20
