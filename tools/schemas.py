@@ -62,6 +62,9 @@ DOCUMENTS: dict[str, str] = {
     "roofline_kernels": "static.kernel_roofline:KernelRooflines",
     "rooflines": "analysis.roofline.roofline:Rooflines",
     "route": "wiki.route:ReadingList",
+    "route_exports": "routing.exports:ModuleExports",
+    "route_remote": "routing.remote:RemoteContext",
+    "route_task": "routing.task:TaskRoute",
     "search": "wiki.search:SearchResult",
     "tune_patch": "cli.tune_project:Patch",
     "tune_plan": "cli.tune_text:CampaignParameters",
@@ -88,7 +91,7 @@ DOCUMENTS: dict[str, str] = {
 DATED = {
     "compare", "compile", "count", "init", "lint_text", "list", "lookup", "lookup_group", "occupancy",
     "occupancy_record", "profile_diff", "profile_gap", "profile_read", "profile_roofline", "roofline",
-    "roofline_kernels", "rooflines", "route", "search", "wiki_check", "wiki_conflicts", "wiki_diff",
+    "roofline_kernels", "rooflines", "route", "route_task", "search", "wiki_check", "wiki_conflicts", "wiki_diff",
     "wiki_import_check", "wiki_sources",
 }  # fmt: skip
 """Documents that carry values of the wiki: commands add the version and date of the data."""

@@ -24,7 +24,7 @@ COMMANDS: dict[str, str] = {
     "list": "list the products of the wiki",
     "compare": "put products side by side",
     "search": "search the wiki's pages, filtered by operation, backend and target",
-    "route": "what to read for a piece of work",
+    "route": "who does a piece of work, and what to read for it",
     "wiki": "check, index, compare and copy a wiki, show its conflicts",
     "export": "values in the forms that other tools read",
     "lint-text": "hardware numbers in texts and code that contradict the wiki",

@@ -1,16 +1,24 @@
-"""Print what to read for a piece of work, in order, and why.
+"""Say who does a piece of work and what to read for it.
 
 kb route knowledge --op gemm --arch gfx942 --backend flydsl
+kb route task "Generate a TileIR kernel for SwiGLU" --platform B200
+kb route remote --ssh node7 --job 4711
+kb route exports kernels/a.py kernels/b.py --name launch
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
+from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, print_values, table
 from kopt_kb.cli.search import add_filters, filters
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.wiki.route import ReadingList, reading_list
+
+if TYPE_CHECKING:
+    from kopt_kb.routing.task import TaskRoute
+    from kopt_kb.wiki.route import ReadingList
 
 __all__ = ["add_arguments", "run"]
 
@@ -21,10 +29,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     knowledge = commands.add_parser("knowledge", help="the reading list of an operation", allow_abbrev=False)
     add_filters(knowledge)
     add_wiki(knowledge)
+    task = commands.add_parser("task", help="who does a task, in which order", allow_abbrev=False)
+    task.add_argument("text", metavar="TEXT", nargs="+", help="the task in words")
+    task.add_argument("--platform", metavar="PLATFORM", help="exact product")
+    task.add_argument("--kernel", metavar="FILE", help="an existing kernel")
+    _place(task)
+    add_wiki(task)
+    remote = commands.add_parser("remote", help="words that run a command elsewhere", allow_abbrev=False)
+    _place(remote)
+    add_common(remote)
+    exports = commands.add_parser("exports", help="names that modules offer", allow_abbrev=False)
+    exports.add_argument("files", metavar="FILE", nargs="+", help="Python module; it is not run")
+    exports.add_argument("--name", metavar="NAME", help="print the imports of this name of each")
+    add_common(exports)
+
+
+def _place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ssh", metavar="HOST", default="", help="host the work is done on")
+    parser.add_argument("--job", metavar="ID", default="", help="SLURM job that every step reuses, or new")
+    parser.add_argument("--image", metavar="IMAGE", default="", help="container")
+    parser.add_argument("--folder", metavar="DIR", default="", help="folder there")
 
 
 def run(args: argparse.Namespace) -> int:
+    """Run the sub-command."""
+    return {"knowledge": _knowledge, "task": _task, "remote": _remote, "exports": _exports}[args.action](args)
+
+
+def _knowledge(args: argparse.Namespace) -> int:
     """Print the reading list; exit 1 when no page fits."""
+    from kopt_kb.wiki.route import reading_list
+
     wanted = filters(args)
     if not (wanted.op or wanted.backend or wanted.arch):
         raise BadInput(
@@ -50,3 +85,72 @@ def _print(reading: ReadingList) -> None:
         print(f"then, if it is there, what earlier campaigns noted: {reading.tips}")
     for kind in reading.missing:
         print(f"no {kind} page for this: use what you know, and call it unsourced")
+
+
+def _task(args: argparse.Namespace) -> int:
+    """Print who does a task; exit 0 built in, 3 by a command of yours, 1 not to be had."""
+    from kopt_kb.cli.main import COMMANDS
+    from kopt_kb.routing.remote import remote_context
+    from kopt_kb.routing.task import route_task
+
+    registry = open_registry(args)
+    target = registry.platform(args.platform).identity.target if args.platform else ""
+    is_far = args.ssh or args.job or args.image
+    place = remote_context(host=args.ssh, job=args.job, image=args.image, folder=args.folder) if is_far else None
+    found = route_task(
+        " ".join(args.text), target=target, kernel=Path(args.kernel) if args.kernel else None, commands=COMMANDS,
+        context=place.block() if place else "",
+    )  # fmt: skip
+    if args.json:
+        print_values(found, [registry.wiki])
+    else:
+        print("\n".join(_task_lines(found)))
+    return {"built_in": ExitCode.OK, "outside": ExitCode.MISSING, "not_available": ExitCode.FINDING}[found.answer]
+
+
+_SAYS = {
+    "built_in": "built in", "outside": "needs an outside command: one of yours, which kb drives and judges",
+    "not_available": "not available here",
+}  # fmt: skip
+
+
+def _task_lines(found: TaskRoute) -> list[str]:
+    on = f", on {found.target}" if found.target else ""
+    lines = [f"{found.category}{f', {found.op}' if found.op else ''}{on}: {_SAYS[found.answer]}"]
+    for number, step in enumerate(found.steps, 1):
+        lines += [f"{number}. {step.specialist} ({step.availability.replace('_', ' ')}): {step.does}"]
+        lines += [f"   {step.command}"] if step.command else []
+        lines += [f"   because {step.why}"]
+    lines += [f"refused: {one}" for one in found.refused]
+    lines += [f"note: {one}" for one in found.notes]
+    lines += [found.context] if found.context else []
+    return [*lines, "rules: " + "; ".join(found.rules)]
+
+
+def _remote(args: argparse.Namespace) -> int:
+    from kopt_kb.routing.remote import remote_context
+
+    found = remote_context(host=args.ssh, job=args.job, image=args.image, folder=args.folder)
+    if args.json:
+        print_json(found)
+    else:
+        print(found.block())
+    return ExitCode.OK
+
+
+def _exports(args: argparse.Namespace) -> int:
+    from kopt_kb.routing.exports import ModuleExports, exports_of, integration
+
+    paths = [Path(one) for one in args.files]
+    if args.name:
+        text = integration(paths, args.name)
+        if not args.json:
+            print(text, end="")
+            return ExitCode.OK
+    found = ModuleExports(tuple(exports_of(path) for path in paths))
+    if args.json:
+        print_json(found)
+    else:
+        for one in found.modules:
+            print(f"{one.file}:" + "".join(f"\n  {name} {how}" for name, how in one.names.items()))
+    return ExitCode.OK
