@@ -13,9 +13,11 @@ import json
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -23,14 +25,14 @@ from kopt_kb.cage import adopt_orphans, end_all, enter, settle
 from kopt_kb.cgroups import new_group
 from kopt_kb.errors import KoptError
 from kopt_kb.isolation import Isolation
-from kopt_kb.process import end_alike
+from kopt_kb.process import Limits, end_alike, run
 from kopt_kb.wire import Wire, canonical, parse, read
 
-__all__ = ["Cage", "caged", "held_by", "main"]
+__all__ = ["Cage", "cage_here", "caged", "held_by", "main"]
 
 _CODE = "import sys; sys.path.append(sys.argv.pop(1)); from kopt_kb.caged import main; main()"
 _NOT_FOUND, _NOT_STARTED = 127, 126
-_MOST_BYTES = 1 << 16
+_MOST_BYTES, _HERE_S = 1 << 16, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,15 @@ def held_by(report: Path) -> Isolation:
             return read(Isolation, parse(file.read(_MOST_BYTES), where=str(report)), where=str(report))
     except (OSError, KoptError) as error:
         return Isolation((), {"cage": f"no report: {error}"[:200]})
+
+
+@cache
+def cage_here() -> Isolation:
+    """Return what a command of nobody is held by on this machine: no candidate had a hand in this report."""
+    with tempfile.TemporaryDirectory(prefix="kb-cage-") as name:
+        report = Path(name) / "cage.json"
+        run(caged([sys.executable, "-I", "-S", "-c", ""], Cage((name,), str(report))), env={}, limits=Limits(_HERE_S))
+        return held_by(report)
 
 
 def main() -> NoReturn:

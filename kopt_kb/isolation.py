@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 
 from kopt_kb.wire import Wire
 
-__all__ = ["Isolation"]
+__all__ = ["WHOLE", "Isolation"]
+
+WHOLE = (
+    "user namespace", "pid namespace", "net namespace", "ipc namespace", "mount namespace", "own /proc",
+    "write-protected files", "no capabilities", "filtered system calls",
+)  # fmt: skip
+"""What has to hold for a cage to be whole. Limits of memory and processes keep a machine up; they hide nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +22,7 @@ class Isolation(Wire):
 
     held: tuple[str, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
+
+    def lacks(self) -> str:
+        """Return what a whole cage has and this one has not, each with the reason; empty where it is whole."""
+        return "; ".join(f"{one}: {self.missing.get(one, 'not had')}" for one in WHOLE if one not in self.held)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cage import below
-from kopt_kb.caged import Cage, caged, held_by
+from kopt_kb.caged import Cage, cage_here, caged, held_by
 from kopt_kb.process import Child, Finished, Limits, environment, run
 
 pytestmark = pytest.mark.core
@@ -93,3 +93,10 @@ def test_the_network_is_kept_where_asked_for(tmp_path: Path) -> None:
     cage = Cage((str(tmp_path),), str(report), network=True)
     assert run(caged([sys.executable, "-c", code], cage), env=dict(os.environ), limits=Limits(60.0)).code == 0
     assert held_by(report).missing["net namespace"] == "the network was asked for"
+
+
+def test_what_holds_on_this_machine(tmp_path: Path) -> None:
+    """A command of nobody is held by what any other is."""
+    assert _ran(tmp_path, "true").code == 0
+    other = held_by(tmp_path / "held.json")
+    assert (cage_here().held, cage_here().missing.keys()) == (other.held, other.missing.keys())

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from kopt_kb.isolation import Isolation
+from kopt_kb.isolation import WHOLE, Isolation
 from kopt_kb.wire import WireError, canonical, parse, read
 
 
@@ -25,3 +25,10 @@ def test_a_record_needs_no_system_calls() -> None:
     code = "import sys, kopt_kb.runners.candidate.answers; print('kopt_kb.cage' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_what_a_cage_lacks() -> None:
+    """Each thing that a whole cage has, with why it could not be had."""
+    assert Isolation(WHOLE).lacks() == ""
+    some = Isolation(WHOLE[2:], {WHOLE[0]: "not permitted", "cgroup limits": "none"})
+    assert some.lacks() == f"{WHOLE[0]}: not permitted; {WHOLE[1]}: not had"

@@ -1,8 +1,9 @@
 """The judge of a candidate's results: it computes the reference and never imports the candidate.
 
-The candidate runs in a process of its own, on inputs that the trusted reference file makes, and leaves its outputs as
-files; this process makes the inputs again from the seeds and compares. Neither a changed `reference` or `make_inputs`
-in the candidate's file nor anything it does to torch in its own process can reach the comparison.
+The candidate runs in a process of its own, in a cage, on inputs that the trusted reference file makes, and leaves its
+outputs as files; this process makes the inputs again from the seeds and compares. Neither a changed `reference` or
+`make_inputs` in the candidate's file nor anything it does to torch in its own process can reach the comparison. Where
+the cage is whole, the check is `isolated`.
 """
 
 from __future__ import annotations
@@ -14,19 +15,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kopt_kb.caged import caged, held_by
 from kopt_kb.errors import MissingTool
+from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.blocked import ReferenceMemoryError
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.judgement import Case, Judgement, trials_of
 from kopt_kb.problem.shapes import Shape, parse_shape
 from kopt_kb.problem.trials import RANDOM, Trial
 from kopt_kb.process import Child, Limits, environment
-from kopt_kb.runners.candidate.answers import Check, Outputs, Unable
+from kopt_kb.runners.candidate.answers import Basis, Check, Outputs, Unable
 from kopt_kb.runners.candidate.exchange import answered, child_argv, give
 from kopt_kb.runners.candidate.job import Request
+from kopt_kb.runners.project.surroundings import cage_of, home_of, passed_on
 
 __all__ = [
     "CandidateDiedError",
+    "basis_of",
     "cases_of",
     "check",
     "device_of",
@@ -132,21 +137,33 @@ def check(body: Request, folder: Path) -> Check | Unable:
     release_memory()
     # Beside the job's folder and not in it; whoever made that one removes both when this process is killed.
     with tempfile.TemporaryDirectory(prefix="outputs-", dir=folder.parent, ignore_cleanup_errors=True) as name:
-        ran = _run_candidate(replace(body, out_shapes=shapes), folder, Path(name))
+        inner = Path(name) / "job"
+        inner.mkdir()
+        ran, held = _run_candidate(replace(body, out_shapes=shapes), folder, inner)
         if isinstance(ran, Unable):
             return ran
         if ran.build_error:
-            return Check(build_error=ran.build_error)
-        return _compare(judge, body, Path(name), ran.problems)
+            return Check(build_error=ran.build_error, basis=basis_of(held))
+        return replace(_compare(judge, body, inner, ran.problems), basis=basis_of(held))
 
 
-def _run_candidate(body: Request, folder: Path, inner: Path) -> Outputs | Unable:
-    """Run the candidate in a child of this process, in the same session, and return its answer."""
+def basis_of(held: Isolation) -> Basis:
+    """Return on what a check rests whose candidate was held like this."""
+    lacks = held.lacks()
+    return Basis("reported", f"the cage lacks {lacks}", isolation=held) if lacks else Basis("isolated", isolation=held)
+
+
+def _run_candidate(body: Request, folder: Path, inner: Path) -> tuple[Outputs | Unable, Isolation]:
+    """Run the candidate in a cage below this process, in the same session; return its answer and what held it."""
     for name in ("candidate.py", "reference.py"):
         if (folder / name).is_file():
             (inner / name).write_bytes((folder / name).read_bytes())
     token = give(inner, "outputs", body)
-    child = Child(child_argv(inner), env=environment(ours=True), stdout=None, stderr=None, limits=Limits(joined=True))
+    report = folder / "cage.json"  # out of the candidate's reach
+    own = {"PYTHONPATH": environment(ours=True)["PYTHONPATH"], "TRITON_CACHE_DIR": str(inner.parent / "triton")}
+    variables = {**passed_on(()), **own, **home_of(inner), "PYTHONDONTWRITEBYTECODE": "1"}
+    words = caged(child_argv(inner), cage_of(inner, report, None, network=False))
+    child = Child(words, env=variables, stdout=None, stderr=None, limits=Limits(joined=True))
     try:
         child.has_ended(math.inf)  # whoever started this process sets the limits
     finally:
@@ -154,7 +171,7 @@ def _run_candidate(body: Request, folder: Path, inner: Path) -> Outputs | Unable
     found = answered(inner, "outputs", token)
     if code or not isinstance(found, Outputs | Unable):
         raise CandidateDiedError(code)
-    return found
+    return found, held_by(report)
 
 
 def _compare(reference: Any, body: Request, inner: Path, problems: Mapping[str, str]) -> Check:

@@ -7,10 +7,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
+from kopt_kb.caged import cage_here
 from kopt_kb.errors import BadInput
+from kopt_kb.isolation import Isolation
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import MAX_PRINTED_BYTES, Finished, Limits, environment, read_tail, run
-from kopt_kb.runners.candidate.answers import Answer, Check, Evidence, Search, Timing, Trust, Unable
+from kopt_kb.runners.candidate.answers import (
+    Answer,
+    Basis,
+    Check,
+    Evidence,
+    Search,
+    Timing,
+    Trust,
+    Unable,
+)
 from kopt_kb.runners.candidate.exchange import answered, child_argv, give
 from kopt_kb.runners.candidate.job import Ending, Job, JobKind, Outcome, Started
 
@@ -25,7 +36,7 @@ class ChildProcessExecutor:
         device: Device of the candidates; "cpu" for kernels that run there.
         wrapper: Words before the child's command line, such as a cluster's launcher; empty: here.
         env: Environment variables laid over this process's.
-        trust: The process that runs a candidate takes its times too.
+        trust: The process that runs a candidate takes its times too; a check says its own level.
     """
 
     device: str = "cuda"
@@ -51,7 +62,7 @@ class ChildProcessExecutor:
             token = give(folder, job.kind, replace(job.body, device=job.body.device or self.device))
             with (folder / "printed.txt").open("wb") as log:
                 done = self._run(job, folder, log, started)
-            return _outcome(folder, job.kind, token, done)
+            return _outcome(folder, job.kind, token, done, elsewhere=bool(self.wrapper))
 
     def _run(self, job: Job, folder: Path, log: IO[bytes], started: Started) -> Finished:
         argv, limits = (*self.wrapper, *child_argv(folder)), Limits(job.limits.wall_s, job.limits.resident_bytes)
@@ -76,7 +87,7 @@ def _fill(folder: Path, job: Job) -> None:
         (folder / "best.py").write_bytes(job.best)
 
 
-def _outcome(folder: Path, kind: JobKind, token: str, done: Finished) -> Outcome:
+def _outcome(folder: Path, kind: JobKind, token: str, done: Finished, *, elsewhere: bool) -> Outcome:
     printed, ending = read_tail(folder / "printed.txt"), done.passed
     if ending == "limit":
         printed += f"\nkb: it printed more than {MAX_PRINTED_BYTES >> 20} MiB and was ended\n"
@@ -84,13 +95,30 @@ def _outcome(folder: Path, kind: JobKind, token: str, done: Finished) -> Outcome
     out_of_memory = isinstance(result, Unable) and result.oom is not None
     whole: Ending = ending or ("oom" if out_of_memory else "ok" if done.code == 0 and result is not None else "crash")
     status, number = (done.code, None) if done.code >= 0 else (None, -done.code)
-    return Outcome(whole, status, number, done.wall_s, printed, _own(result) if whole == "ok" else None)
+    return Outcome(whole, status, number, done.wall_s, printed, _own(result, elsewhere) if whole == "ok" else None)
 
 
-def _own(result: Answer | None) -> Answer | None:
+def _own(result: Answer | None, elsewhere: bool) -> Answer | None:
     """Return an answer without what a child can't know: its level of trust, a contest, the end of the call's budget."""
     if isinstance(result, Unable) and result.cut is not None:
         return Unable(unavailable=result.cut)
     if isinstance(result, Timing):
         return replace(result, basis=None, contest=None)
-    return replace(result, basis=None) if isinstance(result, Check | Search | Evidence) else result
+    if isinstance(result, Check):
+        return replace(result, basis=_of_check(result.basis, elsewhere=elsewhere))
+    return replace(result, basis=None) if isinstance(result, Search | Evidence) else result
+
+
+def _of_check(said: Basis | None, *, elsewhere: bool) -> Basis | None:
+    """Return on what a check rests, held against what this process knows.
+
+    A candidate that no cage held could have written the answer of the process that judged it: so a whole cage is
+    believed only where one was just made on this machine for nobody.
+    """
+    if said is None:
+        return None
+    if elsewhere:
+        return Basis("reported", "a command of the user started the judge: nothing here saw the cage")
+    held = said.isolation or Isolation()
+    lacks = held.lacks() or cage_here().lacks()
+    return Basis("reported", f"the cage lacks {lacks}", isolation=held) if lacks else Basis("isolated", isolation=held)

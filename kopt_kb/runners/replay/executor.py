@@ -169,7 +169,9 @@ class RecordExecutor:
             return Outcome("ok", 0, None, 0.0, why, Unable(unavailable=f"not replayable: {why}"))
         outcome = self._fallback.run(job, lambda *_: None)
         if isinstance(outcome.result, Check | Timing | Search):
-            return replace(outcome, result=replace(outcome.result, basis=Basis("reported", f"not replayable: {why}")))
+            said = outcome.result.basis or Basis("reported")
+            reason = "; ".join(filter(None, (f"not replayable: {why}", said.reason)))
+            return replace(outcome, result=replace(outcome.result, basis=replace(said, reason=reason)))
         return outcome
 
     def recorded(self, source: bytes, ends_at: float, *, shapes: Sequence[str], dtype: str) -> dict[str, Made]:

@@ -157,3 +157,20 @@ def test_a_contest_decides_and_levels_are_kept(
     else:
         assert last.round == 0
         assert not contested
+
+
+@pytest.mark.parametrize(
+    ("level", "decision", "rule"),
+    [("replayed", "accept", "R3 improved"), ("isolated", "accept", "R3 improved"), ("reported", "unverified", "trust")],
+)
+def test_a_policy_that_asks_for_isolated_times_takes_no_less(
+    workspace: Workspace, level: Trust, decision: str, rule: str
+) -> None:
+    """Isolated and better is enough; what the candidate's own process says of its time is not."""
+    settings = Settings(samples=10, evaluations=3, search_s=600.0)
+    policy = replace(policy_named("gpu-wiki", max_rounds=1), least_trust="isolated")
+    executor = Replaying("faster", level)
+    with Campaign(workspace, policy, (VariantsProposer(),), executor, settings=settings) as campaign:
+        campaign.run()
+    last = [e.data for e in workspace.events() if e.kind == "decided"][-1]
+    assert (last.decision, last.rule, last.trust) == (decision, rule, level)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.caged import cage_here
+from kopt_kb.isolation import WHOLE, Isolation
 from kopt_kb.problem.tolerances import tolerance_of
 from kopt_kb.runners.candidate.answers import Check, Unable
-from kopt_kb.runners.candidate.check import CandidateDiedError, cases_of, check, reference_of
+from kopt_kb.runners.candidate.check import CandidateDiedError, basis_of, cases_of, check, reference_of
 from kopt_kb.runners.candidate.child import answer
 from kopt_kb.runners.candidate.job import Request
 
@@ -73,15 +75,19 @@ def test_a_candidate_that_changes_the_judge_fails(tmp_path: Path, lie: str) -> N
 
 @pytest.mark.torch
 def test_a_candidate_that_rewrites_the_judges_file_fails(tmp_path: Path) -> None:
-    """The judge is in memory before the candidate runs, and its folder is not beside the candidate's."""
+    """The judge is in memory before the candidate runs, its folder is not beside the candidate's, and is out of reach."""
     rewrite = """
 import pathlib
 for folder in [*pathlib.Path(__file__).resolve().parents[:3], pathlib.Path(FOLDER)]:
     for file in {*folder.glob("*/reference.py"), *folder.glob("reference.py")}:
-        file.write_text(file.read_text().replace("torch.softmax(x.double(), -1)", "0 * x.double()"))
+        try:
+            file.write_text(file.read_text().replace("torch.softmax(x.double(), -1)", "0 * x.double()"))
+        except OSError:
+            print("out of reach")
 """
     found = judged(tmp_path, ZEROS + rewrite.replace("FOLDER", repr(str(tmp_path))))
-    assert "0 * x.double()" in (tmp_path / "reference.py").read_text()
+    changed = "0 * x.double()" in (tmp_path / "reference.py").read_text()
+    assert changed == ("write-protected files" in cage_here().missing)
     assert found.passed is False
     assert "error" in str(found.problem)
 
@@ -144,3 +150,23 @@ def test_a_reference_that_does_not_fit_is_no_fault_of_the_candidate(tmp_path: Pa
     assert isinstance(found, Unable)
     assert "2x4" in found.reason
     assert "verify a smaller shape" in found.reason
+
+
+@pytest.mark.torch
+def test_a_check_says_what_held_the_candidate(tmp_path: Path) -> None:
+    """Isolated where the cage of this machine is whole, else reported with what it lacks."""
+    basis = judged(tmp_path, HONEST).basis
+    assert basis is not None and basis.isolation is not None
+    assert basis.trust == ("reported" if cage_here().lacks() else "isolated")
+    assert set(cage_here().held) >= set(basis.isolation.held) & set(WHOLE)
+
+
+@pytest.mark.parametrize("missing", WHOLE)
+def test_a_cage_that_lacks_anything_isolates_nobody(missing: str) -> None:
+    """The reason names it; limits of a cgroup hide nothing and may be missing."""
+    held = Isolation(tuple(one for one in WHOLE if one != missing), {missing: "not permitted"})
+    basis = basis_of(held)
+    assert (basis.trust, basis.reason, basis.isolation) == (
+        "reported", f"the cage lacks {missing}: not permitted", held,
+    )  # fmt: skip
+    assert basis_of(Isolation(WHOLE, {"cgroup limits": "no cgroup v2"})).trust == "isolated"

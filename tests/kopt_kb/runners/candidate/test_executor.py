@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.isolation import WHOLE, Isolation
+from kopt_kb.runners.candidate import executor as executors
 from kopt_kb.runners.candidate.answers import Timing
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor, CommandExecutor
 from kopt_kb.runners.candidate.job import Job, Request, RunLimits
@@ -149,15 +151,17 @@ def test_a_hang_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest
     """The limit ends the session: the grandchild is gone too, and so are the files of all of them."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    line = "import subprocess, time; p = subprocess.Popen(['sleep', '600']); print('CHILD', p.pid, flush=True); time.sleep(600)"
+    seconds = f"600.{os.getpid()}"  # known by its words: its number is that of a namespace
+    line = f"import subprocess, time; subprocess.Popen(['sleep', '{seconds}']); print('CHILD', flush=True); time.sleep(600)"
     for limit_s in (15.0, 60.0, 240.0):  # a busy machine imports torch in a minute or two
         outcome, (_, pid, _) = run(line, RunLimits(limit_s))
         assert outcome.outcome == "hang"
-        if "CHILD " in outcome.printed:
+        if "CHILD" in outcome.printed:
             break
-    grandchild = int(outcome.printed.split("CHILD ")[1].split()[0])
-    for one in (pid, grandchild):
-        assert not _alive(one)
+    else:
+        pytest.fail("it started nothing")
+    assert not _alive(pid)
+    assert not [one for one in Path("/proc").glob("[0-9]*/cmdline") if seconds in _read(one)]
     assert [one.name for one in tmp_path.iterdir() if "kb-run" in one.name or "outputs" in one.name] == []
 
 
@@ -175,6 +179,13 @@ def test_printing_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome, _ = run("while True: print('x' * 5000)", RunLimits(600.0))
     assert outcome.outcome == "limit" and outcome.printed.endswith("kb: it printed more than 64 MiB and was ended\n")
     assert len(outcome.printed) < 70_000
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:  # it ended
+        return ""
 
 
 def _alive(pid: int) -> bool:
@@ -258,3 +269,27 @@ def test_a_launcher_that_waits_may_be_sbatch(tmp_path: Path) -> None:
     assert outcome.result.passed
     assert (tmp_path / "options").read_text() == "--wait --gpus=1\n"
     assert "Submitted batch job 17" in outcome.printed
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("here", "wrapper", "reason"),
+    [
+        (Isolation(WHOLE), (), ""),
+        (Isolation((), {"pid namespace": "not permitted"}), (), "pid namespace: not permitted"),
+        (Isolation(WHOLE), ("env",), "a command of the user started the judge"),
+    ],
+)
+def test_a_check_is_isolated_where_this_machines_cage_is_whole(
+    monkeypatch: pytest.MonkeyPatch, here: Isolation, wrapper: tuple[str, ...], reason: str
+) -> None:
+    """What the child says of its cage counts only where a cage made for nobody is whole, and on this machine."""
+    monkeypatch.setattr(executors, "cage_here", lambda: here)
+    job = Job("check", HONEST.replace(b"LINE", b"pass"), b"", Request(**body()), RunLimits(600.0))
+    outcome = CommandExecutor(wrapper, device="cpu").run(job, lambda *_: None)
+    assert outcome.result is not None and outcome.result.passed
+    basis = outcome.result.basis
+    assert basis is not None
+    lacks = basis.isolation.lacks() if basis.isolation is not None else ""
+    assert basis.trust == ("reported" if reason or lacks else "isolated")
+    assert reason in basis.reason
