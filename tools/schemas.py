@@ -88,13 +88,19 @@ DOCUMENTS: dict[str, str] = {
 }
 """Document → module and class that write it."""
 
-DATED = {
-    "compare", "compile", "count", "init", "lint_text", "list", "lookup", "lookup_group", "occupancy",
-    "occupancy_record", "profile_diff", "profile_gap", "profile_read", "profile_roofline", "roofline",
-    "roofline_kernels", "rooflines", "route", "route_task", "search", "wiki_check", "wiki_conflicts", "wiki_diff",
-    "wiki_import_check", "wiki_sources",
-}  # fmt: skip
-"""Documents that carry values of the wiki: commands add the version and date of the data."""
+UNDATED: dict[str, str] = {
+    "bundle_statement": "an in-toto statement, printed as the bundle holds it",
+    "problem": "a member of other documents and of the journal",
+    "proposer_answer": "others write it",
+    "proposer_asks": "others write it",
+    "proposer_state": "the question that a proposer is asked; its roofs carry their citations",
+    "recorded_roofline": "a member of journal events",
+    "v_iteration": "a memory file, printed as it lies on the disk",
+}
+"""Documents that no command prints as its own, and why: all others say the version and date of the wiki's data."""
+
+STORED = {"bench_ceilings"}
+"""Documents that are also written into files, where they hold no data of the wiki."""
 
 
 READ = {"proposer_answer", "proposer_asks"}
@@ -109,14 +115,27 @@ def document_schema(name: str) -> dict[str, Any]:
     if name in READ:
         given = [field for field in dataclasses.fields(written) if MISSING is field.default is field.default_factory]
         body["required"] = [field.name for field in given]
-    if name in DATED:
-        from kopt_kb.wiki.version import DataVersion
+    return body if name in UNDATED else _dated(body, required=name not in STORED)
 
-        one = schema(DataVersion)
-        body["properties"]["data"] = {"$ref": "#/$defs/DataVersion"}
-        body["required"] = [*body.get("required", []), "data"]
-        body.setdefault("$defs", {})["DataVersion"] = {key: value for key, value in one.items() if key != "$schema"}
+
+def _dated(body: dict[str, Any], *, required: bool) -> dict[str, Any]:
+    """Return a document's schema with the version and date of the wiki's data, in every form that it can have."""
+    from kopt_kb.wiki.version import DataVersion
+
+    one = schema(DataVersion)
+    body.setdefault("$defs", {})["DataVersion"] = {key: value for key, value in one.items() if key != "$schema"}
+    for form in _forms(body, body["$defs"]):
+        form["properties"]["data"] = {"$ref": "#/$defs/DataVersion"}
+        if required:
+            form["required"] = [*dict.fromkeys([*form.get("required", []), "data"])]
     return body
+
+
+def _forms(body: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects that a document can be."""
+    if "$ref" in body:
+        body = definitions[body["$ref"].rpartition("/")[2]]
+    return [body] if "properties" in body else [one for part in body["anyOf"] for one in _forms(part, definitions)]
 
 
 def journal_schema() -> dict[str, Any]:

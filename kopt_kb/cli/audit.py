@@ -13,7 +13,7 @@ import argparse
 import os
 from pathlib import Path
 
-from kopt_kb.cli.output import add_wiki, open_registry, print_json, printable, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_json, print_values, printable, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import AuditReport, audit
@@ -65,11 +65,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _foreign(args: argparse.Namespace) -> int:
+    registry = open_registry(args)
     report = audit_foreign(
-        args.path, open_registry(args), rev=args.rev, under=args.under, commits=args.commits, platform=args.platform
+        args.path, registry, rev=args.rev, under=args.under, commits=args.commits, platform=args.platform
     )
     if args.json:
-        print_json(report)
+        print_values(report, registry.wikis)
     else:
         print(render_foreign(report))
     return ExitCode.OK if report.clean else ExitCode.FINDING

@@ -114,7 +114,10 @@ def _page(args: argparse.Namespace) -> int:
     from kopt_kb.runners.ceilings import write_measured_page
 
     try:
-        record = read(CeilingsRun, read_json(args.record))
+        body = read_json(args.record)
+        if isinstance(body, dict):
+            body.pop("data", None)  # of the JSON that was printed; the record itself holds no value of the wiki
+        record = read(CeilingsRun, body)
         path, faults = write_measured_page(
             Path(args.wiki), args.platform, record, args.source or args.record, args.read
         )
@@ -123,7 +126,7 @@ def _page(args: argparse.Namespace) -> int:
         fix = "make one with `kb bench ceilings --record`"
         raise BadInput(what, where=args.record, fix=fix, code="KB116") from error
     if args.json:
-        print_json(WrittenPage(str(path), tuple(faults)))
+        print_json(WrittenPage(str(path), tuple(faults)), [args.wiki])
     else:
         print(*faults, f"wrote {path}", sep="\n")
     return ExitCode.FINDING if faults else ExitCode.OK

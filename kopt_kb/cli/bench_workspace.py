@@ -7,7 +7,7 @@ import math
 import shlex
 import sys
 
-from kopt_kb.cli.output import add_wiki, print_json, table
+from kopt_kb.cli.output import add_wiki, print_of, print_values, table
 from kopt_kb.cli.tune_judge import JUDGES, executor_of, judge_of
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor
@@ -64,10 +64,9 @@ def run_action(args: argparse.Namespace) -> int:
     workspace = Workspace.open(args.workspace)
     if args.action == "kernel":
         return _kernel(args, workspace)
-    report = utilization(
-        workspace, registry_of(workspace.state(), args.wiki), args.version, every_shape=args.every_shape
-    )
-    return _print(report, render_use(report), as_json=args.json)
+    registry = registry_of(workspace.state(), args.wiki)
+    report = utilization(workspace, registry, args.version, every_shape=args.every_shape)
+    return _print(report, render_use(report), registry, as_json=args.json)
 
 
 def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
@@ -76,7 +75,7 @@ def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
     if args.dry_run:
         plan = bench_plan(workspace, options)
         if args.json:
-            print_json(plan)
+            print_of(plan, workspace.state(), args.wiki)
         else:
             print(table([(name, _text(value)) for name, value in plan.to_json().items()]))
         return ExitCode.OK
@@ -86,7 +85,7 @@ def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
         report = bench_kernel(workspace, registry, executor, options, _say)
     finally:
         executor.close()
-    return _print(report, render_conditions(report), as_json=args.json)
+    return _print(report, render_conditions(report), registry, as_json=args.json)
 
 
 def _executor(args: argparse.Namespace, workspace: Workspace, registry: Registry) -> Executor:
@@ -119,9 +118,9 @@ def _text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _print(report: BenchReport, text: str, *, as_json: bool) -> int:
+def _print(report: BenchReport, text: str, registry: Registry, *, as_json: bool) -> int:
     if as_json:
-        print_json(report)
+        print_values(report, registry.wikis)
     else:
         print(text)
     return _EXITS[report.verdict]

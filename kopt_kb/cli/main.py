@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import itertools
 import os
 import signal
 import sys
@@ -132,6 +133,12 @@ def _dispatch(words: Sequence[str]) -> int:
     return int(module.run(parser.parse_args(list(words[1:]))))
 
 
+def _wikis(words: Sequence[str]) -> list[str]:
+    """Return the folders that --wiki names among words, of which none may be right."""
+    after = [value for word, value in itertools.pairwise(words) if word == "--wiki"]
+    return after + [word.removeprefix("--wiki=") for word in words if word.startswith("--wiki=")]
+
+
 def _report(error: KoptError, words: Sequence[str]) -> int:
     from kopt_kb.cli.documents import ErrorDocument
     from kopt_kb.cli.output import print_json, printable
@@ -141,7 +148,7 @@ def _report(error: KoptError, words: Sequence[str]) -> int:
     for one in error.faults if isinstance(error, WikiFaults) else (error,):
         print(f"{prefix}{printable(str(one))}", file=sys.stderr)
     if "--json" in words and error.error_code != "KB117":
-        print_json(ErrorDocument.of(error))
+        print_json(ErrorDocument.of(error), _wikis(words))
         sys.stdout.flush()
     return int(error.exit_code)
 

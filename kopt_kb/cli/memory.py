@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal
 
-from kopt_kb.cli.output import add_author, add_common, print_json, print_plain, table
+from kopt_kb.cli.output import add_author, add_common, print_of, print_plain, table
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wire import JSON, Wire
@@ -154,7 +154,7 @@ def run(args: argparse.Namespace) -> int:
 def _rendered(workspace: Workspace, args: argparse.Namespace, change: Callable[..., MemoryChange], text: str) -> int:
     made = change(render=render_workspace(workspace))
     if args.json:
-        print_json(made)
+        print_of(made, workspace.state())
     else:
         print(f"{text}\n{show(made.render)}".strip())
     return ExitCode.OK
@@ -262,7 +262,7 @@ def _list(workspace: Workspace, args: argparse.Namespace) -> int:
     names = tuple(f"v{number}" for number in memory.masked)
     listed = MemoryList(tuple(one.version for one in memory.visible), names, memory.stray)
     if args.json:
-        print_json(listed)
+        print_of(listed, workspace.state())
     else:
         print("\n".join([*listed.versions, *(f"{name} (masked)" for name in names)]))
     return ExitCode.OK
@@ -281,7 +281,7 @@ def _summary(workspace: Workspace, args: argparse.Namespace) -> int:
     lines |= {one.number: VersionLine.of(one) for one in memory.visible}
     summary = MemorySummary(tuple(lines[number] for number in sorted(lines)), memory.stray)
     if args.json:
-        print_json(summary)
+        print_of(summary, workspace.state())
     else:
         print(table([_COLUMNS, *(_cells(version) for version in summary.versions)], right=range(2, 7)))
     return ExitCode.OK

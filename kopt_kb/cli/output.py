@@ -15,8 +15,11 @@ from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire, plain
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kopt_kb.wiki.registry import Registry
     from kopt_kb.wiki.wiki import Wiki
+    from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = [
     "add_author",
@@ -25,6 +28,7 @@ __all__ = [
     "conditions",
     "open_registry",
     "print_json",
+    "print_of",
     "print_plain",
     "print_values",
     "printable",
@@ -69,9 +73,12 @@ def open_registry(args: argparse.Namespace) -> Registry:
     return Registry.open(*args.wiki)
 
 
-def print_json(document: Wire) -> None:
-    """Print a document."""
-    print_plain(document)
+def print_json(document: Wire, roots: Sequence[str | Path] = ()) -> None:
+    """Print a document with the version and date of the wikis in these folders, or of the one read by default."""
+    from kopt_kb.wiki.version import data_at
+
+    body = document.to_json()
+    print_plain(body if "data" in body else {**body, "data": data_at(roots)})
 
 
 def print_plain(value: object) -> None:
@@ -86,6 +93,13 @@ def print_values(value: Wire, wikis: Sequence[Wiki]) -> None:
     from kopt_kb.wiki.version import data_version
 
     print_plain({**value.to_json(), "data": data_version(wikis)})
+
+
+def print_of(document: Wire, state: WorkspaceState, wikis: Sequence[str] = ()) -> None:
+    """Print a document about a workspace, with the version and date of the wiki that judges it."""
+    from kopt_kb.workspace.retarget import wiki_roots
+
+    print_json(document, wiki_roots(state, wikis))
 
 
 def print_bytes(data: bytes) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.cli.output import add_common, print_json
+from kopt_kb.cli.output import add_common, print_json, print_values
 from kopt_kb.cli.profile_read import judge_reports, print_judged
 from kopt_kb.errors import ExitCode, MissingTool
 from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, Tool, choose_tool, execute, plan
@@ -54,9 +54,10 @@ def run(args: argparse.Namespace) -> int:
     for line in execute(made, args.output):
         print(f"kb: {line}; its counters are missing", file=sys.stderr)
     kernel = args.kernel if made.tool == "ncu" else None
-    reports = judge_reports([str(report) for report in made.reports], kernel, Registry.open())
+    registry = Registry.open()
+    reports = judge_reports([str(report) for report in made.reports], kernel, registry)
     if args.json:
-        print_json(reports)
+        print_values(reports, registry.wikis)
     elif reports.kernels:
         print_judged(reports)
     else:

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     with _asked(args) as what:
         record = make_record(Request(what, target, device, facts, "", args.autotune, statics=True), Path(args.out))
     if args.json:
-        print_json(Recorded(args.out, record))
+        print_json(Recorded(args.out, record), args.wiki)
     else:
         print(_render(record, args.out))
     return ExitCode.FINDING if record.not_replayable else ExitCode.OK

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.cli.output import add_common, print_json
+from kopt_kb.cli.output import add_common, print_of
 from kopt_kb.errors import ExitCode
 from kopt_kb.workspace.views.render import RenderReport, render_workspace
 from kopt_kb.workspace.workspace import Workspace
@@ -23,9 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Render, and name what was edited with the blob that keeps it."""
-    report = render_workspace(Workspace.open(args.path))
+    workspace = Workspace.open(args.path)
+    report = render_workspace(workspace)
     if args.json:
-        print_json(report)
+        print_of(report, workspace.state())
     else:
         print(show(report))
     return ExitCode.OK

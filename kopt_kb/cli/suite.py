@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     )
     written = _results(args, suite, options.out)
     if args.json:
-        print_json(suite)
+        print_json(suite, args.wiki)
     else:
         print(_render(suite))
         print("\n".join(f"wrote {one}" for one in (options.out / "suite.json", *written)))

@@ -15,7 +15,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_author, add_common, add_wiki, print_json
+from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of
 from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, proposers_of
 from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
 from kopt_kb.cli.tune_judge import MANY, Judge, judge_of, judged_policy
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run or (fresh and state.route != "roofline"):  # targets alone cost nothing and change nothing
         parameters = _parameters(args, state, policy, project, judge)
         if args.dry_run:
-            print_json(parameters) if args.json else print(parameters_text(parameters))
+            print_of(parameters, state) if args.json else print(parameters_text(parameters))
             return ExitCode.OK
         confirm(args, parameters)
     if why:
@@ -206,7 +206,7 @@ def _say(line: str) -> None:
 
 def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceState) -> int:
     if args.json:
-        print_json(report)
+        print_of(report, state)
     elif report.route == "roofline" and args.action != "status":
         print(render(report, full=False))
         blocks = render_blocks(state)

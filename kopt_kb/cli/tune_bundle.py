@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kopt_kb.cli.output import print_json
+from kopt_kb.cli.output import print_plain
 from kopt_kb.errors import ExitCode
 from kopt_kb.workspace.bundle import bundle
 from kopt_kb.workspace.retarget import registry_of
@@ -21,7 +21,7 @@ def write_bundle(args: argparse.Namespace, workspace: Workspace, state: Workspac
     output = Path(args.output)
     statement = bundle(workspace.layout, state, platform, output)
     if args.json:
-        print_json(statement)
+        print_plain(statement)
         return ExitCode.OK
     head = statement.predicate.head
     print(f"{output}: {len(statement.subject)} files, {output.stat().st_size} bytes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from kopt_kb.cli.output import print_json
+from kopt_kb.cli.output import print_of
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.workspace.anchors import open_journal
 from kopt_kb.workspace.state import WorkspaceState
@@ -38,7 +38,7 @@ def dismiss(args: argparse.Namespace, workspace: Workspace, state: WorkspaceStat
         journal.append(event.kind, event)
         render_saying(workspace, lambda _: None, journal)
     if args.json:
-        print_json(event)
+        print_of(event, state)
     else:
         print(f"dismissed: {event.text}: {event.reason}")
     return ExitCode.OK

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.cli.output import print_bytes, print_json
+from kopt_kb.cli.output import print_bytes, print_of
 from kopt_kb.cli.tune_text import CampaignParameters, parameters_of
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.project.bundle import files_of, unified_diff
@@ -183,7 +183,8 @@ def print_patch(args: argparse.Namespace, workspace: Workspace, state: Workspace
         print(f"kb: the best version {best.name} {words}", file=sys.stderr)
     if args.json:
         changed = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
-        print_json(Patch(state.rounds[0].name, best.name, best.level or "full", tuple(changed), patch))
+        made = Patch(state.rounds[0].name, best.name, best.level or "full", tuple(changed), patch)
+        print_of(made, state)
     else:
         print_bytes(patch.encode())  # the files' own bytes, whatever the terminal speaks
     return ExitCode.OK

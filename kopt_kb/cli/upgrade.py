@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     old, new = (_interpreter(one, name) for one, name in ((args.old, "--from"), (args.new, "--to")))
     found = upgrade(_cases(args), target, old, new, limits=limits, repair=not args.no_repair)
     if args.json:
-        print_json(found)
+        print_json(found, args.wiki)
     else:
         print(_render(found))
     return ExitCode.FINDING if found.has_losses else ExitCode.OK

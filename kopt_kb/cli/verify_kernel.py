@@ -81,7 +81,7 @@ def run_kernel(source: bytes, args: argparse.Namespace) -> int:
         outcome = ChildProcessExecutor(args.device).run(job, lambda *_: None)
     verdict = _verdict(args.file, outcome, said)
     if args.json:
-        print_json(verdict)
+        print_json(verdict, args.wiki)
     elif isinstance(verdict, VerifiedKernel) and verdict.passed:
         error, basis = verdict.check.rel_l2_err or 0, verdict.check.basis
         print(f"{args.file}: {verdict.check.checks} checks passed, largest relative error {error:.3g}")

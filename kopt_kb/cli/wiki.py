@@ -118,7 +118,7 @@ def _index(args: argparse.Namespace) -> int:
     wiki = Wiki(Path(args.folder), use_cache=False)
     (wiki.root / INDEX).write_text(render_index(wiki), encoding="utf-8")
     if args.json:
-        print_json(WrittenFile(str(wiki.root / INDEX)))
+        print_json(WrittenFile(str(wiki.root / INDEX)), [wiki.root])
     else:
         print(f"wrote {wiki.root / INDEX}")
     return ExitCode.OK
@@ -130,7 +130,7 @@ def _new(args: argparse.Namespace) -> int:
     root = default_root() if args.into is None else Path(args.into)
     paths = new_page(root, args.platform, args.target)
     if args.json:
-        print_json(WrittenFiles(tuple(str(path) for path in paths)))
+        print_json(WrittenFiles(tuple(str(path) for path in paths)), [root])
     else:
         for path in paths:
             print(f"wrote {path}")
@@ -146,7 +146,7 @@ def _copy(args: argparse.Namespace) -> int:
         )
     shutil.copytree(default_root(), target, ignore=shutil.ignore_patterns("__pycache__", "*.py"))
     if args.json:
-        print_json(WrittenFile(str(target)))
+        print_json(WrittenFile(str(target)), [target])
     else:
         print(f"copied to {target}; use it with --wiki {target} or KOPT_GPU_WIKI={target}")
     return ExitCode.OK

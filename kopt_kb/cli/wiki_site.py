@@ -25,9 +25,10 @@ def run(args: argparse.Namespace) -> int:
     from kopt_kb.wiki.site import write_site
     from kopt_kb.wiki.wiki import Wiki
 
-    paths = write_site(Wiki(Path(args.wiki) if args.wiki else default_root()), Path(args.out))
+    wiki = Wiki(Path(args.wiki) if args.wiki else default_root())
+    paths = write_site(wiki, Path(args.out))
     if args.json:
-        print_json(WrittenFiles(tuple(map(str, paths))))
+        print_json(WrittenFiles(tuple(map(str, paths))), [wiki.root])
     else:
         print(f"wrote {len(paths)} pages; open {paths[0]}")
     return ExitCode.OK

@@ -186,7 +186,7 @@ def run_changes(args: argparse.Namespace) -> int:
 
     changes = wiki_changes(Wiki(Path(args.old), use_cache=False), Wiki(Path(args.new), use_cache=False))
     if args.json:
-        print_json(changes)
+        print_json(changes, [args.new])
     else:
         for change in changes.changes:
             print(printable(f"{change.state} {change.path} {change.key}"))

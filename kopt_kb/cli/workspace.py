@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from kopt_kb.cli.output import add_author, add_common, add_wiki, print_json
+from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_input
@@ -75,7 +75,7 @@ def _set(args: argparse.Namespace) -> int:
         by=args.by,
     )  # fmt: skip
     if args.json:
-        print_json(done)
+        print_of(done, workspace.state(), args.wiki)
     else:
         for one in done.targets.targets:
             print(f"{one.shape or 'all'}: {one.quantity} {one.op} {one.value} {one.unit}".rstrip())
@@ -89,7 +89,7 @@ def _note(args: argparse.Namespace) -> int:
     event = add_note(workspace, args.topic, _words(args), args.by)
     report = render_workspace(workspace)
     if args.json:
-        print_json(NoteTaken(event.seq, event.kind, report))
+        print_of(NoteTaken(event.seq, event.kind, report), workspace.state())
     else:
         print(f"event {event.seq}: {event.kind}\n{show(report)}")
     return ExitCode.OK

@@ -6,11 +6,14 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from kopt_kb.errors import KoptError
+from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.wiki import Wiki
 from kopt_kb.wire import Wire
 
-__all__ = ["DataVersion", "data_version"]
+__all__ = ["NO_DATA", "DataVersion", "data_at", "data_version"]
 
 _FOLDERS = ("hardware", "targets", "measured")
 _READ = re.compile(rb'read="(\d{4}-\d\d-\d\d)"')
@@ -33,10 +36,14 @@ class DataVersion(Wire):
         return f"gpu-wiki {self.version} of {self.date}" if self.date else f"gpu-wiki {self.version}"
 
 
+NO_DATA = DataVersion("", "")
+"""No wiki was read."""
+
+
 def data_version(wikis: Sequence[Wiki]) -> DataVersion:
     """Return the version of these wikis together; computed from the pages, so it is never stale."""
     if not wikis:
-        return DataVersion("", "")
+        return NO_DATA
     total = hashlib.sha256()
     newest = b""
     for wiki in wikis:
@@ -46,3 +53,14 @@ def data_version(wikis: Sequence[Wiki]) -> DataVersion:
                 total.update(len(part).to_bytes(8, "big") + part)
             newest = max([newest, *_READ.findall(content)])
     return DataVersion(total.hexdigest()[:12], newest.decode())
+
+
+def data_at(roots: Sequence[str | Path] = ()) -> DataVersion:
+    """Return the version of the wikis in these folders, or of the one read by default; empty where there is none.
+
+    It never fails: an error is printed with it too, and that error may be the missing wiki.
+    """
+    try:
+        return data_version([Wiki(Path(root), use_cache=False) for root in roots or [default_root()]])
+    except (KoptError, OSError):
+        return NO_DATA

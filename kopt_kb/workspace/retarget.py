@@ -31,6 +31,7 @@ __all__ = [
     "registry_of",
     "set_targets",
     "targets_now",
+    "wiki_roots",
 ]
 
 
@@ -66,11 +67,15 @@ def registry_of(state: WorkspaceState, wikis: Sequence[str] = ()) -> Registry:
 
     Its pages are compiled anew: whoever judges a workspace believes no cache.
     """
+    return Registry.open(*wiki_roots(state, wikis), use_cache=False)
+
+
+def wiki_roots(state: WorkspaceState, wikis: Sequence[str] = ()) -> tuple[str | Path, ...]:
+    """Return the folders of the wiki that `registry_of` opens; none stands for the one read by default."""
     if wikis or os.environ.get("KOPT_GPU_WIKI"):
-        return Registry.open(*wikis, use_cache=False)
+        return tuple(wikis)
     root = Path(state.created.wiki.root)
-    found = (root,) if root.is_absolute() and (root / "hardware").is_dir() else ()
-    return Registry.open(*found, use_cache=False)
+    return (root,) if root.is_absolute() and (root / "hardware").is_dir() else ()
 
 
 def factor_in_force(state: WorkspaceState) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -112,6 +113,20 @@ ELSEWHERE = {
 }
 """Document → the test that holds it: it is made on a GPU or a fake of one, stored, or read and not printed."""
 
+AS_THEY_ARE = {"bundle_statement", "problem", "proposer_answer", "proposer_asks", "proposer_state", "recorded_roofline", "v_iteration"}  # fmt: skip
+"""Documents without a member `data`: files printed as they lie on the disk, parts of others, and what proposers are told."""
+
+STORED = {"bench_ceilings"}
+"""Printed with `data`, stored without."""
+
+OTHER_FORMS = {
+    "lint_text.py": "SARIF, which names the data in the properties of its driver",
+    "memory.py": "memory files as they lie on the disk, and single fields of them",
+    "output.py": "where all others are printed",
+    "tune_bundle.py": "the statement that the bundle holds",
+}
+"""Module of a command that prints JSON past `print_json` and `print_values`, and what it prints so."""
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -140,6 +155,11 @@ def _holds(command: tuple[str, int, list[str]], folder: Path, fits: Fits, capsys
     body = json.loads(capsys.readouterr().out)
     assert fits(document, body)
     assert not fits(document, {**body, "surplus": 1})
+    if document in AS_THEY_ARE:
+        return
+    assert re.fullmatch("[0-9a-f]{12}", body["data"]["version"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", body["data"]["date"])
+    assert not fits(document, {name: value for name, value in body.items() if name != "data"}) or document in STORED
 
 
 @pytest.fixture
@@ -170,3 +190,56 @@ def test_every_document_is_held_against_what_prints_it() -> None:
     assert {path.name.partition(".")[0] for path in SCHEMAS.glob("*.json")} - here - golden - stored == set(ELSEWHERE)
     for document, place in ELSEWHERE.items():
         assert document in (ROOT / place).read_text(), place
+
+
+def test_every_document_says_which_data_it_is_from() -> None:
+    """Version and date of the wiki are required members of all schemas but the named ones.
+
+    That of `verify kernel` has two forms; the commands above print both.
+    """
+    lacking = set()
+    for path in SCHEMAS.glob("*.json"):
+        body = json.loads(path.read_text())
+        if "data" not in body.get("required", ()) and path.name != "verify_kernel.schema.json":
+            lacking.add(path.name.partition(".")[0])
+    assert lacking == AS_THEY_ARE | STORED | {"journal", "wiki_page"}
+
+
+def test_no_command_prints_json_past_the_data() -> None:
+    """Whoever adds a command prints through the two functions that say the data, or is named with a reason."""
+    past = {
+        path.name
+        for path in (ROOT / "kopt_kb" / "cli").glob("*.py")
+        if re.search(r"print_plain\(|(?:print|write)\(.*json\.dumps|json\.dump\(", path.read_text())
+    }
+    assert past == set(OTHER_FORMS)
+
+
+def test_errors_say_the_data_they_are_about(made: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Of the wiki that is named, also behind `=`; empty where the error is that there is none."""
+    wiki = made / "wiki"
+    said = []
+    for words in (["--wiki", str(wiki)], [f"--wiki={wiki}"], [], ["--wiki", str(tmp_path)], ["--wiki"]):
+        assert main(["lookup", "NOTHING", "--json", *words]) == 2
+        said.append(json.loads(capsys.readouterr().out)["data"])
+    assert said[0] == said[1] == said[2] == said[4] != said[3] == {"version": "", "date": ""}
+
+
+def test_the_data_are_those_of_the_wiki_that_was_read(made: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A row that changes changes the version, in an audit, a report and a lookup alike; equal bytes do not."""
+    wiki = Path(shutil.copytree(made / "wiki", tmp_path / "wiki"))
+    workspace = str(made / "kernel_opt_norm")
+
+    def versions() -> set[str]:
+        found = set()
+        for words in (["lookup", "H20"], ["audit", workspace], ["compare", "H20", "L40"]):
+            main([*words, "--wiki", str(wiki), "--json"])
+            found.add(json.loads(capsys.readouterr().out)["data"]["version"])
+        return found
+
+    before = versions()
+    page = wiki / "hardware" / "nvidia" / "l4.md"
+    page.write_text(page.read_text() + "\n")
+    after = versions()
+    assert len(before) == len(after) == 1
+    assert before != after

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wiki.registry import Platform, Registry
+from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import Anchor
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
@@ -33,13 +34,18 @@ __all__ = ["AUDIT_CODES", "AuditReport", "Finding", "audit"]
 
 @dataclass(frozen=True, slots=True)
 class AuditReport(Wire):
-    """Result of an audit; notes (a row that moved) do not make it unclean."""
+    """Result of an audit; notes (a row that moved) do not make it unclean.
 
-    WIRE: ClassVar = ("path", "clean", "findings", "notes", "checked")
+    Attributes:
+        data: The wiki that the rows were read in again; a bundle's is the cited pages that it brings.
+    """
+
+    WIRE: ClassVar = ("path", "clean", "findings", "notes", "checked", "data")
     path: str
     findings: tuple[Finding, ...]
     notes: tuple[Finding, ...] = ()
     checked: int = 0
+    data: DataVersion = NO_DATA
 
     @property
     def clean(self) -> bool:
@@ -63,7 +69,7 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
     kept = _anchor(Path(anchor)) if anchor is not None else None
     if is_bundle(Path(path)):
         bundled = bundle_findings(Path(path), registry)
-        return _report(path, (*bundled.all, *_unanchored(kept, bundled.events)), bundled.checked)
+        return _report(path, (*bundled.all, *_unanchored(kept, bundled.events)), bundled.checked, bundled.data)
     workspace = Workspace.open(path)
     try:
         events = workspace.events()
@@ -74,19 +80,20 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
         return AuditReport(str(path), (Finding("journal", "journal.jsonl", at, error.what, error.fix or _RESTORE),))
     readme = _text(workspace.layout.readme)
     try:
-        platform = (registry or registry_of(state)).platform(state.created.platform)
+        registry = registry or registry_of(state)
+        platform = registry.platform(state.created.platform)
     except KoptError as error:
         gone = Finding("missing", "README.md", line_of(readme, "platform:"), error.what, error.fix)
-        return AuditReport(str(path), (gone,))
+        return AuditReport(str(path), (gone,), data=data_version(registry.wikis) if registry else NO_DATA)
     found = (*_findings(workspace, events, state, platform, readme), *_unanchored(kept, events))
-    return _report(path, found, len(state.specs))
+    return _report(path, found, len(state.specs), data_version(registry.wikis))
 
 
-def _report(path: str | Path, found: tuple[Finding, ...], checked: int) -> AuditReport:
+def _report(path: str | Path, found: tuple[Finding, ...], checked: int, data: DataVersion) -> AuditReport:
     found = tuple(dict.fromkeys(found))
     notes = tuple(one for one in found if one.code in _NOTES)
     findings = sorted((one for one in found if one.code not in _NOTES), key=lambda one: (one.file, one.line, one.code))
-    return AuditReport(str(path), tuple(findings), notes, checked)
+    return AuditReport(str(path), tuple(findings), notes, checked, data)
 
 
 def _anchor(path: Path) -> Anchor:

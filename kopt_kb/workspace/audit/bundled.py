@@ -19,6 +19,7 @@ from kopt_kb.errors import KoptError
 from kopt_kb.owned import owned_folder
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import verify
+from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
 from kopt_kb.wire import WireError, parse, read
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import Finding
@@ -49,11 +50,12 @@ _REMEDY = "ask for the bundle again, from the workspace itself"
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """What the audit of a bundle found: findings and notes, the journal's events, rows that were read again."""
+    """What the audit of a bundle found: findings and notes, the journal's events, rows read again, in which data."""
 
     all: tuple[Finding, ...]
     events: tuple[Event, ...] = ()
     checked: int = 0
+    data: DataVersion = NO_DATA
 
 
 class _Refused(Exception):
@@ -112,7 +114,8 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
         try:
             events = read_journal(layout.journal)
             state = folded(layout.journal, events, store.get)
-            platform = Registry.open(folder / "wiki", use_cache=False).platform(state.created.platform)
+            own = Registry.open(folder / "wiki", use_cache=False)
+            platform = own.platform(state.created.platform)
         except KoptError as error:
             return Bundled((Finding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
         found = [
@@ -122,7 +125,7 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
             *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip
-        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs))
+        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis))
 
 
 def _in_journal(found: Finding) -> Finding:

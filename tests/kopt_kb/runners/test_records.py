@@ -61,7 +61,8 @@ def test_a_verified_record_is_what_its_schema_says(fits) -> None:  # type: ignor
     """With a number and without one."""
     for error in (1e-3, None):
         replayed = records.Replayed("r", "norm 4", "replayed", error is not None, "", error, 1)
-        assert fits("verify_record", replayed.to_json())
+        data = {"version": "0123456789ab", "date": "2026-11-21"}
+        assert fits("verify_record", {**replayed.to_json(), "data": data})
     assert not fits("verify_record", {**replayed.to_json(), "surplus": 1})
 
 
