@@ -29,7 +29,7 @@ from kopt_kb.quantity.quantity import Quantity, Unknown, counted
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire
 
-__all__ = ["GradeRefused", "Roofline", "Rooflines", "roofline"]
+__all__ = ["GradeRefused", "Roofline", "roofline"]
 
 BALANCED_BAND = Fraction(5, 100)
 """Work whose intensity is within 5 % of the ridge is balanced: either roof may bind."""
@@ -121,13 +121,6 @@ class Roofline(Wire):
     @property
     def _citations(self) -> tuple[Citation, ...]:
         return self.citations()
-
-
-@dataclass(frozen=True, slots=True)
-class Rooflines(Wire):
-    """The rooflines of several shapes or platforms."""
-
-    rooflines: tuple[Roofline, ...]
 
 
 def _judged(levels: tuple[Ceiling, ...]) -> tuple[Ceiling, ...]:

@@ -1,6 +1,8 @@
 """Intensity, roofs, bound, attainable rate and 90 % target of a piece of work on one product.
 
 kb roofline --platform H20 --op rms_norm --shape 8192x4096 --dtype bf16
+kb roofline --platform H20 --op rms_norm --shape 8192x4096 --dtype bf16 --time 52us
+kb roofline --compare H20,H100_SXM,MI300X --op rms_norm --shape 8192x4096 --dtype bf16
 kb roofline --platform H20 --flops 1.1e12 --bytes 4e8 --dtype bf16 --engine matrix
 kb roofline norm.record --platform MI300X
 """
@@ -12,15 +14,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.roofline.roofline import Roofline, Rooflines, roofline
+from kopt_kb.analysis.roofline.reach import RooflineInTime, RooflinesInTime, reach
+from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.cli.case_arguments import add_kernel, cases_from, grid_from
 from kopt_kb.cli.named_kernel import kernel_file
-from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_values
 from kopt_kb.cli.problem_arguments import add_problem
+from kopt_kb.cli.roofline_text import compared, render, render_kernel, time_table
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.quantity.quantity import Unknown
-from kopt_kb.quantity.units import format_exact
+from kopt_kb.quantity.units import parse_duration
 from kopt_kb.wiki.registry import Platform
 
 if TYPE_CHECKING:
@@ -41,11 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="count, compile and judge the kernels of this file or record",
     )
     parser.add_argument("--platform", metavar="PLATFORM", help="exact product")
-    parser.add_argument("--compare", metavar="A,B,…", help="several products: a roofline each, one picture")
+    parser.add_argument("--compare", metavar="A,B,…", help="several products: one row each, one picture")
     add_work(parser)
     add_kernel(parser)
     add_problem(parser)
     parser.add_argument("--profile", metavar="REPORT", help="profiler report with measured times of the file's kernels")
+    parser.add_argument(
+        "--time", metavar="52us", action="append", default=[], help="time you measured, with its unit; one a roofline"
+    )
     parser.add_argument("--plot", action="store_true", help="draw in the terminal")
     parser.add_argument("--picture", metavar="FILE", help="write .svg, .png or .html (with hover)")
     parser.add_argument("--min-grade", metavar="GRADE", help="refuse roofs of a weaker grade: vendor, device, measured")
@@ -54,17 +60,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the roofline of each shape; exit 4 when the target of one is UNKNOWN."""
+    _refuse_unused(args)
     platforms = _platforms(args)
     if args.file:
         return _run_file(args, platforms)
     works = work_from(args)
-    rooflines = [roofline(one, platform, min_grade=args.min_grade) for platform in platforms for one in works]
+    found = [(roofline(one, platform, min_grade=args.min_grade), platform) for platform in platforms for one in works]
+    measured = _measured(args.time, [one for one, _ in found])
+    timed = [RooflineInTime(one, reach(one, platform, at)) for (one, platform), at in zip(found, measured, strict=True)]
     if args.json:
-        print_values(rooflines[0] if len(rooflines) == 1 else Rooflines(tuple(rooflines)), _wikis(platforms))
+        print_values(timed[0] if len(timed) == 1 else RooflinesInTime(tuple(timed)), _wikis(platforms))
     else:
-        print("\n\n".join(render(one) for one in rooflines))
-    _draw(args, platforms, rooflines, [])
-    return ExitCode.UNKNOWN if any(one.unknown() for one in rooflines) else ExitCode.OK
+        print(compared(timed) if len(platforms) > 1 else "\n\n".join(render(one) for one in timed))
+    dots = [each for at, one in zip(measured, timed, strict=True) for each in [(one.found, s) for s in at or (None,)]]
+    _draw(args, platforms, [one for one, _ in dots], [seconds for _, seconds in dots])
+    return ExitCode.UNKNOWN if any(one.unknown() for one, _ in found) else ExitCode.OK
+
+
+_OF_FILE = ("kernel", "arg", "args", "constexpr", "autotune", "grid", "profile")
+
+
+def _refuse_unused(args: argparse.Namespace) -> None:
+    """Refuse options that this kind of work does not use: what is ignored without a word misleads."""
+    if args.plot and args.json:
+        fix = "leave one out; --picture FILE draws beside --json"
+        raise BadInput("--json prints one document, and --plot draws", where="kb roofline", fix=fix, code="KB103")
+    if args.file:
+        unused = ["--time"] if args.time else []
+        fix = "measured times of a file's kernels come from --profile REPORT"
+    else:
+        unused = [f"--{name}" for name in _OF_FILE if getattr(args, name)]
+        fix = "give the KERNEL.py that it is about; a time of your own is --time 52us"
+        if args.option and not args.op and not unused:
+            unused, fix = ["--option"], "it is an option of --op"
+    if unused:
+        what = f"{', '.join(unused)} {'is' if len(unused) == 1 else 'are'} not used here"
+        raise BadInput(what, where="kb roofline", fix=fix, code="KB103")
+
+
+def _measured(texts: Sequence[str], found: Sequence[Roofline]) -> list[tuple[float, ...]]:
+    """Return the times of each roofline: all of them for a single one, else one each, in order."""
+    times = [parse_duration(one) for text in texts for one in text.split(",")]
+    if len(found) == 1:
+        return [tuple(times)]
+    if times and len(times) != len(found):
+        names = ", ".join(f"{one.platform} {'x'.join(map(str, one.work.shape))}".strip() for one in found)
+        what = f"{len(times)} time(s) for {len(found)} rooflines"
+        raise BadInput(what, where="--time", fix=f"give one each, in order: {names}", code="KB102")
+    return [(one,) for one in times] or [()] * len(found)
 
 
 def _platforms(args: argparse.Namespace) -> list[Platform]:
@@ -86,16 +129,29 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
             code="KB103",
         )
     profiles = list(read_profiles(args.profile)) if args.profile else []
-    rooflines = [one for platform in platforms for one in _kernels(args, platform, profiles)]
+    owned = [(one, platform) for platform in platforms for one in _kernels(args, platform, profiles)]
+    rooflines = [one for one, _ in owned]
+    _refuse_foreign(args.profile, profiles, rooflines)
     if args.json:
         print_values(KernelRooflines(tuple(rooflines)), _wikis(platforms))
     else:
-        print(
-            "\n\n".join(_render_kernel(one) for one in rooflines)
-            + (_time_table(rooflines) if len(rooflines) > 1 else "")
-        )
+        timed = [
+            (one, reach(one.roofline, at, () if one.measured_s is None else (one.measured_s,))) for one, at in owned
+        ]
+        text = "\n\n".join(render_kernel(one, times) for one, times in timed)
+        print(text + (time_table(rooflines) if len(rooflines) > 1 else ""))
     _draw(args, platforms, [one.roofline for one in rooflines], [one.measured_s for one in rooflines])
     return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in rooflines) else ExitCode.OK
+
+
+def _refuse_foreign(report: str | None, profiles: list[KernelProfile], rooflines: list[KernelRoofline]) -> None:
+    """Refuse a report that has a time of none of the kernels."""
+    if not profiles or any(one.measured_s is not None for one in rooflines):
+        return
+    names = [", ".join(dict.fromkeys(each)) for each in ([p.name for p in profiles], [one.name for one in rooflines])]
+    what = f"the report's kernels ({names[0]}) are none of the file's ({names[1]})"
+    fix = "give the report of this file, or its time with --op --shape --dtype --time"
+    raise BadInput(what, where=report or "", fix=fix, code="KB103")
 
 
 def _kernels(args: argparse.Namespace, platform: Platform, profiles: list[KernelProfile]) -> list[KernelRoofline]:
@@ -110,52 +166,15 @@ def _kernels(args: argparse.Namespace, platform: Platform, profiles: list[Kernel
     if not (args.shape and args.dtype) and not (args.arg or args.args):
         fix = "for example --shape 8192x4096 --dtype bf16; or give --kernel, --arg and --grid, or a launch record"
         raise BadInput("missing --shape and --dtype", fix=fix, code="KB102")
-    args.config = args.option if args.shape else []
+    if args.option and not args.shape:
+        fix = "it is a value of the tuning space: give --shape and --dtype"
+        raise BadInput("--option is not used here", where="kb roofline", fix=fix, code="KB103")
+    args.config = args.option
     return kernel_rooflines(cases_from(args), platform, grid=grid, profiles=profiles, facts=facts)
 
 
 def _wikis(platforms: Sequence[Platform]) -> list[Wiki]:
     return list(dict.fromkeys(one.wiki for one in platforms))
-
-
-def _render_kernel(one: KernelRoofline) -> str:
-    fitting, compiled = one.occupancy, one.compiled
-    share = 100 * fitting.occupancy_fraction
-    lines = [
-        render(one.roofline),
-        "",
-        "Kernel",
-        f"  compiled for {compiled.target}: {compiled.assembler.registers} registers, {compiled.shared_bytes} B shared",
-        f"  occupancy {share:.1f} %, {fitting.blocks_per_sm} block(s) an SM, limited by {', '.join(fitting.limiters)}",
-    ]
-    if one.quantisation is not None:
-        losses = one.quantisation
-        waves, tiles, both = (
-            100 * float(x) for x in (losses.wave_efficiency, losses.tile_efficiency, losses.efficiency)
-        )
-        lines.append(f"  {losses.blocks} blocks are {float(losses.waves):.2f} waves: at most {both:.1f} % of a roof")
-        lines.append(f"  (waves {waves:.1f} %, tiles {tiles:.1f} %)")
-    if one.measured_s is not None:
-        lines.append(f"  measured {one.measured_s * 1e6:.2f} us")
-    return "\n".join(lines)
-
-
-def _time_table(rooflines: list[KernelRoofline]) -> str:
-    """Return the time-based view of several kernels: least time, measured time, share of the whole."""
-    from kopt_kb.analysis.roofline.time_view import time_view
-
-    names = [f"{one.roofline.platform} {one.name} {at}" for at, one in enumerate(rooflines, 1)]
-    measured = {name: one.measured_s for name, one in zip(names, rooflines, strict=True) if one.measured_s is not None}
-    view = time_view({name: one.roofline for name, one in zip(names, rooflines, strict=True)}, measured)
-    rows = [("kernel", "least us", "measured us", "share", "limiter")]
-    for one in view:
-        share = "-" if one.share is None else f"{100 * one.share:.1f} %"
-        rows.append((one.name, _microseconds(one.least_s), _microseconds(one.measured_s), share, one.limiter))
-    return "\n\nTime\n" + table(rows, indent=2, right=(1, 2, 3))
-
-
-def _microseconds(value: float | None) -> str:
-    return "-" if value is None else f"{value * 1e6:.2f}"
 
 
 def _draw(
@@ -171,61 +190,3 @@ def _draw(
         write_picture(drawn, Path(args.picture))
     if args.plot and not args.json:
         print(terminal(drawn))
-
-
-def render(one: Roofline) -> str:
-    """Return the roofline as text for people."""
-    work = one.work
-    shape = "x".join(map(str, work.shape))
-    texts = dict(work.definitions)
-    lines = [" ".join(filter(None, (one.platform, work.op, shape, work.dtype))), "", "Work"]
-    rows = [(f"useful operations, {f.dtype} {f.engine}", f"{f.useful.value:,}", f.useful.exactness) for f in work.flops]
-    rows += [
-        (f"compulsory bytes, {b.level} {b.direction}", f"{b.compulsory.value:,}", b.compulsory.exactness)
-        for b in work.bytes
-    ]
-    rows += [(f"special functions, {s.function}", f"{s.count.value:,}", s.count.exactness) for s in work.special]
-    lines += [table(rows, indent=2, right=(1,))]
-    lines += [f"  {name}: {text}" for name, text in texts.items()]
-    lines += ["", "Roofs"]
-    roofs = []
-    for ceiling in one.roofs():
-        values = [("documented", ceiling.documented)]
-        values += [("measured", ceiling.measured)] if ceiling.measured is not None else []
-        roofs += [(ceiling.name, kind, _value(value), _grades(value), _where(value)) for kind, value in values]
-    lines += [table(roofs, indent=2, right=(2,))]
-    lines += ["", "Verdict", *(f"  {text}" for text in _verdict(one))]
-    lines += ["", "Citations", *(f"  {citation}" for citation in one.citations())]
-    lines += ["", "Notes", *(f"  {note}" for note in one.notes)] if one.notes else []
-    return "\n".join(lines)
-
-
-def _value(value: object) -> str:
-    return "UNKNOWN" if isinstance(value, Unknown) else str(value)
-
-
-def _grades(value: object) -> str:
-    return "" if isinstance(value, Unknown) else ", ".join(sorted(value.grades()))  # type: ignore[attr-defined]
-
-
-def _where(value: object) -> str:
-    if isinstance(value, Unknown):
-        return f"needs {', '.join(value.needs)}"
-    return ", ".join(f"<gpu-wiki>/{one.location}" for one in value.citations()[:1])  # type: ignore[attr-defined]
-
-
-def _verdict(one: Roofline) -> list[str]:
-    ridge = "UNKNOWN" if isinstance(one.ridge, Unknown) else f"{format_exact(one.ridge.si, 4)} FLOP/B"
-    name = "matrix" if "matrix" in one.limiter else "vector" if "vector" in one.limiter else "compute"
-    lines = [
-        f"intensity   {format_exact(one.intensity.si, 4)} FLOP/B, ridge {ridge}",
-        f"bound       {one.bound}"
-        + (f", by the {one.limiter} roof" if one.limiter else f" ({name} or memory roof UNKNOWN)"),
-    ]
-    for basis, value in one.attainable.items():
-        shown = "UNKNOWN" if isinstance(value, Unknown) else f"{format_exact(value.to('TFLOPS').si / 10**12, 4)} TFLOPS"
-        lines.append(f"attainable  {shown} ({basis} roofs)")
-    for target in one.targets:
-        basis = f"{format_exact(target.factor)} x {target.basis} {target.name}"
-        lines.append(f"{'target' if target is one.target else '      '}      {target.line()}  ({basis})")
-    return lines

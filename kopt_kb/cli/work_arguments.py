@@ -11,6 +11,12 @@ from kopt_kb.problem.work import Work, work
 
 __all__ = ["add_work", "work_from"]
 
+_EXAMPLES = {
+    False: "for example --op rms_norm --shape 8192x4096 --dtype bf16, or --flops --bytes --engine --dtype",
+    True: "for example --flops 1.1e12 --bytes 4e8 --dtype bf16 --engine matrix",
+}
+"""What to write for a named operation, and for bare counts."""
+
 
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Declare --op --shape --dtype --option, and --flops --bytes --engine."""
@@ -45,7 +51,7 @@ def work_from(args: argparse.Namespace) -> list[Work]:
     if lacking:
         raise BadInput(
             f"missing {', '.join(lacking)}",
-            fix="for example --op rms_norm --shape 8192x4096 --dtype bf16",
+            fix=_EXAMPLES[is_bare],
             code="KB102",
         )
     if is_bare:

@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 MAX_DIM = 2**63 - 1
 """Largest dimension accepted: the largest signed 64-bit index."""
 
-_DIM = re.compile(r"\d{1,19}")
+_DIM = re.compile(r"\d{1,30}")
 
 
 class ShapeError(BadInput):

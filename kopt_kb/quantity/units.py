@@ -8,7 +8,18 @@ from fractions import Fraction
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["DIMENSIONS", "UNITS", "Unit", "format_exact", "parse_number", "si_number", "si_unit", "unit", "units_of"]
+__all__ = [
+    "DIMENSIONS",
+    "UNITS",
+    "Unit",
+    "format_exact",
+    "parse_duration",
+    "parse_number",
+    "si_number",
+    "si_unit",
+    "unit",
+    "units_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +130,19 @@ def parse_number(text: str) -> Fraction:
     if not _NUMBER.fullmatch(text) or not text.isascii():
         raise BadInput(f"{text!r} is not a plain decimal number", fix="write digits and one point", code="KB012")
     return Fraction(text)
+
+
+def parse_duration(text: str) -> float:
+    """Return the seconds of a time with its unit.
+
+    >>> parse_duration("52us"), parse_duration("1.5 ms")
+    (5.2e-05, 0.0015)
+    """
+    found = re.fullmatch(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(s|ms|us|µs|ns)\s*", text)
+    if found is None or not Fraction(found[1]):
+        fix = "a positive number and its unit, such as 52us, 1.5ms"
+        raise BadInput(f"{text[:40]!r} is not a time", where="--time", fix=fix, code="KB105")
+    return float(Fraction(found[1]) * UNITS[found[2].replace("µ", "u")].factor)
 
 
 def format_exact(value: Fraction, digits: int = 6) -> str:

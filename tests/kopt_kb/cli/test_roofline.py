@@ -51,3 +51,48 @@ def test_unknown_exits_4_and_grade_refusal_1(capsys: pytest.CaptureFixture[str],
     page.write_text(page.read_text().replace("| 2.0 | TB/s | - | vendor", "| 2.0 | TB/s | - | secondary"))
     assert main([*BASE, "--op", "softmax", "--shape", "64x64", "--dtype", "fp16", "--min-grade", "vendor"]) == 1
     assert main([*BASE, "--op", "softmax", "--shape", "64x64", "--dtype", "fp16", "--min-grade", "best"]) == 2
+
+
+OP = ["--op", "rmsnorm", "--shape", "8192x4096", "--dtype", "bf16"]
+
+
+def test_times_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """In text and JSON; several for one roofline, one each for several."""
+    assert main([*BASE, *OP, "--time", "100us,0.2 ms"]) == 0
+    out = capsys.readouterr().out
+    assert "measured    100 us" in out and "measured    200 us" in out
+    both = ["roofline", "--compare", "T10,T10_PRO", *OP]
+    assert main([*both, "--time", "100us", "--time", "90us", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["rooflines"]
+    assert [one["times"]["measured"][0]["seconds"] for one in found] == [1e-4, 9e-5]
+    assert main([*both, "--time", "100us"]) == 2
+    assert "give one each, in order: T10 8192x4096, T10_PRO 8192x4096" in capsys.readouterr().err
+    assert main([*both]) == 0
+    assert len([one for one in capsys.readouterr().out.split("\n") if one.startswith("T10")]) == 2
+
+
+@pytest.mark.parametrize("text", ["52", "0us", "-1us", "us", "1e3us", "52 hours", "nanus"])
+def test_what_is_no_time(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A number without its unit is none."""
+    assert main([*BASE, *OP, f"--time={text}"]) == 2
+    assert "[KB105]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([*OP, "--profile", "nowhere.csv"], "--profile is not used here"),
+        ([*OP, "--grid", "4", "--kernel", "k"], "--kernel, --grid are not used here"),
+        (
+            ["--flops", "1", "--bytes", "1", "--dtype", "fp32", "--engine", "vector", "--option", "a=b"],
+            "--option is not used",
+        ),
+        ([*OP, "--plot", "--json"], "--json prints one document, and --plot draws"),
+        (["op:rms_norm", "--time", "1us"], "--time is not used here"),
+        (["--flops", "1e12", "--bytes", "4e8", "--dtype", "bf16"], "for example --flops 1.1e12 --bytes 4e8"),
+    ],
+)
+def test_no_option_is_ignored_without_a_word(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What another kind of work uses is refused."""
+    assert main([*BASE, *words]) == 2
+    assert says in capsys.readouterr().err
