@@ -43,7 +43,7 @@ def _title(found: Roofline) -> str:
 
 def _work_rows(found: Roofline) -> list[tuple[str, str, str]]:
     work = found.work
-    rows = [
+    rows: list[tuple[str, str, str]] = [
         (f"useful operations, {f.dtype} {f.engine}", si(f.useful.value, "FLOP"), f.useful.exactness) for f in work.flops
     ]
     rows += [
