@@ -31,6 +31,7 @@ DOCUMENTS: dict[str, str] = {
     "compile": "static.static_profile:CompiledKernels",
     "upgrade": "static.upgrade:Upgrade",
     "count": "static.counting:CountedKernels",
+    "doctor": "runners.health:Health",
     "error": "cli.documents:ErrorDocument",
     "explain": "cli.documents:Codes",
     "export": "cli.export:Exported",

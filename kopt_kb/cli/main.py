@@ -18,7 +18,7 @@ from kopt_kb.errors import BadInput, ExitCode, KoptError, MissingTool
 if TYPE_CHECKING:
     from kopt_kb.error_codes import Code
 
-__all__ = ["COMMANDS", "Parser", "main"]
+__all__ = ["COMMANDS", "Parser", "main", "version"]
 
 COMMANDS: dict[str, str] = {
     "lookup": "print the sourced values of one product",
@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "audit": "read every cited value of a workspace again",
     "profile": "read, record and judge profiler reports",
     "explain": "explain a code of an error, a fault, a rule or a finding",
+    "doctor": "look at this machine: driver, profilers, clocks, packages, isolation, caches",
     "verify": "check a kernel file against its reference in a child process",
     "tune": "run a tuning campaign on a workspace",
     "suite": "run a folder of problems: each to a checked, timed baseline, one table",
@@ -104,22 +105,25 @@ def _usage() -> str:
     return "\n".join([*lines, "", "`kb COMMAND --help` explains a command; `kb --version` prints the version."])
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
+def version() -> str:
+    """Return the version of the installed package."""
+    from importlib import metadata
 
     try:
-        return version("kopt-kb")
-    except PackageNotFoundError:
+        return metadata.version("kopt-kb")
+    except metadata.PackageNotFoundError:
         return "unknown"
 
 
 def _dispatch(words: Sequence[str]) -> int:
-    if not words or words[0] in {"-h", "--help"}:
+    if not words or words[0] in {"-h", "--help"} or list(words) == ["help"]:
         print(_usage())
         return ExitCode.OK if words else ExitCode.USAGE
-    if words[0] == "--version":
-        print(f"kb {_version()}")
+    if words[0] in {"--version", "-V", "version"}:
+        print(f"kb {version()}")
         return ExitCode.OK
+    if words[0] == "help":
+        words = [*words[1:], "--help"]
     name = words[0]
     if name not in COMMANDS:
         import difflib

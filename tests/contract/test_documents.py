@@ -104,6 +104,7 @@ ELSEWHERE = {
     "bench_ceilings": "tests/tools/test_schemas.py",
     "bench_record": "tests/kopt_kb/cli/test_bench_record.py",
     "bench_record_confirmation": "tests/kopt_kb/cli/test_bench_record.py",
+    "doctor": "tests/kopt_kb/cli/test_doctor.py",
     "problem": "tests/tools/test_schemas.py",
     "proposer_answer": "tests/kopt_kb/tuning/test_outside.py",
     "proposer_asks": "tests/kopt_kb/tuning/test_outside.py",

@@ -74,6 +74,7 @@ WORDS: dict[str, list[str]] = {
     "profile roofline": ["report.csv"],
     "profile explain": ["memory-bandwidth"],
     "explain": [],
+    "doctor": [],
     "verify kernel": ["empty", "--shape", "2x2", "--dtype", "bf16"],
     "verify record": ["folder"],
     "verify source": ["text.py"],
