@@ -66,6 +66,7 @@ DOCUMENTS: dict[str, str] = {
     "route_exports": "routing.exports:ModuleExports",
     "route_remote": "routing.remote:RemoteContext",
     "route_task": "routing.task:TaskRoute",
+    "tileir_classify": "static.tileir.files:Classified",
     "search": "wiki.search:SearchResult",
     "tune_patch": "cli.tune_project:Patch",
     "tune_plan": "cli.tune_text:CampaignParameters",

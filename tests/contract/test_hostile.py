@@ -50,6 +50,7 @@ WORDS: dict[str, list[str]] = {
     "count": ["nothing.py"],
     "compile": ["nothing.py", "--target", "sm_90"],
     "upgrade": ["nothing.py", "--shape", "2x2", "--dtype", "bf16", "--to", "python3", "--target", "sm_90"],
+    "tileir classify": ["nothing.py"],
     "record": ["nothing.py", "--shape", "2x2", "--dtype", "bf16", "--target", "sm_90", "--out", "made"],
     "isa": ["kernel.sass"],
     "occupancy": ["--platform", "H20", "--threads", "128"],

@@ -1,0 +1,1 @@
+"""Existing Triton kernels prepared for the TileIR backend: environment, classification, rewriting, report."""
