@@ -1,4 +1,4 @@
-"""Reading a file that a user named: bounded, and every refusal of the system is one error with its cause."""
+"""Files that a user named: read within bounds, written where nothing is; every refusal is one error with its cause."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["MAX_BYTES", "open_input", "read_input", "read_json", "read_words", "refused"]
+__all__ = ["MAX_BYTES", "check_new", "open_input", "read_input", "read_json", "read_words", "refused", "write_new"]
 
 MAX_BYTES = 64 << 20
 """What is read of a file unless the caller says less; more than any document here has."""
@@ -77,3 +77,52 @@ def read_json(path: str | Path, most_bytes: int = MAX_BYTES) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"is not JSON: {error}", where=str(path), fix="give a JSON document", code="KB116") from error
+
+
+def check_new(path: str | Path) -> None:
+    """Refuse a name that no new file can have, before anything is computed for it.
+
+    Raises:
+        BadInput: Something is there already, or its folder is not.
+    """
+    if not str(path):
+        raise BadInput("an empty file name", fix="name a new file", code="KB110")
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path that pathlib would tidy up is shown as it is
+        if not os.path.isdir(folder):  # noqa: PTH112 - likewise
+            raise BadInput("no such folder", where=folder, fix="make it, or name another", code="KB110") from None
+    except (OSError, ValueError) as error:
+        raise refused(error, path) from error
+    else:
+        raise _taken(path)
+
+
+def write_new(path: str | Path, data: bytes) -> None:
+    """Write a file that is not there yet; what can't be written whole is not left behind.
+
+    Raises:
+        BadInput: Something is there already, its folder is not, or the system refuses.
+    """
+    check_new(path)
+    try:
+        with Path(path).open("xb") as stream:
+            try:
+                stream.write(data)
+                stream.flush()
+            except OSError:
+                os.unlink(path)  # noqa: PTH108 - the very name that was opened
+                raise
+    except FileExistsError as error:
+        raise _taken(path) from error
+    except OSError as error:
+        what = f"can't be written: {error.strerror or error}"
+        raise BadInput(
+            what, where=str(path), fix="name a place with room that you may write to", code="KB112"
+        ) from error
+
+
+def _taken(path: str | Path) -> BadInput:
+    what = "is a folder" if os.path.isdir(path) else "the file exists already"  # noqa: PTH112 - as above
+    return BadInput(what, where=str(path), fix="name a new file; nothing is overwritten", code="KB113")

@@ -13,8 +13,9 @@ from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines, table
 from kopt_kb.errors import ExitCode
-from kopt_kb.static.picture import Roof, terminal, write_picture
+from kopt_kb.static.picture import Roof, write_picture
 from kopt_kb.static.report_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
+from kopt_kb.static.terminal_plot import terminal
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import Wire, inside
 
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--platform", metavar="ID", help="product of the run (default: what the report names)")
     parser.add_argument("--compare", metavar="A,B", help="draw the roofs of these products too")
     parser.add_argument("--plot", action="store_true", help="draw in the terminal")
-    parser.add_argument("--picture", metavar="FILE", help="write .svg, .png or .html")
+    parser.add_argument("--picture", metavar="FILE", help="write a new .svg, .html or .png (extra plot)")
     add_wiki(parser)
 
 

@@ -23,6 +23,7 @@ from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.roofline_text import compared, render, render_kernel, time_table
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.files import check_new
 from kopt_kb.quantity.units import parse_duration
 from kopt_kb.wiki.registry import Platform
 
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time", metavar="52us", action="append", default=[], help="time you measured, with its unit; one a roofline"
     )
     parser.add_argument("--plot", action="store_true", help="draw in the terminal")
-    parser.add_argument("--picture", metavar="FILE", help="write .svg, .png or .html (with hover)")
+    parser.add_argument("--picture", metavar="FILE", help="write a new .svg, .html or .png (extra plot)")
     parser.add_argument("--min-grade", metavar="GRADE", help="refuse roofs of a weaker grade: vendor, device, measured")
     add_wiki(parser)
 
@@ -61,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the roofline of each shape; exit 4 when the target of one is UNKNOWN."""
     _refuse_unused(args)
+    if args.picture:
+        check_new(args.picture)
     platforms = _platforms(args)
     if args.file:
         return _run_file(args, platforms)
@@ -182,10 +185,11 @@ def _draw(
 ) -> None:
     if not (args.plot or args.picture):
         return
-    from kopt_kb.static.picture import picture_of, terminal, write_picture
+    from kopt_kb.static.picture import picture_of, write_picture
+    from kopt_kb.static.terminal_plot import terminal
 
     names = ", ".join(platform.id for platform in platforms)
-    drawn = picture_of(f"Roofline: {rooflines[0].work.op} on {names}", platforms, rooflines, measured_s)
+    drawn = picture_of(f"Roofline: {rooflines[0].work.op} on {names}", rooflines, measured_s)
     if args.picture:
         write_picture(drawn, Path(args.picture))
     if args.plot and not args.json:

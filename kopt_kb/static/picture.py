@@ -1,24 +1,29 @@
-"""Pictures of rooflines: in the terminal, as SVG or PNG, as one self-contained HTML file with hover."""
+"""Pictures of rooflines: what is drawn of works and measurements, and the files it is written to."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from kopt_kb.analysis.roofline.ceilings import compute_ceiling, memory_ceiling
+from kopt_kb.analysis.roofline.ceilings import Ceiling
+from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.analysis.roofline.roofline import Roofline
+from kopt_kb.analysis.roofline.targets import RoofTarget
 from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.files import check_new, write_new
 from kopt_kb.quantity.quantity import Quantity
-from kopt_kb.wiki.registry import Platform
+from kopt_kb.quantity.readable import rounded, si
+from kopt_kb.quantity.recorded import RecordedQuantity
+from kopt_kb.quantity.units import unit
 
-__all__ = ["Picture", "Point", "Roof", "picture_of", "roofs_of", "terminal", "write_picture"]
+__all__ = ["Dot", "Picture", "Point", "Roof", "picture_of", "recorded_picture", "write_picture"]
 
 _MARGIN = 4.0
-_EDGES = (0.01, 10000.0)
-_SAMPLES = 64
+Basis = Literal["documented", "measured", "target"]
+Kind = Literal["measured", "attainable", "target"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +35,16 @@ class Roof:
         bandwidth: Bytes a second of the slope.
         peak: Operations a second of the flat part.
         source: Citations of both, for the hover text.
+        group: Whose it is: roofs and points of one product have one colour.
+        basis: Whether it is documented, was measured, or is the share of a roof that a target asks for.
     """
 
     name: str
     bandwidth: float
     peak: float
     source: str
+    group: str = ""
+    basis: Basis = "documented"
 
     @property
     def ridge(self) -> float:
@@ -46,15 +55,46 @@ class Roof:
         """Return the attainable rate at an intensity."""
         return min(self.peak, self.bandwidth * intensity)
 
+    @property
+    def values(self) -> str:
+        """Slope and peak in print."""
+        return f"{si(self.bandwidth, 'B/s')}, {si(self.peak, 'FLOP/s')}"
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One kernel: attainable (on the roof) or measured."""
+    """A rate at an intensity: measured, or what a roof or a target allows there.
+
+    Attributes:
+        name: What it is of.
+        intensity: Operations a byte.
+        rate: Operations a second.
+        kind: Measured rates are dots; what is attainable or asked for is a bar on its line, never a dot.
+        source: Where it comes from.
+        group: Whose it is.
+    """
 
     name: str
     intensity: float
     rate: float
-    is_measured: bool
+    kind: Kind = "measured"
+    source: str = ""
+    group: str = ""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether somebody timed it."""
+        return self.kind == "measured"
+
+    @property
+    def is_drawable(self) -> bool:
+        """Whether both numbers have a place on logarithmic axes."""
+        return all(math.isfinite(one) and one > 0 for one in (self.intensity, self.rate))
+
+    @property
+    def values(self) -> str:
+        """Rate and intensity in print."""
+        return f"{si(self.rate, 'FLOP/s')} at {rounded(self.intensity)} FLOP/B"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,111 +105,176 @@ class Picture:
     roofs: tuple[Roof, ...]
     points: tuple[Point, ...]
 
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Products in the order of their roofs."""
+        return tuple(dict.fromkeys([*(one.group for one in self.roofs), *(one.group for one in self.points)]))
+
+    @property
+    def drawable(self) -> tuple[Point, ...]:
+        """The points that have a place."""
+        return tuple(one for one in self.points if one.is_drawable)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where roofs and points come from, each once."""
+        found = [*(one.source for one in self.roofs), *(one.source for one in self.points)]
+        return tuple(dict.fromkeys(filter(None, found)))
+
     def range(self) -> tuple[float, float]:
         """Return the intensities to draw, from left of the leftmost thing to right of the rightmost."""
-        places = [roof.ridge for roof in self.roofs] + [point.intensity for point in self.points]
-        return max(min(places) / _MARGIN**2, _EDGES[0]), min(max(places) * _MARGIN**2, _EDGES[1])
+        places = [roof.ridge for roof in self.roofs] + [point.intensity for point in self.drawable]
+        return min(places) / _MARGIN**2, max(places) * _MARGIN**2
 
-    def samples(self) -> list[float]:
-        """Return intensities evenly spaced on a logarithmic axis, ridges included."""
-        low, high = self.range()
-        steps = [low * (high / low) ** (at / (_SAMPLES - 1)) for at in range(_SAMPLES)]
-        return sorted([*steps, *(roof.ridge for roof in self.roofs if low < roof.ridge < high)])
-
-
-def _where(*values: Quantity) -> str:
-    return "; ".join(str(one.citations()[0]) for one in values if one.citations())
+    def rates(self) -> tuple[float, float]:
+        """Return the rates to draw."""
+        low, _ = self.range()
+        known = [one.at(low) for one in self.roofs] + [one.peak for one in self.roofs]
+        known += [point.rate for point in self.drawable]
+        return min(known) / 2, max(known) * _MARGIN
 
 
-def roofs_of(platform: Platform, kinds: Sequence[tuple[str, str]], footprint_bytes: int = 1 << 30) -> list[Roof]:
-    """Return the roofs of a platform for (dtype, engine) pairs; a pair whose roof is UNKNOWN is left out."""
-    memory = memory_ceiling(platform, "copy", footprint_bytes)
+def _pair(platform: str, memory: Ceiling | RecordedCeiling, engine: Ceiling | RecordedCeiling) -> list[Roof]:
+    """Return the documented roof of device memory and an engine, and the measured one where either was measured."""
     found = []
-    for dtype, engine in kinds:
-        peak = compute_ceiling(platform, dtype, engine)
-        for basis in ("documented", "measured"):
-            slope, flat = getattr(memory, basis), getattr(peak, basis)
-            if isinstance(slope, Quantity) and isinstance(flat, Quantity):
-                name = f"{platform.id} {peak.name}" + (", measured" if basis == "measured" else "")
-                found.append(Roof(name, slope.value_si, flat.value_si, _where(slope, flat)))
+    name = f"{platform} {engine.name}"
+    sides: tuple[tuple[Basis, list[object]], ...] = (
+        ("documented", [memory.documented, engine.documented]),
+        ("measured", [memory.roof, engine.roof]),
+    )
+    for basis, (slope, flat) in sides:
+        if basis == "measured" and memory.measured is None and engine.measured is None:
+            continue
+        low, high = _rate(slope), _rate(flat)
+        if low and high:
+            words = ", measured" if basis == "measured" else ""
+            found.append(Roof(name + words, low, high, _sources(slope, flat), platform, basis))
     return found
 
 
-def picture_of(
-    title: str, platforms: Sequence[Platform], rooflines: Sequence[Roofline], measured_s: Sequence[float | None] = ()
-) -> Picture:
+def _rate(value: object) -> float:
+    """Return a known value in base units, 0 where nobody knows it."""
+    if isinstance(value, Quantity):
+        return value.value_si
+    return float(value.si) if isinstance(value, RecordedQuantity) else 0.0
+
+
+def _sources(*values: object) -> str:
+    """Return the first citation of each value."""
+    found = []
+    for one in values:
+        if isinstance(one, Quantity | RecordedQuantity):
+            cited = one.citations() if isinstance(one, Quantity) else one.citations
+            found += [str(cited[0])] if cited else []
+    return "; ".join(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A measurement to draw: its name, the shape it is of, its median in seconds, and its record."""
+
+    name: str
+    shape: str
+    median_s: float
+    source: str = ""
+
+
+def picture_of(title: str, rooflines: Sequence[Roofline], measured_s: Sequence[float | None] = ()) -> Picture:
     """Return the picture of some work on one or more platforms.
 
     Args:
         title: Heading.
-        platforms: Whose roofs are drawn, for the types the work uses.
-        rooflines: The work, one a shape; its points stand on their own platform's roof.
-        measured_s: Median seconds of each, in order, where there are any: drawn below the roof.
+        rooflines: The work, one a shape and platform, with the roofs that are drawn.
+        measured_s: Median seconds of each, in order, where there are any: drawn at the rate that they are.
 
     Raises:
         BadInput: No roof is known.
     """
-    kinds = list(dict.fromkeys((flop.dtype, flop.engine) for one in rooflines for flop in one.work.flops))
-    roofs = [roof for platform in platforms for roof in roofs_of(platform, kinds)]
+    roofs = [roof for one in rooflines for engine in one.compute for roof in _pair(one.platform, one.memory, engine)]
     if not roofs:
-        names = ", ".join(platform.id for platform in platforms)
+        names = ", ".join(dict.fromkeys(one.platform for one in rooflines))
         raise BadInput(
             f"no roof of {names} is known for this work",
             fix="`kb roofline` without a picture names the rows",
             code="KB047",
         )
-    points = []
+    points: list[Point] = []
     for at, one in enumerate(rooflines):
-        name = " ".join(filter(None, (one.platform, one.work.op, "x".join(map(str, one.work.shape)))))
-        attainable = one.attainable.get("measured", one.attainable["documented"])
-        if isinstance(attainable, Quantity):
-            points.append(Point(name, one.intensity.value_si, attainable.value_si, is_measured=False))
         seconds = measured_s[at] if at < len(measured_s) else None
-        if seconds:
-            total = sum(flop.useful.value for flop in one.work.flops)
-            points.append(Point(f"{name}, measured", one.intensity.value_si, total / seconds, is_measured=True))
-    return Picture(title, tuple(roofs), tuple(points))
+        points += _points(one, [Dot("measured", "", seconds)] if seconds else [])
+    aims = [roof for one in rooflines for roof in _aims(one)]
+    return Picture(title, tuple(dict.fromkeys([*roofs, *aims])), tuple(points))
 
 
-_ROOF_MARKS = '*+=~:.^"'
+def recorded_picture(title: str, rooflines: Iterable[RecordedRoofline], dots: Sequence[Dot]) -> Picture | None:
+    """Return the picture of recorded rooflines with measurements; None when no roof of theirs is known."""
+    roofs: list[Roof] = []
+    points: list[Point] = []
+    for one in rooflines:
+        memory = one.ceiling(DRAM)
+        engines = [each for each in one.ceilings if each.is_engine]
+        roofs += [roof for engine in engines if memory is not None for roof in _pair(one.platform, memory, engine)]
+        roofs += _aims(one)
+        points += _points(one, [dot for dot in dots if dot.shape == one.shape])
+    return Picture(title, tuple(dict.fromkeys(roofs)), tuple(points)) if roofs else None
 
 
-def terminal(picture: Picture, *, width: int = 96, height: int = 24) -> str:
-    """Return the picture as text: both axes logarithmic, a mark for each roof, o attainable, x measured."""
-    low, high = picture.range()
-    xs = [low * (high / low) ** (at / (width - 1)) for at in range(width)]
-    rates = [roof.at(x) for roof in picture.roofs for x in (low, high)] + [point.rate for point in picture.points]
-    bottom, top = min(rates) / 2, max(rates) * 2
-    grid = [[" "] * width for _ in range(height)]
+def _points(one: Roofline | RecordedRoofline, dots: Sequence[Dot]) -> list[Point]:
+    """Return what a work can attain, what its target asks for, and what was measured of it."""
+    shape = "x".join(map(str, one.work.shape))
+    name = " ".join(filter(None, (one.work.op, shape)))
+    intensity = one.intensity.value_si if isinstance(one.intensity, Quantity) else float(one.intensity)
+    total = sum(flop.useful.value for flop in one.work.flops)
+    basis: Literal["documented", "measured"] = "measured" if "measured" in one.attainable else "documented"
+    attainable, wanted = _rate(one.attainable[basis]), _target_rate(one, total)
+    found = []
+    if attainable:
+        found.append(Point(f"{name}, attainable", intensity, attainable, "attainable", f"{basis} roofs", one.platform))
+    if wanted:
+        found.append(Point(f"{name}, target", intensity, wanted, "target", _aim_text(one.target), one.platform))
+    made = [(f"{name} {dot.name}", total / dot.median_s if dot.median_s else 0.0, dot.source) for dot in dots]
+    found += [Point(words, intensity, rate, "measured", source, one.platform) for words, rate, source in made]
+    return found
 
-    def put(column: int, rate: float, mark: str) -> None:
-        row = round((height - 1) * math.log(rate / bottom) / math.log(top / bottom))
-        grid[height - 1 - min(max(row, 0), height - 1)][column] = mark
 
-    for roof, mark in zip(picture.roofs, itertools.cycle(_ROOF_MARKS), strict=False):
-        for column, x in enumerate(xs):
-            put(column, roof.at(x), mark)
-    for point in picture.points:
-        column = round((width - 1) * math.log(point.intensity / low) / math.log(high / low))
-        put(min(max(column, 0), width - 1), point.rate, "x" if point.is_measured else "o")
-    lines = [picture.title, f"{top:9.2e} FLOP/s", *("|" + "".join(row).rstrip() for row in grid)]
-    lines += ["+" + "-" * width, f"{bottom:9.2e} FLOP/s at {low:.3g} FLOP/B".ljust(width - 14) + f"{high:.3g} FLOP/B"]
-    marks = zip(picture.roofs, itertools.cycle(_ROOF_MARKS), strict=False)
-    lines += [f"  {mark}  {roof.name}: {roof.bandwidth:.4g} B/s, {roof.peak:.4g} FLOP/s" for roof, mark in marks]
-    lines += [
-        f"  {'x' if point.is_measured else 'o'}  {point.name}: {point.rate:.4g} FLOP/s" for point in picture.points
-    ]
-    return "\n".join(lines)
+def _aim_text(target: RecordedTarget | RoofTarget) -> str:
+    return f"{float(target.factor):g} x {target.basis} {target.name}"
+
+
+def _target_rate(one: Roofline | RecordedRoofline, total: float) -> float:
+    """Return the target of the bound as useful operations a second, 0 where it is UNKNOWN."""
+    per_s, amount = _aim(one.target), one.work.amount_under(one.target.name)
+    return total / amount * per_s if per_s and amount else 0.0
+
+
+def _aim(target: RecordedTarget | RoofTarget) -> float:
+    """Return a target in base units a second, 0 where it is UNKNOWN."""
+    if isinstance(target, RecordedTarget):
+        return float(target.value * unit(target.unit).factor) if target.value and target.unit else 0.0
+    return _rate(target.value)
+
+
+def _aims(one: Roofline | RecordedRoofline) -> list[Roof]:
+    """Return the lines that the targets of a work draw, one an engine."""
+    memory = next((_aim(each) for each in one.targets if each.metric == "bandwidth"), 0.0)
+    found = []
+    for each in one.targets:
+        if each.metric == "compute" and memory and _aim(each):
+            words = f"{one.platform} {each.name}, target"
+            found.append(Roof(words, memory, _aim(each), _aim_text(each), one.platform, "target"))
+    return found
 
 
 def write_picture(picture: Picture, path: Path) -> None:
-    """Write the picture: `.svg` and `.png` as drawings, `.html` as one file with hover.
+    """Write the picture: `.svg` and `.png` as drawings, `.html` as one page; only `.png` needs an extra.
 
     Raises:
-        BadInput: Another suffix, or something is there already.
+        BadInput: Another suffix, something is there already, or it can't be written.
         MissingTool: The plotting library is not installed.
     """
-    writers = {".svg": _write_drawing, ".png": _write_drawing, ".html": _write_html}
+    from kopt_kb.static.drawing_files import html_bytes, png_bytes, svg_bytes
+
+    writers = {".svg": svg_bytes, ".png": png_bytes, ".html": html_bytes}
     writer = writers.get(path.suffix)
     if writer is None:
         raise BadInput(
@@ -178,49 +283,9 @@ def write_picture(picture: Picture, path: Path) -> None:
             fix=f"end the name in {', '.join(writers)}",
             code="KB106",
         )
-    if path.exists():
-        raise BadInput(
-            "the file exists already", where=str(path), fix="name a new one; nothing is overwritten", code="KB113"
-        )
+    check_new(path)
     try:
-        writer(picture, path)
+        write_new(path, writer(picture))
     except ImportError as error:
-        raise MissingTool(f"{error.name} is not installed", fix="install kopt-kb[plot]", code="KB120") from error
-
-
-def _write_drawing(picture: Picture, path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 6), layout="constrained")
-    axes = figure.add_subplot()
-    xs = picture.samples()
-    for roof in picture.roofs:
-        axes.loglog(xs, [roof.at(x) for x in xs], label=roof.name, linestyle="--" if "measured" in roof.name else "-")
-    for point in picture.points:
-        axes.plot(point.intensity, point.rate, "x" if point.is_measured else "o", label=point.name)
-    axes.set(title=picture.title, xlabel="arithmetic intensity, FLOP/B", ylabel="FLOP/s")
-    axes.grid(visible=True, which="both", alpha=0.3)
-    axes.legend(fontsize="small")
-    figure.savefig(path)
-
-
-def _write_html(picture: Picture, path: Path) -> None:
-    import plotly.graph_objects as go
-
-    figure = go.Figure(layout={"title": picture.title, "template": "plotly_white"})
-    xs = picture.samples()
-    for roof in picture.roofs:
-        text = f"{roof.name}<br>{roof.source}"
-        figure.add_trace(go.Scatter(x=xs, y=[roof.at(x) for x in xs], mode="lines", name=roof.name, hovertext=text))
-    for point in picture.points:
-        symbol = "x" if point.is_measured else "circle"
-        text = f"{point.name}<br>{point.rate:.4g} FLOP/s at {point.intensity:.4g} FLOP/B"
-        figure.add_trace(
-            go.Scatter(
-                x=[point.intensity], y=[point.rate], mode="markers", name=point.name, hovertext=text,
-                marker={"symbol": symbol, "size": 11},
-            )
-        )  # fmt: skip
-    figure.update_xaxes(type="log", title="arithmetic intensity, FLOP/B")
-    figure.update_yaxes(type="log", title="FLOP/s")
-    figure.write_html(path, include_plotlyjs=True, full_html=True)
+        what = f"{error.name} is not installed"
+        raise MissingTool(what, fix="install kopt-kb[plot], or write .svg", code="KB120") from error

@@ -92,7 +92,7 @@ def level_roofs(platform: Platform, points: Sequence[LevelPoint]) -> dict[tuple[
                 source = "; ".join(str(one.citations()[0]) for one in (slope, flat) if one.citations())
                 kind = f"{dtype} {engine}"
                 name = f"{platform.id} {level}, {kind}"
-                found[level, kind] = Roof(name, slope.value_si, flat.value_si, source)
+                found[level, kind] = Roof(name, slope.value_si, flat.value_si, source, platform.id)
     return found
 
 
@@ -112,7 +112,7 @@ def _run_roof(profile: KernelProfile, level: str, kind: tuple[str, str]) -> Roof
     flat, slope = profile.get(f"run_peak.{engine}.{dtype}"), profile.get(f"run_peak.{level}_bytes_per_s")
     if not flat or not slope:
         return None
-    return Roof(f"run {level}, {dtype} {engine}", slope, flat, "the profiler, at the clock of the run")
+    return Roof(f"run {level}, {dtype} {engine}", slope, flat, "the profiler, at the clock of the run", "run")
 
 
 def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[Roof]) -> Picture:
@@ -128,7 +128,5 @@ def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[
             fix="record with --set full, or name the product with --platform",
             code="KB047",
         )
-    dots = (
-        Point(f"{one.kernel[:_NAME_CHARS]} {one.level}", one.intensity, one.rate_si, is_measured=True) for one in points
-    )
+    dots = (Point(f"{one.kernel[:_NAME_CHARS]} {one.level}", one.intensity, one.rate_si, "measured") for one in points)
     return Picture(title, drawn, tuple(dots))

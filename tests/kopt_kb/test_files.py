@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.files import open_input, read_input, read_json, read_words
+from kopt_kb.files import check_new, open_input, read_input, read_json, read_words, write_new
 
 
 @pytest.mark.parametrize(
@@ -71,3 +73,43 @@ def test_an_open_file_streams(tmp_path: Path) -> None:
     path.write_bytes(b"a\nb\n")
     with open_input(path) as stream:
         assert next(stream) == b"a\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("there", "KB113"), ("folder", "KB113"), ("dangling", "KB113"), ("none/new", "KB110"), ("there/new", "KB110"),
+     ("/dev/full", "KB113"), ("nul\0byte", "KB118"), ("x" * 5000, "KB118"), ("", "KB110")],
+)  # fmt: skip
+def test_a_new_file_is_never_written_over_another(name: str, code: str, tmp_path: Path) -> None:
+    """Refused before anything is computed, and left as it was."""
+    (tmp_path / "there").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "dangling").symlink_to(tmp_path / "elsewhere")
+    path = str(tmp_path / name) if name else ""
+    for refuse in (check_new, lambda path: write_new(path, b"x")):
+        with pytest.raises(BadInput) as caught:
+            refuse(path)
+        assert caught.value.error_code == code
+    assert (tmp_path / "there").read_text() == "mine"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_new_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk leaves nothing behind."""
+    write_new(tmp_path / "new", b"data")
+    assert (tmp_path / "new").read_bytes() == b"data"
+    real = Path.open
+
+    class Full(io.BytesIO):
+        def write(self, _: object) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def full(self: Path, mode: str) -> io.BytesIO:
+        real(self, mode).close()
+        return Full()
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(BadInput, match="No space left") as caught:
+        write_new(tmp_path / "other", b"data")
+    assert caught.value.error_code == "KB112"
+    assert not (tmp_path / "other").exists()

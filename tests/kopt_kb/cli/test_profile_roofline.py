@@ -42,7 +42,6 @@ def test_json_names_the_source_of_each_roof(capsys: Capture) -> None:
 @pytest.mark.parametrize("suffix", [".svg", ".html"])
 def test_pictures(tmp_path: Path, suffix: str) -> None:
     """A drawing and a page; an existing file is never overwritten."""
-    pytest.importorskip("matplotlib" if suffix == ".svg" else "plotly")
     picture = tmp_path / f"roof{suffix}"
     words = ["profile", "roofline", LIBRARY, "--platform", "H200_SXM", "--picture", str(picture)]
     assert main(words) == 0

@@ -1,0 +1,180 @@
+"""A drawing as SVG, as PNG and as a page: sources are in all three."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from kopt_kb.markup.blocks import Cell, Figure, Page, Section, Table, Text
+from kopt_kb.markup.elements import Element, element
+from kopt_kb.markup.html import page
+from kopt_kb.markup.style import LIGHT, Sheet
+from kopt_kb.markup.text import clipped, visible
+from kopt_kb.static.drawing import Drawing, Line, Mark, drawn
+from kopt_kb.static.picture import Picture
+from kopt_kb.static.terminal_plot import terminal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["figure", "html_bytes", "picture_table", "png_bytes", "svg", "svg_bytes"]
+
+_SOFTWARE = "kopt-kb"
+_POINTS_PER_INCH = 72.0
+_CENTRE_PX = 4.0
+_NAME_CHARS = 160
+_ROWS = 500
+
+
+def svg(one: Drawing, *, alone: bool) -> Element:
+    """Return a drawing as an element.
+
+    Args:
+        one: The drawing.
+        alone: Whether it is a file of its own, with its own sheet, and not a part of a page.
+    """
+    lines = [
+        element(
+            "polyline", _over(each.over), points=_points(each), class_=each.classes, stroke_dasharray=each.dash or None
+        )
+        for each in one.lines
+    ]
+    led = [(each.lead, each.box) for each in one.labels if each.lead is not None]
+    leads = [
+        element(
+            "line", x1=lead[0], y1=lead[1], x2=(box.left + box.right) / 2, y2=(box.top + box.bottom) / 2, class_="lead"
+        )
+        for lead, box in led
+    ]  # fmt: skip
+    boxes = [_ground(each.box.left, each.box.top, each.box.right, each.box.bottom) for each in one.labels]
+    marks = [_mark(each) for each in one.marks]
+    texts = [
+        element("text", each.text, x=each.box.left, y=each.box.bottom - 3, class_=each.classes or None)
+        for each in one.labels
+    ]
+    paper = element("rect", x=0, y=0, width=one.width, height=one.height, class_="paper") if alone else None
+    return element(
+        "svg", element("title", one.title), element("desc", "; ".join(one.sources) or "no source"),
+        element("style", Sheet.PICTURE) if alone else None, paper, *lines, *leads, *boxes, *marks, *texts,
+        xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {one.width:g} {one.height:g}", role="img",
+        aria_label=one.title, width=one.width if alone else None, height=one.height if alone else None,
+    )  # fmt: skip
+
+
+def _ground(left: float, top: float, right: float, bottom: float) -> Element:
+    return element("rect", x=left, y=top, width=right - left, height=bottom - top, class_="ground")
+
+
+def _over(text: str) -> Element | None:
+    return element("title", text) if text else None
+
+
+def _points(one: Line) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in one.points)
+
+
+_SHAPES = {
+    "square": "{a},{c} {b},{c} {b},{d} {a},{d}",
+    "triangle": "{a},{d} {b},{d} {x},{c}",
+    "diamond": "{x},{c} {b},{y} {x},{d} {a},{y}",
+}
+
+
+def _mark(one: Mark) -> Element:
+    size = _CENTRE_PX
+    if one.shape == "dot":
+        return element("circle", _over(one.over), cx=one.x, cy=one.y, r=size, class_=one.classes)
+    if one.shape == "bar":
+        return element("line", _over(one.over), x1=one.x - 9, x2=one.x + 9, y1=one.y, y2=one.y, class_=one.classes)
+    corners = {"a": one.x - size, "b": one.x + size, "c": one.y - size, "d": one.y + size, "x": one.x, "y": one.y}
+    shown = {name: f"{value:.1f}" for name, value in corners.items()}
+    return element("polygon", _over(one.over), points=_SHAPES[one.shape].format(**shown), class_=one.classes)
+
+
+def svg_bytes(picture: Picture) -> bytes:
+    """Return an SVG file: letters are text, hover texts and a description carry the sources."""
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{svg(drawn(picture), alone=True)}'.encode()
+
+
+def figure(picture: Picture, caption: str) -> Figure:
+    """Return a picture as a part of a report."""
+    return Figure(svg(drawn(picture, legend=False), alone=False), terminal(picture, width=96), caption)
+
+
+def picture_table(picture: Picture) -> Table:
+    """Return roofs and points with their values and sources, as the legend of a picture."""
+    rows: list[tuple[Text, ...]] = []
+    for roof in picture.roofs:
+        cited = (roof.source,) if roof.source else ()
+        rows.append(
+            (roof.name, "target" if roof.basis == "target" else f"{roof.basis} roof", Cell(roof.values, "", cited))
+        )
+    for one in picture.points:
+        kind = one.kind if one.is_drawable else f"{one.kind}, not drawn"
+        rows.append((clipped(one.name, _NAME_CHARS), kind, Cell(one.values, one.source)))
+    left_out = len(rows) - _ROWS
+    shown = (*rows[:_ROWS], *([(f"{left_out} more", "left out", "")] if left_out > 0 else []))
+    return Table("What is drawn", ("name", "what", "values"), shown)
+
+
+def html_bytes(picture: Picture) -> bytes:
+    """Return a page with the picture and a table of what is drawn."""
+    shown = figure(
+        picture, "Both axes are logarithmic. Dots are measured; bars are what roofs allow and targets ask for."
+    )
+    made = Page(picture.title, (shown,), (Section("Values", (picture_table(picture),)),), _SOFTWARE)
+    return page(made).encode()
+
+
+def png_bytes(picture: Picture) -> bytes:
+    """Return a PNG file of the same drawing; its metadata carry the sources.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    from matplotlib.figure import Figure as Canvas
+
+    one = drawn(picture)
+    canvas = Canvas(figsize=(one.width / _POINTS_PER_INCH, one.height / _POINTS_PER_INCH), dpi=2 * _POINTS_PER_INCH)
+    axes = canvas.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, one.width), ylim=(one.height, 0))
+    axes.axis("off")
+    _paint(axes, one)
+    out = io.BytesIO()
+    told = {"Title": visible(one.title), "Description": visible("; ".join(one.sources)), "Software": _SOFTWARE}
+    canvas.savefig(out, format="png", metadata=told)
+    return out.getvalue()
+
+
+_MARKERS = {"dot": "o", "square": "s", "triangle": "^", "diamond": "D", "bar": "_"}
+
+
+def _paint(axes: Axes, one: Drawing) -> None:
+    """Paint a drawing; a pixel of it is a point of the file."""
+    for line in one.lines:
+        xs, ys = zip(*line.points, strict=True)
+        dash = (0, tuple(map(float, line.dash.split()))) if line.dash else "-"
+        axes.plot(xs, ys, color=_colour(line.classes), linestyle=dash, linewidth=1.0 if "grid" in line.classes else 1.8)
+    for mark in one.marks:
+        axes.plot(
+            mark.x,
+            mark.y,
+            _MARKERS[mark.shape],
+            color=_colour(mark.classes),
+            markersize=18 if mark.shape == "bar" else 8,
+        )
+    for label in one.labels:
+        x, y = label.box.left, (label.box.top + label.box.bottom) / 2
+        if label.lead is not None:
+            axes.plot((label.lead[0], x), (label.lead[1], y), color=LIGHT["quiet"], linewidth=1.0)
+        colour = LIGHT["quiet"] if "quiet" in label.classes else LIGHT["text"]
+        axes.text(
+            x, y, label.text, color=colour, fontsize=11, family="monospace", va="center_baseline", parse_math=False
+        )
+
+
+def _colour(classes: str) -> str:
+    """Return the colour of a class on white."""
+    words = classes.split()
+    group = next((word for word in words if word.startswith("group")), "")
+    return LIGHT[group] if group else LIGHT["rule"] if "grid" in words else LIGHT["quiet"]
