@@ -26,7 +26,7 @@ Code = Literal[
     "KB410", "KB411", "KB412", "KB413", "KB414", "KB415", "KB416", "KB417", "KB420", "KB421", "KB422", "KB423",
     "KB424", "KB425", "KB426", "KB427", "KB428", "KB429", "KB430", "KB431", "KB432", "KB433", "KB434",
     "KB440", "KB442", "KB444", "KB445", "KB446", "KB447", "KB448", "KB449", "KB451", "KB452",
-    "KB453", "KB454", "KB455", "KB456", "KB457", "KB458", "KB459", "KB460", "KB461",
+    "KB453", "KB454", "KB455", "KB456", "KB457", "KB458", "KB459", "KB460", "KB461", "KB462",
 ]  # fmt: skip
 """The closed list: mypy refuses any other word where an error is raised."""
 

@@ -76,6 +76,7 @@ DOCUMENTS: dict[str, str] = {
     "verify_kernel": "cli.verify_kernel:KernelVerdict",
     "verify_record": "runners.records:Replayed",
     "verify_source": "tuning.lint:LintedFile",
+    "verify_transfer": "cli.verify_transfer:TransferVerdict",
     "wiki_changes": "wiki.changes:WikiChanges",
     "wiki_check": "wiki.check:WikiReport",
     "wiki_conflicts": "wiki.conflicts:Conflicts",

@@ -20,7 +20,7 @@ from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, p
 from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
 from kopt_kb.cli.tune_judge import MANY, Judge, judge_of, judged_policy
 from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
-from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.errors import BadInput, ExitCode, FindingError
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import Budget, CampaignOptions
@@ -75,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action in {"bundle", "patch", "dismiss"}:
         return _write(args, workspace, state)
     if args.action in {"status", "report"} or (state.route == "roofline" and state.stopped is not None):
+        _refuse_unchecked(args, workspace, state)
         return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
     if args.action == "stop":
         return _stop(args, workspace, state)
@@ -104,6 +105,18 @@ def run(args: argparse.Namespace) -> int:
             campaign.step()
             return _print(campaign.report(), args, state)
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
+
+
+def _refuse_unchecked(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> None:
+    """Raise `FindingError` where the policy asks that gains reach a training step and an accepted round's does not."""
+    from kopt_kb.workspace.journal.blobs import ObjectStore
+    from kopt_kb.workspace.transfer import judges_transfer, unchecked
+
+    is_asked = args.action == "report" and judges_transfer(state)
+    found = unchecked(state, ObjectStore(workspace.layout.objects).get) if is_asked else ()
+    if found:
+        fix = "run a round that takes it back; kb tune status shows where the campaign stands"
+        raise FindingError(f"no report: {'; '.join(found)}", where=str(workspace.layout.root), fix=fix, code="KB462")
 
 
 def _write(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> int:

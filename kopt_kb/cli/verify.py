@@ -3,6 +3,7 @@
 kb verify kernel kernels/rms_norm.py --op rms_norm --shape 8192x4096 --dtype bf16
 kb verify record rms.record                 replay what kb record wrote; the recorded Python runs nowhere
 kb verify source kernels/rms_norm.py        library calls, caches, dead kernels; nothing is run
+kb verify transfer op.py --claim "…"        does a cache's gain reach a training step (Rule 11)
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.tune_judge import JUDGES
+from kopt_kb.cli.verify_transfer import add_transfer, run_transfer
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_input
 
@@ -57,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("file", metavar="FILE")
     source.add_argument("--framework", metavar="NAME", default="", help="whose kernel it has to launch (default: any)")
     add_common(source)
+    add_transfer(actions.add_parser("transfer", help="does its gain reach a training step", allow_abbrev=False))
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the chosen check; exit 1 when it finds something wrong."""
     if args.action == "record":
         return _record(args)
+    if args.action == "transfer":
+        return run_transfer(args)
     source = read_input(args.file)
     if args.action == "source":
         return _source(source, args)

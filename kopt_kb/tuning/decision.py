@@ -92,7 +92,7 @@ def decide(
     best: Times | None = None,
     contest: Contest | None = None,
 ) -> Decision:
-    """Return the decision on a candidate; the order is gates, contest or noise, regression (R3), chain (R9).
+    """Return the decision on a candidate, by gates, contest or noise, regression (R3), skew (R11), chain (R9).
 
     How far the times can be trusted is the question of `untrusted`. A contest takes the place of the noise rules: it
     has tested the gain against a threshold that holds the policy's least gain and the noise, by samples enough for its
@@ -125,6 +125,7 @@ def decide(
     verdict = (
         doubt
         or _regression(policy, changes)
+        or _skew(policy, changes)
         or _chain(policy, best, candidate)
         or _accept(policy, changes, gain, noise_pct)
     )
@@ -221,6 +222,12 @@ def _regression(policy: Policy, changes: Mapping[str, float]) -> _Ruling | None:
     worst = {shape: value for shape, value in changes.items() if policy.is_core(shape)}
     lost = [f"{shape} {value:+.3f} %" for shape, value in worst.items() if -value >= policy.regression_limit_pct]
     return ("rollback", "R3 regression", ", ".join(lost)) if lost else None
+
+
+def _skew(policy: Policy, changes: Mapping[str, float]) -> _Ruling | None:
+    """Refuse a gain that is gone where experts are uneven, as they are in training."""
+    lost = [f"{shape} {changes[shape]:+.3f} %" for shape in policy.skewed_shapes if changes.get(shape, 1.0) <= 0]
+    return ("rollback", "R11 skew", f"no gain with uneven experts: {', '.join(lost)}") if lost else None
 
 
 def _chain(policy: Policy, best: Times | None, candidate: Times) -> _Ruling | None:

@@ -16,7 +16,7 @@ from kopt_kb.tuning.lint import lint_source
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["GateContext", "cache_bytes", "floor_s", "judge"]
+__all__ = ["GateContext", "cache_bytes", "floor_s", "judge", "lint_kernel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,16 @@ _Judged = tuple[GateResult, tuple[str, ...]]
 def _lint(context: GateContext) -> _Judged:
     if context.lint is not None:
         return context.lint(context.source), ()
-    foreign = context.workspace.problem.own is not None
-    findings = lint_source(context.source, framework=context.framework, foreign=foreign)
+    return lint_kernel(context.source, context.workspace, context.framework), ()
+
+
+def lint_kernel(source: bytes, workspace: WorkspaceState, framework: str) -> GateResult:
+    """Return the lint gate's word on a kernel file."""
+    findings = lint_source(source, framework=framework, foreign=workspace.problem.own is not None)
     if findings:
         text = "; ".join(f"line {finding.line} {finding.what}" for finding in findings[:5])
-        return GateResult("lint", "fail", text), ()
-    return GateResult("lint", "pass"), ()
+        return GateResult("lint", "fail", text)
+    return GateResult("lint", "pass")
 
 
 def _limits(context: GateContext) -> _Judged:

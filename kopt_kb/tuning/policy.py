@@ -64,6 +64,8 @@ class Policy(Wire):
         review_rollbacks: Rollbacks in a row that a review is recorded after.
         close_ledger: Whether the campaign may end while an opportunity of its best version is open.
         least_trust: Least level of trust that a decision may rest on.
+        transfer: Whether a gain has to reach a training step (Rule 11): caches by what is new in each step are refused.
+        skewed_shapes: Shapes of a grouped product on which experts are uneven; a gain has to be there on each.
     """
 
     name: str
@@ -91,6 +93,8 @@ class Policy(Wire):
     least_trust: Trust = "unstated"
     review_rollbacks: int = 2
     close_ledger: bool = False
+    transfer: bool = False
+    skewed_shapes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse values that can't be meant; raises `BadInput`."""
@@ -163,6 +167,7 @@ _PRIMUS = Policy(
     escalation_rollbacks=4,
     hardware_limit_pct=97.0,
     least_trust="replayed",
+    transfer=True,
 )
 
 POLICIES = {policy.name: policy for policy in (_GPU_WIKI, _PRIMUS)}

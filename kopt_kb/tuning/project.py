@@ -133,9 +133,9 @@ class ProjectAdapter:
         """Return the bundle that an answer with `source`, `files` or `patch` makes of the incumbent."""
         return bundle(patched_files(self.project, self.root, files_of(incumbent), answer, name))
 
-    def lint(self, baseline: bytes, source: bytes) -> GateResult:
-        """Return the lint gate's word on a bundle."""
-        return lint_files(files_of(baseline), files_of(source))
+    def lint(self, baseline: bytes, source: bytes, *, caches: bool = True) -> GateResult:
+        """Return the lint gate's word on a bundle; `caches`: whether a cache by identity is a finding of it."""
+        return lint_files(files_of(baseline), files_of(source), caches=caches)
 
     def checked_out(self, source: bytes) -> dict[str, bytes]:
         """Return path in the workspace → bytes: kernel.py is the kernel source, the rest lies in a folder."""
@@ -152,12 +152,26 @@ class ProjectAdapter:
         What a project's own benchmark says is reported, and no policy can ask for more of it.
         """
         policy = replace(policy, least_trust="reported")
+        if policy.transfer and self.project.op == "grouped_gemm":
+            policy = replace(policy, skewed_shapes=self._skewed())
         core = self.project.scoring.core_shapes
         if core and policy.core_shapes is None:
             policy = replace(policy, core_shapes=core)
         if all(path.endswith(".py") for path in files_of(self.baseline())):
             return policy
         return replace(policy, required_gates=tuple(gate for gate in policy.required_gates if gate != "lint"))
+
+    def _skewed(self) -> tuple[str, ...]:
+        """Return the shapes with uneven experts; raises `BadInput` where the project names none."""
+        named = self.project.scoring.skewed
+        if not named:
+            raise BadInput(
+                "no shape with uneven experts is named, and gains of even ones do not reach training",
+                where=self.project.where,
+                fix='benchmark one, for example with an expert of half the rows, and name it: [scoring] skewed = ["…"]',
+                code="KB426",
+            )
+        return named
 
     # ---- jobs ------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -16,13 +16,14 @@ from kopt_kb.tuning.decision import (
     Decision,
     GateResult,
 )
-from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
+from kopt_kb.tuning.gates import GateContext, cache_bytes, judge, lint_kernel
 from kopt_kb.tuning.jobs import Ran, Sources, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.policy import GATES, Gate, Policy
 from kopt_kb.tuning.ruling import Ruling, timed_name
 from kopt_kb.tuning.session import Session, says_nothing
+from kopt_kb.tuning.transfer import transfer_gate
 from kopt_kb.tuning.versions import best_rival, incumbent_name
 from kopt_kb.wire import plain
 from kopt_kb.workspace.journal.campaign_events import LevelChosen
@@ -30,6 +31,7 @@ from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, 
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.transfer import files_in
 
 __all__ = ["RoundWork"]
 
@@ -197,15 +199,25 @@ class RoundWork:
         times = partial(current.times, current.name)
         framework = state.task.framework
         options = self.options
-        lint = (
-            partial(options.project.lint, self.session.store.get(state.rounds[0].incumbent))
-            if options.project
-            else None
-        )
+        lint = self._lint(state, current)
         flush = self.settings.flush_bytes
         cold = options.project is None and (not flush or flush >= cache_bytes(state))
         judge = partial(self._resources, current, options.resources) if options.resources is not None else None
         return GateContext(source, state, state.simulated, run, times, evidence, judge, framework, cold, lint)
+
+    def _lint(self, state: WorkspaceState, current: Round) -> Callable[[bytes], GateResult] | None:
+        """Return what judges a source that is no single kernel file, or whose gain has to reach a training step."""
+        project, judges = self.options.project, self.policy.transfer and current.number > 0
+        if project is None and not judges:
+            return None
+        own = None if project is None else partial(project.lint, self.session.store.get(state.rounds[0].incumbent))
+
+        def with_transfer(source: bytes) -> GateResult:
+            word = own(source, caches=False) if own is not None else lint_kernel(source, state, state.task.framework)
+            old, new = (files_in(state, one) for one in (self.session.store.get(current.incumbent), source))
+            return transfer_gate(old, new, current, word)
+
+        return with_transfer if judges else own
 
     def _resources(self, current: Round, judged_by: SourceGate, source: bytes) -> GateResult:
         """Judge what a candidate's compiled code needs, and scan what passes."""

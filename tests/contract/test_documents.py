@@ -58,6 +58,7 @@ COMMANDS: dict[str, tuple[str, int, list[str]]] = {
     "tune_patch": ("tune_patch", 0, ["tune", "patch", CAMPAIGN]),
     "tune_status": ("tune_report", 0, ["tune", "status", "WORKSPACE"]),
     "verify_source": ("verify_source", 1, ["verify", "source", "TMP/crash.py"]),
+    "verify_transfer": ("verify_transfer", 0, ["verify", "transfer", "TMP/good.py"]),
     "wiki_changes": ("wiki_changes", 0, ["wiki", "changes", str(ROOT / "gpuwiki"), str(ROOT / "gpuwiki")]),
     "wiki_import_check": ("wiki_import_check", 0, ["wiki", "import-check", str(ROOT / "gpuwiki" / "hardware")]),
     "occupancy_record": ("occupancy_record", 0, ["occupancy", "--platform", "H200_SXM", "--record", "TMP/compiled.json"]),

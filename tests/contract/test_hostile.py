@@ -79,6 +79,7 @@ WORDS: dict[str, list[str]] = {
     "verify kernel": ["empty", "--shape", "2x2", "--dtype", "bf16"],
     "verify record": ["folder"],
     "verify source": ["text.py"],
+    "verify transfer": ["text.py"],
     "tune run": ["ws", "--simulate"],
     "tune resume": ["ws", "--simulate"],
     "tune step": ["ws", "--simulate"],

@@ -76,6 +76,7 @@ class Scoring(Wire):
         core_shapes: Shapes the regression limit protects; empty: all.
         representative: Shapes of quick validation; empty: chosen after the baseline.
         aggregate: How shapes become one number.
+        skewed: Shapes of a grouped product whose rows the benchmark spreads unevenly over experts.
     """
 
     metric: Literal["forward", "combined"] = "forward"
@@ -83,6 +84,7 @@ class Scoring(Wire):
     core_shapes: tuple[Text, ...] = ()
     representative: tuple[Text, ...] = ()
     aggregate: Literal["geomean"] = "geomean"
+    skewed: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ def read_project(data: bytes, where: str) -> ProjectFile:
     commands = _commands(source)
     shapes = _shapes(source, own, commands)
     _check_csv(source, csv, scoring)
-    for key in ("core_shapes", "representative"):
+    for key in ("core_shapes", "representative", "skewed"):
         strange = set(getattr(scoring, key)) - set(shapes)
         if shapes and strange:
             raise source.refuse("scoring", key, f"names {min(strange)}", f"the shapes are {', '.join(shapes)}")

@@ -13,6 +13,7 @@ from kopt_kb.workspace.views.lessons import directions
 from kopt_kb.workspace.views.memory import Memories, judged_rates
 from kopt_kb.workspace.views.memory_model import Direction, Iteration
 from kopt_kb.workspace.views.reports import FAILED, SIMULATED, cause_of, code, finish, gap_of, results_of
+from kopt_kb.workspace.views.transfer import applicability
 from kopt_kb.workspace.views.words import BlobReader, bullets, figure, free_text, of_kind, percent
 
 __all__ = ["COLUMNS", "STATUS", "optimize_log", "performance_trend"]
@@ -152,6 +153,7 @@ def optimize_log(state: WorkspaceState, blob: BlobReader, memories: Memories) ->
     lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, state) for one in failed))
     counts = Counter(STATUS[memory.status] for memory in seen)
     words = [word for word in dict.fromkeys(STATUS.values()) if counts[word] or word != STATUS["refuted"]]
+    lines += applicability(state, blob)
     lines += ["## Totals", "", *bullets(f"{word}: {counts[word]}" for word in words)]
     return {"logs/optimize.md": finish(lines)}
 

@@ -164,11 +164,12 @@ def project_campaign() -> Callable[..., Campaign]:
         answers: Sequence[tuple[str, dict[str, object]]] = (),
         rounds: int | None = None,
         say: Callable[[str], None] = lambda _: None,
+        name: str = "gpu-wiki",
     ) -> Campaign:
         adapter = ProjectAdapter.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
         assert adapter is not None
         executor = ProjectExecutor(adapter.project, adapter.root)
-        policy = adapter.policy(policy_named("gpu-wiki", max_rounds=rounds, stop_scope="aggregate"))
+        policy = adapter.policy(policy_named(name, max_rounds=rounds, stop_scope="aggregate"))
         return Campaign(
             workspace, policy, (Scripted(answers),), executor, options=CampaignOptions(project=adapter, say=say)
         )

@@ -175,3 +175,12 @@ def test_less_trust_than_a_policy_accepts_is_unverified(level: Trust) -> None:
             assert "replayed" in found.reason
         assert untrusted(policy_named(name), None) is None
     assert untrusted(replace(policy_named("primus"), least_trust="reported"), level) is None or level == "unstated"
+
+
+def test_a_gain_that_is_gone_with_uneven_experts() -> None:
+    """Is rolled back, whatever the even shapes gain."""
+    policy = replace(policy_named("primus"), skewed_shapes=("2x2",))
+    old = {"1x1": [2.0] * 3, "2x2": [1.0] * 3}
+    passed = [GateResult(gate, "pass") for gate in policy.required_gates]
+    assert decide(policy, old, {"1x1": [1.0] * 3, "2x2": [1.0] * 3}, passed).rule == "R11 skew"
+    assert decide(policy, old, {"1x1": [1.0] * 3, "2x2": [0.9] * 3}, passed).accepted
