@@ -181,7 +181,8 @@ def product(wiki_root: Path) -> Path:
 
 
 def pytest_configure() -> None:
-    """Let no example of hypothesis fail for the seconds it took: a busy machine is no fault of what is tested."""
+    """Let no example of hypothesis fail for the seconds it took, and no table be folded to a width of somebody's shell."""
+    os.environ.pop("COLUMNS", None)  # tables are folded to it
     if importlib.util.find_spec("hypothesis") is not None:
         from hypothesis import HealthCheck, settings
 

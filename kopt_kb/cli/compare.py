@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values, table
+from kopt_kb.cli.labels import label_of
+from kopt_kb.cli.output import add_format, add_wiki, conditions, open_registry, print_table, print_values, wants_json
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.readable import factor, spoken
 from kopt_kb.wiki.compare import SideBySide, SideBySideLine, compare_platforms
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.vocabulary import UnknownMetric, metric
@@ -20,6 +22,7 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("words", metavar="PLATFORM", nargs="+", help="two products or more; then METRIC AXIS=VALUE …")
+    add_format(parser)
     add_wiki(parser)
 
 
@@ -28,10 +31,10 @@ def run(args: argparse.Namespace) -> int:
     registry = open_registry(args)
     platforms, name, axes = _split(registry, args.words)
     found = compare_platforms([registry.platform(platform) for platform in platforms], name, **conditions(axes))
-    if args.json:
+    if wants_json(args):
         print_values(found, registry.wikis)
     else:
-        _print(found)
+        _print(found, args.format)
     return ExitCode.OK
 
 
@@ -56,13 +59,11 @@ def _is_metric(word: str) -> bool:
     return True
 
 
-def _print(comparison: SideBySide) -> None:
-    head = ["", *(str(platform.id) for platform in comparison.platforms), "ratio", ""]
-    print(
-        table(
-            [head, *(_cells(line) for line in comparison.lines)], right=tuple(range(1, len(comparison.platforms) + 1))
-        )
-    )
+def _print(comparison: SideBySide, form: str) -> None:
+    names = [str(platform.id) for platform in comparison.platforms]
+    head = ["value", *names, f"ratio to {names[0]}", "conditions that differ"]
+    rows = [_cells(line) for line in comparison.lines]
+    print_table(head, rows, form, right=tuple(range(1, len(names) + 2)))
 
 
 def _cells(line: SideBySideLine) -> list[str]:
@@ -72,7 +73,7 @@ def _cells(line: SideBySideLine) -> list[str]:
             cells.append(note if note.startswith("only") else "-")
         else:
             unit = "" if row.unit in {"-", "count"} or row.kind != "value" else f" {row.unit}"
-            cells.append(f"{row.value}{unit}")
-    ratios = ", ".join("" if ratio is None else f"{ratio:.3g}" for ratio in line.ratios()[1:])
-    says = f"not the same conditions: {'; '.join(line.differs)}" if line.differs else ""
-    return [line.key, *cells, ratios.strip(", "), says]
+            cells.append((row.kind == "value" and spoken(row.value, row.unit)) or f"{row.value}{unit}")
+    ratios = ", ".join("" if ratio is None else factor(ratio) for ratio in line.ratios()[1:])
+    says = "; ".join(line.differs) if line.differs else ""
+    return [label_of(line.key), *cells, ratios.strip(", "), says]

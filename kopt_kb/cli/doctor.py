@@ -49,13 +49,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(health: Health) -> None:
-    rows = [(one.group, one.name, _MARKS[one.state], one.found) for one in health.findings]
-    lines = table(rows, indent=2).split("\n")
-    width = max(len(name) for _, name, _, _ in rows) + max(len(group) for group, _, _, _ in rows) + 6
-    for line, one in zip(lines, health.findings, strict=True):
-        print(line)
-        if one.fix:
-            print(f"{' ' * width}fix: {one.fix}")
+    rows = []
+    for one in health.findings:
+        rows.append((one.group, one.name, _MARKS[one.state], one.found))
+        rows += [("", "", "", f"fix: {one.fix}")] if one.fix else []
+    print(table(rows))
     wrong = sum(one.state == "wrong" for one in health.findings)
     print(f"\n{wrong} wrong; note: works with less; UNKNOWN: could not be asked; -: not here")
 

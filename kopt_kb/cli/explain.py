@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kopt_kb.cli.documents import CodeEntry, Codes
-from kopt_kb.cli.output import add_common, print_json, table
+from kopt_kb.cli.output import add_common, add_format, print_json, print_table, wants_json
 from kopt_kb.errors import BadInput
 
 __all__ = ["add_arguments", "run"]
@@ -14,6 +14,7 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("code", nargs="?", metavar="CODE", help="such as KB063, WK208, PHY-BW or unregistered")
+    add_format(parser)
     add_common(parser)
 
 
@@ -43,10 +44,11 @@ def run(args: argparse.Namespace) -> int:
             fix = "`kb explain` lists them; `kb profile explain` knows the verdicts"
             raise BadInput(f"no code {args.code!r}", where="kb explain", fix=fix, code="KB106")
         chosen = (known[match],)
-    if args.json:
+    if wants_json(args):
         print_json(Codes(chosen))
-    elif args.code is None:
-        print(table([(entry.code, entry.kind, entry.name or entry.cause) for entry in chosen]))
+    elif args.code is None or args.format != "table":
+        rows = [(entry.code, entry.kind, entry.name or entry.cause) for entry in chosen]
+        print_table(("code", "kind", "cause"), rows, args.format)
     else:
         for one in chosen:
             print(f"{one.code}: {one.kind}" + (f" {one.name}" if one.name else ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kopt_kb.cli.documents import Product, Products
-from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
+from kopt_kb.cli.output import add_format, add_wiki, open_registry, print_table, print_values, wants_json
 from kopt_kb.errors import ExitCode
 
 __all__ = ["add_arguments", "run"]
@@ -13,6 +13,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    add_format(parser)
     add_wiki(parser)
 
 
@@ -24,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
         platform = registry.platform(name)
         count = sum(row.kind in {"value", "token"} for row in platform.sheet.chosen().values())
         products.append(Product(platform.identity, count))
-    if args.json:
+    if wants_json(args):
         print_values(Products(tuple(products)), registry.wikis)
     else:
         head = ("Platform", "Vendor", "Product", "Architecture", "Target", "Rows")
@@ -32,5 +33,5 @@ def run(args: argparse.Namespace) -> int:
             (found.platform, found.vendor, found.sku, found.arch, found.target, str(one.specs))
             for one, found in ((one, one.identity) for one in products)
         ]
-        print(table([head, *body], right=(5,)))
+        print_table(head, body, args.format, right=(5,))
     return ExitCode.OK

@@ -82,6 +82,11 @@ class Parser(argparse.ArgumentParser):
                 fix = f"{asked} is an option of {', '.join(self._having(asked))}; {fix}"
             elif near:
                 fix = f"did you mean {' or '.join(near)}?"
+            elif asked.startswith("--plat") and any(one.metavar == "PLATFORM" for one in self._actions):
+                fix = "here PLATFORM is a word without an option, such as H20"
+        elif message.endswith("expected one argument"):
+            name = message.split()[1].rstrip(":")
+            fix = f"a value that begins with - is written {name}=VALUE; {fix}"
         raise BadInput(message, where=self.prog, fix=fix, code="KB010")
 
     def _options(self) -> set[str]:
@@ -127,6 +132,10 @@ def _dispatch(words: Sequence[str]) -> int:
         words = [*words[1:], "--help"]
     name = words[0]
     if name not in COMMANDS:
+        if name.startswith("-"):
+            raise BadInput(
+                f"no option {name!r}", where="kb", fix="options follow a command: kb COMMAND …", code="KB101"
+            )
         import difflib
 
         near = difflib.get_close_matches(name, COMMANDS, n=2)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from kopt_kb.cli import terminal
 from kopt_kb.cli.streams import Output
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire, plain
@@ -24,16 +25,19 @@ if TYPE_CHECKING:
 __all__ = [
     "add_author",
     "add_common",
+    "add_format",
     "add_wiki",
     "conditions",
     "open_registry",
     "print_json",
     "print_of",
     "print_plain",
+    "print_table",
     "print_values",
     "printable",
     "printable_lines",
     "table",
+    "wants_json",
 ]
 
 
@@ -116,6 +120,10 @@ def conditions(words: Iterable[str]) -> dict[str, str]:
         if not equals or not axis or not value:
             raise BadInput(f"{word!r} is not axis=value", fix="for example dtype=bf16 engine=matrix", code="KB104")
         found[axis] = value
+    if "dtype" in found:
+        from kopt_kb.problem.dtypes import ALIASES
+
+        found["dtype"] = ALIASES.get(found["dtype"], found["dtype"])
     return found
 
 
@@ -137,14 +145,58 @@ def printable_lines(text: str) -> str:
 def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int] = ()) -> str:
     """Return rows as aligned columns; the columns in `right` are right-aligned, the last is never padded.
 
-    Control characters of a cell are shown as escapes.
+    Control characters of a cell are shown as escapes. In a terminal that is too narrow cells are folded; words that are
+    verdicts have colour where there is any.
     """
     if not rows:
         return ""
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    room, is_painted = terminal.width(), terminal.has_colour()
+    if room is not None:
+        widths = terminal.narrowed(widths, room - indent - 2 * (len(widths) - 1))
     lines = []
     for row in rows:
-        cells = [c.rjust(w) if at in right else c.ljust(w) for at, (c, w) in enumerate(zip(row, widths, strict=True))]
-        lines.append((" " * indent + "  ".join(cells)).rstrip())
-    return "\n".join(lines)
+        folded = [terminal.fold(cell, most) for cell, most in zip(row, widths, strict=True)]
+        for at in range(max(map(len, folded))):
+            cells = [lines_of[at] if at < len(lines_of) else "" for lines_of in folded]
+            lines.append(" " * indent + _padded(cells, widths, right, is_painted=is_painted))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int], right: Sequence[int], *, is_painted: bool) -> str:
+    padded = [c.rjust(w) if at in right else c.ljust(w) for at, (c, w) in enumerate(zip(cells, widths, strict=True))]
+    return "  ".join(map(terminal.paint, padded) if is_painted else padded)
+
+
+FORMATS = ("table", "json", "csv", "markdown")
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add --format, for commands whose result is one table."""
+    parser.add_argument("--format", choices=FORMATS, default="table", help="form of the result (json: as --json)")
+
+
+def wants_json(args: argparse.Namespace) -> bool:
+    """Whether JSON was asked for; raises `BadInput` where another form was asked for as well."""
+    form: str = args.format
+    if args.json and form not in {"table", "json"}:
+        raise BadInput(f"--json and --format {form} were given", fix="give one of them", code="KB103")
+    return args.json or form == "json"
+
+
+def print_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], form: str = "table", *, indent: int = 0,
+    right: Sequence[int] = (),
+) -> None:  # fmt: skip
+    """Print rows with their head: for people, or whole and unfolded as CSV or Markdown."""
+    if form == "csv":
+        import csv
+
+        csv.writer(sys.stdout, lineterminator="\n").writerows([head, *rows])
+    elif form == "markdown":
+        from kopt_kb.wiki.tables import table as as_markdown
+
+        print("\n".join(as_markdown(head, rows)).rstrip())
+    else:
+        print(table([head, *rows], indent=indent, right=right))

@@ -17,6 +17,9 @@ FrontMatter: TypeAlias = Mapping[str, str | list[object] | dict[str, object]]
 
 _VENDOR_WORDS = re.compile(r"^(nvidia|amd|instinct|radeon|geforce)[\s_\-]+", re.IGNORECASE)
 
+_CAPACITY = re.compile(r"_\d+gi?b$")
+"""Memory at the end of a name that is none of a product: it does not say which of a family is meant."""
+
 _SPELLING = 0.75
 """How alike a name must be to be suggested: letters that differ in one or two places."""
 
@@ -122,25 +125,44 @@ class NameIndex:
 
         Raises:
             AmbiguousPlatform: Several products begin with that name and none owns it.
-            UnknownPlatform: None does; near names are suggested.
+            UnknownPlatform: None does, or only one of a family has a page; near names are suggested.
         """
         folded = fold(name)
-        owners = self.names.get(folded, [])
+        owners = self.names.get(folded, []) or self._joined(folded)
         if len(owners) == 1:
             return self.identities[owners[0]]
-        parts = folded.split("_")
+        stem = _CAPACITY.sub("", folded)
+        parts = stem.split("_")
+        size = folded[len(stem) :]
         begins = [p for p in self.identities if fold(p).split("_")[: len(parts)] == parts]
+        begins = [p for p in begins if not size or (_CAPACITY.search(fold(p)) or [size])[0] == size]
         candidates = tuple(owners or begins)
-        if candidates and folded:
+        if len(candidates) > 1 and folded:
             raise AmbiguousPlatform(name.strip(), candidates)
+        raise UnknownPlatform(f"no page for platform {name.strip()!r}", fix=self._near(folded, candidates))
+
+    def _joined(self, folded: str) -> list[str]:
+        """Return the product whose name has the same letters and digits: rtx4090 is RTX_4090."""
+        bare = _bare(folded)
+        return list(dict.fromkeys(one for name, ones in self.names.items() if _bare(name) == bare for one in ones))
+
+    def _near(self, folded: str, only: tuple[str, ...]) -> str:
+        """Return what may be meant: the one of a family, slips of spelling, longer names with the same beginning."""
+        if only and folded:
+            return f"of these {only[0]} alone has a page"
         import difflib
 
         alike = [one for one in self.names if _numbered(one) == _numbered(folded) or _bare(one) == _bare(folded)]
         near = [one for one in self.names if _seen(one) == _seen(folded)]
         near += difflib.get_close_matches(folded, alike, n=3, cutoff=_SPELLING)
+        bare = _bare(folded)
+        if len(bare) > 3 and any(one.isdigit() for one in bare):
+            near += [one for one in self.names if bare in one.split("_")]
+            near += [
+                one for one in self.names if (rest := _bare(one).removeprefix(bare)) != _bare(one) and rest.isalpha()
+            ]
         platforms = dict.fromkeys(self.names[one][0] for one in near)
-        hint = f"did you mean {', '.join(platforms)}?" if platforms else "`kb list` prints every platform"
-        raise UnknownPlatform(f"no page for platform {name.strip()!r}", fix=hint)
+        return f"did you mean {', '.join(platforms)}?" if platforms else "`kb list` prints every platform"
 
     def siblings(self, one: Identity) -> tuple[str, ...]:
         """Return products that are easily taken for this one: its near names and those that share its first word."""

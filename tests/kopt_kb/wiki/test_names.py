@@ -31,7 +31,13 @@ def test_case_blanks_and_vendor_do_not_matter(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "platform"), [("NVIDIA H100 80GB HBM3", "H100_SXM"), ("H100 PCIe", "H100_PCIE"), ("h100-sxm", "H100_SXM")]
+    ("name", "platform"),
+    [
+        ("NVIDIA H100 80GB HBM3", "H100_SXM"),
+        ("H100 PCIe", "H100_PCIE"),
+        ("h100-sxm", "H100_SXM"),
+        ("H100PCIe", "H100_PCIE"),
+    ],
 )
 def test_driver_names_resolve(name: str, platform: str) -> None:
     """What nvidia-smi prints names one product."""
@@ -56,7 +62,7 @@ def test_names_are_never_translated() -> None:
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("H1OO SXM", "H100_SXM"), ("H100 SMX", "H100_SXM"), ("H100PCIe", "H100_PCIE"), ("H100_PCEI", "H100_PCIE")],
+    [("H1OO SXM", "H100_SXM"), ("H100 SMX", "H100_SXM"), ("H100_PCEI", "H100_PCIE")],
 )
 def test_a_slip_of_spelling_gets_a_suggestion(name: str, meant: str) -> None:
     """Letters turned round, a separator left out or put in."""
@@ -88,3 +94,23 @@ def test_a_name_claimed_twice_is_a_fault() -> None:
 def test_fold_removes_vendor_words_repeatedly() -> None:
     """AMD Instinct is two words."""
     assert fold("AMD Instinct MI300X") == "mi300x"
+
+
+def test_a_family_of_one_page_is_named_and_not_taken() -> None:
+    """H100 had three parts; with one page the others are not that one."""
+    with pytest.raises(UnknownPlatform, match="of these H100_SXM alone has a page"):
+        NameIndex((identity("H100_SXM"),)).resolve("H100")
+
+
+def test_a_capacity_does_not_choose_within_a_family() -> None:
+    """Both H100 have 80 GB."""
+    with pytest.raises(AmbiguousPlatform) as caught:
+        INDEX.resolve("H100-80GB")
+    assert caught.value.candidates == ("H100_PCIE", "H100_SXM")
+
+
+@pytest.mark.parametrize(("name", "meant"), [("mi300", "MI300X"), ("4090", "RTX_4090")])
+def test_beginnings_and_numbers_are_suggested(name: str, meant: str) -> None:
+    """Never taken."""
+    with pytest.raises(UnknownPlatform, match=rf"did you mean {meant}\?"):
+        NameIndex((identity("MI300X"), identity("RTX_4090"), identity("MI100"))).resolve(name)
