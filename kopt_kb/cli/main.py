@@ -49,6 +49,7 @@ COMMANDS: dict[str, str] = {
     "tune": "run a tuning campaign on a workspace",
     "suite": "run a folder of problems: each to a checked, timed baseline, one table",
     "bench": "measure the ceilings of this GPU, or a workspace's kernel against its Stop Conditions",
+    "mcp": "serve the commands as tools to agents (MCP, stdio)",
 }
 """Commands and what they do; the module of a command is `kopt_kb.cli.<name>`, `list` is `list_`."""
 

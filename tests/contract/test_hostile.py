@@ -96,6 +96,7 @@ WORDS: dict[str, list[str]] = {
     "bench kernel": ["ws", "--dry-run"],
     "bench utilization": ["ws"],
     "bench record": ["folder", "folder"],
+    "mcp": [],
 }
 HOSTILE = [
     "nothing", "folder", "empty", "binary", "deep.json", "text.json", "text.py", "bad\udcff", "x" * 5000, "nul\0", "…",

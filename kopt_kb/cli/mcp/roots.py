@@ -1,0 +1,48 @@
+"""The folders that calls may name paths in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kopt_kb.errors import BadInput
+
+__all__ = ["Roots"]
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Folders, links resolved; relative paths are meant from the first."""
+
+    folders: tuple[Path, ...]
+
+    @classmethod
+    def given(cls, words: Sequence[str]) -> Roots:
+        """Return those of the command line, else of KOPT_MCP_ROOT (folders divided by `:`), else the current folder."""
+        named = list(filter(None, os.environ.get("KOPT_MCP_ROOT", "").split(os.pathsep)))
+        return cls.of(words or named)
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Roots:
+        """Return the folders that words name, the current one without words; raises `BadInput` for what is none."""
+        folders = [Path(word).expanduser().resolve() for word in words or ["."]]
+        for word, folder in zip(words or ["."], folders, strict=True):
+            if not folder.is_dir():
+                raise BadInput("is no folder", where=word, fix="name a folder that is there", code="KB110")
+        return cls(tuple(folders))
+
+    def inside(self, word: str, name: str) -> str:
+        """Return a path of a call, absolute and without links; raises `BadInput` where it leads out of the roots.
+
+        Args:
+            word: As the call names it.
+            name: Of the argument.
+        """
+        path = Path(os.path.realpath(self.folders[0] / word))
+        if any(path.is_relative_to(folder) for folder in self.folders):
+            return str(path)
+        listed = ", ".join(map(str, self.folders))
+        fix = f"name one below {listed}, or start the server with another --root"
+        raise BadInput(f"{name} leads out of the folders of this server", where=word, fix=fix, code="KB128")
