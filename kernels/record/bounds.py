@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.record.code_object import MACHINE, processor_of
 from kopt_kb.kernels.record.model import (
     VERSION,
     Argument,
@@ -77,7 +78,7 @@ _SWIZZLES = {0: 1 << 20, 1: 32, 2: 64, 3: 128}
 _TARGET = re.compile(r"(?:sm_\d{2,3}[af]?|gfx[0-9a-f]{3,4})")
 _ENTRY = re.compile(r"[A-Za-z0-9_$.]{1,1024}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_EM_CUDA, _EM_AMDGPU = 190, 224
+_EM_CUDA = 190
 
 
 def check_record(record: LaunchRecord, where: str) -> None:
@@ -96,8 +97,11 @@ def check_code(code: bytes, target: str, where: str) -> None:
     """
     whole = len(code) >= 64 and code[:6] == b"\x7fELF\x02\x01"
     machine = int.from_bytes(code[18:20], "little") if whole else 0
-    if machine != (_EM_AMDGPU if target.startswith("gfx") else _EM_CUDA):
+    if machine != (MACHINE if target.startswith("gfx") else _EM_CUDA):
         what = "the code object is no ELF file of a GPU's machine code for the record's target"
+        raise BadInput(what, where=where, fix="record it again", code="KB455")
+    if machine == MACHINE and processor_of(code) != target:
+        what = f"the code object is for {processor_of(code) or 'another processor'}, the record for {target}"
         raise BadInput(what, where=where, fix="record it again", code="KB455")
     flags = int.from_bytes(code[48:52], "little")
     number = flags >> 8 & 0xFF if code[8] >= 8 else flags & 0xFF

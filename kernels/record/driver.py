@@ -1,6 +1,7 @@
 """What a replay and its clock need of a GPU driver: memory, code objects, launches, events, kernels of the judge's own.
 
-Everything that is enqueued goes to one stream, in order. `CudaDriver` (`cuda_driver.py`) is NVIDIA's.
+Everything that is enqueued goes to one stream, in order. `CudaDriver` (`cuda_driver.py`) is NVIDIA's,
+`HipDriver` (`hip_driver.py`) AMD's.
 """
 
 from __future__ import annotations

@@ -19,12 +19,13 @@ from kopt_kb.errors import BadInput, KoptError, MissingTool
 from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record
 from kopt_kb.kernels.record.cuda_driver import CudaDriver
 from kopt_kb.kernels.record.driver import Driver
+from kopt_kb.kernels.record.hip_driver import HipDriver
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.replay import Replay
 from kopt_kb.kernels.record.service import Greeting, Server, serve
 from kopt_kb.wire import Wire, canonical, parse, read
 
-__all__ = ["OBJECTS", "RECORD", "Job", "Verdict", "load_record", "main", "replayed", "stored"]
+__all__ = ["OBJECTS", "RECORD", "Job", "Verdict", "driver_for", "load_record", "main", "replayed", "stored"]
 
 RECORD, OBJECTS = "record.json", "objects"
 """Names inside a record's folder: the record, and the folder of its code objects by sha256."""
@@ -97,19 +98,37 @@ def stored(folder: Path) -> tuple[LaunchRecord, Callable[[str], bytes]]:
     return record, lambda digest: code_of(folder, digest, record.target)
 
 
+def driver_for(target: str = "") -> Driver:
+    """Return the driver of the GPU that runs code for a target; without a target, of the one that is here.
+
+    Raises:
+        MissingTool: There is none.
+    """
+    if target:
+        return HipDriver() if target.startswith("gfx") else CudaDriver()
+    try:
+        return CudaDriver()
+    except MissingTool as missing:
+        try:
+            return HipDriver()
+        except MissingTool:
+            raise missing from None
+
+
 def main(words: Sequence[str] = ()) -> None:
     """Answer one job, or with `--serve` questions until there are no more."""
     if "--serve" in words:
         os.environ["CUDA_MODULE_LOADING"] = "EAGER"  # lazily loaded kernels could wait for the device behind a hold
         try:
-            server = Server(CudaDriver(), stored)
+            server = Server(driver_for(), stored)
         except KoptError as error:
             sys.stdout.buffer.write(canonical(Greeting(missing=error.what).to_json()) + b"\n")
             return
         serve(server, sys.stdin.buffer, sys.stdout.buffer)
         return
     try:
-        verdict = replayed(read(Job, json.load(sys.stdin), where="job"), CudaDriver())
+        job = read(Job, json.load(sys.stdin), where="job")
+        verdict = replayed(job, driver_for(load_record(Path(job.record)).target))
     except MissingTool as error:
         verdict = Verdict(missing=error.what)
     except KoptError as error:

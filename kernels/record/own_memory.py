@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.cuda.cubin import OwnMemory, read_cubin
+from kopt_kb.kernels.record.code_object import is_code_object, read_code_object
 
 __all__ = ["MOST_OWN_BYTES", "OwnPlace", "own_places"]
 
@@ -37,13 +38,13 @@ def own_places(code: bytes, find: Callable[[str], tuple[int, int]]) -> tuple[tup
         find: Address and size of a variable by its name in the file, as the driver says them.
 
     Raises:
-        BadInput: It is no cubin, has too much, or has some that no variable's name leads to; or it calls functions
-            of the device's runtime, whose memory is not its own.
+        BadInput: It is no code object, has too much, or has some that no variable's name leads to; or it calls
+            functions of the device's runtime, whose memory is not its own.
     """
-    cubin = read_cubin(code, "code object")
-    if cubin.imports:
-        raise _refusal(f"calls of {', '.join(cubin.imports)}, which the device's runtime answers")
-    memory = cubin.memory
+    said = read_code_object(code) if is_code_object(code) else read_cubin(code, "code object")
+    if said.imports:
+        raise _refusal(f"calls of {', '.join(said.imports)}, which the device's runtime answers")
+    memory = said.memory
     total = sum(len(one.image) for one in memory)
     if total > MOST_OWN_BYTES:
         raise _refusal(f"{total} bytes of its own, more than {MOST_OWN_BYTES}")

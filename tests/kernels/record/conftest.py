@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -135,3 +136,15 @@ assert _SPEC is not None and _SPEC.loader is not None
 _MODULE = importlib.util.module_from_spec(_SPEC)
 sys.modules["launch_records"] = _MODULE
 _SPEC.loader.exec_module(_MODULE)
+
+
+@pytest.fixture(scope="session")
+def hip_runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with the C interface of HIP's runtime that works on this process's memory."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler on PATH")
+    out = tmp_path_factory.mktemp("hip") / "libamdhip64.so"
+    source = Path(__file__).with_name("hip_runtime.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(out), str(source)], check=True, timeout=120)
+    return out

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.kernels.record.judge import OBJECTS, RECORD, Job, load_record, replayed
+from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.kernels.record import judge
+from kopt_kb.kernels.record.judge import OBJECTS, RECORD, Job, driver_for, load_record, replayed
 from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
 from kopt_kb.wire import canonical
 
@@ -94,3 +95,31 @@ def test_a_machine_without_a_gpu_says_so(folder: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     said = json.loads(done.stdout)
     assert said["missing"] or said["error"]
+
+
+@pytest.mark.parametrize(
+    ("target", "cuda", "hip", "found"),
+    [
+        ("sm_90", True, True, "cuda"), ("gfx942", True, True, "hip"), ("", True, True, "cuda"), ("", False, True, "hip"),
+        ("", False, False, "no cuda"), ("sm_90", False, True, "no cuda"), ("gfx942", True, False, "no hip"),
+    ],
+)  # fmt: skip
+def test_the_records_target_names_the_driver(
+    monkeypatch: pytest.MonkeyPatch, target: str, cuda: bool, hip: bool, found: str
+) -> None:
+    """Without a target the GPU that is here; where there is none, what NVIDIA's driver lacks is said."""
+
+    def kind(name: str, there: bool) -> Any:
+        def made() -> str:
+            if not there:
+                raise MissingTool(f"no {name}")
+            return name
+
+        return made
+
+    monkeypatch.setattr(judge, "CudaDriver", kind("cuda", cuda))
+    monkeypatch.setattr(judge, "HipDriver", kind("hip", hip))
+    try:
+        assert driver_for(target) == found
+    except MissingTool as error:
+        assert error.what == found
