@@ -21,6 +21,9 @@ _FUNCTION, _ASSERT = 2, "__assertfail"
 _SYSTEM_RESERVE_BYTES = 1 << 10
 """Shared memory that the system keeps of each block from sm_90 on; sections of such files count it in."""
 
+_CONSTANTS = ".nv.constant3"
+"""Bank of a file's `__constant__` variables; banks of parameters and of the compiler's own constants have others."""
+
 _MAX_SECTIONS = 1 << 16
 _SIZED = 4
 """Format of an attribute whose bytes follow; others are one half-word."""
@@ -59,10 +62,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class OwnMemory:
-    """A section of global memory that lives as long as the loaded code object and that its kernels may write.
+    """A section of memory that lives as long as the loaded code object and that its kernels may write.
 
     Attributes:
-        section: Its name in the file.
+        section: Its name in the file; `__constant__` variables lie in `.nv.constant3`.
         image: What it holds when it is loaded.
         symbols: Variable → its offset and size in bytes.
     """
@@ -70,6 +73,11 @@ class OwnMemory:
     section: str
     image: bytes
     symbols: Mapping[str, tuple[int, int]]
+
+    @property
+    def constant(self) -> bool:
+        """Whether no store instruction is meant for it: only a kernel that knows its address writes there."""
+        return self.section == _CONSTANTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +234,7 @@ def _is_own(one: _Section) -> bool:
 
     Shared and local memory do not; what is marked for the compiler alone (`.nv.merc`) is loaded nowhere.
     """
-    kept = one.flags & (_WRITE | _ALLOC) == _WRITE | _ALLOC
+    kept = one.flags & (_WRITE | _ALLOC) == _WRITE | _ALLOC or one.name == _CONSTANTS
     return bool(kept and one.size and not one.name.startswith((".nv.shared", ".nv.local", ".nv.merc")))
 
 

@@ -60,7 +60,7 @@ class Step:
         block: Threads along x, y, z.
         cluster: Blocks of a cluster along x, y, z.
         shared: Bytes of dynamic shared memory.
-        arguments: Names of tensors, `TYPE expression` for numbers, `null`.
+        arguments: Names of tensors, `TYPE expression` for numbers, `null`; of a struct by value its members, in order.
         cooperative: Whether all blocks have to be resident at once.
         when: When it is done; empty: always.
         value: Number that a fill writes.
@@ -73,7 +73,7 @@ class Step:
     block: tuple[str, ...] = ("1",)
     cluster: tuple[str, ...] = ("1",)
     shared: str = "0"
-    arguments: tuple[str, ...] = ()
+    arguments: tuple[str | tuple[str, ...], ...] = ()
     cooperative: bool = False
     when: str = ""
     value: float = 0
@@ -281,6 +281,14 @@ class _Reading:
             found[name] = Tensor(role, shape, said["dtype"] or "")
         return found
 
+    def _argument(self, place: str, given: object) -> str | tuple[str, ...]:
+        """Return an argument; a list has the members of a struct."""
+        if not isinstance(given, list):
+            return self._text(place, given)
+        if not given:
+            raise self._refuse(f"{place}: a struct without members")
+        return tuple(self._text(place, one) for one in given)
+
     def _step(self, number: int, data: object, tensors: Mapping[str, Tensor]) -> Step:
         place = f"steps[{number}]"
         kinds = [one for one in _KINDS if isinstance(data, dict) and one in data]
@@ -300,13 +308,14 @@ class _Reading:
             block=self._expressions(data.get("block", 1)),
             cluster=self._expressions(data.get("cluster", 1)),
             shared=self._expression(data.get("shared", 0)),
-            arguments=tuple(self._text(place, one) for one in self._list(place, data.get("arguments", []))),
+            arguments=tuple(self._argument(place, one) for one in self._list(place, data.get("arguments", []))),
             cooperative=data.get("cooperative", False) is True,
             when=self._text(place, data.get("when", "")),
             value=value,
             to=self._text(place, data.get("to", "")),
         )
-        named = [name for kind_of, name in map(split_argument, made.arguments) if not kind_of and name != "null"]
+        flat = [one for given in made.arguments for one in ([given] if isinstance(given, str) else given)]
+        named = [name for kind_of, name in map(split_argument, flat) if not kind_of and name != "null"]
         named += [made.what] if kind != "launch" else []
         named += [made.to] if kind == "copy" else []
         if unknown := [one for one in named if one not in tensors]:

@@ -20,6 +20,7 @@ from kopt_kb.kernels.record.model import (
     Input,
     LaunchRecord,
     Step,
+    StructArg,
     TensorArg,
     TensorMapArg,
     View,
@@ -96,7 +97,9 @@ def _views(step: Step) -> Iterator[View]:
     elif isinstance(step, Copy):
         yield from (step.source, step.target)
     else:
-        yield from (one.view for one in step.arguments if isinstance(one, TensorArg | TensorMapArg))
+        for given in step.arguments:
+            held = [one.value for one in given.members] if isinstance(given, StructArg) else [given]
+            yield from (one.view for one in held if isinstance(one, TensorArg | TensorMapArg))
 
 
 def _sources(file: Path) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import re
 import struct
@@ -17,7 +16,6 @@ from kopt_kb.kernels.cuda.given import code_given
 from kopt_kb.kernels.cuda.header import Header, Step, Tensor, read_header, source_text, split_argument
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda
 from kopt_kb.kernels.integers import ExpressionError, holds, value_of
-from kopt_kb.kernels.record.driver import scalar_type
 from kopt_kb.kernels.record.model import (
     Argument,
     Copy,
@@ -25,6 +23,7 @@ from kopt_kb.kernels.record.model import (
     Launch,
     NullArg,
     ScalarArg,
+    StructArg,
     TensorArg,
     View,
 )
@@ -250,7 +249,9 @@ def launch_of(plan: Plan, program: Program, code: str, one: Step) -> Launch:
     sizes = [_size(argument) for argument in arguments]
     if list(entry.parameters) != sizes:
         what = f"{name} takes parameters of {list(entry.parameters)} bytes, the header gives {sizes}"
-        raise plan.refusal(what, "give one argument for each, such as i64 N for a long long")
+        raise plan.refusal(
+            what, "give one argument for each, such as i64 N for a long long, or a list of members for a struct"
+        )
     threads = math.prod(block)
     if entry.most_threads and (threads > entry.most_threads or (entry.required and threads != entry.most_threads)):
         what = f"{name} is compiled for blocks of {entry.most_threads} threads, the header launches {threads}"
@@ -270,7 +271,13 @@ def _three(plan: Plan, sizes: tuple[str, ...]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _argument(plan: Plan, text: str) -> Argument:
+def _argument(plan: Plan, text: str | tuple[str, ...]) -> Argument:
+    if not isinstance(text, str):
+        return StructArg.laid_out([_simple(plan, one) for one in text], f"{{{', '.join(text)}}}")
+    return _simple(plan, text)
+
+
+def _simple(plan: Plan, text: str) -> TensorArg | ScalarArg | NullArg:
     kind, rest = split_argument(text)
     if not kind:
         return NullArg(rest) if rest == "null" else TensorArg(plan.tensors[rest], rest)
@@ -294,8 +301,8 @@ def _real(plan: Plan, text: str) -> float:
 
 
 def _size(one: Argument) -> int:
-    if isinstance(one, ScalarArg):
-        return ctypes.sizeof(scalar_type(one.type))
+    if isinstance(one, ScalarArg | StructArg):
+        return one.size_bytes
     return 8 if isinstance(one, TensorArg | NullArg) else _TENSOR_MAP_BYTES
 
 

@@ -25,6 +25,7 @@ from kopt_kb.kernels.record.model import (
     NullArg,
     ScalarArg,
     Step,
+    StructArg,
     TensorMapArg,
     View,
 )
@@ -79,6 +80,8 @@ _TARGET = re.compile(r"(?:sm_\d{2,3}[af]?|gfx[0-9a-f]{3,4})")
 _ENTRY = re.compile(r"[A-Za-z0-9_$.]{1,1024}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _EM_CUDA = 190
+_MAX_STRUCT_BYTES = 4096
+"""Bytes that all parameters of a kernel may have (CUDA C++ Programming Guide, before 12.1)."""
 
 
 def check_record(record: LaunchRecord, where: str) -> None:
@@ -271,10 +274,22 @@ class _Check:
         self._name(one.name, place)
         if isinstance(one, ScalarArg):
             self._scalar(one, place)
+        elif isinstance(one, StructArg):
+            self._struct(one, place)
         elif not isinstance(one, NullArg):
             self._view(one.view, place)
         if isinstance(one, TensorMapArg):
             self._tensor_map(one, place)
+
+    def _struct(self, one: StructArg, place: str) -> None:
+        self._need(0 < one.size_bytes <= _MAX_STRUCT_BYTES, f"{place}: a structure of {one.size_bytes} bytes")
+        self._need(len(one.members) <= _MAX_STRUCT_BYTES, f"{place}: {len(one.members)} members")
+        end = 0
+        for member in sorted(one.members, key=lambda member: member.offset):
+            self._argument(member.value, f"{place}.{member.value.name[:80]}")
+            self._need(member.offset >= end, f"{place}: two members share byte {member.offset}")
+            end = member.offset + member.size_bytes
+        self._need(end <= one.size_bytes, f"{place}: a member ends at byte {end} of {one.size_bytes}")
 
     def _scalar(self, one: ScalarArg, place: str) -> None:
         if one.type in _INTEGERS:

@@ -14,6 +14,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.cuda.cubin import OwnMemory
+from kopt_kb.wire import JsonMap
 
 __all__ = ["MACHINE", "AmdEntry", "CodeObject", "is_code_object", "processor_of", "read_code_object"]
 
@@ -127,7 +128,7 @@ class _Reader:
         missing = {name for name, _, section, _, _ in symbols if name and not section}
         return CodeObject(target, entries, memory, tuple(sorted(missing)))
 
-    def _metadata(self) -> Mapping[str, Any]:
+    def _metadata(self) -> JsonMap:
         for one in self._sections:
             if one[1] != _NOTE:
                 continue
@@ -170,7 +171,7 @@ class _Reader:
         return OwnMemory(_text(self._names, one[0]), image, inside)
 
 
-def _entry(said: Mapping[str, Any], target: str) -> AmdEntry:
+def _entry(said: JsonMap, target: str) -> AmdEntry:
     given = [one for one in said.get(".args", ()) if not str(one[".value_kind"]).startswith("hidden_")]
     sizes = tuple(int(one[".size"]) for one in sorted(given, key=lambda one: int(one[".offset"])))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from kopt_kb.errors import KoptError, MissingTool
@@ -188,7 +189,8 @@ class CudaDriver:
         for image in (bytes, exported):
             module = self._call("cuModuleLoadData", image(code))
             try:
-                places = own_places(code, lambda name, module=module: self._variable(module, name))  # type: ignore[misc]
+                found = partial(self._variable, module)
+                places = own_places(code, found, last=image is exported)
                 return module, tuple(OwnPlace(address, self.read(address, size)) for address, size in places)
             except KoptError as error:
                 self._call("cuModuleUnload", module)
@@ -251,11 +253,11 @@ class CudaDriver:
             one = cu.CUlaunchAttribute()
             one.id, one.value.cooperative = names.CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1
             attributes.append(one)
-        self._accepts(kernel, step.entry, types)
+        self._accepts(kernel, step.entry, values, types)
         config.numAttrs, config.attrs, config.hStream = len(attributes), attributes, self._stream
         self._call("cuLaunchKernelEx", config, kernel, (tuple(values), tuple(types)), 0)
 
-    def _accepts(self, kernel: Any, entry: str, types: list[Any]) -> None:
+    def _accepts(self, kernel: Any, entry: str, values: list[Any], types: list[Any]) -> None:
         """Refuse arguments of other sizes than the kernel's parameters: the driver reads what the kernel declares."""
         wanted: list[int] = []
         while len(wanted) <= len(types):
@@ -263,7 +265,7 @@ class CudaDriver:
             if int(error) != 0:
                 break
             wanted.append(int(place[1]))
-        given = [ctypes.sizeof(one) if one is not None else _TENSOR_MAP_BYTES for one in types]
+        given = [_size_of(one if kind is None else kind) for one, kind in zip(values, types, strict=True)]
         if wanted != given:
             what = f"{entry} takes parameters of {wanted[:64]} bytes, the record gives {given[:64]}"
             raise DriverError(what, where="replay", fix="record it again")
@@ -389,6 +391,11 @@ class _Gate:
     def open(self) -> None:
         if self._host:
             self._word.value = self._number
+
+
+def _size_of(one: Any) -> int:
+    """Return the bytes of a ctypes type or structure, or of a tensor map."""
+    return ctypes.sizeof(one) if isinstance(one, type | ctypes.Structure) else _TENSOR_MAP_BYTES
 
 
 def _short(error: Exception) -> str:

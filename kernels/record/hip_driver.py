@@ -217,7 +217,7 @@ class HipDriver:
         function, said = kernel
         if max(step.cluster) > 1:
             self._lacks("a cluster of blocks")
-        _accepts(said, step, types)
+        _accepts(said, step, [ctypes.sizeof(kind or one) for one, kind in zip(values, types, strict=True)])
         held = [one if kind is None else kind(one) for one, kind in zip(values, types, strict=True)]
         pointers = (c_void_p * max(len(held), 1))(*(ctypes.addressof(one) for one in held))
         grid = (*step.grid, *step.block, step.shared_bytes)
@@ -305,13 +305,10 @@ class HipDriver:
         return handle.raw.hex()
 
 
-def _accepts(said: AmdEntry, step: Launch, types: list[Any]) -> None:
+def _accepts(said: AmdEntry, step: Launch, given: list[int]) -> None:
     """Refuse arguments of other sizes than the kernel's parameters: the runtime reads what the kernel declares."""
-    given = tuple(ctypes.sizeof(one) for one in types if one is not None)
-    if given != said.parameters or len(given) != len(types):
-        what = (
-            f"{step.entry} takes parameters of {list(said.parameters[:64])} bytes, the record gives {list(given[:64])}"
-        )
+    if given != list(said.parameters):
+        what = f"{step.entry} takes parameters of {list(said.parameters[:64])} bytes, the record gives {given[:64]}"
         raise DriverError(what, where="replay", fix="record it again")
     threads = step.block[0] * step.block[1] * step.block[2]
     if said.most_threads and threads > said.most_threads:

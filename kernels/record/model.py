@@ -5,7 +5,7 @@ A record is made by code that nobody trusts: `bounds.check_record` refuses what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -21,9 +21,11 @@ __all__ = [
     "Keywords",
     "Launch",
     "LaunchRecord",
+    "Member",
     "NullArg",
     "ScalarArg",
     "Step",
+    "StructArg",
     "TensorArg",
     "TensorMapArg",
     "View",
@@ -134,6 +136,11 @@ class ScalarArg(Wire):
     name: str = ""
     kind: Literal["scalar"] = "scalar"
 
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that it takes as a parameter, half-width floats as their bits; a truth value takes one."""
+        return max(int("".join(filter(str.isdigit, self.type))) // 8, 1)
+
 
 @dataclass(frozen=True, slots=True)
 class TensorMapArg(Wire):
@@ -166,7 +173,41 @@ class NullArg(Wire):
     kind: Literal["null"] = "null"
 
 
-Argument = TensorArg | ScalarArg | TensorMapArg | NullArg
+@dataclass(frozen=True, slots=True)
+class Member(Wire):
+    """A member of a structure: its first byte in it, and what it holds."""
+
+    offset: int
+    value: TensorArg | ScalarArg | NullArg
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that it takes."""
+        return self.value.size_bytes if isinstance(self.value, ScalarArg) else 8
+
+
+@dataclass(frozen=True, slots=True)
+class StructArg(Wire):
+    """A structure by value; bytes that are no member's are zero."""
+
+    size_bytes: int
+    members: tuple[Member, ...]
+    name: str = ""
+    kind: Literal["struct"] = "struct"
+
+    @classmethod
+    def laid_out(cls, values: Sequence[TensorArg | ScalarArg | NullArg], name: str = "") -> StructArg:
+        """Return a structure whose members lie as C lays them out, each at a multiple of its size."""
+        members, at, widest = [], 0, 1
+        for value in values:
+            size = Member(0, value).size_bytes
+            at = -(-at // size) * size
+            members.append(Member(at, value))
+            at, widest = at + size, max(widest, size)
+        return cls(-(-at // widest) * widest, tuple(members), name)
+
+
+Argument = TensorArg | ScalarArg | TensorMapArg | NullArg | StructArg
 
 
 @dataclass(frozen=True, slots=True)

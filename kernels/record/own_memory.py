@@ -1,15 +1,17 @@
-"""Memory that a loaded code object has of its own, `__device__` variables: found, so that it can be as at first again.
+"""Memory that a loaded code object has of its own, `__device__` and `__constant__` variables: found, to be put back.
 
 What a kernel leaves there outlives its launch. A judge puts it back before each launch; what it can't find it refuses,
-since a kernel would have a place to count launches in, or to keep answers.
+since a kernel would have a place to count launches in, or to keep answers. Constants that no name leads to are left
+alone: a kernel needs their address to write there, and tables of a compiler's library may be among them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.cuda.cubin import OwnMemory, read_cubin
 from kopt_kb.kernels.record.code_object import is_code_object, read_code_object
 
@@ -30,12 +32,15 @@ class OwnPlace:
     image: bytes
 
 
-def own_places(code: bytes, find: Callable[[str], tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def own_places(
+    code: bytes, find: Callable[[str], tuple[int, int]], *, last: bool = True
+) -> tuple[tuple[int, int], ...]:
     """Return address and size of all memory that a loaded code object has of its own.
 
     Args:
         code: The code object.
         find: Address and size of a variable by its name in the file, as the driver says them.
+        last: Whether nothing else is tried: constants that can't be found are left out then.
 
     Raises:
         BadInput: It is no code object, has too much, or has some that no variable's name leads to; or it calls
@@ -48,7 +53,21 @@ def own_places(code: bytes, find: Callable[[str], tuple[int, int]]) -> tuple[tup
     total = sum(len(one.image) for one in memory)
     if total > MOST_OWN_BYTES:
         raise _refusal(f"{total} bytes of its own, more than {MOST_OWN_BYTES}")
-    return tuple(place for one in memory for place in _places(one, find))
+    return tuple(place for one in memory for place in _found(one, find, leave=last and one.constant))
+
+
+def _found(one: OwnMemory, find: Callable[[str], tuple[int, int]], *, leave: bool) -> list[tuple[int, int]]:
+    try:
+        return _places(one, find)
+    except KoptError:
+        if not leave:
+            raise
+    places = []
+    for name, (_, size) in one.symbols.items():
+        with suppress(KoptError):
+            address, held = find(name)
+            places += [(address, size)] if held == size else []
+    return places
 
 
 def _places(one: OwnMemory, find: Callable[[str], tuple[int, int]]) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ arguments. Inputs come as bytes; outputs are read as bytes by whoever compares t
 
 from __future__ import annotations
 
+import ctypes
 import secrets
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +16,14 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.record.driver import Driver, scalar_type
 from kopt_kb.kernels.record.model import (
+    Argument,
     Buffer,
     Copy,
     Fill,
     Launch,
     LaunchRecord,
     NullArg,
-    ScalarArg,
+    StructArg,
     TensorArg,
     TensorMapArg,
     View,
@@ -261,8 +263,10 @@ class Replay:
             else:
                 self._driver.fill(one.address, b"\0", len(one.image))
 
-    def _argument(self, one: TensorArg | ScalarArg | TensorMapArg | NullArg) -> tuple[Any, Any]:
+    def _argument(self, one: Argument) -> tuple[Any, Any]:
         pointer = scalar_type("u64")
+        if isinstance(one, StructArg):
+            return self._structure(one), None
         if isinstance(one, TensorArg):
             return self._address(one.view), pointer
         if isinstance(one, TensorMapArg):
@@ -271,6 +275,18 @@ class Replay:
             return 0, pointer
         value = float(one.value) if isinstance(one.value, str) else one.value
         return _half(one.type, value), scalar_type(one.type)
+
+    def _structure(self, one: StructArg) -> ctypes.Structure:
+        """Return the bytes of a structure with addresses in their places, as drivers take them by value."""
+        held = bytearray(one.size_bytes)
+        for member in one.members:
+            value, kind = self._argument(member.value)
+            held[member.offset : member.offset + member.size_bytes] = bytes(kind(value))
+
+        class Structure(ctypes.Structure):
+            _fields_ = (("held", ctypes.c_uint8 * len(held)),)
+
+        return Structure.from_buffer_copy(held)
 
 
 def _half(kind: str, value: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.cuda.cubin import exported, read_cubin
+from kopt_kb.kernels.cuda.nvrtc import compile_cuda
 
 
 @pytest.mark.triton
@@ -31,6 +33,26 @@ def test_own_memory_has_names_and_a_first_image(assembled: Callable[[str], bytes
     assert memory[".nv.global"].image == bytes(4)
     assert memory[".nv.global.init"].symbols == {"table": (0, 16)}
     assert memory[".nv.global.init"].image == b"".join(number.to_bytes(4, "little") for number in (1, 2, 3, 4))
+
+
+CONSTANTS = """
+__constant__ float scale[4] = {1, 2, 3, 4};
+static __constant__ int hidden[2] = {5, 6};
+__constant__ float unset[8];
+extern "C" __global__ void reads(float* out, int n) { out[threadIdx.x] = scale[n] + hidden[n & 1] + unset[n]; }
+"""
+
+
+@pytest.mark.parametrize("arch", [90, 100])
+def test_constants_are_own_memory(nvrtc: str, arch: int) -> None:
+    """With their first values and names; those that the compiler keeps for the file can be exported."""
+    made = compile_cuda(CONSTANTS, "reads.cu", arch, entries=[]).cubin
+    (memory,) = read_cubin(made).memory
+    assert (memory.section, memory.constant) == (".nv.constant3", True)
+    assert memory.symbols == {"scale": (0, 16), "hidden": (16, 8), "unset": (24, 32)}
+    assert memory.image == struct.pack("<4f2i", 1, 2, 3, 4, 5, 6) + bytes(32)
+    changed = [at for at, (one, two) in enumerate(zip(made, exported(made), strict=True)) if one != two]
+    assert len(changed) == 3
 
 
 @pytest.mark.triton

@@ -57,6 +57,58 @@ def test_a_replay_does_the_steps_in_order(scale: Path, nvrtc: str, tmp_path: Pat
     assert list(struct.unpack("<1000f", left.outputs[0])) == expected
 
 
+STRUCTS = """/* kb
+op = "elementwise"
+shape = "Nx..."
+dtypes = ["fp32"]
+[inputs]
+x = "[elements]"
+y = "[elements]"
+[outputs]
+out = "[elements]"
+[[steps]]
+launch = "packed"
+block = [128]
+grid = ["cdiv(elements, 128)"]
+arguments = [MEMBERS, "y"]
+*/
+struct Task { int count; const float* x; float factor; float* out; };
+__global__ void packed(Task task, const float* y) {
+  const int at = blockIdx.x * 128 + threadIdx.x;
+  if (at < task.count) task.out[at] = task.factor * task.x[at] + y[at];
+}
+"""
+
+
+def test_a_struct_by_value_is_a_list_of_its_members(nvrtc: str, tmp_path: Path, device: Any) -> None:
+    """Laid out as the compiler does, held against the size that the machine code says; its tensors are used."""
+    file = tmp_path / "packed.cu"
+    file.write_text(STRUCTS.replace("MEMBERS", '["i32 elements", "x", "fp32 2.5", "out"]'))
+    record = _record(file, (300,), "fp32", tmp_path)
+    seen: list[bytes] = []
+
+    def packed(memory: Any, step: Launch, values: list[Any]) -> None:
+        seen.append(bytes(values[0]))
+        count, x, factor, out = struct.unpack("<i4xQf4xQ", seen[-1])
+        xs, ys = (struct.unpack(f"<{count}f", memory.read(at, 4 * count)) for at in (x, values[1]))
+        memory.write(out, struct.pack(f"<{count}f", *(factor * a + b for a, b in zip(xs, ys, strict=True))))
+
+    given = {"x": struct.pack("<300f", *range(300)), "y": struct.pack("<300f", *(0.5 for _ in range(300)))}
+    with Replay(
+        record, lambda one: (tmp_path / one).read_bytes(), device(**{record.launches[0].entry: packed})
+    ) as replay:
+        left = replay.run(given)
+    assert (left.touched, len(seen[0])) == ((), 32)
+    assert list(struct.unpack("<300f", left.outputs[0])) == [2.5 * one + 0.5 for one in range(300)]
+    file.write_text(STRUCTS.replace("MEMBERS", '["i32 elements", "x", "out"]'))
+    with pytest.raises(BadInput, match=r"parameters of \[32, 8\] bytes, the header gives \[24, 8\]"):
+        _record(file, (300,), "fp32", tmp_path)
+    for wrong, why in (("[]", "a struct without members"), ('["z"]', "names 'z', which is no tensor")):
+        file.write_text(STRUCTS.replace("MEMBERS", wrong))
+        with pytest.raises(BadInput, match=why):
+            _record(file, (300,), "fp32", tmp_path)
+
+
 @pytest.mark.parametrize(
     ("name", "shape", "dtype", "launches"),
     [

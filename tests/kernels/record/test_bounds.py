@@ -11,7 +11,20 @@ from launch_records import CODE, OUT, RECORD, STEP, X
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.record.bounds import check_code, check_record, unfit_result
-from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, LaunchRecord, NullArg, ScalarArg, TensorMapArg, View
+from kopt_kb.kernels.record.model import (
+    Buffer,
+    Copy,
+    Fill,
+    Input,
+    LaunchRecord,
+    Member,
+    NullArg,
+    ScalarArg,
+    StructArg,
+    TensorArg,
+    TensorMapArg,
+    View,
+)
 
 
 def test_what_launchers_do_passes() -> None:
@@ -128,6 +141,15 @@ WRONG = {
     "entry of thousands": _step(entry="k" * 5000),
     "no entry": _step(entry=""),
     "many arguments": _step(arguments=(NullArg(),) * 2000),
+    "struct of no bytes": _step(arguments=(StructArg(0, ()),)),
+    "struct beyond all parameters": _step(arguments=(StructArg(5000, ()),)),
+    "member behind its struct": _step(arguments=(StructArg(8, (Member(4, NullArg()),)),)),
+    "members that share a byte": _step(
+        arguments=(StructArg(16, (Member(4, ScalarArg("i32", 1)), Member(0, NullArg()))),)
+    ),
+    "member before its struct": _step(arguments=(StructArg(16, (Member(-8, NullArg()),)),)),
+    "member of no type": _step(arguments=(StructArg(16, (Member(0, ScalarArg("i", 1)),)),)),
+    "member beyond its buffer": _step(arguments=(StructArg(16, (Member(0, TensorArg(replace(X, offset=9))),)),)),
     "name of an argument": _step(arguments=(NullArg("\x1b[31m"),)),
     "float as an integer": _step(arguments=(ScalarArg("i32", 1.5),)),
     "word as an integer": _step(arguments=(ScalarArg("i32", "nan"),)),

@@ -12,13 +12,21 @@ from typing import Any
 import pytest
 
 from kopt_kb.errors import MissingTool
-from kopt_kb.kernels.record import cuda_driver, trusted
+from kopt_kb.kernels.cuda import cubin
+from kopt_kb.kernels.cuda.nvrtc import compile_cuda
+from kopt_kb.kernels.record import cuda_driver, own_memory, trusted
 from kopt_kb.kernels.record.cuda_driver import CudaDriver
 from kopt_kb.kernels.record.driver import DriverError, scalar_type
 from kopt_kb.kernels.record.model import Launch, TensorMapArg, View
 from kopt_kb.kernels.record.moves import Move
 from kopt_kb.kernels.record.own_memory import OwnPlace
 
+CONSTANTS = """
+__constant__ float scale[4] = {1, 2, 3, 4};
+static __constant__ int hidden[2] = {5, 6};
+__constant__ float unset[8];
+extern "C" __global__ void reads(float* out, int n) { out[threadIdx.x] = scale[n] + hidden[n & 1] + unset[n]; }
+"""
 LAUNCH = Launch("0" * 64, "k", (2, 3, 1), (64, 1, 1), (2, 1, 1), 100, (), True)
 
 
@@ -100,7 +108,7 @@ class _Library(ModuleType):
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[CudaDriver, _Library]]:
     """Makes a driver on a library of its own; calls of its start are forgotten."""
-    monkeypatch.setattr(cuda_driver, "own_places", lambda *_: ())
+    monkeypatch.setattr(cuda_driver, "own_places", lambda *_, **__: ())
     monkeypatch.setattr(cuda_driver, "exported", lambda code: code + b" exported")
     monkeypatch.setattr(cuda_driver, "Throttle", lambda _: _Any(reasons=lambda: ("power cap",)))
 
@@ -229,6 +237,22 @@ def test_arguments_are_the_parameters_of_the_kernel(start: Any) -> None:
             driver.launch("kernel", LAUNCH, list(given), given)
 
 
+def test_a_struct_is_held_against_its_parameter(start: Any) -> None:
+    """cuda-bindings take a ctypes structure without a type for a parameter by value."""
+
+    class Held(ctypes.Structure):
+        _fields_ = (("held", ctypes.c_uint8 * 24),)
+
+    given = Held()
+    driver, library = start(24, 4)
+    driver.launch("kernel", LAUNCH, [given, 2], [None, scalar_type("i32")])
+    ((_, _, arguments, _),) = library.of("cuLaunchKernelEx")
+    assert arguments[0][0] is given
+    driver, _ = start(32, 4)
+    with pytest.raises(DriverError, match=r"parameters of \[32, 4\] bytes, the record gives \[24, 4\]"):
+        driver.launch("kernel", LAUNCH, [given, 2], [None, scalar_type("i32")])
+
+
 def test_code_objects_are_loaded_once_and_unloaded(start: Any) -> None:
     """Much shared memory is allowed first."""
     driver, library = start()
@@ -242,7 +266,7 @@ def test_code_objects_are_loaded_once_and_unloaded(start: Any) -> None:
 def test_own_memory_is_found_by_name_and_read_when_it_is_loaded(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once; what hides some is not loaded."""
     driver, library = start(cuModuleGetGlobal=(4096, 3))
-    monkeypatch.setattr(cuda_driver, "own_places", lambda _, find: (find("count"),))
+    monkeypatch.setattr(cuda_driver, "own_places", lambda _, find, **__: (find("count"),))
     for _ in range(2):
         driver.load(b"code", "k", 0)
         assert driver.own_memory(b"code") == (OwnPlace(4096, bytes(range(3))),)
@@ -252,7 +276,7 @@ def test_own_memory_is_found_by_name_and_read_when_it_is_loaded(start: Any, monk
 def test_a_variable_without_an_address_is_exported_or_refused(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """One local to its file may need a name that others see; what has none then is not loaded."""
     driver, library = start(cuModuleGetGlobal=(4096, 3))
-    monkeypatch.setattr(cuda_driver, "own_places", lambda _, find: (find("count"),))
+    monkeypatch.setattr(cuda_driver, "own_places", lambda _, find, **__: (find("count"),))
     library.refused.add("cuModuleGetGlobal")
     with pytest.raises(DriverError, match="cuModuleGetGlobal"):
         driver.load(b"more", "k", 0)
@@ -260,6 +284,28 @@ def test_a_variable_without_an_address_is_exported_or_refused(start: Any, monkey
     assert library.of("cuModuleUnload") == [("module",), ("module",)]
     with pytest.raises(KeyError):
         driver.own_memory(b"more")
+
+
+def test_constants_are_found_as_the_driver_names_them(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file that NVRTC compiled: first as it is, then with all names exported; what still has none is left alone."""
+    places = {b"scale": (0, 4096, 16), b"unset": (0, 4120, 32)}
+    driver, library = start()
+    try:
+        code = compile_cuda(CONSTANTS, "reads.cu", 90, entries=[]).cubin
+    except MissingTool as missing:
+        pytest.skip(missing.what)
+    monkeypatch.setattr(cuda_driver, "own_places", own_memory.own_places)
+    monkeypatch.setattr(cuda_driver, "exported", cubin.exported)
+    library.cuModuleGetGlobal = lambda _, name: places.get(name, (_Error("CUDA_ERROR_NOT_FOUND", 500),))
+    driver.load(code, "reads", 0)
+    assert len(library.of("cuModuleLoadData")) == 2
+    assert [(one.address, len(one.image)) for one in driver.own_memory(code)] == [(4096, 16), (4120, 32)]
+    places[b"hidden"] = (0, 4112, 8)
+    driver.unload()
+    library.calls.clear()
+    driver.load(code, "reads", 0)
+    assert [(one.address, len(one.image)) for one in driver.own_memory(code)] == [(4096, 56)]
+    assert len(library.of("cuModuleLoadData")) == 1
 
 
 def test_a_move_is_launched_with_all_its_values(start: Any) -> None:

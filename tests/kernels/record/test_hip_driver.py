@@ -154,6 +154,19 @@ def test_what_a_launch_refuses(driver: HipDriver, runtime: Runtime) -> None:
         HipDriver(runtime.library, Path("/nowhere")).load(CODE, "axpy", 0)
 
 
+def test_a_struct_by_value(driver: HipDriver, runtime: Runtime) -> None:
+    """Its address is passed, its size held against the code object's."""
+
+    class Held(ctypes.Structure):
+        _fields_ = (("address", ctypes.c_uint64),)
+
+    function, said = driver.load(CODE, "axpy", 0)
+    driver.launch((function, said), STEP, [Held(0), 0, 0, 1.0, 0, 0, 0], [None, *TYPES[1:]])
+    assert runtime.calls()[-1].startswith("hipModuleLaunchKernel axpy")
+    with pytest.raises(DriverError, match=r"the record gives \[8, 8, 8, 4, 4, 8\]"):
+        driver.launch((function, said), STEP, [Held(0), 0, 0, 1.0, 0, 0], [None, *TYPES[1:-1]])
+
+
 def test_own_memory_is_read_once_and_put_back_by_the_judge(
     driver: HipDriver, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

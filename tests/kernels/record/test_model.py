@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from launch_records import OUT, RECORD, X
 
-from kopt_kb.kernels.record.model import Input, LaunchRecord, View
-from kopt_kb.wire import WireError, canonical, read
+from kopt_kb.kernels.record.model import Input, LaunchRecord, ScalarArg, StructArg, TensorArg, View
+from kopt_kb.wire import WireError, canonical, parse, read
 
 
 def test_a_record_is_read_as_it_was_written() -> None:
@@ -47,3 +47,16 @@ def test_contiguous_and_overlapping_views() -> None:
     expanded = View("x", 0, (4, 8), (0, 1), "bf16")
     assert [one.contiguous for one in (OUT, rows, column, expanded)] == [True, False, True, False]
     assert [one.overlaps for one in (OUT, rows, column, expanded)] == [False, False, False, True]
+
+
+def test_a_struct_lies_as_c_lays_it_out() -> None:
+    """Members at multiples of their sizes, the whole a multiple of the widest; read back as written."""
+    x = TensorArg(View("x", 0, (4,), (1,), "bf16"), "x")
+    made = StructArg.laid_out(
+        (ScalarArg("i32", 7), x, ScalarArg("bf16", 1.0), ScalarArg("i1", True), ScalarArg("fp64", 0.5))
+    )
+    assert [one.offset for one in made.members] == [0, 8, 16, 18, 24]
+    assert [one.size_bytes for one in made.members] == [4, 8, 2, 1, 8]
+    assert made.size_bytes == 32
+    assert StructArg.laid_out((ScalarArg("i32", 1),) * 3).size_bytes == 12
+    assert read(StructArg, parse(canonical(made.to_json()))) == made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.kernels.cuda.cubin import Cubin, OwnMemory
 from kopt_kb.kernels.record import own_memory
 from kopt_kb.kernels.record.own_memory import MOST_OWN_BYTES, own_places
@@ -40,6 +40,34 @@ def test_variables_that_lie_apart(holding) -> None:
     """Each for itself."""
     holding(OwnMemory(".nv.global", bytes(12), {"one": (0, 4), "two": (8, 4)}))
     assert own_places(b"", _at(one=(1000, 4), two=(5000, 4))) == ((1000, 4), (5000, 4))
+
+
+CONSTANTS = OwnMemory(".nv.constant3", b"abcdefgh", {"scale": (0, 4), "hidden": (4, 4)})
+
+
+def _only_scale(name: str) -> tuple[int, int]:
+    if name != "scale":
+        raise FindingError("not found", where="replay", code="KB449")
+    return 1000, 4
+
+
+def test_constants_are_put_back(holding) -> None:
+    """Whole, where every name leads somewhere."""
+    holding(CONSTANTS)
+    assert own_places(b"", _at(scale=(1000, 4), hidden=(1004, 4))) == ((1000, 8),)
+
+
+def test_constants_that_no_name_leads_to_are_left_alone(holding) -> None:
+    """Only once all has been tried, and only those; a variable that stores are meant for is never left."""
+    holding(CONSTANTS)
+    with pytest.raises(FindingError):
+        own_places(b"", _only_scale, last=False)
+    assert own_places(b"", _only_scale) == ((1000, 4),)
+    holding(OwnMemory(".nv.constant3", b"abcd", {}))
+    assert own_places(b"", _only_scale) == ()
+    holding(OwnMemory(".nv.global", b"abcdefgh", CONSTANTS.symbols))
+    with pytest.raises(FindingError):
+        own_places(b"", _only_scale)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from kopt_kb.kernels.record.model import (
     LaunchRecord,
     NullArg,
     ScalarArg,
+    StructArg,
     TensorArg,
     TensorMapArg,
     View,
@@ -208,3 +209,22 @@ def test_inputs_of_another_size_are_refused(device: Any, given: dict[str, bytes]
         pytest.raises(BadInput, match="input x"),
     ):
         replay.run(given)
+
+
+def test_a_struct_travels_by_value(device: Any) -> None:
+    """Numbers at their widths, addresses of this place of the buffers, zeros between."""
+    seen: list[bytes] = []
+
+    def keeps(memory: Any, step: Launch, values: list[Any]) -> None:
+        seen.append(bytes(values[0]))
+        _add_one(memory, step, [int.from_bytes(seen[-1][8:16], "little"), values[1]])
+
+    given = StructArg.laid_out((ScalarArg("i32", -2), TensorArg(_view("x")), ScalarArg("bf16", 1.0), NullArg()))
+    used = device(kernel=keeps)
+    with Replay(_record(_launch(given, TensorArg(_view("out")))), lambda _: b"", used) as replay:
+        for _ in range(2):
+            left = replay.run({"x": b"\1\2\3\4"})
+            assert (left.outputs, left.touched) == ((b"\2\3\4\5",), ())
+            x = replay.place("x").to_bytes(8, "little")
+            assert seen[-1] == b"\xfe\xff\xff\xff" + bytes(4) + x + b"\x80\x3f" + bytes(6) + bytes(8)
+            replay.move()
