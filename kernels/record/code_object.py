@@ -214,24 +214,26 @@ class _Packed:
         if depth > _DEEPEST:
             raise ValueError("a note is too deep")
         first = self._number(1)
-        if first < 0x80 or first >= 0xE0:
-            return first if first < 0x80 else first - 256
-        if first < 0xA0:
-            return self._many(first & 0xF, depth, pairs=first < 0x90)
-        if first < 0xC0:
-            return self._take(first & 0x1F).decode()
-        return self._long(first, depth)
+        high, low = divmod(first, 16)
+        if high < 8 or high > 13:
+            return first if high < 8 else first - 256
+        if high in {8, 9}:
+            return self._many(low, depth, pairs=high == 8)
+        if high in {10, 11}:
+            return self._take(first & 31).decode()
+        return self._wide(high == 13, low, depth)
 
-    def _long(self, first: int, depth: int) -> Any:
-        if first in {0xC0, 0xC2, 0xC3}:
-            return {0xC0: None, 0xC2: False, 0xC3: True}[first]
-        if 0xCC <= first <= 0xD3:
-            return self._number(1 << (first & 3), signed=first >= 0xD0)
-        if 0xD9 <= first <= 0xDB:
-            return self._take(self._number(1 << first - 0xD9)).decode()
-        if 0xDC <= first <= 0xDF:
-            return self._many(self._number(2 << (first & 1)), depth, pairs=first >= 0xDE)
-        raise ValueError(f"a note has a value of kind {first:#x}")
+    def _wide(self, upper: bool, low: int, depth: int) -> Any:
+        """Return a value whose first byte is 0xC. or 0xD.: a constant, or one whose size, or number, follows."""
+        if not upper and low in {0, 2, 3}:
+            return {0: None, 2: False, 3: True}[low]
+        if low < 4 if upper else low >= 12:
+            return self._number(1 << (low & 3), signed=upper)
+        if upper and 9 <= low <= 11:
+            return self._take(self._number(1 << low - 9)).decode()
+        if upper and low >= 12:
+            return self._many(self._number(2 << (low & 1)), depth, pairs=low >= 14)
+        raise ValueError(f"a note has a value of kind {'cd'[upper]}{low:x}")
 
     def _many(self, count: int, depth: int, *, pairs: bool) -> Any:
         if count > len(self._body):

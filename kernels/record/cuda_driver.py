@@ -181,16 +181,12 @@ class CudaDriver:
         return kernel
 
     def _loaded(self, code: bytes) -> tuple[Any, tuple[OwnPlace, ...]]:
-        """Return a module and its own memory, read before any kernel of it ran.
-
-        Where the driver says no address of a variable that is local to its file, the file is loaded with all exported.
-        """
+        """Return a module, with all variables exported where the driver needs that to name them, and its own memory."""
         refused: KoptError | None = None
         for image in (bytes, exported):
             module = self._call("cuModuleLoadData", image(code))
             try:
-                found = partial(self._variable, module)
-                places = own_places(code, found, last=image is exported)
+                places = own_places(code, partial(self._variable, module), last=image is exported)
                 return module, tuple(OwnPlace(address, self.read(address, size)) for address, size in places)
             except KoptError as error:
                 self._call("cuModuleUnload", module)
