@@ -52,7 +52,7 @@ def _replace(line: str, old: str, new: str) -> str:
                 return f'quote="{printed.replace(number, new, 1)}"'
         return f'quote="{new}"'
 
-    cells[6] = re.sub(r'quote="([^"]*)"', quote, cells[6])
+    cells[6] = re.sub(r'quote="((?:[^"\\]|\\.)*)"', quote, cells[6])
     return "|".join(cells)
 
 

@@ -14,7 +14,9 @@ __all__ = ["CellFault", "parse_row"]
 
 GRADES = ("vendor", "device", "measured", "threshold", "secondary", "derived")
 TAGS = ("reason", "formula", "exception", "chosen", "rejected", "method")
-_SOURCE = re.compile(r"\[\^(?P<id>[A-Za-z0-9_.\-]+)\]\s*(?P<locator>[^;\"]*?)(?:\s*quote=\"(?P<quote>[^\"]*)\")?\s*")
+_SOURCE = re.compile(
+    r"\[\^(?P<id>[A-Za-z0-9_.\-]+)\]\s*(?P<locator>[^;\"]*?)(?:\s*quote=\"(?P<quote>(?:[^\"\\]|\\.)*)\")?\s*"
+)
 _FREE_AXIS = re.compile(r"[A-Za-z0-9_.\-]+")
 _MAX_QUOTE = 60
 
@@ -63,7 +65,7 @@ def _check_axis(name: str, value: str) -> None:
 def _split_outside_quotes(text: str) -> list[str]:
     parts, depth, start, quoted = [], 0, 0, False
     for at, char in enumerate(text):
-        if char == '"':
+        if char == '"' and text[at - 1 : at] != "\\":
             quoted = not quoted
         elif not quoted and char in "[(":
             depth += 1
@@ -90,7 +92,7 @@ def _parse_sources(text: str, footnotes: set[str]) -> tuple[Source, ...]:
                 f"footnote [^{match['id']}] is not defined on this page",
                 "define it or correct the id",
             )
-        quote = match["quote"] or ""
+        quote = (match["quote"] or "").replace('\\"', '"')
         if len(quote) > _MAX_QUOTE:
             raise CellFault("WK206", f"quote of {len(quote)} characters", f"quote the cell, at most {_MAX_QUOTE}")
         found.append(Source(match["id"], match["locator"], quote))

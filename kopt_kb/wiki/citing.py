@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kopt_kb.wiki.footnotes import Footnote
 from kopt_kb.wiki.quotes import unit_words
-from kopt_kb.wiki.row import Row
+from kopt_kb.wiki.row import Row, Source
 from kopt_kb.wiki.wiki import Wiki
 from kopt_kb.wire import Wire
 
@@ -19,6 +19,8 @@ ADDRESS = re.compile(r"(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<commit>[0-9a-f]{
 _COPY = re.compile(r"\b(?:cop(?:y|ies)|transcri\w+|excerpts?|translation|translated)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"(?<![^\W\d_])\d[\w.]*")
+_PLACE = re.compile(r"\b(?:table|page|section|figure|column|note|item|chapter)s? [\d.\-]+", re.IGNORECASE)
 
 NAMED: dict[str, str] = {
     "repository": "the document is a file of a repository, named with its commit",
@@ -37,7 +39,7 @@ class Naming(Wire):
     Attributes:
         rows: Key of `NAMED` → cited rows of product and target pages; derived and UNKNOWN rows cite nothing.
         quotes: Quotes of those rows.
-        bare: Quotes that are numbers and units alone; their locators name the row.
+        bare: Quotes that are numbers and units alone, none of them the label of the row; their locators name it.
     """
 
     rows: Mapping[str, int]
@@ -54,10 +56,18 @@ def named_by(footnote: Footnote) -> str:
     return "unnamed" if _COPY.search(footnote.revision) else "address"
 
 
-def is_bare(quote: str) -> bool:
-    """Return whether a quote holds numbers and units and no other word."""
-    words = (word.casefold() for word in _WORD.findall(quote))
-    return _DIGIT.search(quote) is not None and all(word in unit_words() for word in words)
+def is_bare(source: Source) -> bool:
+    """Return whether a quote holds numbers and units alone, and none of the numbers is the label of its row.
+
+    Rows of measurements are labelled by a number (`data set of 8192 kB`): a quote that holds the number which the
+    locator names, and another one, says its row.
+    """
+    words = (word.casefold() for word in _WORD.findall(source.quote))
+    if _DIGIT.search(source.quote) is None or not all(word in unit_words() for word in words):
+        return False
+    printed = _NUMBER.findall(source.quote)
+    named = set(_NUMBER.findall(_PLACE.sub("", source.locator)))
+    return not named.intersection(printed) or named.issuperset(printed)
 
 
 def _worst(row: Row, footnotes: dict[str, Footnote]) -> str:
@@ -67,11 +77,11 @@ def _worst(row: Row, footnotes: dict[str, Footnote]) -> str:
 def count_naming(wiki: Wiki, folders: Iterable[str]) -> Naming:
     """Count how the rows of the pages in those folders name their documents."""
     rows: Counter[str] = Counter()
-    quotes: list[str] = []
+    quoting: list[Source] = []
     for path in (path for folder in folders for path in wiki.pages(folder)):
         page = wiki.page(path)
         for row in page.rows if page is not None else ():
             if row.sources and page is not None:
                 rows[_worst(row, page.footnotes)] += 1
-                quotes += [source.quote for source in row.sources if source.quote]
-    return Naming({key: rows[key] for key in NAMED}, len(quotes), sum(map(is_bare, quotes)))
+                quoting += [source for source in row.sources if source.quote]
+    return Naming({key: rows[key] for key in NAMED}, len(quoting), sum(map(is_bare, quoting)))

@@ -70,10 +70,7 @@ def _key(row: Row) -> str:
 def _cells_of(row: Row) -> list[str]:
     """Return the cells that a row has when it is written as rows usually are."""
     axes = "; ".join(f"{name}={value}" for name, value in row.axes)
-    sources = "; ".join(
-        f'[^{one.id}] {one.locator} quote="{one.quote}"' if one.quote else f"[^{one.id}] {one.locator}"
-        for one in row.sources
-    )
+    sources = "; ".join(one.written for one in row.sources)
     notes = "; ".join(f"{tag} {text}" if tag == "exception" else f"{tag}: {text}" for tag, text in row.notes)
     return [row.metric, row.value, row.unit, axes or "-", row.grade, sources or "-", notes]
 

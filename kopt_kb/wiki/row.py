@@ -19,6 +19,12 @@ class Source:
     locator: str
     quote: str
 
+    @property
+    def written(self) -> str:
+        """The source as a cell writes it; a quotation mark inside the quote has a backslash before it."""
+        escaped = self.quote.replace('"', '\\"')
+        return f'[^{self.id}] {self.locator} quote="{escaped}"' if self.quote else f"[^{self.id}] {self.locator}"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

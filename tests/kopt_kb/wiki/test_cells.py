@@ -124,3 +124,20 @@ def test_no_sheet_promises_a_measurement(grade: str, ok: bool) -> None:
         with pytest.raises(CellFault) as caught:
             parse(**row)
         assert caught.value.code == "WK205"
+
+
+def test_a_quotation_mark_inside_a_quote_is_escaped() -> None:
+    """Documents that are JSON are quoted as they are; other marks and backslashes mean themselves."""
+    row = parse(source=r'[^s] rate quote="\"tera_ops\": 148; \d"')
+    assert row.sources[0].quote == r'"tera_ops": 148; \d'
+    assert parse(source=row.sources[0].written).sources == row.sources
+    for broken in (r'[^s] rate quote="\"148"x"', r'[^s] rate quote="148\"', r'[^s] rate "148" quote="148"'):
+        with pytest.raises(CellFault) as caught:
+            parse(source=broken)
+        assert caught.value.code == "WK206"
+
+
+def test_an_escaped_quote_counts_as_the_characters_that_are_printed() -> None:
+    """Sixty of them, backslashes not counted."""
+    printed = "148 " + '"' * 56
+    assert parse(source='[^s] rate quote="' + printed.replace('"', '\\"') + '"').sources[0].quote == printed
