@@ -4,6 +4,7 @@ kb tune run kernel_opt_norm --policy gpu-wiki --yes
 kb tune run kernel_opt_norm --simulate --yes        a declared simulator; nothing is measured
 kb tune step kernel_opt_norm --plan plan.json       one state further, with your own hypothesis
 kb tune status|report kernel_opt_norm
+kb tune report kernel_opt_norm --html norm.html      one file to send round; --markdown norm.md for a pull request
 kb tune stop kernel_opt_norm                        end the open campaign; run starts another on the same versions
 kb tune patch kernel_opt_norm                       what the best version changes, for git apply
 kb tune bundle kernel_opt_norm --output norm.kbb    all of it in one file, which kb audit verifies anywhere
@@ -16,6 +17,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of
+from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, proposers_of
 from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
 from kopt_kb.cli.tune_judge import MANY, Judge, judge_of, judged_policy
@@ -66,16 +68,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             add_author(action)
         if name == "bundle":
             action.add_argument("--output", metavar="FILE", required=True, help="a new file")
+        if name == "report":
+            add_report(action)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action; exit 1 when the campaign stopped without meeting a condition it could judge."""
     workspace = Workspace.open(args.workspace)
     state = workspace.state()
-    if args.action in {"bundle", "patch", "dismiss"}:
+    if args.action in {"bundle", "patch", "dismiss", "report"}:
         return _write(args, workspace, state)
-    if args.action in {"status", "report"} or (state.route == "roofline" and state.stopped is not None):
-        _refuse_unchecked(args, workspace, state)
+    if args.action == "status" or (state.route == "roofline" and state.stopped is not None):
         return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
     if args.action == "stop":
         return _stop(args, workspace, state)
@@ -120,7 +123,11 @@ def _refuse_unchecked(args: argparse.Namespace, workspace: Workspace, state: Wor
 
 
 def _write(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> int:
-    """Write what a campaign came to, as a bundle or a patch, or what a person says of an opportunity."""
+    """Write what a campaign came to, as a bundle, a patch or a report, or what a person says of an opportunity."""
+    if args.action == "report":
+        check_report(args)
+        _refuse_unchecked(args, workspace, state)
+        return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
     if args.action == "dismiss":
         from kopt_kb.cli.tune_dismiss import dismiss
 
@@ -218,6 +225,10 @@ def _say(line: str) -> None:
 
 
 def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceState) -> int:
+    if args.action == "report" and (args.html or args.markdown):
+        from kopt_kb.cli.tune_shared import share
+
+        return share(report, args, state)
     if args.json:
         print_of(report, state)
     elif report.route == "roofline" and args.action != "status":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput
-from kopt_kb.tuning.options import Settings
+from kopt_kb.tuning.options import FLAGS, Settings
 from kopt_kb.wire import read
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Launch
 from kopt_kb.workspace.state import WorkspaceState
@@ -20,18 +20,12 @@ __all__ = ["DEVICE", "as_begun", "as_confirmed", "check_plan", "launch_of", "set
 DEVICE = "cuda"
 """Device of candidates when no other is named."""
 
-_SETTINGS = {
-    "samples": "samples", "evaluations": "evaluations", "search_s": "search_s", "prune_s": "prune_s", "run_s": "run_s",
-    "memory_bytes": "resident_bytes", "flush_bytes": "flush_bytes", "seed": "seed",
-}  # fmt: skip
-"""Argument → field of the settings."""
-
 
 def settings_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> Settings:
     """Return the settings an open campaign was confirmed with, else those asked for."""
     if campaign is not None:
         return read(Settings, campaign.settings, where="settings")
-    asked = {field: getattr(args, name) for name, field in _SETTINGS.items()}
+    asked = {field: getattr(args, name) for name, field in FLAGS.items()}
     return Settings(**{field: value for field, value in asked.items() if value is not None})
 
 
@@ -70,7 +64,7 @@ def as_confirmed(args: argparse.Namespace, campaign: CampaignConfirmed | None) -
 def _given(args: argparse.Namespace, campaign: CampaignConfirmed) -> Iterator[tuple[str, Any, Any]]:
     """Yield (flag, asked, confirmed) of the flags that were given."""
     policy, launch = campaign.policy, campaign.launch
-    confirmed = {field: campaign.settings.get(field) for field in _SETTINGS.values()}
+    confirmed = {field: campaign.settings.get(field) for field in FLAGS.values()}
     flags = [
         ("--policy", args.policy, policy["name"]),
         ("--core-shape", args.core_shape, _listed(policy["core_shapes"])),
@@ -79,7 +73,7 @@ def _given(args: argparse.Namespace, campaign: CampaignConfirmed) -> Iterator[tu
         ("--aggregate", "aggregate" if args.aggregate else None, policy["stop_scope"]),
         ("--close-ledger", True if args.close_ledger else None, policy.get("close_ledger", False)),
         ("--judge", args.judge, "replay" if campaign.executor == "replay" else "child"),
-        *((f"--{name.replace('_', '-')}", getattr(args, name), confirmed[field]) for name, field in _SETTINGS.items()),
+        *((f"--{name.replace('_', '-')}", getattr(args, name), confirmed[field]) for name, field in FLAGS.items()),
     ]
     if launch is not None:
         flags += [

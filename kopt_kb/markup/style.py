@@ -79,7 +79,7 @@ svg{{display:block;min-width:40rem;max-width:60rem;width:100%;height:auto}}
 pre{{background:var(--panel);border:1px solid var(--rule);padding:.6rem;
 white-space:pre-wrap;overflow-wrap:anywhere}}
 code{{font-family:ui-monospace,"DejaVu Sans Mono",Consolas,monospace;font-size:.88rem}}
-.noted{{text-decoration:underline dotted;text-underline-offset:.2em;cursor:help}}
+.noted{{text-decoration:underline dotted var(--quiet);text-underline-offset:.2em;cursor:help}}
 .good{{color:var(--good)}}.bad{{color:var(--bad)}}.warn{{color:var(--warn)}}.quiet{{color:var(--quiet)}}
 p.good,p.bad,p.warn{{font-weight:600}}
 sup{{font-size:.7em;line-height:0;margin-left:.15em}}
@@ -89,7 +89,8 @@ footer{{color:var(--quiet);font-size:.85rem}}
 @page{{size:A4 landscape;margin:12mm}}
 @media print{{
 body{{font-size:9pt}}main,footer{{max-width:none;padding:0}}.scroll{{overflow:visible}}table{{width:100%;font-size:8pt}}
-td{{max-width:none;overflow-wrap:anywhere}}.noted{{text-decoration:none}}svg{{min-width:0;max-width:22cm}}
+th,td{{padding:.15rem .3rem}}td{{max-width:none;overflow-wrap:anywhere}}.noted{{text-decoration:none}}
+svg{{min-width:0;max-width:22cm}}
 h2{{break-after:avoid}}tr,figure,pre{{break-inside:avoid}}thead{{display:table-header-group}}a{{color:inherit}}
 }}
 """

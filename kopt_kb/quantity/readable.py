@@ -6,7 +6,7 @@ even, and never written with an exponent.
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,9 @@ _FACTOR_FROM_PCT = 100
 
 _LONG = 100_000
 """Printed numbers from here on are hard to read."""
+
+_WIDE = Context(prec=700)
+"""Room for every float that is not rounded to an exponent."""
 
 Real = int | float | Fraction | Decimal
 
@@ -46,7 +49,7 @@ def rounded(value: Real, digits: int = DIGITS) -> str:
     if number == 0:
         return "0"
     places = max(0, digits - 1 - number.adjusted())
-    text = format(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN), "f")
+    text = format(number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_EVEN, _WIDE), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

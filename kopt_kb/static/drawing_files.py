@@ -101,7 +101,7 @@ def figure(picture: Picture, caption: str) -> Figure:
     return Figure(svg(drawn(picture, legend=False), alone=False), terminal(picture, width=96), caption)
 
 
-def picture_table(picture: Picture) -> Table:
+def picture_table(picture: Picture, *, letters: int = _NAME_CHARS) -> Table:
     """Return roofs and points with their values and sources, as the legend of a picture."""
     rows: list[tuple[Text, ...]] = []
     for roof in picture.roofs:
@@ -111,7 +111,9 @@ def picture_table(picture: Picture) -> Table:
         )
     for one in picture.points:
         kind = one.kind if one.is_drawable else f"{one.kind}, not drawn"
-        rows.append((clipped(one.name, _NAME_CHARS), kind, Cell(one.values, one.source)))
+        rows.append(
+            (clipped(one.name, min(letters, _NAME_CHARS)), kind, Cell(one.values, clipped(one.source, 4 * letters)))
+        )
     left_out = len(rows) - _ROWS
     shown = (*rows[:_ROWS], *([(f"{left_out} more", "left out", "")] if left_out > 0 else []))
     return Table("What is drawn", ("name", "what", "values"), shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from kopt_kb.quantity.units import unit
 __all__ = ["Dot", "Picture", "Point", "Roof", "picture_of", "recorded_picture", "write_picture"]
 
 _MARGIN = 4.0
+_LEAST, _MOST = 1e-100, 1e100
 Basis = Literal["documented", "measured", "target"]
 Kind = Literal["measured", "attainable", "target"]
 
@@ -89,7 +89,7 @@ class Point:
     @property
     def is_drawable(self) -> bool:
         """Whether both numbers have a place on logarithmic axes."""
-        return all(math.isfinite(one) and one > 0 for one in (self.intensity, self.rate))
+        return all(_LEAST < one < _MOST for one in (self.intensity, self.rate))
 
     @property
     def values(self) -> str:

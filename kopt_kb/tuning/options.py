@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kopt_kb.tuning.project import ProjectAdapter
     from kopt_kb.wiki.registry import Platform
 
-__all__ = ["Budget", "BudgetSpentError", "CampaignOptions", "Settings", "SourceGate"]
+__all__ = ["FLAGS", "Budget", "BudgetSpentError", "CampaignOptions", "Settings", "SourceGate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,13 @@ class Settings(Wire):
     resident_bytes: int = 0
     flush_bytes: int = 0
     seed: int = 0
+
+
+FLAGS = {
+    "samples": "samples", "evaluations": "evaluations", "search_s": "search_s", "prune_s": "prune_s", "run_s": "run_s",
+    "memory_bytes": "resident_bytes", "flush_bytes": "flush_bytes", "seed": "seed",
+}  # fmt: skip
+"""Argument of a command that starts a campaign → field of the settings."""
 
 
 @dataclass(frozen=True, slots=True)

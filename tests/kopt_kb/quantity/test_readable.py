@@ -42,3 +42,10 @@ def test_words_of_people() -> None:
     )  # fmt: skip
     assert (gain(99.9), gain(100), gain(0), gain(-0.00001), gain(None)) == ("+99.9 %", "2×", "0 %", "-0.00001 %", "-")
     assert (spoken("201310208", "KiB"), spoken("UNKNOWN", "B"), spoken("8", "TB/s")) == ("206.1 GB", "", "")
+
+
+def test_numbers_of_any_size_are_said() -> None:
+    """The largest float has 309 digits before the point."""
+    assert rounded(1.5e308) == "15" + "0" * 307
+    assert si(1e300, "B/s").endswith("0 EB/s")
+    assert rounded(-1e40).startswith("-1000")

@@ -1,0 +1,257 @@
+"""A campaign as one page: targets and their sources, roofline with dots, rounds, gaps, machines, how to do it again."""
+
+from __future__ import annotations
+
+from kopt_kb.errors import BadInput
+from kopt_kb.markup.blocks import Block, Cell, Code, Facts, Figure, Page, Section, Table, Text
+from kopt_kb.markup.html import page
+from kopt_kb.markup.text import clipped
+from kopt_kb.quantity.readable import duration, gain, percent, rounded, si
+from kopt_kb.report.provenance import cited, machine, of_record, of_records
+from kopt_kb.report.reproduce import commands
+from kopt_kb.report.rounds import gap_section, ledger_section, round_section
+from kopt_kb.static.drawing_files import figure, picture_table
+from kopt_kb.static.picture import Dot, Picture, recorded_picture
+from kopt_kb.tuning.report import CampaignReport
+from kopt_kb.workspace.journal.setup_events import AGGREGATE, SpecRow, Target
+from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.conditions import Judged, StopConditions
+from kopt_kb.workspace.views.words import citation
+
+__all__ = ["MOST_BYTES", "campaign_html", "campaign_page", "campaign_picture"]
+
+MOST_BYTES = 300_000
+"""No page of a campaign is larger: what is left out is said."""
+
+_LEVELS = ((2000, 400, True), (400, 400, False), (200, 120, False), (60, 12, False))
+"""Letters of a text, rounds, and whether each time says what it rests on: from all to what always fits."""
+
+
+def campaign_html(report: CampaignReport, state: WorkspaceState, made_by: str) -> bytes:
+    """Return the page as HTML of at most `MOST_BYTES`.
+
+    Raises:
+        BadInput: Even with the fewest rounds it is larger.
+    """
+    drawing = _roofline(report, state)
+    for letters, most, notes in _LEVELS:
+        whole = campaign_page(report, state, made_by, letters=letters, most=most, notes=notes, drawing=drawing)
+        made = page(whole).encode()
+        if len(made) <= MOST_BYTES:
+            return made
+    what = f"the report has more than {MOST_BYTES} bytes even with few rounds"
+    raise BadInput(what, where=state.created.name[:80], fix="kb tune report --json has all of it", code="KB114")
+
+
+def campaign_page(
+    report: CampaignReport,
+    state: WorkspaceState,
+    made_by: str,
+    *,
+    letters: int = 2000,
+    most: int = 400,
+    notes: bool = True,
+    drawing: tuple[Figure, Picture] | None = None,
+) -> Page:
+    """Return the page of a campaign.
+
+    Args:
+        report: What it came to: every decision, time and ratio is this report's.
+        state: What the report was made of: sources, records, machines.
+        made_by: Program and version.
+        letters: Most characters of a text of anybody.
+        most: Most rounds.
+        notes: Whether each time says what it rests on.
+        drawing: The roofline, where it is drawn already.
+    """
+    sections = [_targets(report, state)]
+    drawing = drawing or _roofline(report, state)
+    if drawing is not None:
+        sections.append(Section("Roofline", (drawing[0], picture_table(drawing[1], letters=letters))))
+    sections += [
+        round_section(report, state, letters=letters, most=most, notes=notes),
+        _versions(report, state),
+        gap_section(report, letters),
+        ledger_section(report, letters, most),
+        _machines(state, letters),
+        _values(state, letters),
+        Section("How to do it again", (Code(clipped(commands(state), 20 * letters)),)),
+    ]
+    name = clipped(state.created.name, 200)
+    return Page(f"Campaign {name} on {state.created.platform}", tuple(_lead(report, state, letters)), sections, made_by)
+
+
+def _roofline(report: CampaignReport, state: WorkspaceState) -> tuple[Figure, Picture] | None:
+    picture = campaign_picture(report, state)
+    caption = "Roofline of the registered values, on logarithmic axes; a dot is a measured version at its own rate."
+    return None if picture is None else (figure(picture, caption), picture)
+
+
+def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[Block]:
+    blocks: list[Block] = []
+    if report.simulated:
+        blocks.append(Cell("SIMULATED: the times come from a made-up model; nothing here was measured.", tone="bad"))
+    if report.refused:
+        blocks.append(Cell(clipped(f"refused: {report.refused}", letters), tone="bad"))
+    blocks.append(_headline(report))
+    levels = ", ".join(dict.fromkeys(one.trust for one in report.rounds)) or "no time yet"
+    accepted = sum(one.decision.startswith("accept") and not one.refuted for one in report.rounds)
+    stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
+    rows: list[tuple[str, Text]] = [
+        ("work", f"{state.problem.op}, {state.problem.dtype}, {', '.join(state.problem.shape_names)}"),
+        ("product", f"{state.created.platform} ({state.task.arch or 'architecture unknown'})"),
+        ("stands", stood + (f", next: {report.next}" if report.stop is None else "")),
+        (
+            "route, policy",
+            f"{report.route}, {report.policy}, judged by {state.campaign.executor if state.campaign else 'nobody'}",
+        ),
+        ("trust of the times", Cell(levels, _TRUST)),
+        ("rounds", f"{len(report.rounds)} with the baseline, {accepted} accepted"),
+        ("journal", f"{state.seq} events, head {state.head}"),
+    ]
+    return [*blocks, Facts(tuple((name, _cut(text, letters)) for name, text in rows))]
+
+
+_TRUST = """replayed: launch records replayed by a judge that never imported the candidate
+isolated: timed in a process of its own
+unstated: the journal is from before levels were recorded"""
+
+
+def _cut(text: Text, letters: int) -> Text:
+    return text if isinstance(text, Cell) else clipped(text, letters)
+
+
+def _headline(report: CampaignReport) -> Cell:
+    """Return what it came to in one line."""
+    words = []
+    if report.gain_pct is not None and report.best != report.baseline:
+        words.append(f"best {report.best}: {gain(report.gain_pct)} against the baseline {report.baseline}")
+    elif report.best:
+        words.append(f"best {report.best}, the baseline" if report.best == report.baseline else f"best {report.best}")
+    if report.conditions is None:
+        return Cell("; ".join([*words, f"Stop Conditions not evaluable: {report.why_not}"]), tone="warn")
+    judged = report.conditions.judged
+    met = sum(one.met for one in judged)
+    words.append(f"{met} of {len(judged)} targets met")
+    if report.conditions.aggregate is not None:
+        words.append(f"achieved over target {rounded(report.conditions.aggregate)} (geometric mean)")
+    return Cell("; ".join(words), tone="good" if judged and met == len(judged) else "warn")
+
+
+def _targets(report: CampaignReport, state: WorkspaceState) -> Section:
+    targets = {one.shape: one for one in state.targets.targets if one.quantity != AGGREGATE} if state.targets else {}
+    judged = {one.condition.shape: one for one in report.conditions.judged} if report.conditions is not None else {}
+    rows = []
+    for condition in StopConditions.of(state).conditions:
+        one = judged.get(condition.shape) or Judged(condition, None, "", None, None)
+        rows.append(_target(one, targets.get(condition.shape), state))
+    head = ("shape", "target", "median", "achieved", "achieved / target", "of the documented roof", "met", "trust")
+    blocks: list[Block] = []
+    if rows:
+        blocks.append(
+            Table("Targets in force and what the best version reaches", head, tuple(rows), frozenset({2, 3, 4, 5}))
+        )
+    else:
+        blocks.append(Cell("No target is in force.", tone="warn"))
+    if state.targets is not None:
+        by, reason = clipped(state.targets.by, 80), clipped(state.targets.reason, 400)
+        blocks.append(Cell(f"Set by event {state.targets_seq} ({by}): {reason}."))
+    unknown = [f"{one.key}: UNKNOWN, {one.reason}" for one in state.unknown.values()]
+    if unknown and not rows:
+        blocks.append(Table("Needed values that nobody publishes", ("value",), tuple((one,) for one in unknown)))
+    return Section("Targets", tuple(blocks))
+
+
+def _target(one: Judged, target: Target | None, state: WorkspaceState) -> tuple[Text, ...]:
+    condition = one.condition
+    basis = state.specs.get(target.basis) if target is not None else None
+    limit = f"a median of {duration(float(condition.latency_s))} or less"
+    share = f"{target.factor} x {target.basis}; {limit}" if target is not None else limit
+    wanted = Cell(f"{condition.quantity} {condition.target}", share, (cited(basis),) if basis is not None else ())
+    record = state.measured.get(one.record)
+    measured = Cell(duration(one.median_s), of_record(state, record) if record is not None else "not measured")
+    rate = "-" if one.achieved_per_s is None else si(one.achieved_per_s, "FLOP/s" if " " in condition.roof else "B/s")
+    achieved = Cell(rate, f"{condition.amount} under the {condition.roof} roof, over the median")
+    met = (
+        Cell("yes", tone="good") if one.met else Cell("no" if one.median_s is not None else "not measured", tone="bad")
+    )
+    ratio = "-" if one.ratio is None else rounded(one.ratio)
+    return (
+        condition.shape,
+        wanted,
+        measured,
+        achieved,
+        ratio,
+        percent(one.ceiling_share),
+        met,
+        one.level or "unstated",
+    )
+
+
+def campaign_picture(report: CampaignReport, state: WorkspaceState) -> Picture | None:
+    """Return the roofline with the baseline, the last accepted versions and the best; None without a known roof."""
+    dots = []
+    for one in [each for each in state.rounds if each.accepted]:
+        is_end = one.name in {report.baseline, report.best}
+        for shape, record in one.own_records.items():
+            if is_end and not report.simulated:
+                dots.append(Dot(one.name, shape, record.median_s, of_record(state, record)))
+    return recorded_picture(f"{clipped(state.problem.op, 60)} on {state.created.platform}", state.rooflines, dots)
+
+
+def _versions(report: CampaignReport, state: WorkspaceState) -> Section:
+    """Return baseline and best side by side, as they were timed in their own rounds."""
+    by_name = {one.name: one for one in state.rounds}
+    rows: list[tuple[Text, ...]] = []
+    for shape in report.best_s or report.baseline_s:
+        before, after = report.baseline_s.get(shape), report.best_s.get(shape)
+        sides = [(report.baseline, before), (report.best, after)]
+        cells = [
+            Cell(duration(s), of_records(state, by_name[name], shape) if name in by_name else "") for name, s in sides
+        ]
+        faster = "-" if not before or not after else f"{rounded(before / after)}×"
+        rows.append((shape, *cells, faster))
+    if not rows:
+        return Section("Baseline and best", (Cell("No version has a time yet.", tone="quiet"),))
+    head = ("shape", f"baseline {report.baseline or 'v0'}", f"best {report.best or '-'}", "times as fast")
+    return Section(
+        "Baseline and best",
+        (Table("Medians of the rounds that accepted them", head, tuple(rows), frozenset({1, 2, 3})),),
+    )
+
+
+def _machines(state: WorkspaceState, letters: int) -> Section:
+    rows: list[tuple[Text, ...]] = []
+    for seq, one in state.environments.items():
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()))
+        clocks = ", ".join(f"{name} {value}" for name, value in sorted(one.clocks.items())) or "not read"
+        product = one.product or ("not looked up" if one.product is None else "no page of the wiki")
+        row = (machine(state, seq), product, versions, clocks, one.harness[:12])
+        rows.append(tuple(clipped(str(text), letters) for text in row))
+    if not rows:
+        return Section("Machines", (Cell("Nothing was measured on a machine.", tone="quiet"),))
+    head = ("machine", "product", "programs", "clocks", "harness")
+    return Section("Machines", (Table("What measured", head, tuple(rows)),))
+
+
+def _values(state: WorkspaceState, letters: int) -> Section:
+    """Return every registered hardware value with its line of the wiki and its document."""
+    rows: list[tuple[Text, ...]] = [_value(one, letters) for one in state.specs.values()]
+    for one in state.unknown.values():
+        where = citation(one.citation) if one.citation is not None else "no row"
+        rows.append((one.key, Cell("UNKNOWN", one.reason, tone="warn"), "-", where, clipped(one.reason, letters)))
+    if not rows:
+        return Section("Hardware values", (Cell("None is registered.", tone="quiet"),))
+    head = ("key", "value", "grade", "line of the wiki", "document")
+    return Section("Hardware values", (Table("Registered values; kb audit reads each line again", head, tuple(rows)),))
+
+
+def _value(one: SpecRow, letters: int) -> tuple[Text, ...]:
+    hash_ = f"row sha256 {one.citation.row_sha256}"
+    return (
+        one.key,
+        f"{one.value} {one.unit}".strip(),
+        one.grade,
+        Cell(citation(one.citation), hash_),
+        clipped(one.source, letters) or "derived",
+    )
