@@ -550,7 +550,7 @@ def _main(words: list[str]) -> None:
         serve(Server(FakeDriver(world, ipc=False), stored), sys.stdin.buffer, sys.stdout.buffer)
         return
     if words[0] == "--profiled":
-        profiled.main(words[1:], lambda: FakeDriver(World()))
+        profiled.main(words[1:], lambda _: FakeDriver(World()))
         return
     reference = FakeReference()
     for line in sys.stdin.buffer:

@@ -86,7 +86,8 @@ class Contents:
         module = load_module(asked.file)
         self._windows.open(asked.slots)
         digest = hashlib.sha256(Path(asked.file).read_bytes()).hexdigest()
-        self._offers[asked.key] = _Offer(asked, digest, module, trials_of(str(getattr(module, "OP", "")), asked.trials))
+        op = asked.op or str(getattr(module, "OP", ""))
+        self._offers[asked.key] = _Offer(asked, digest, module, trials_of(op, asked.trials))
         return Opened()
 
     def close(self, asked: Close) -> Opened:
@@ -163,7 +164,7 @@ class Contents:
         asked, key = offer.asked, (_problem(offer), content)
         if (kept := self._inputs.find(key)) is not None:
             return kept
-        case = Case(offer.module, asked.shape, asked.dtype, content.trial, content.seed, str(self._device))
+        case = Case(offer.module, asked.shape, asked.dtype, content.trial, content.seed, str(self._device), asked.op)
         if content.part:
             case.second()
         if content.trial.parts == 1:  # a case of two runs knows which of them it is at
@@ -183,7 +184,7 @@ class Contents:
             outs.append(out)
         result = outs[0] if len(outs) == 1 else tuple(outs)
         found = case.judge(result, limits_of(offer.module, asked.dtype), self._reference(offer, content, case))
-        return SlotResult(_finite(found), f"{content.trial.name}: {found.problem}" if found.problem else "")
+        return _slot_result(found, content.trial.name)
 
     def _held_case(self, offer: _Offer, content: _Content) -> Case:
         """Return the case of a content; of a second run the one whose first run was judged, when it was."""
@@ -230,9 +231,14 @@ def _kind(content: _Content) -> str:
     return f"{content.trial.name}, second run" if content.part else content.trial.name
 
 
-def _finite(found: Judgement) -> float | None:
-    value = found.errors.rel_l2_err if found.errors is not None else math.nan
-    return value if math.isfinite(value) else None
+def _slot_result(found: Judgement, trial: str) -> SlotResult:
+    """Return what was found as an answer; numbers that JSON lacks are null."""
+    problem, errors = f"{trial}: {found.problem}" if found.problem else "", found.errors
+    if errors is None:
+        return SlotResult(None, problem, skipped=found.skipped)
+    norms = (errors.rel_l2_err, errors.block_err, errors.element_err)
+    whole, block, element = (one if math.isfinite(one) else None for one in norms)
+    return SlotResult(whole, problem, block, element, found.relation_err, found.skipped)
 
 
 def span_of(tensor: Any) -> Any:

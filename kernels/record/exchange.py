@@ -77,6 +77,7 @@ class Open(Wire):
         outputs: The record's results; a window of an output holds the view's whole buffer.
         slots: What the child offers.
         trials: Names of the trials that a check tries; empty: all that the operation declares.
+        op: Operation; empty: the one that the file declares.
     """
 
     key: str
@@ -86,6 +87,7 @@ class Open(Wire):
     outputs: tuple[View, ...]
     slots: tuple[Slot, ...]
     trials: tuple[str, ...] = ()
+    op: str = ""
     message: Literal["open"] = "open"
 
 
@@ -137,10 +139,23 @@ class Compare(Wire):
 
 @dataclass(frozen=True, slots=True)
 class SlotResult(Wire):
-    """How far the outputs of a slot are from the reference; `problem` is empty when they are within the tolerance."""
+    """How far the outputs of a slot are from the reference.
+
+    Attributes:
+        rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂; null without a comparable result.
+        problem: Why they are wrong; empty when they are within the tolerance.
+        block_err: The same of the worst part of a row, less what rounding of its terms explains.
+        element_err: Largest error of an element as a share of the largest of its row, less likewise.
+        relation_err: Distance of a trial's second run from what the first demands of it.
+        skipped: Why the trial says nothing about this operation.
+    """
 
     rel_l2_err: float | None
     problem: str
+    block_err: float | None = None
+    element_err: float | None = None
+    relation_err: float | None = None
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)

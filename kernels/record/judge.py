@@ -1,17 +1,15 @@
-"""Replays a stored record on a GPU in a process of its own; it imports no candidate, and neither torch nor triton.
+"""Replays stored records on a GPU in a process of its own; it imports no candidate, and neither torch nor triton.
 
-With `--serve` it stays and answers the questions of `service.py`. Without: one JSON job on stdin,
-`{"record": folder, "inputs": {buffer: file}, "outputs": folder}`; one JSON answer on stdout,
-`{"touched": [...], "error": "", "missing": ""}`; output n is the file `<n>.bin` in the outputs folder.
+It stays and answers the questions of `service.py`. `replayed` does one job, for the process that a profiler watches:
+output n is the file `<n>.bin` in the outputs folder.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,26 +113,16 @@ def driver_for(target: str = "") -> Driver:
             raise missing from None
 
 
-def main(words: Sequence[str] = ()) -> None:
-    """Answer one job, or with `--serve` questions until there are no more."""
-    if "--serve" in words:
-        os.environ["CUDA_MODULE_LOADING"] = "EAGER"  # lazily loaded kernels could wait for the device behind a hold
-        try:
-            server = Server(driver_for(), stored)
-        except KoptError as error:
-            sys.stdout.buffer.write(canonical(Greeting(missing=error.what).to_json()) + b"\n")
-            return
-        serve(server, sys.stdin.buffer, sys.stdout.buffer)
-        return
+def main() -> None:
+    """Answer questions until there are no more."""
+    os.environ["CUDA_MODULE_LOADING"] = "EAGER"  # lazily loaded kernels could wait for the device behind a hold
     try:
-        job = read(Job, json.load(sys.stdin), where="job")
-        verdict = replayed(job, driver_for(load_record(Path(job.record)).target))
-    except MissingTool as error:
-        verdict = Verdict(missing=error.what)
+        server = Server(driver_for(), stored)
     except KoptError as error:
-        verdict = Verdict(error=f"{error.what} [{error.error_code}]")
-    sys.stdout.buffer.write(canonical(verdict.to_json()))
+        sys.stdout.buffer.write(canonical(Greeting(missing=error.what).to_json()) + b"\n")
+        return
+    serve(server, sys.stdin.buffer, sys.stdout.buffer)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

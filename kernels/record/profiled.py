@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kopt_kb.errors import KoptError, MissingTool
-from kopt_kb.kernels.record.cuda_driver import CudaDriver
 from kopt_kb.kernels.record.driver import Driver
-from kopt_kb.kernels.record.judge import Job, Verdict, replayed
+from kopt_kb.kernels.record.judge import Job, Verdict, driver_for, load_record, replayed
 from kopt_kb.wire import canonical, parse, read
 
 __all__ = ["VERDICT", "main"]
@@ -23,12 +22,12 @@ VERDICT = "verdict.json"
 """Name of the verdict in the outputs folder."""
 
 
-def main(words: Sequence[str], driver: Callable[[], Driver] = CudaDriver) -> None:
+def main(words: Sequence[str], driver: Callable[[str], Driver] = driver_for) -> None:
     """Replay the job of the named file, and write what the replay found."""
     path = Path(words[0])
     job = read(Job, parse(path.read_bytes(), where=str(path)), where=str(path))
     try:
-        verdict = replayed(job, driver())
+        verdict = replayed(job, driver(load_record(Path(job.record)).target))
     except MissingTool as error:
         verdict = Verdict(missing=error.what)
     except KoptError as error:

@@ -126,5 +126,7 @@ def _replayed(args: argparse.Namespace, folder: Path, reference: Path) -> int:
         print(f"  inputs: {', '.join(names)}")
     else:
         print(f"{args.folder}: {replayed.problem}")
-        print(f"  inputs made from seed {replayed.tried[-1].seed}; {len(replayed.tried) - 1} replays before it passed")
+        if replayed.tried:
+            last = replayed.tried[-1]
+            print(f"  inputs {last.inputs} of seed {last.seed}; {len(replayed.tried) - 1} replays before it passed")
     return ExitCode.OK if replayed.passed else ExitCode.FINDING

@@ -18,7 +18,7 @@ __all__ = ["JUDGE", "REFERENCE", "Channel", "ChildEndedError", "ProcessChannel"]
 
 T = TypeVar("T", bound=Wire)
 
-JUDGE = (sys.executable, "-P", "-m", "kopt_kb.kernels.record.judge", "--serve")
+JUDGE = (sys.executable, "-P", "-m", "kopt_kb.kernels.record.judge")
 REFERENCE = (sys.executable, "-P", "-m", "kopt_kb.kernels.record.reference")
 """Commands of the two kinds of children."""
 

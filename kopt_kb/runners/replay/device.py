@@ -6,17 +6,19 @@ import math
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.errors import FindingError
 from kopt_kb.kernels.judgement import trials_of
+from kopt_kb.kernels.record.exchange import SlotResult
 from kopt_kb.kernels.record.judge import load_record
 from kopt_kb.owned import owned_folder
 from kopt_kb.runners.candidate.answers import Contest
 from kopt_kb.runners.replay.contest import ContestResult, held_against
 from kopt_kb.runners.replay.evidence import PROFILED, profile_record, unavailable
 from kopt_kb.runners.replay.judges import Judges, Starting, judges
-from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Profile, Timed
+from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Profile, Timed, Tried
 
 __all__ = ["DeviceJudging"]
 
@@ -34,6 +36,7 @@ class DeviceJudging:
         floor: What a kernel gains over itself on this device.
         profiled: Command of the process that replays under a profiler.
         trials: Names of the trials that checks try; empty: all that the operation declares.
+        at_once: Launches of a check that lie in memory together.
     """
 
     def __init__(
@@ -42,7 +45,9 @@ class DeviceJudging:
         floor: float = 0.0,
         profiled: Sequence[str] = PROFILED,
         trials: Sequence[str] = (),
+        at_once: int = _CHECKED_AT_ONCE,
     ) -> None:
+        self._at_once = at_once
         self._starting, self._floor, self._profiled, self._trials = starting, floor, profiled, tuple(trials)
         self._stack = ExitStack()
         self._held: Judges | None = None
@@ -87,26 +92,33 @@ class DeviceJudging:
         """Replay a record on every trial of its operation and on so many fresh inputs; compare with the reference."""
         trials = sum(one.parts for one in trials_of(load_record(record).op, self._trials))
         worst: float | None = None
+        tried: list[Tried] = []
         with self._judges(reference, ends_at) as made:
             try:
-                loaded = made.load(_SIDE, record, _CHECKED_AT_ONCE)
+                loaded = made.load(_SIDE, record, self._at_once)
             except FindingError as error:
                 return Checked(self._of_the_record(error), None, 0)
             try:
-                for first in range(0, trials + checks, _CHECKED_AT_ONCE):
-                    slots = tuple(range(min(_CHECKED_AT_ONCE, trials + checks - first)))
-                    made.fill(loaded, slots, check=first < trials)
+                for first in range(0, trials + checks, self._at_once):
+                    slots = tuple(range(min(self._at_once, trials + checks - first)))
+                    filled = made.fill(loaded, slots, check=first < trials)
+                    tried += [Tried(kind, seed, False) for kind, seed in zip(filled.kinds, filled.seeds, strict=True)]
                     turn, _ = made.take(loaded, slots)
                     results = made.compare(loaded, slots)
+                    tried[-len(slots) :] = _found(tried[-len(slots) :], results, turn.touched)
                     worst = max((one.rel_l2_err for one in results if one.rel_l2_err is not None), default=worst)
                     problems = [*turn.touched, *(one.problem for one in results if one.problem)]
                     if problems:
-                        return Checked("; ".join(dict.fromkeys(problems))[:500], worst, first + len(slots))
+                        what = "; ".join(dict.fromkeys(problems))[:500]
+                        return Checked(what, worst, first + len(slots), tuple(tried))
             except FindingError as error:
-                return Checked(self._of_the_record(error), worst, 0)
+                what = self._of_the_record(error)
+                return Checked(
+                    what, worst, 0, tuple(one if one.passed else replace(one, problem=what) for one in tried)
+                )
             finally:
                 made.unload(loaded)
-        return Checked("", worst, trials + checks)
+        return Checked("", worst, trials + checks, tuple(tried))
 
     @staticmethod
     def _of_the_record(error: FindingError) -> str:
@@ -183,6 +195,18 @@ class DeviceJudging:
         """End all of its processes."""
         self._stack.close()
         self._held = None
+
+
+def _found(tried: Sequence[Tried], results: Sequence[SlotResult], touched: Sequence[str]) -> list[Tried]:
+    """Return replays of one turn with what was found of each; memory that was touched may be any one's doing."""
+    return [
+        Tried(
+            one.inputs, one.seed, not (found.problem or touched),
+            "; ".join(filter(None, (*touched, found.problem)))[:500],
+            found.rel_l2_err, found.block_err, found.element_err, found.relation_err, found.skipped,
+        )
+        for one, found in zip(tried, results, strict=True)
+    ]  # fmt: skip
 
 
 def _verdict(result: ContestResult) -> Contest:

@@ -278,7 +278,9 @@ class Judges:
 
     def _open(self, made: Loading) -> None:
         record = made.record
-        asked = Open(made.key, str(self._file), record.shape, record.dtype, record.outputs, made.slots, self.trials)
+        asked = Open(
+            made.key, str(self._file), record.shape, record.dtype, record.outputs, made.slots, self.trials, record.op
+        )
         self._referred(asked, Opened)
 
     def unload(self, made: Loading) -> None:
@@ -296,10 +298,11 @@ class Judges:
     def fill(
         self, made: Loading, slots: Sequence[int], like: Loading | None = None, *, check: bool = False,
         again: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> Filled:  # fmt: skip
         """Have contents put into slots: fresh ones, those of another loading's slots, a check's, or used ones again."""
-        self._referred(Fill(made.key, tuple(slots), like.key if like else "", check, again), Filled)
+        filled = self._referred(Fill(made.key, tuple(slots), like.key if like else "", check, again), Filled)
         made.unsealed.update(slots)
+        return filled
 
     def compare(self, made: Loading, slots: Sequence[int]) -> tuple[SlotResult, ...]:
         """Return how the outputs of slots compare with the reference."""

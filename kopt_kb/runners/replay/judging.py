@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from kopt_kb.runners.candidate.answers import Contest
+from kopt_kb.wire import Wire
 
-__all__ = ["Checked", "Contested", "Judging", "Machine", "Profile", "Timed"]
+__all__ = ["Checked", "Contested", "Judging", "Machine", "Profile", "Timed", "Tried"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,40 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried(Wire):
+    """One replay and what was found of it.
+
+    Attributes:
+        inputs: Name of the trial, with `, second run` for the one that follows from the first.
+        seed: What the inputs follow from; drawn from the system's entropy for this replay alone.
+        passed: Whether the result was right; also where the trial says nothing.
+        problem: Why not; empty when it was.
+        rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂; null without a comparable result.
+        block_err: The same of the worst part of a row, less what rounding of its terms explains.
+        element_err: Largest error of an element as a share of the largest of its row, less likewise.
+        relation_err: Distance of a second run from what the first demands of it.
+        skipped: Why the trial says nothing about this operation.
+    """
+
+    inputs: str
+    seed: int
+    passed: bool
+    problem: str = ""
+    rel_l2_err: float | None = None
+    block_err: float | None = None
+    element_err: float | None = None
+    relation_err: float | None = None
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
-    """A record replayed on fresh inputs: why it is wrong (empty: it is not), its largest error, inputs tried."""
+    """A record replayed on fresh inputs: why it is wrong (empty: it is not), its largest error, inputs tried, each."""
 
     problem: str
     rel_l2_err: float | None
     checks: int
+    tried: tuple[Tried, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

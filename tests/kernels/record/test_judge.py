@@ -86,15 +86,14 @@ def test_the_judge_loads_no_candidate_and_no_framework() -> None:
     assert not {"torch", "triton", "numpy"} & set(json.loads(done.stdout))
 
 
-def test_a_machine_without_a_gpu_says_so(folder: Path, tmp_path: Path) -> None:
-    """The program answers `missing` and does not die."""
+def test_a_machine_without_a_gpu_says_so() -> None:
+    """The program's greeting says `missing`, and it does not die."""
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "kopt_kb.kernels.record.judge"], input=canonical(_job(folder, tmp_path).to_json()),
+        [sys.executable, "-P", "-m", "kopt_kb.kernels.record.judge"], input=b"",
         capture_output=True, check=True,
         env={"PATH": "", "CUDA_VISIBLE_DEVICES": ""},
     )  # fmt: skip
-    said = json.loads(done.stdout)
-    assert said["missing"] or said["error"]
+    assert json.loads(done.stdout)["missing"]
 
 
 @pytest.mark.parametrize(

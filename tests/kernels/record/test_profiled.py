@@ -20,13 +20,13 @@ from kopt_kb.wire import canonical
 def verdict(record: Callable[..., Path], tmp_path: Path, fake: ModuleType) -> Callable[..., dict[str, object]]:
     """Replays a record of an entry and returns its verdict."""
 
-    def replay(entry: str, driver: Callable[[], Driver] | None = None) -> dict[str, object]:
+    def replay(entry: str, driver: Callable[[str], Driver] | None = None) -> dict[str, object]:
         out = tmp_path / "out"
         out.mkdir()
         (tmp_path / "x.bin").write_bytes(bytes(24))
         job = tmp_path / "job.json"
         job.write_bytes(canonical(Job(str(record(entry)), {"x": str(tmp_path / "x.bin")}, str(out)).to_json()))
-        main([str(job)], driver or (lambda: fake.FakeDriver(fake.World())))
+        main([str(job)], driver or (lambda _: fake.FakeDriver(fake.World())))
         return json.loads((out / VERDICT).read_text()) | {"left": sorted(one.name for one in out.iterdir())}
 
     return replay
@@ -45,7 +45,8 @@ def test_what_goes_wrong_is_in_the_verdict(verdict: Callable[..., dict[str, obje
 def test_what_is_missing_is_in_the_verdict(verdict: Callable[..., dict[str, object]]) -> None:
     """A GPU."""
 
-    def none() -> Driver:
+    def none(target: str) -> Driver:
+        assert target == "sm_90"
         raise MissingTool("no GPU")
 
     assert verdict("plusone__us1", none)["missing"] == "no GPU"

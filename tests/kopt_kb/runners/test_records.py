@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
-from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.kernels.record.model import Buffer, Input, LaunchRecord, View
+from kopt_kb.errors import BadInput, FindingError, MissingTool
+from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.request import OpRequest, Request
 from kopt_kb.runners import records
 from kopt_kb.runners.records import (
     packaged_reference,
     replay_record,
 )
-from kopt_kb.wire import canonical
+from kopt_kb.wire import canonical, parse
+from tests.kopt_kb.runners.replay.conftest import Lab
 from tests.kopt_kb.runners.small_record import CODE, DIGEST, small_record
 
 LAUNCHERS = Path(__file__).resolve().parents[3] / "tests" / "data" / "launchers.py"
+Records = Callable[..., Path]
 REQUEST = Request(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
 
 
@@ -66,33 +71,52 @@ def test_a_verified_record_is_what_its_schema_says(fits) -> None:  # type: ignor
     assert not fits("verify_record", {**replayed.to_json(), "surplus": 1})
 
 
-@pytest.mark.torch
-@pytest.mark.triton
-def test_a_replay_without_a_gpu_is_missing_and_never_a_pass(stored) -> None:  # type: ignore[no-untyped-def]
-    """Exit 3 and not 0; on a machine with one the invented code object is refused by the driver."""
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("triton")
-    x = View("x", 0, (4,), (1,), "bf16")
-    record = small_record(
-        buffers=(*tuple(Buffer(one, "input", 8, 256, False) for one in "xy"), Buffer("out", "output", 8, 256, True)),
-        inputs=(Input("x", x), Input("y", View("y", 0, (4,), (1,), "bf16"))), outputs=(View("out", 0, (4,), (1,), "bf16"),),
-    )  # fmt: skip
-    folder = stored(record)
-    if torch.cuda.is_available():
-        assert not replay_record(folder, LAUNCHERS, checks=1).passed
-    else:
-        with pytest.raises(MissingTool):
-            replay_record(folder, LAUNCHERS, checks=1)
+@pytest.mark.skipif(Path("/proc/driver/nvidia/version").is_file(), reason="there is a GPU")
+def test_a_replay_without_a_gpu_is_missing_and_never_a_pass(record: Records) -> None:
+    """Exit 3 and not 0."""
+    with pytest.raises(MissingTool):
+        replay_record(record("plusone__us10"), LAUNCHERS, checks=1)
 
 
-@pytest.mark.torch
-@pytest.mark.triton
-def test_a_reference_that_never_answers_is_ended(  # type: ignore[no-untyped-def]
-    stored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One line that says so, and not a command that hangs."""
-    slow = tmp_path / "slow.py"
-    slow.write_text("import time\n\n\ndef make_inputs(*_, **__):\n    time.sleep(600)\n")
-    monkeypatch.setattr(records, "_REFERENCE_S", 2.0)
-    with pytest.raises(KoptError, match="longer than 2 s"):
-        replay_record(stored(small_record()), slow, checks=1)
+@pytest.fixture
+def lab(fake: ModuleType, tmp_path: Path) -> Lab:
+    """Judges on simulated devices."""
+    (tmp_path / "contents").mkdir()
+    return Lab(fake, tmp_path / "contents")
+
+
+def test_a_right_record(lab: Lab, record: Records, fits: Any) -> None:
+    """Every trial of the operation, then inputs as drawn; each with its seed."""
+    found = replay_record(record("plusone__us10"), Path("reference.py"), checks=2, starting=lab.starting())
+    assert (found.passed, found.problem, found.rel_l2_err, found.trust) == (True, "", 0.0, "replayed")
+    assert found.checks == len(found.tried) > 2
+    assert all(one.passed and not one.problem for one in found.tried)
+    data = {"version": "0123456789ab", "date": "2026-11-21"}
+    assert fits("verify_record", {**parse(canonical(found.to_json())), "data": data})
+    one = replay_record(record("plusone__us10"), Path("r.py"), checks=2, inputs=("random",), starting=lab.starting())
+    assert one.checks == 3
+    with pytest.raises(BadInput, match="no inputs are called .nonsense."):
+        replay_record(record("plusone__us10"), Path("r.py"), inputs=("nonsense",), starting=lab.starting())
+
+
+@pytest.mark.parametrize(
+    ("entry", "words", "tried"),
+    [
+        ("wrong__us1", "differs", 1), ("beyond__us1", "were written", 1), ("fault__us1", "ILLEGAL_ADDRESS", 1),
+        ("dies__us1", "ended", 1), ("refused__us1", "INVALID_IMAGE", 0),
+    ],
+)  # fmt: skip
+def test_a_wrong_record(lab: Lab, record: Records, entry: str, words: str, tried: int) -> None:
+    """The first replay that fails is the last; a fault is an answer, and a record that can't be loaded has no replay."""
+    found = replay_record(record(entry), Path("reference.py"), checks=2, starting=lab.starting())
+    assert not found.passed
+    assert words in found.problem
+    assert len(found.tried) == tried
+    assert all(words in one.problem and not one.passed for one in found.tried)
+
+
+def test_a_failing_reference_is_nobodys_fault(lab: Lab, record: Records) -> None:
+    """Said with its own code."""
+    with pytest.raises(FindingError) as caught:
+        replay_record(record("plusone__us10"), Path("failing.py"), starting=lab.starting())
+    assert caught.value.error_code == "KB453"
