@@ -23,6 +23,7 @@ from kopt_kb.cli.documents import WrittenPage
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_json
+from kopt_kb.quantity.readable import duration, rounded, si
 from kopt_kb.wire import WireError, read
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ def _keep(run: CeilingsRun, target: Path | None) -> None:
 def render(run: CeilingsRun) -> str:
     """Return the run as a table for people."""
     records: tuple[AnyRecord, ...] = (*(run.launches or ()), *(run.cached or ()), *run.bandwidth, *run.compute)
-    rows = [("what", "median us", "spread %", "rate")]
-    rows += [(one.label, f"{one.median_s * 1e6:.1f}", f"{one.spread_pct:.1f}", _rate(one)) for one in records]
+    rows = [("what", "median", "spread", "rate")]
+    rows += [(one.label, duration(one.median_s), f"{rounded(one.spread_pct)} %", _rate(one)) for one in records]
     return f"{run.environment['device']}\n{table(rows, right=(1, 2, 3))}"
 
 
@@ -106,7 +107,7 @@ def _rate(record: AnyRecord) -> str:
     rate = getattr(record, "rate_per_s", None)
     if rate is None:
         return ""
-    return f"{rate / 1e12:.1f} TOP/s" if hasattr(record, "dtype") else f"{rate / 1e12:.3f} TB/s"
+    return si(rate, "OP/s" if hasattr(record, "dtype") else "B/s")
 
 
 def _page(args: argparse.Namespace) -> int:

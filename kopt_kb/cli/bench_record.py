@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import open_input
+from kopt_kb.quantity.readable import duration, gain, si
 
 if TYPE_CHECKING:
     from kopt_kb.runners.replay.confirm import Confirmation
@@ -79,31 +80,31 @@ def _sides(args: argparse.Namespace) -> tuple[Mapping[str, Path], Mapping[str, P
 def _render(args: argparse.Namespace, result: ContestResult) -> str:
     lines = [f"{args.candidate} against {args.incumbent}: {result.verdict.replace('_', ' ')}", f"  {result.reason}"]
     if result.ratio is not None:
-        rows = [("shape", "OLD us", "NEW us", "change %", "quads")]
+        rows = [("shape", "OLD", "NEW", "change", "quads")]
         rows += [
-            (one.shape, f"{one.incumbent_s * 1e6:.2f}", f"{one.candidate_s * 1e6:.2f}",
-             "" if one.log_ratio is None else f"{100 * math.expm1(-one.log_ratio):+.2f}", str(one.quads))
+            (one.shape, duration(one.incumbent_s), duration(one.candidate_s),
+             "" if one.log_ratio is None else gain(100 * math.expm1(-one.log_ratio)), str(one.quads))
             for one in result.shapes
         ]  # fmt: skip
         lines.append(table(rows, indent=2, right=(1, 2, 3, 4)))
     lines += [
-        f"  {one.shape}: a chain of {one.chain} launches, an empty one of {one.empty_s * 1e6:.2f} us each subtracted"
+        f"  {one.shape}: a chain of {one.chain} launches, an empty one of {duration(one.empty_s)} each subtracted"
         for one in result.shapes
         if one.chain
     ]
     if result.clock is not None:
         clock = result.clock
-        mhz = f"{clock.lowest_hz / 1e6:.0f} to {clock.highest_hz / 1e6:.0f} MHz"
+        mhz = f"{si(clock.lowest_hz, 'Hz')} to {si(clock.highest_hz, 'Hz')}"
         words = [clock.device.name, mhz if clock.highest_hz else "no clock probe"]
         words += [f"throttled by {', '.join(clock.throttle) or 'nothing seen'}", f"{result.dropped} quads dropped"]
-        lines.append(f"  {'; '.join(words)}; {result.seconds:.1f} s")
+        lines.append(f"  {'; '.join(words)}; {duration(result.seconds)}")
     travel = " and ".join(sorted({one.travel for one in result.shapes}))
     return "\n".join([*lines, f"  trust: {result.trust}; contents by {travel}"])
 
 
 def _confirmation(args: argparse.Namespace, confirmed: Confirmation) -> str:
     said = "confirmed" if confirmed.confirmed else "not confirmed"
-    ratio = "" if confirmed.ratio is None else f", {100 * (1 / confirmed.ratio - 1):+.2f} %"
+    ratio = "" if confirmed.ratio is None else f", {gain(100 * (1 / confirmed.ratio - 1))}"
     lines = [f"{args.candidate} against {args.incumbent}: {said}{ratio}"]
     return "\n".join(
         [*lines, *(f"  {contest.verdict.replace('_', ' ')}: {contest.reason}" for contest in confirmed.contests)]

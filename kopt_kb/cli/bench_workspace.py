@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 import shlex
 import sys
 
 from kopt_kb.cli.output import add_wiki, print_of, print_values, table
 from kopt_kb.cli.tune_judge import JUDGES, executor_of, judge_of
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.readable import duration, percent, reached, rounded, si
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, bench_plan, utilization
@@ -129,22 +129,19 @@ def _print(report: BenchReport, text: str, registry: Registry, *, as_json: bool)
 def _rate(per_s: float | None, unit: str) -> str:
     if per_s is None:
         return ""
-    if "/" in unit:
-        return f"{per_s / 1e12:.3f} {'TB/s' if unit == 'B/s' else 'TFLOPS'}"
-    return f"{per_s / 1e12:.1f} {unit}"
+    return si(per_s, unit.replace("FLOP/s", "FLOPS")) if "/" in unit else f"{rounded(per_s / 1e12)} {unit}"
 
 
 def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f}"
+    return "" if share is None else percent(share)
 
 
 def _ratio(value: float | None) -> str:
-    """Return three digits cut off, not rounded: 1.000 is met."""
-    return "" if value is None else f"{math.floor(value * 1000) / 1000:.3f}"
+    return "" if value is None else reached(value)
 
 
 def _micros(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds * 1e6:.1f}"
+    return "" if seconds is None else duration(seconds)
 
 
 def _head(report: BenchReport) -> list[str]:
@@ -175,10 +172,10 @@ def _tail(report: BenchReport) -> list[str]:
 def render_conditions(report: BenchReport) -> str:
     """Return one line a Stop Condition as text for people; bare times when none can be judged."""
     if report.evaluation is None:
-        rows = [("shape", "median us", "record")]
+        rows = [("shape", "median", "record")]
         rows += [(one.shape, _micros(one.record.median_s), one.record.id or "none kept") for one in report.shapes]
         return "\n".join([*_head(report), table(rows, right=(1,)), *_tail(report)])
-    judged = [("shape", "target", "median us", "achieved", "achieved/target", "% of documented", "met", "record")]
+    judged = [("shape", "target", "median", "achieved", "achieved/target", "of documented", "met", "record")]
     for one in report.evaluation.judged:
         rate = _rate(one.achieved_per_s, "B/s" if one.condition.quantity == "bandwidth" else one.condition.unit)
         ratio = _ratio(one.ratio)
@@ -197,7 +194,7 @@ def render_use(report: BenchReport) -> str:
         return render_conditions(report)
     ratios = {verdict.condition.shape: verdict.ratio for verdict in report.evaluation.judged}
     measured = {one.shape for one in report.shapes}
-    rows = [("shape", "bound", "roof", "achieved", "% documented", "% measured", "achieved/target", "record")]
+    rows = [("shape", "bound", "roof", "achieved", "of documented", "of measured", "achieved/target", "record")]
     for one in report.shapes:
         last = (_ratio(ratios.get(one.shape)), one.record.id)
         for at, roof in enumerate(one.roofs):

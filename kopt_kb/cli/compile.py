@@ -20,6 +20,7 @@ from kopt_kb.cli.case_arguments import add_case, cases_from, facts_for
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.quantity.readable import rounded
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
 from kopt_kb.static.limits import limits_of
 from kopt_kb.static.static_profile import (
@@ -102,7 +103,7 @@ def _render(kernel: CompiledKernel, fitting: Occupancy | None) -> str:
     ]
     if fitting is not None:
         by = ", ".join(fitting.limiters)
-        rows.append(("occupancy", f"{fitting.occupancy_pct:.1f} % ({fitting.blocks_per_sm} blocks), by {by}"))
+        rows.append(("occupancy", f"{rounded(fitting.occupancy_pct)} % ({fitting.blocks_per_sm} blocks), by {by}"))
     rows += [(f"  {name}", str(count)) for name, count in kernel.scan.matrix.items()]
     rows += [(f"  {a.space} {a.kind} {a.width_bits} bit", str(count)) for a, count in kernel.scan.accesses.items()]
     rows += [("warning", str(warning.text)) for warning in kernel.warnings]

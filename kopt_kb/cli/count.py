@@ -16,6 +16,7 @@ from kopt_kb.cli.case_arguments import add_case, cases_from, facts_for, grid_fro
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.quantity.readable import rounded
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
 from kopt_kb.static.counting import CountedKernel, CountedKernels, count_case, count_compilation
 
@@ -78,7 +79,7 @@ def _render(one: CountedKernel) -> str:
     lines = [f"{one.compilation.name}, grid {grid}, {one.mode} mode", table(rows, indent=2, right=(1,))]
     for field in fields(kernel.intensity):
         value = getattr(kernel.intensity, field.name).value
-        shown = "unknown" if value is None else f"{value:.4g} FLOP/B"
+        shown = "unknown" if value is None else f"{rounded(value)} FLOP/B"
         lines.append(f"  {field.name.replace('_', ' ')}: {shown}")
     lines += [f"  IR line {note.line}: {note.text}" for note in kernel.notes]
     return "\n".join(lines)

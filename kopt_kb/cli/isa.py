@@ -13,6 +13,7 @@ from kopt_kb.analysis.isa.scan import JudgedScan, JudgedScans
 from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.readable import rounded
 from kopt_kb.static.isa_file import scan_file
 
 __all__ = ["add_arguments", "render", "run"]
@@ -49,7 +50,7 @@ def render(scan: IsaScan, progress: tuple[Progress, ...]) -> str:
     counts = [(name, str(number)) for name, number in (*scan.matrix.items(), *scan.features.items())]
     accesses = [(f"{one.space} {one.kind} {one.width_bits} bit", str(number)) for one, number in scan.accesses.items()]
     goals = [
-        (one.status.replace("_", " "), one.target.text, "-" if one.value is None else f"{one.value:.4g}", one.detail)
+        (one.status.replace("_", " "), one.target.text, "-" if one.value is None else rounded(one.value), one.detail)
         for one in progress
     ]
     parts = [head, table([*counts, *accesses], indent=2, right=(1,)), table(goals, indent=2, right=(2,))]

@@ -12,7 +12,6 @@ kb memory mask kernel_opt_norm --seed 7 --reason "partial restart"
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import ClassVar, Literal
 from kopt_kb.cli.output import add_author, add_common, print_of, print_plain, table
 from kopt_kb.cli.render import show
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.readable import rounded
 from kopt_kb.wire import JSON, Wire
 from kopt_kb.workspace import memory_edit as edit
 from kopt_kb.workspace.memory import Memory, field_of, parse_version, read_memory
@@ -284,6 +284,7 @@ def _summary(workspace: Workspace, args: argparse.Namespace) -> int:
         print_of(summary, workspace.state())
     else:
         print(table([_COLUMNS, *(_cells(version) for version in summary.versions)], right=range(2, 7)))
+        print("\nlatency, rates and their shares of the roofs are geometric means over all shapes")
     return ExitCode.OK
 
 
@@ -291,5 +292,5 @@ def _cells(one: VersionLine | MaskedVersion) -> tuple[str, ...]:
     if isinstance(one, MaskedVersion):
         return (one.version, "yes", *["-"] * 7)
     numbers = (getattr(one, name) for name in _NUMBERS)
-    cells = ["-" if number is None else json.dumps(number) for number in numbers]
+    cells = ["-" if number is None else rounded(number) for number in numbers]
     return (one.version, "no", *cells, one.status, " ".join(one.action.split())[:60])

@@ -14,6 +14,7 @@ from kopt_kb.analysis.occupancy.occupancy import Occupancy, PlatformOccupancies,
 from kopt_kb.cli.output import add_wiki, open_registry, print_values
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_json
+from kopt_kb.quantity.readable import percent
 from kopt_kb.static.limits import limits_of
 
 __all__ = ["add_arguments", "render", "run"]
@@ -105,7 +106,7 @@ def _resources(kernel: _Compiled, limits: Limits) -> Resources:
 
 def render(fitting: Occupancy) -> str:
     """Return the occupancy as text for people."""
-    share = f"{100 * fitting.occupancy_fraction:.1f} %" + (", upper bound" if fitting.exactness != "exact" else "")
+    share = percent(fitting.occupancy_fraction) + (", upper bound" if fitting.exactness != "exact" else "")
     lines = [
         f"  {fitting.blocks_per_sm} block(s), {fitting.warps_per_sm} of {fitting.max_warps_per_sm} warps ({share})"
     ]

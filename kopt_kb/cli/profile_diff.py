@@ -12,6 +12,7 @@ from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable,
 from kopt_kb.cli.profile_read import judge
 from kopt_kb.cli.profile_text import Judged, total_s
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.readable import duration, rounded
 from kopt_kb.quantity.statistics import change_pct
 from kopt_kb.wire import Wire
 
@@ -148,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
         for slower in diff.slower:
             change = slower.kernel.duration.change_pct or 0.0
             name = f"{printable(slower.kernel.name)} in {printable(slower.file)}"
-            print(f"slower: {name} by {change:.1f} %, allowed are {args.threshold:g} %")
+            print(f"slower: {name} by {rounded(change)} %, allowed are {args.threshold:g} %")
     return ExitCode.FINDING if diff.slower else ExitCode.OK
 
 
@@ -206,7 +207,7 @@ def _comparison(either: Judged | None, was: Judged | None, now: Judged | None) -
     clock = next((one for one in metrics if one.metric == "sm_frequency_hz"), None)
     notes: tuple[str, ...] = ()
     if clock is not None and clock.change_pct is not None and abs(clock.change_pct) > _CLOCKS_APART_PCT:
-        notes = (f"the core clocks of the two runs differ by {clock.change_pct:.0f} %",)
+        notes = (f"the core clocks of the two runs differ by {rounded(clock.change_pct)} %",)
     return Comparison(
         name="" if either is None else either.profile.function,
         duration=_difference("duration_s", was, now),
@@ -222,10 +223,10 @@ def _difference(metric: str, was: Judged | None, now: Judged | None) -> Differen
 
 
 def _text(baseline: str, file: str, rows: Sequence[Comparison]) -> str:
-    lines = [["kernel", "before us", "after us", "change %", "limiter"]]
+    lines = [["kernel", "before", "after", "change", "limiter"]]
     for one in rows:
-        times = ["-" if side is None else f"{side * 1e6:.2f}" for side in (one.duration.before, one.duration.after)]
-        change = "-" if one.duration.change_pct is None else f"{one.duration.change_pct:+.1f}"
+        times = [duration(side) for side in (one.duration.before, one.duration.after)]
+        change = "-" if one.duration.change_pct is None else _signed(one.duration.change_pct)
         was, now = one.limiter
         words = f"{was} -> {now}" if was and now and was != now else now or was or "-"
         only = " (only before)" if now is None else " (only after)" if was is None else ""
@@ -241,9 +242,13 @@ def _metrics(comparison: Comparison) -> str:
     ranked = sorted(changed, key=lambda row: -abs(row.change_pct or 0.0))
     if not ranked and not comparison.notes:
         return ""
-    rows = [(row.metric, f"{row.before:.4g}", f"{row.after:.4g}", row.unit, f"{row.change_pct:+.1f} %")
+    rows = [(row.metric, rounded(row.before), rounded(row.after), row.unit, _signed(row.change_pct))
             for row in ranked[:_SHOWN]]  # fmt: skip
     more = f"\n    {len(ranked) - _SHOWN} more metrics changed; --json has all" if len(ranked) > _SHOWN else ""
     notes = "".join(f"\n    Note: {note}" for note in comparison.notes)
     body = "\n" + table(rows, indent=4, right=(1, 2, 4)) if rows else ""
     return f"  {printable(comparison.name)[:_NAME_CHARS]}{body}{more}{notes}"
+
+
+def _signed(change_pct: float) -> str:
+    return f"{'+' if change_pct > 0 else ''}{rounded(change_pct)} %"

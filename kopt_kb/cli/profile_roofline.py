@@ -13,6 +13,7 @@ from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines, table
 from kopt_kb.errors import ExitCode
+from kopt_kb.quantity.readable import percent, rounded
 from kopt_kb.static.picture import Roof, write_picture
 from kopt_kb.static.report_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
 from kopt_kb.static.terminal_plot import terminal
@@ -139,8 +140,8 @@ def _text(points: Sequence[LevelPoint], roofs: Mapping[str, Roofs]) -> str:
     for one in points:
         kind = f"{one.dtype} {one.engine}"
         found = [_roof(one, product, roofs) for product in roofs]
-        shares = ["-" if roof is None else f"{100 * one.rate_si / roof.at(one.intensity):.1f}" for roof in found]
+        shares = ["-" if roof is None else percent(one.rate_si / roof.at(one.intensity)) for roof in found]
         sign = {"lower": ">= ", "upper": "<= "}.get(one.bound, "")
         name = printable(one.kernel)[:_NAME_CHARS]
-        rows.append([name, one.level, kind, f"{sign}{one.intensity:.4g}", f"{one.rate_si / 1e9:.4g}", *shares])
+        rows.append([name, one.level, kind, f"{sign}{rounded(one.intensity)}", rounded(one.rate_si / 1e9), *shares])
     return table(rows, right=range(3, len(head)))

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from kopt_kb.cli.output import add_common, print_json, print_values
 from kopt_kb.cli.profile_read import judge_reports, print_judged
-from kopt_kb.errors import ExitCode, MissingTool
+from kopt_kb.errors import BadInput, ExitCode, MissingTool
 from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, Tool, choose_tool, execute, plan
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import Wire
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Record and print verdicts, or print the commands."""
     tool = _planned(args) if args.dry_run else choose_tool(args.tool)
+    _refuse_unused(args, tool)
     options = Options(
         kernel=args.kernel,
         launch_skip=args.launch_skip,
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         target=args.target,
         steps=tuple(one for one in args.steps.split(",") if one),
     )
-    made = plan(tool, args.command, args.output, options)
+    made = plan(tool, args.command or ([_PROGRAM] if args.dry_run else []), args.output, options)
     if args.dry_run:
         _print_plan(made, as_json=args.json)
         return ExitCode.OK
@@ -63,6 +64,32 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"recorded under {args.output}")
     return ExitCode.OK
+
+
+_PROGRAM = "PROGRAM"
+"""What a plan without a command is for."""
+
+_OF_TOOL = {
+    "ncu": ("launch_skip", "launch_count", "section_set", "lock_clocks"),
+    "rocprofv3": ("target", "steps"),
+}
+"""Profiler → the options that only it has."""
+
+
+def _refuse_unused(args: argparse.Namespace, tool: Tool) -> None:
+    """Refuse options of the other profiler."""
+    names = {"section_set": "set"}
+    for owner, options in _OF_TOOL.items():
+        given = [one for one in options if owner != tool and getattr(args, one) != _DEFAULTS[one]]
+        if given:
+            flags = ", ".join("--" + names.get(one, one).replace("_", "-") for one in given)
+            fix = f"leave out, or choose it: --tool {owner}"
+            raise BadInput(f"{flags}: not an option of {tool}", where="kb profile run", fix=fix, code="KB103")
+
+
+_DEFAULTS = {
+    "launch_skip": 0, "launch_count": None, "section_set": "full", "lock_clocks": False, "target": "", "steps": "pmc",
+}  # fmt: skip
 
 
 def _planned(args: argparse.Namespace) -> Tool:

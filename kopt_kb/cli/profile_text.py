@@ -10,6 +10,7 @@ from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.profile import HotSpot, KernelProfile, StoredRule
 from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.cli.output import printable, table
+from kopt_kb.quantity.readable import duration, percent, rounded
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire, inside
 
@@ -36,6 +37,20 @@ _COLUMNS = {
     "registers": "registers_per_thread",
     "waves": "waves_per_sm",
 }
+_LEGEND = {
+    "total": "total: of all launches",
+    "share": "share: of all kernels' time",
+    "time": "time: median of the launches",
+    "SM %": "SM %, memory %: of their peaks at the clock of the run",
+    "occupancy %": "occupancy %: reached",
+    "of %": "of %: the most that registers, shared memory and block size allow",
+    "waves": "waves: blocks over what fits at once",
+    "wait %": "wait %: time of waves that waited",
+    "sol_class": "sol_class: by the two peaks alone",
+    "class": "class, limiter: by all rules",
+}
+"""What the columns are, where their head does not say it."""
+
 _OF_AMD = frozenset({"MFMA %", "VALU %", "LDS %", "L1 %", "L2 %", "wait %"})
 
 
@@ -104,17 +119,18 @@ def _table(shown: Sequence[Judged], whole_s: float) -> str:
         if (title not in _OF_AMD or amd) and any(one.profile.get(metric) is not None for one in shown)
     }
     ruled = any(one.profile.sol_class for one in shown)
-    head = ("kernel", "launches", "total ms", "share %", "time us", *columns, *(["sol_class"] if ruled else []))
+    head = ("kernel", "launches", "total", "share", "time", *columns, *(["sol_class"] if ruled else []))
     rows = [(*head, "class", "limiter")]
     for one in shown:
         profile, verdict = one.profile, one.verdict
         spent_s = total_s(one)
-        times = (f"{spent_s * 1e3:.4g}", f"{100 * spent_s / whole_s:.1f}") if whole_s else ("-", "-")
-        time = "-" if profile.duration_s is None else f"{profile.duration_s * 1e6:.2f}"
-        cells = ["-" if (value := profile.get(metric)) is None else f"{value:.4g}" for metric in columns.values()]
+        times = (duration(spent_s), percent(spent_s / whole_s)) if whole_s else ("-", "-")
+        time = duration(profile.duration_s)
+        cells = ["-" if (value := profile.get(metric)) is None else rounded(value) for metric in columns.values()]
         words = [*([profile.sol_class or "-"] if ruled else []), verdict.bottleneck, verdict.limiter]
         rows.append((_name(profile), str(profile.launch_count), *times, time, *cells, *words))
-    return table(rows, right=range(1, 5 + len(columns)))
+    known = [_LEGEND[name] for name in rows[0] if name in _LEGEND]
+    return table(rows, right=range(1, 5 + len(columns))) + "\n" + "; ".join(known)
 
 
 def _name(profile: KernelProfile) -> str:
@@ -132,14 +148,14 @@ def _groups(judged: Sequence[Judged]) -> list[list[Judged]]:
 def _block(group: Sequence[Judged], whole_s: float) -> str:
     first = group[0]
     verdict = first.verdict
-    time = f", {100 * sum(map(total_s, group)) / whole_s:.1f} % of the time" if whole_s else ""
+    time = f", {percent(sum(map(total_s, group)) / whole_s)} of the time" if whole_s else ""
     count = f"{len(group)} kernel{'s' if len(group) > 1 else ''}"
     lines = [f"Primary bottleneck: {verdict.bottleneck}", f"Limiter: {verdict.limiter} ({count}{time})"]
     for one in group[:_KERNELS_SHOWN]:
         lines += [f"  {_name(one.profile)}", f"    Evidence: {one.verdict.proof}"]
         lines += [f"    Worth: {limiter} {worth}" for limiter, worth in one.verdict.worth.items()]
         near = [roof for roof in one.verdict.headroom if roof.of_limiter or roof.share >= _NEAR]
-        lines += [f"    Headroom: {roof}" for roof in near]
+        lines += [f"    Reached: {roof}" for roof in near]
         lines += [f"    Gap: {one.gap.summary()}"] if one.gap is not None and one.gap.summary() else []
         lines += [f"    Doubt: {doubt}" for doubt in one.verdict.doubts]
         lines += [f"    Profiler: {rule}" for rule in _rules(one.profile.rules)]
@@ -159,7 +175,7 @@ def _rules(rules: Sequence[StoredRule]) -> list[str]:
         gain = (
             ""
             if one.speedup_pct is None
-            else f", estimated speed-up {one.speedup_pct:.3g} % ({one.scope or 'unscoped'})"
+            else f", estimated speed-up {rounded(one.speedup_pct)} % ({one.scope or 'unscoped'})"
         )
         lines.append(f"{words}{gain}")
     return lines
@@ -169,14 +185,14 @@ def _spots(profile: KernelProfile) -> str:
     """Return the instructions that cost most, as the trace or the samples have them."""
     spots = profile.hot_spots
     whole = sum(spot.stall_cycles for spot in spots)
-    rows = [["stall", "share %", "hits", "latency", "address", "instruction", "source", "reasons", "waits for"]]
+    rows = [["stall", "share", "hits", "latency", "address", "instruction", "source", "reasons", "waits for"]]
     rows += [_spot(one, whole) for one in spots[:_SPOTS_SHOWN]]
     unit = spots[0].unit
     return f"Hot spots of {_name(profile)} (stall in {unit}):\n" + table(rows, right=range(5))
 
 
 def _spot(spot: HotSpot, whole: int) -> list[str]:
-    share = f"{100 * spot.stall_cycles / whole:.1f}" if whole else "-"
+    share = percent(spot.stall_cycles / whole) if whole else "-"
     costs = (str(spot.stall_cycles), share, str(spot.hits), str(spot.latency_cycles))
     reasons = ", ".join(f"{reason} {count}" for reason, count in list(spot.reasons.items())[:_REASONS_SHOWN])
     cells = (f"{spot.address:#x}", spot.instruction, spot.source or "-", reasons or "-", spot.waits_for or "-")

@@ -9,6 +9,7 @@ from typing import ClassVar
 from kopt_kb.analysis.profile.timeline import Copies, DeviceTimeline
 from kopt_kb.analysis.rules.trace import TraceFinding, judge_timeline
 from kopt_kb.cli.output import printable, table
+from kopt_kb.quantity.readable import duration, rounded, si
 from kopt_kb.wire import Wire, inside
 
 __all__ = ["JudgedTimeline", "judged_timelines", "render_timelines"]
@@ -44,10 +45,7 @@ def render_timelines(judged: Sequence[JudgedTimeline]) -> str:
 
 
 def _time(seconds: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= scale:
-            return f"{seconds / scale:.4g} {unit}"
-    return f"{seconds * 1e6:.4g} us"
+    return duration(seconds)
 
 
 def _block(device: JudgedTimeline, *, several: bool) -> str:
@@ -55,7 +53,7 @@ def _block(device: JudgedTimeline, *, several: bool) -> str:
     who = f"rank {timeline.rank} " if timeline.rank else ""
     name = f" ({timeline.name})" if timeline.name else ""
     place = f" in {device.file}" if several else ""
-    span = f"{_time(timeline.span_s)} from first to last event, busy {100 - timeline.idle_pct:.1f} %"
+    span = f"{_time(timeline.span_s)} from first to last event, busy {rounded(100 - timeline.idle_pct)} %"
     title = printable(who + timeline.device + name + place)
     lines = [f"GPU {title}: {span}, {timeline.launches} kernel launches"]
     for finding in device.findings:
@@ -72,13 +70,15 @@ def _block(device: JudgedTimeline, *, several: bool) -> str:
 
 
 def _work(timeline: DeviceTimeline) -> str:
-    parts = [f"kernels {timeline.pct(timeline.kernel_s):.1f} %"]
+    parts = [f"kernels {rounded(timeline.pct(timeline.kernel_s))} %"]
     for word, time_s, alone_s in (
         ("collectives", timeline.communication_s, timeline.communication_alone_s),
         ("copies and fills", timeline.copy_s, timeline.copy_alone_s),
     ):
         if time_s:
-            parts.append(f"{word} {timeline.pct(time_s):.1f} % ({timeline.pct(alone_s):.1f} % with nothing beside)")
+            parts.append(
+                f"{word} {rounded(timeline.pct(time_s))} % ({rounded(timeline.pct(alone_s))} % with nothing beside)"
+            )
     return "busy: " + ", ".join(parts)
 
 
@@ -87,7 +87,7 @@ def _idle(timeline: DeviceTimeline) -> str:
         return ""
     host_s = max(0.0, timeline.host_s - timeline.synchronisation_s)
     parts = [
-        f"{timeline.pct(time_s):.1f} % {words}"
+        f"{rounded(timeline.pct(time_s))} % {words}"
         for time_s, words in (
             (host_s, "before the host had launched"),
             (timeline.synchronisation_s, "after the host waited for the device"),
@@ -96,22 +96,22 @@ def _idle(timeline: DeviceTimeline) -> str:
         )
         if time_s
     ]
-    return f"idle {timeline.idle_pct:.1f} % in {timeline.gaps} gaps: " + ", ".join(parts)
+    return f"idle {rounded(timeline.idle_pct)} % in {timeline.gaps} gaps: " + ", ".join(parts)
 
 
 def _copies(copies: Copies) -> str:
-    size = "" if copies.moved_bytes is None else f", {copies.moved_bytes / 1e6:.4g} MB"
-    rate = "" if copies.rate_si is None else f", {copies.rate_si / 1e9:.3g} GB/s"
+    size = "" if copies.moved_bytes is None else f", {si(copies.moved_bytes, 'B')}"
+    rate = "" if copies.rate_si is None else f", {si(copies.rate_si, 'B/s')}"
     return f"{printable(copies.direction)}: {copies.count} x{size} in {_time(copies.time_s)}{rate}"
 
 
 def _gaps(timeline: DeviceTimeline) -> list[str]:
     if not timeline.longest:
         return []
-    rows = [["gap", "share %", "at", "cause", "after", "before"]]
+    rows = [["gap", "share", "at", "cause", "after", "before"]]
     rows += [
-        [_time(one.time_s), f"{timeline.pct(one.time_s):.1f}", _time(one.at_s), one.cause, one.after[:_NAME_CHARS],
-         one.before[:_NAME_CHARS]]
+        [_time(one.time_s), f"{rounded(timeline.pct(one.time_s))} %", _time(one.at_s), one.cause,
+         one.after[:_NAME_CHARS], one.before[:_NAME_CHARS]]
         for one in timeline.longest
     ]  # fmt: skip
     return ["  longest gaps:", table(rows, indent=4, right=range(3))]

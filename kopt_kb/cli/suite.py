@@ -17,6 +17,7 @@ from pathlib import Path
 
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.readable import duration, percent
 from kopt_kb.tuning.suite import Suite, SuiteOptions, run_suite
 
 __all__ = ["add_arguments", "run"]
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _micros(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds * 1e6:.2f}"
+    return "" if seconds is None else duration(seconds)
 
 
 def _say(text: str) -> None:
@@ -89,9 +90,9 @@ def _results(args: argparse.Namespace, suite: Suite, out: Path) -> list[Path]:
 
 
 def _render(suite: Suite) -> str:
-    rows = [("problem", "shape", "verdict", "us", "least us", "% of roof", "roof", "work")]
+    rows = [("problem", "shape", "verdict", "time", "least", "of roof", "roof", "work")]
     for one in suite.rows:
-        share = "" if one.share is None else f"{100 * one.share:.1f}"
+        share = "" if one.share is None else percent(one.share)
         row = (
             one.problem,
             one.shape,

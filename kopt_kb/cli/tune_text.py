@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from kopt_kb.cli.output import printable, table
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.quantity.readable import duration, gain, reached
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.report import CampaignReport, RoundLine, stated_targets
@@ -138,7 +139,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     lines = [f"{report.state}{stop} ({', '.join(words)})"]
     lines[0] += f", next: {report.next}" if report.stop is None else ""
     if report.gain_pct is not None:
-        lines.append(f"best {report.best}: {report.gain_pct:+.1f} % against the baseline {report.baseline}".rstrip())
+        lines.append(f"best {report.best}: {gain(report.gain_pct)} against the baseline {report.baseline}".rstrip())
     if report.refused:
         lines.append(f"refused: {printable(report.refused)}")
     if not full:
@@ -147,15 +148,14 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     lines += ["", table(rows, right=(0, 3)), ""]
     if report.conditions is None:
         return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}", *_gap_lines(report)])
-    judged: list[tuple[str, ...]] = [("shape", "target", "median us", "achieved/target", "met", "trust")]
+    judged: list[tuple[str, ...]] = [("shape", "target", "median", "achieved/target", "met", "trust")]
     for one in report.conditions.judged:
-        ratio = "" if one.ratio is None else f"{one.ratio:.3f}"
-        median = "" if one.median_s is None else f"{one.median_s * 1e6:.1f}"
         met = "yes" if one.met else "no"
-        judged.append((one.condition.shape, one.condition.target, median, ratio, met, one.level or ""))
+        times = (duration(one.median_s), reached(one.ratio))
+        judged.append((one.condition.shape, one.condition.target, *times, met, one.level or ""))
     judged = judged if any(row[-1] for row in judged[1:]) else [row[:-1] for row in judged]
     value = report.conditions.aggregate
-    text = "unmeasured" if value is None else f"{value:.3f}"
+    text = "unmeasured" if value is None else reached(value)
     lines += ["Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"]
     return "\n".join([*lines, *_gap_lines(report)])
 
@@ -169,6 +169,5 @@ def _gap_lines(report: CampaignReport) -> list[str]:
 
 
 def _line(line: RoundLine) -> tuple[str, ...]:
-    gain = "" if line.gain_pct is None else f"{line.gain_pct:+.2f} %"
     decision = "refuted" if line.refuted else line.decision
-    return (str(line.number), line.category, decision, gain, line.rule, line.claim[:60])
+    return (str(line.number), line.category, decision, gain(line.gain_pct), line.rule, line.claim[:60])

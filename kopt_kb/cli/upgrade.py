@@ -20,6 +20,7 @@ from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import open_input
 from kopt_kb.kernels.compile.request import OpCase
 from kopt_kb.problem.shapes import parse_shape
+from kopt_kb.quantity.readable import rounded
 from kopt_kb.static.limits import limits_of
 from kopt_kb.static.upgrade import Side, Upgrade, UpgradedKernel, upgrade
 
@@ -108,7 +109,7 @@ def _side(side: Side) -> str:
     if side.refused:
         return f"refused: {side.refused}"
     shown = [f"{side.registers} registers", f"{side.spill_bytes or 0} B spilled", f"{side.shared_bytes} B shared"]
-    shown += [f"occupancy {side.occupancy_pct:.1f} %"] if side.occupancy_pct is not None else []
+    shown += [f"occupancy {rounded(side.occupancy_pct)} %"] if side.occupancy_pct is not None else []
     shown += [f"{side.bulk_copies} bulk copies"] if side.bulk_copies else []
     shown += [f"{count} {family}" for family, count in side.matrix.items()]
     return ", ".join(shown)

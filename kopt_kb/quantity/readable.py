@@ -6,14 +6,14 @@ even, and never written with an exponent.
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kopt_kb.quantity.quantity import Quantity
 
-__all__ = ["DIGITS", "duration", "factor", "gain", "percent", "rounded", "said", "si", "spoken"]
+__all__ = ["DIGITS", "duration", "factor", "gain", "percent", "reached", "rounded", "said", "si", "spoken"]
 
 DIGITS = 4
 """Significant digits of every number that is not exact."""
@@ -82,6 +82,15 @@ def factor(ratio: Real | None) -> str:
     return "-" if ratio is None else f"{rounded(ratio)}×"
 
 
+def reached(ratio: Real | None) -> str:
+    """Return what was reached over its target, cut off after three decimals and not rounded: 1 is met.
+
+    >>> reached(0.99996), reached(1.0545)
+    ('0.999', '1.054')
+    """
+    return "-" if ratio is None else format(_decimal(ratio).quantize(Decimal("0.001"), ROUND_FLOOR), "f")
+
+
 def gain(pct: Real | None) -> str:
     """Return a change of a rate in percent: signed below a doubling, a factor from there on; `-` for none.
 
@@ -90,9 +99,9 @@ def gain(pct: Real | None) -> str:
     """
     if pct is None:
         return "-"
-    if _decimal(pct) >= _FACTOR_FROM_PCT:
-        return factor(1 + _decimal(pct) / 100)
     text = rounded(pct)
+    if _decimal(pct).is_finite() and Decimal(text) >= _FACTOR_FROM_PCT:
+        return factor(1 + _decimal(pct) / 100)
     return f"{'' if text.startswith('-') or text == '0' else '+'}{text} %"
 
 

@@ -52,7 +52,7 @@ def op_id(name: str) -> str:
         return wanted
     near = difflib.get_close_matches(wanted, [*OPS, *ALIASES], n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(OPS)}"
-    raise UnknownOp(f"unknown operation {name!r}", fix=hint)
+    raise UnknownOp(f"unknown operation {name!r}", fix=f"{hint} Others: --flops --bytes --engine, or --problem")
 
 
 def definition(name: str) -> OpDefinition:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from kopt_kb.errors import BadInput
+from kopt_kb.quantity.readable import gain, rounded
 from kopt_kb.wire import WireError, parse, read
 from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow
 from kopt_kb.workspace.rounds import Entry, Round
@@ -116,14 +117,14 @@ def _noted(note: Entry, text: str) -> Words:
     return Note("tip" if note.kind == "tip" else "user", words, note.by)
 
 
-def figure(value: float | None, digits: int = 4) -> str:
-    """Return a number at a few significant digits, `-` for none."""
-    return "-" if value is None else f"{value:.{digits}g}"
+def figure(value: float | None) -> str:
+    """Return a number, rounded as everywhere; `-` for none."""
+    return "-" if value is None else rounded(value)
 
 
 def percent(value: float | None) -> str:
-    """Return a signed percentage with three decimals, `-` for none."""
-    return "-" if value is None else f"{value:+.3f}%"
+    """Return a change in percent, a factor from a doubling on; `-` for none."""
+    return gain(value)
 
 
 def citation(reference: CitationRef) -> str:

@@ -54,7 +54,7 @@ def test_floor_and_confirmation(
     code = main([*words, "--floor", "--confirm"])
     said = capsys.readouterr().out
     assert code == 0, said
-    assert "confirmed, +" in said
+    assert "confirmed, 2×" in said
     assert said.count("accepted: ") == 3
     assert main([*words[:3], str(record("wrong__us1")), "--confirm", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)

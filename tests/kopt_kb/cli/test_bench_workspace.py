@@ -59,7 +59,7 @@ def test_conditions_as_text(softmax: str) -> None:
     text = render_conditions(utilization(Workspace.open(softmax), Registry.open()))
     (line,) = [one for one in text.splitlines() if one.startswith("4096x16384")]
     assert line.split() == [
-        "4096x16384", ">=", "3.6153", "TB/s", "74.3", "3.614", "TB/s", "0.999", "75.3", "no",
+        "4096x16384", ">=", "3.6153", "TB/s", "74.27", "us", "3.614", "TB/s", "0.999", "75.3", "%", "no",
         "v6.timing.1:v6:4096x16384:3",
     ]  # fmt: skip
 

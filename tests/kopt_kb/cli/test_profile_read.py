@@ -29,7 +29,7 @@ def test_text_shows_proof_and_advice(capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert "Primary bottleneck: memory-bound" in out
     assert "[High]" in out
-    assert "Headroom: dram: " in out
+    assert "Reached: dram: " in out
 
 
 def test_another_product_than_the_report_names_is_refused(capsys: Capture) -> None:

@@ -24,8 +24,8 @@ def test_kernels_stand_by_total_time_with_their_share() -> None:
     assert [one.profile.name for one in judged] == ["long", "short"]
     assert [one.time_share for one in judged] == [0.75, 0.25]
     lines = render(judged).splitlines()
-    assert lines[0].split()[:6] == ["kernel", "launches", "total", "ms", "share", "%"]
-    assert lines[1].split()[:4] == ["long", "1", "3", "75.0"]
+    assert lines[0].split()[:4] == ["kernel", "launches", "total", "share"]
+    assert lines[1].split()[:6] == ["long", "1", "3", "ms", "75", "%"]
 
 
 def test_equal_verdicts_share_a_block() -> None:
@@ -36,7 +36,7 @@ def test_equal_verdicts_share_a_block() -> None:
         kernel("c", 1e-3, l2_sol_pct=90.0),
     ]
     text = render(by_time(judged))
-    assert "Limiter: dram (2 kernels, 75.0 % of the time)" in text
+    assert "Limiter: dram (2 kernels, 75 % of the time)" in text
     assert text.count("advice/dram.md") == text.count("[High]") * 2
     assert text.index("Limiter: dram") < text.index("Limiter: l2")
 
@@ -66,6 +66,6 @@ def test_what_the_profiler_found_is_shown() -> None:
     )
     assert first < second
     assert "Balanced" not in text
-    assert "75     75.0" in text
+    assert "75   75 %" in text
     assert "gemm.cu:31" in text
     assert "Note: r.ncu-rep: cut at line 3" in text

@@ -29,10 +29,10 @@ def test_a_trace_is_told_as_text(nsys, capsys):
     assert main(["profile", "read", str(nsys)]) == 0
     text = capsys.readouterr().out
     for part in (
-        "GPU 0 (NVIDIA H100 80GB HBM3): 362.5 ms from first to last event, busy 2.7 %, 63 kernel launches",
+        "GPU 0 (NVIDIA H100 80GB HBM3): 362.5 ms from first to last event, busy 2.744 %, 63 kernel launches",
         "Limit: launches",
         "trace_thresholds.md:",
-        "Device-to-Host: 5 x, 20.97 MB in 9.389 ms, 2.23 GB/s",
+        "Device-to-Host: 5 x, 20.97 MB in 9.389 ms, 2.234 GB/s",
         "longest gaps:",
         "Primary bottleneck: launch-bound",
     ):
@@ -57,7 +57,7 @@ def test_top_shares_are_of_all_kernels_in_text_too(capsys):
     """Two of many kernels are not the whole."""
     path = str(TRACES / "proton_h100.hatchet")
     assert main(["profile", "read", path, "--top", "1"]) == 0
-    assert "69.4" in capsys.readouterr().out
+    assert "69.39 %" in capsys.readouterr().out
 
 
 def test_counters_of_another_report_judge_the_kernels_of_a_trace(tmp_path, capsys):

@@ -58,6 +58,6 @@ def test_a_report_as_text() -> None:
     )
     text = render(report)
     assert "SIMULATED" in text and "best v1: +3.5 % against the baseline v0" in text
-    assert "refuted" in text and "+3.50 %" in text and "c" * 61 not in text
+    assert "refuted" in text and "+3.5 %" in text and "c" * 61 not in text
     assert "not evaluable: simulated" in text
     assert render(report, full=False).count("\n") == 1

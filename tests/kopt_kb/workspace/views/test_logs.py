@@ -21,9 +21,9 @@ def test_rows_by_hand(played):
     """v1 doubles the throughput of v0; v3 halves it; the baseline has a dash."""
     rows = [line.split(" | ") for line in lines(played) if line.startswith("| v")]
     assert rows[0][1:3] == ["BASELINE", "nothing changed"] and rows[0][8] == "-"
-    assert rows[1][1:3] == ["ACCEPTED", "idea 1"] and rows[1][8] == "step +100.000%, fwd +100.000%, bwd -"
+    assert rows[1][1:3] == ["ACCEPTED", "idea 1"] and rows[1][8] == "step 2×, fwd 2×, bwd -"
     assert rows[2][9].startswith("gpu-wiki: R3; correctness fail")
-    assert rows[3][8].startswith("step -50.000%")
+    assert rows[3][8].startswith("step -50 %")
 
 
 def test_latencies_stand_below(played):

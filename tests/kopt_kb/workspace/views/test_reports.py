@@ -33,7 +33,7 @@ def test_each_round_has_its_headings(played):
         "## Hypothesis", "## Single change", "## Results", "## Decision", "## Attribution", "## Next direction",
         "## Machine", "## Notes",
     ]  # fmt: skip
-    assert "ACCEPTED\n" in accepted and "throughput against v0 (as timed in its own round): +100.000%" in accepted
+    assert "ACCEPTED\n" in accepted and "throughput against v0 (as timed in its own round): 2×" in accepted
     failed = text(played, "rounds/round-3/summary.md")
     assert "## Rollback Analysis" in failed and "root cause: `correctness: correctness says fail`" in failed
 

@@ -53,7 +53,7 @@ def test_text_is_made_utf8():
 
 def test_numbers():
     """Four significant digits, signed percent, dashes for none."""
-    assert (figure(123.456), figure(None), percent(1.5), percent(None)) == ("123.5", "-", "+1.500%", "-")
+    assert (figure(123.456), figure(None), percent(1.5), percent(None)) == ("123.5", "-", "+1.5 %", "-")
 
 
 def test_bullets_and_quotes():
