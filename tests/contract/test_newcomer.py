@@ -208,7 +208,9 @@ class TestNothingIsIgnored:
             text = "\n".join(sources[one] for one in _reached("list_" if module == "list" else module, sources))
             read = set(re.findall(r"\bargs\.(\w+)|\bargs, \"(\w+)\"", text))
             read = {one for pair in read for one in pair if one} | set(re.findall(r'"(\w+)"', text))
-            lacking = {action.dest for action in parser._actions if "accepted: " not in (action.help or "")} - read - {"help"}
+            lacking = (
+                {action.dest for action in parser._actions if "accepted: " not in (action.help or "")} - read - {"help"}
+            )
             assert not lacking, (leaf, lacking)
 
 
