@@ -242,7 +242,7 @@ def _metrics(comparison: Comparison) -> str:
     ranked = sorted(changed, key=lambda row: -abs(row.change_pct or 0.0))
     if not ranked and not comparison.notes:
         return ""
-    rows = [(row.metric, rounded(row.before), rounded(row.after), row.unit, _signed(row.change_pct))
+    rows = [(row.metric, rounded(row.before or 0), rounded(row.after or 0), row.unit, _signed(row.change_pct or 0.0))
             for row in ranked[:_SHOWN]]  # fmt: skip
     more = f"\n    {len(ranked) - _SHOWN} more metrics changed; --json has all" if len(ranked) > _SHOWN else ""
     notes = "".join(f"\n    Note: {note}" for note in comparison.notes)
