@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import COMMANDS, Parser, main
+from kopt_kb.tuning.options import FLAGS
 
 ROOT = Path(__file__).parents[2]
 OP = ["--op", "rms_norm", "--shape", "8192x4096", "--dtype", "bf16"]
@@ -203,11 +204,12 @@ class TestNothingIsIgnored:
     def test_every_option_is_read(self) -> None:
         """By the command's module or one that it imports; but those whose help says that they change nothing."""
         sources = {path.stem: path.read_text() for path in (ROOT / "kopt_kb/cli").glob("*.py")}
+        by_table = set(FLAGS)
         for leaf, parser in _leaves():
             module = leaf.split()[0].replace("-", "_")
             text = "\n".join(sources[one] for one in _reached("list_" if module == "list" else module, sources))
             read = set(re.findall(r"\bargs\.(\w+)|\bargs, \"(\w+)\"", text))
-            read = {one for pair in read for one in pair if one} | set(re.findall(r'"(\w+)"', text))
+            read = {one for pair in read for one in pair if one} | set(re.findall(r'"(\w+)"', text)) | by_table
             lacking = (
                 {action.dest for action in parser._actions if "accepted: " not in (action.help or "")} - read - {"help"}
             )
