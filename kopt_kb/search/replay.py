@@ -1,0 +1,129 @@
+"""A search against a table instead of a device: what it evaluates, when it meets the best, what it selects at the end.
+
+An evaluation is one configuration that the search asks to run, once: a failing one counts, as it costs its user a
+compile or a launch (so count autotuning_methodology and Kernel Tuner). What constraints forbid is not in a table and
+counts for nobody; a configuration asked for again costs nothing.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kopt_kb.search.searcher import Proposer
+from kopt_kb.search.space import Space
+from kopt_kb.search.table import Table
+
+__all__ = ["FINALISTS", "Replay", "Rules", "Run", "median_hit", "replay"]
+
+SAMPLES, AGAIN = 5, 24
+"""Runs of an evaluation, and of a finalist when it is timed again."""
+FINALISTS = 8
+
+
+@dataclass
+class Replay:
+    """Times of a table as a device would give them: the median of a few of the recorded runs, drawn anew each time.
+
+    Args:
+        table: Recorded results.
+        seed: Of the draws.
+        samples: Runs of one evaluation.
+    """
+
+    table: Table
+    seed: int = 0
+    samples: int = SAMPLES
+    evaluated: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._random = np.random.default_rng(self.seed)
+
+    def time(self, place: int) -> float:
+        """Return the seconds of a place, infinite for a failure; the same when it is asked again."""
+        if place not in self.evaluated:
+            self.evaluated[place] = self.again(place, self.samples)
+        return self.evaluated[place]
+
+    def again(self, place: int, samples: int = AGAIN) -> float:
+        """Return the median of fresh draws of a place's runs, infinite for a failure."""
+        times = self.table.results[place].times_s
+        return float(np.median(self._random.choice(times, samples))) if times else float("inf")
+
+    def selected(self) -> int:
+        """Return the place that timing the best few again, in turn, would choose."""
+        best = sorted(self.evaluated, key=self.evaluated.__getitem__)[:FINALISTS]
+        return min(best, key=self.again)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One search of a table.
+
+    Attributes:
+        hit: Evaluations until the first within the share of the best; None: not within the budget.
+        found: Ratio of the best evaluated to the best there is, 1 or more, after `judged_at` evaluations: exploration
+            error.
+        first_timed: Ratio of what its own times would select then to the best there is.
+        selected: The same once the finalists were timed again: exploration and selection error.
+    """
+
+    hit: int | None
+    found: float
+    first_timed: float
+    selected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How searches of a table are judged.
+
+    Attributes:
+        budget: Most evaluations until a hit.
+        judged_at: Evaluations after which it is seen what would be selected; at most the budget.
+        share: How near to the best is a hit.
+    """
+
+    budget: int
+    judged_at: int
+    share: float = 0.02
+
+
+def replay(table: Table, make: Callable[[Space, int], Proposer], seed: int, rules: Rules) -> Run:
+    """Return how a search of a table went; it ends with its hit, its budget or its space, not before it is judged.
+
+    Args:
+        table: The table.
+        make: The search, from a space and a seed.
+        seed: Of search and draws.
+        rules: Budget and goal.
+    """
+    truth, device, search = table.medians_s, Replay(table, seed), make(table.space, seed)
+    goal, hit, judged_at = (1 + rules.share) * table.best_s, None, min(rules.judged_at, rules.budget)
+    judged: tuple[float, float, float] | None = None
+    while (place := search.ask()) is not None:
+        search.tell(place, device.time(place))
+        count = len(device.evaluated)
+        if hit is None and truth[place] <= goal:
+            hit = count
+        if judged is None and count >= judged_at:
+            judged = _errors(device)
+        if count >= rules.budget or (hit and judged):
+            break
+    return Run(hit, *(judged or _errors(device)))
+
+
+def _errors(device: Replay) -> tuple[float, float, float]:
+    """Return the ratios to the best: of the best evaluated, of what seems best, of what is best when timed again."""
+    truth, best = device.table.medians_s, device.table.best_s
+    seems = min(device.evaluated, key=device.evaluated.__getitem__)
+    found = min(float(truth[place]) for place in device.evaluated)
+    return found / best, float(truth[seems]) / best, float(truth[device.selected()]) / best
+
+
+def median_hit(runs: Sequence[Run]) -> float:
+    """Return the median evaluations to the goal, infinite when half of the runs missed it."""
+    return statistics.median([float("inf") if one.hit is None else one.hit for one in runs])

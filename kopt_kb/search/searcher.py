@@ -1,0 +1,157 @@
+"""The searcher: it is asked for places and told their times, in whatever order; it measures nothing itself.
+
+A model of all places chooses most of them by what they may reach at best; every fourth is the likeliest neighbour of
+the best so far. Once the model has grown as far as pays, neighbours are all that is asked for: the polish.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from kopt_kb.search.space import Config, Floats, Space
+from kopt_kb.search.surrogate import Surrogate, ranked
+
+__all__ = ["Facts", "Proposer", "Searcher"]
+
+_FIRST = 16
+"""Places drawn before the model is asked."""
+_OPTIMISM = 2.0
+"""Deviations below its mean that a place is judged by."""
+_LOCAL_EVERY = 4
+_MODELLED = 400
+"""Told places up to which the model grows."""
+_CENTRES = 20
+"""Best places whose neighbours are looked through before a place is drawn."""
+
+
+class Proposer(Protocol):
+    """Anything that searches by ask and tell."""
+
+    def ask(self) -> int | None:
+        """Return a place that nobody was given yet; None when there is none left."""
+
+    def tell(self, place: int, time_s: float) -> None:
+        """Take the time of a place, infinite for one that does not work."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of places without running any.
+
+    Attributes:
+        refused: Whether a place can't run: too much shared memory, no resident block, spills (places).
+        floor_s: Seconds that none can go below, such as its roofline floor (places); 0: nothing known.
+        features: More coordinates by which places resemble each other, in 0 to 1: occupancy, registers (places x any).
+    """
+
+    refused: npt.NDArray[np.bool_] | None = None
+    floor_s: Floats | None = None
+    features: Floats | None = None
+
+
+class Searcher:
+    """Searches a space by ask and tell; no place is given twice.
+
+    Args:
+        space: Where.
+        seed: Of all that it draws.
+        first: Configurations to begin with, such as the one in use.
+        facts: What is known without running: refused places are never asked for, nor one whose floor is above the best.
+    """
+
+    def __init__(self, space: Space, seed: int = 0, first: Sequence[Config] = (), facts: Facts | None = None) -> None:
+        self.space, self._facts = space, facts or Facts()
+        self._random = np.random.default_rng(seed)
+        extra = self._facts.features
+        features = space.features if extra is None else np.hstack([space.features, extra])
+        self._model = Surrogate(features, self._random)
+        self._is_open = np.ones(len(space), dtype=np.bool_)
+        if self._facts.refused is not None:
+            self._is_open &= ~self._facts.refused
+        begin = [at for at in map(space.find, first) if at is not None]
+        drawn = self._random.permutation(np.flatnonzero(self._is_open))[:_FIRST]
+        self._queue = list(dict.fromkeys([*begin, *map(int, drawn)]))[: max(_FIRST, len(begin))]
+        self._asked: dict[int, None] = {}  # in order
+        self._working: list[tuple[float, int]] = []  # sorted
+        self._told: dict[int, float] = {}
+        self._mean: Floats = np.zeros(len(space))
+        self._steps = 0
+
+    @property
+    def told(self) -> Mapping[int, float]:
+        """Place → time of all that was told."""
+        return self._told
+
+    def best(self, count: int = 1) -> list[int]:
+        """Return the places with the least times, the best first; failures are none of them."""
+        return [at for _, at in self._working[:count]]
+
+    def tell(self, place: int, time_s: float) -> None:
+        """Take the first time of a place, infinite for one that does not work; somebody else may have tried it."""
+        self._take(place)
+        if place in self._told or math.isnan(time_s):
+            return
+        self._told[place] = time_s
+        if math.isfinite(time_s):
+            bisect.insort(self._working, (time_s, place))
+            if self._facts.floor_s is not None:
+                self._is_open &= self._facts.floor_s < self._working[0][0]
+
+    def ask(self) -> int | None:
+        """Return the next place; None when the space is exhausted."""
+        while self._queue:
+            place = self._queue.pop(0)
+            if self._is_open[place]:
+                return self._take(place)
+        if not self._is_open.any():
+            return None
+        return self._take(self._chosen())
+
+    def _take(self, place: int) -> int:
+        self._asked[place] = None
+        self._is_open[place] = False
+        return place
+
+    def _chosen(self) -> int:
+        self._steps += 1
+        if not self.best():
+            return self._drawn()
+        if len(self._asked) > _MODELLED:
+            near = self._local(_CENTRES)
+            return self._drawn() if near is None else near
+        mean, deviation = self._model.predict(list(self._asked), self._values())
+        self._mean = mean
+        if self._steps % _LOCAL_EVERY == 0 and (near := self._local(_CENTRES // 2)) is not None:
+            return near
+        hopes = np.where(self._is_open, mean - _OPTIMISM * deviation, np.inf)
+        return int(np.argmin(hopes))
+
+    def _values(self) -> Floats:
+        """Return the ranks of what was asked; a place whose time is awaited is taken to be as the model says."""
+        known = [self._told.get(place) for place in self._asked]
+        ranks = ranked([time for time in known if time is not None])
+        values, at = np.empty(len(known)), 0
+        for index, (place, time) in enumerate(zip(self._asked, known, strict=True)):
+            if time is None:
+                values[index] = self._mean[place]
+            else:
+                values[index], at = ranks[at], at + 1
+        return values
+
+    def _local(self, centres: int) -> int | None:
+        """Return the likeliest open neighbour of the best place that has one."""
+        for centre in self.best(centres):
+            near = [at for at in self.space.neighbours(centre) if self._is_open[at]]
+            if near:
+                return near[int(np.argmin(self._mean[near]))]
+        return None
+
+    def _drawn(self) -> int:
+        return int(self._random.choice(np.flatnonzero(self._is_open)))

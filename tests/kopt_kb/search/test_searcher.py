@@ -1,0 +1,109 @@
+"""Tests of the searcher: it finds, never repeats, bears failures and lateness, and heeds what is known beforehand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kopt_kb.search.replay import Replay
+from kopt_kb.search.searcher import Facts, Searcher
+from kopt_kb.search.space import Space
+from kopt_kb.search.table import Table
+
+
+def run(search: Searcher, device: Replay, count: int) -> list[int]:
+    """Ask and tell so often; return the places."""
+    places = []
+    for _ in range(count):
+        place = search.ask()
+        if place is None:
+            break
+        places.append(place)
+        search.tell(place, device.time(place))
+    return places
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_of_two_valleys_is_found_in_half_of_the_space(table: Table, seed: int) -> None:
+    search = Searcher(table.space, seed)
+    run(search, Replay(table, seed), 80)
+    (best,) = search.best()
+    assert table.medians_s[best] <= 1.02 * table.best_s
+
+
+def test_every_place_is_given_once_and_then_none(table: Table) -> None:
+    search = Searcher(table.space)
+    places = run(search, Replay(table), 200)
+    assert sorted(places) == list(range(160))
+    assert search.ask() is None
+
+
+def test_the_same_seed_asks_the_same(table: Table) -> None:
+    one, other = (run(Searcher(table.space, 5), Replay(table, 1), 30) for _ in range(2))
+    assert one == other
+
+
+def test_it_begins_where_it_is_told_to(table: Table) -> None:
+    config = {"block": 256, "tile": 3, "unroll": 8}
+    search = Searcher(table.space, first=[config, {"block": 1, "tile": 1, "unroll": 1}])
+    place = search.ask()
+    assert place is not None
+    assert search.space.config(place) == config
+
+
+def test_many_may_be_asked_before_any_is_told(table: Table) -> None:
+    search, device = Searcher(table.space, 2), Replay(table, 2)
+    asked = [search.ask() for _ in range(24)]
+    assert len(set(asked)) == 24
+    for place in reversed(asked[4:]):
+        assert place is not None
+        search.tell(place, device.time(place))
+    asked += [search.ask() for _ in range(12)]  # four are awaited still
+    assert len(set(asked)) == 36
+
+
+def test_a_space_where_all_fails_is_searched_to_its_end() -> None:
+    search = Searcher(Space.of({"knob": range(40)}))
+    count = 0
+    while (place := search.ask()) is not None:
+        search.tell(place, math.inf)
+        count += 1
+    assert (count, search.best()) == (40, [])
+
+
+def test_a_first_time_is_kept_and_a_time_that_is_none_is_not(table: Table) -> None:
+    search = Searcher(table.space)
+    search.tell(3, 1.0)
+    search.tell(3, 0.5)
+    search.tell(4, math.nan)
+    assert dict(search.told) == {3: 1.0}
+    assert search.best(5) == [3]
+
+
+def test_refused_places_are_not_asked_for(table: Table) -> None:
+    refused = np.array([bool(one.failure) or one.config["block"] == 32 for one in table.results])
+    search = Searcher(table.space, 1, facts=Facts(refused=refused))
+    places = run(search, Replay(table), 200)
+    assert sorted(places) == np.flatnonzero(~refused).tolist()
+
+
+def test_a_place_whose_floor_is_above_the_best_is_not_asked_for(table: Table) -> None:
+    floors = np.where(np.isfinite(table.medians_s), 0.9 * table.medians_s, 0.0)
+    search = Searcher(table.space, 1, facts=Facts(floor_s=floors))
+    places = run(search, Replay(table), 200)
+    assert len(places) < 80
+    assert table.medians_s[places].min() == table.best_s
+
+
+def test_static_features_help_where_knobs_say_little(table: Table) -> None:
+    """A number that follows the time, such as occupancy, shortens the search in the median of six."""
+    hint = np.argsort(np.argsort(table.medians_s))[:, None] / len(table.space)
+    hits: dict[bool, list[int]] = {False: [], True: []}
+    for seed in range(6):
+        for has_hint in (False, True):
+            search = Searcher(table.space, seed, facts=Facts(features=hint) if has_hint else None)
+            places = run(search, Replay(table, seed), 100)
+            hits[has_hint].append(next((at for at, place in enumerate(places) if table.medians_s[place] <= 1.02e-3), 100))
+    assert sorted(hits[True])[3] < sorted(hits[False])[3]
