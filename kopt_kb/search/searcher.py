@@ -1,6 +1,6 @@
 """The searcher: it is asked for places and told their times, in whatever order; it measures nothing itself.
 
-A model of all places chooses most of them by what they may reach at best; every fourth is the likeliest neighbour of
+A model of all places chooses most of them by what they may reach at best; every second is the likeliest neighbour of
 the best so far. Once the model has grown as far as pays, neighbours are all that is asked for: the polish.
 """
 
@@ -20,11 +20,11 @@ from kopt_kb.search.surrogate import Surrogate, ranked
 
 __all__ = ["Facts", "Proposer", "Searcher"]
 
-_FIRST = 16
+_FIRST = 8
 """Places drawn before the model is asked."""
 _OPTIMISM = 2.0
 """Deviations below its mean that a place is judged by."""
-_LOCAL_EVERY = 4
+_LOCAL_EVERY = 2
 _MODELLED = 400
 """Told places up to which the model grows."""
 _CENTRES = 20

@@ -105,5 +105,7 @@ def test_static_features_help_where_knobs_say_little(table: Table) -> None:
         for has_hint in (False, True):
             search = Searcher(table.space, seed, facts=Facts(features=hint) if has_hint else None)
             places = run(search, Replay(table, seed), 100)
-            hits[has_hint].append(next((at for at, place in enumerate(places) if table.medians_s[place] <= 1.02e-3), 100))
+            hits[has_hint].append(
+                next((at for at, place in enumerate(places) if table.medians_s[place] <= 1.02e-3), 100)
+            )
     assert sorted(hits[True])[3] < sorted(hits[False])[3]
