@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,7 @@ from kopt_kb.search.searcher import Proposer
 from kopt_kb.search.space import Space
 from kopt_kb.search.table import Table
 
-__all__ = ["FINALISTS", "Replay", "Rules", "Run", "median_hit", "replay"]
+__all__ = ["FINALISTS", "Over", "Replay", "Rules", "Run", "Search", "asking", "median_hit", "replay"]
 
 SAMPLES, AGAIN = 5, 24
 """Runs of an evaluation, and of a finalist when it is timed again."""
@@ -92,28 +93,67 @@ class Rules:
     share: float = 0.02
 
 
-def replay(table: Table, make: Callable[[Space, int], Proposer], seed: int, rules: Rules) -> Run:
+class Over(BaseException):  # noqa: N818 - the way a search is told to end; no handler of errors may swallow it
+    """The run is decided: budget spent, or hit and judged."""
+
+
+Search = Callable[[Space, int, Callable[[int], float]], None]
+"""Searches a space from a seed by calling for times of places, until `Over` comes out of that, or it has enough."""
+
+
+def asking(make: Callable[[Space, int], Proposer]) -> Search:
+    """Return a search that asks a proposer."""
+
+    def search(space: Space, seed: int, time: Callable[[int], float]) -> None:
+        proposer = make(space, seed)
+        while (place := proposer.ask()) is not None:
+            proposer.tell(place, time(place))
+
+    return search
+
+
+def replay(table: Table, search: Search, seed: int, rules: Rules) -> Run:
     """Return how a search of a table went; it ends with its hit, its budget or its space, not before it is judged.
 
     Args:
         table: The table.
-        make: The search, from a space and a seed.
+        search: What is judged.
         seed: Of search and draws.
         rules: Budget and goal.
     """
-    truth, device, search = table.medians_s, Replay(table, seed), make(table.space, seed)
-    goal, hit, judged_at = (1 + rules.share) * table.best_s, None, min(rules.judged_at, rules.budget)
-    judged: tuple[float, float, float] | None = None
-    while (place := search.ask()) is not None:
-        search.tell(place, device.time(place))
-        count = len(device.evaluated)
-        if hit is None and truth[place] <= goal:
-            hit = count
-        if judged is None and count >= judged_at:
-            judged = _errors(device)
-        if count >= rules.budget or (hit and judged):
-            break
-    return Run(hit, *(judged or _errors(device)))
+    judge = _Judge(Replay(table, seed), rules)
+    with suppress(Over):
+        search(table.space, seed, judge.time)
+    return Run(judge.hit, *(judge.errors or _errors(judge.device)))
+
+
+@dataclass
+class _Judge:
+    """Answers a search, and ends it."""
+
+    device: Replay
+    rules: Rules
+    hit: int | None = None
+    errors: tuple[float, float, float] | None = None
+    calls: int = 0
+
+    def time(self, place: int) -> float:
+        device, rules = self.device, self.rules
+        self.calls += 1
+        if self.calls > _CALLS * rules.budget:
+            raise Over
+        time_s, count = device.time(place), len(device.evaluated)
+        if self.hit is None and device.table.medians_s[place] <= (1 + rules.share) * device.table.best_s:
+            self.hit = count
+        if self.errors is None and count >= min(rules.judged_at, rules.budget):
+            self.errors = _errors(device)
+        if count >= rules.budget or (self.hit and self.errors):
+            raise Over
+        return time_s
+
+
+_CALLS = 50
+"""Calls for times, in budgets: a search that asks for the same again and again has nothing left to find."""
 
 
 def _errors(device: Replay) -> tuple[float, float, float]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from kopt_kb.search.replay import Replay, Rules, Run, median_hit, replay
+from kopt_kb.search.replay import Replay, Rules, Run, asking, median_hit, replay
 from kopt_kb.search.searcher import Searcher
 from kopt_kb.search.space import Space
 from kopt_kb.search.table import Result, Table
@@ -32,15 +34,23 @@ def few(*times_s: tuple[float, ...]) -> Table:
 def test_failures_count_and_repeats_do_not() -> None:
     table = few((3.0,), (), (1.0,), (2.0,))
     search = InOrder([1, 0, 0, 1, 3, 2])
-    run = replay(table, lambda *_: search, 0, Rules(budget=4, judged_at=2))
+    run = replay(table, asking(lambda *_: search), 0, Rules(budget=4, judged_at=2))
     assert run == Run(hit=4, found=3.0, first_timed=3.0, selected=3.0)
     assert search.told[1] == float("inf")
 
 
 def test_a_search_that_gives_up_or_runs_out_has_no_hit() -> None:
     table = few((3.0,), (1.0,))
-    assert replay(table, lambda *_: InOrder([0]), 0, Rules(9, 5)) == Run(None, 3.0, 3.0, 3.0)
-    assert replay(table, lambda *_: InOrder([0, 1]), 0, Rules(1, 5)).hit is None
+    assert replay(table, asking(lambda *_: InOrder([0])), 0, Rules(9, 5)) == Run(None, 3.0, 3.0, 3.0)
+    assert replay(table, asking(lambda *_: InOrder([0, 1])), 0, Rules(1, 5)).hit is None
+
+
+def test_a_search_that_repeats_itself_for_ever_is_ended() -> None:
+    def stuck(_: Space, __: int, time: Callable[[int], float]) -> None:
+        while True:
+            time(0)
+
+    assert replay(few((3.0,), (1.0,)), stuck, 0, Rules(2, 2)) == Run(None, 3.0, 3.0, 3.0)
 
 
 def test_times_are_drawn_from_recorded_runs_and_stay() -> None:
@@ -56,7 +66,7 @@ def test_timing_finalists_again_mends_what_noise_selected() -> None:
     table = few((1.0,) * 9 + (5.0,), (1.2,) * 8 + (0.5, 0.5))
     lucky = [seed for seed in range(60) if (device := Replay(table, seed, 1)).time(0) > device.time(1)]
     assert len(lucky) > 10
-    runs = [replay(table, lambda *_: InOrder([0, 1]), seed, Rules(2, 2)) for seed in range(60)]
+    runs = [replay(table, asking(lambda *_: InOrder([0, 1])), seed, Rules(2, 2)) for seed in range(60)]
     assert sum(one.selected for one in runs) < sum(one.first_timed for one in runs)
     assert all(one.found == 1.0 for one in runs)
 
@@ -72,6 +82,6 @@ def test_the_searcher_meets_the_best_of_a_table_and_selects_it(table: Table, see
     def make(space: Space, number: int) -> Searcher:
         return Searcher(space, number)
 
-    run = replay(table, make, seed, Rules(60, 60))
+    run = replay(table, asking(make), seed, Rules(60, 60))
     assert run.hit is not None
     assert run.selected <= 1.02
