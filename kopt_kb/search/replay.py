@@ -93,8 +93,8 @@ class Rules:
     share: float = 0.02
 
 
-class Over(BaseException):  # noqa: N818 - the way a search is told to end; no handler of errors may swallow it
-    """The run is decided: budget spent, or hit and judged."""
+class Over(BaseException):
+    """The run is decided: budget spent, or hit and judged; no handler of errors may swallow that."""
 
 
 Search = Callable[[Space, int, Callable[[int], float]], None]
