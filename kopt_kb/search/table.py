@@ -218,7 +218,7 @@ def _document(text: str, where: str) -> tuple[Any, bool]:
             raise BadInput(f"is not JSON: {error}", where=where, fix="give a JSON document", code="KB116") from error
 
 
-def _from_cache(document: Mapping[str, Any], name: str, is_whole: bool) -> Table:
+def _from_cache(document: Any, name: str, is_whole: bool) -> Table:
     keys: Sequence[str] = document["tune_params_keys"]
     results = []
     for one in document["cache"].values():
@@ -233,8 +233,8 @@ _ABSURD_MS = 1e19
 """Kernel Tuner's old files write 1e20 for a failure."""
 
 
-def _from_t4(document: Mapping[str, Any], name: str, where: str) -> Table:
-    metadata: Mapping[str, Any] = document.get("metadata") or {}
+def _from_t4(document: Any, name: str, where: str) -> Table:
+    metadata = document.get("metadata") or {}
     unit = str(metadata.get("timeunit", "milliseconds"))
     if unit not in _UNITS_S:
         raise _wrong(where, f"its time unit is {unit!r}")
@@ -252,7 +252,7 @@ def _from_t4(document: Mapping[str, Any], name: str, where: str) -> Table:
     )
 
 
-def _measured(one: Mapping[str, Any]) -> list[Any]:
+def _measured(one: Any) -> list[Any]:
     return [value["value"] for value in one["measurements"] if value["name"] == "time"]
 
 
