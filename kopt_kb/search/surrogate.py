@@ -124,5 +124,5 @@ def _unlikely(points: Floats, values: Floats, place: Floats) -> float:
         return math.inf
     weights = np.linalg.solve(factor, values)
     scale = max(float(weights @ weights) / len(values), 1e-12)
-    prior = 0.5 * float((place[:-1] ** 2).sum()) + 0.125 * float(place[-1] + 7) ** 2
+    prior = 0.5 * float((place[:-1] ** 2).sum()) + float(place[-1] + 7) ** 2 / 8
     return 0.5 * len(values) * math.log(scale) + float(np.log(np.diag(factor)).sum()) + prior
