@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from kopt_kb.analysis.profile import METRICS
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, table
+from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.profile_read import judge
 from kopt_kb.cli.profile_text import Judged, total_s
 from kopt_kb.errors import BadInput, ExitCode
@@ -131,6 +132,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reports", metavar="REPORT", nargs="+", help="later reports of the same kernels")
     parser.add_argument("--kernel", metavar="REGEX", help="only kernels whose name matches; none matching is an error")
     parser.add_argument("--threshold", metavar="PCT", type=float, help="exit 1 when a kernel takes this much longer")
+    add_report(parser)
     add_wiki(parser)
 
 
@@ -138,10 +140,16 @@ def run(args: argparse.Namespace) -> int:
     """Print the comparisons; exit 1 when a kernel is slower than the threshold allows."""
     if args.threshold is not None and not 0 <= args.threshold < float("inf"):
         raise BadInput(f"--threshold {args.threshold:g} is no limit", fix="give a percentage such as 5", code="KB105")
+    check_report(args)
     registry = open_registry(args)
     baseline = judge([args.baseline], args.kernel, registry)[1]
     compared = {file: tuple(compare(baseline, judge([file], args.kernel, registry)[1])) for file in args.reports}
     diff = ProfileDiff(args.baseline, args.threshold, tuple(map(ComparedReport, compared, compared.values())))
+    lines: list[str] = []
+    if args.html or args.markdown:
+        from kopt_kb.cli.profile_page import save_diff
+
+        lines = save_diff(args, diff)
     if args.json:
         print_values(diff, registry.wikis)
     else:
@@ -150,6 +158,7 @@ def run(args: argparse.Namespace) -> int:
             change = slower.kernel.duration.change_pct or 0.0
             name = f"{printable(slower.kernel.name)} in {printable(slower.file)}"
             print(f"slower: {name} by {rounded(change)} %, allowed are {args.threshold:g} %")
+        print("".join(f"\n{printable(line)}" for line in lines), end="\n" if lines else "")
     return ExitCode.FINDING if diff.slower else ExitCode.OK
 
 

@@ -14,6 +14,7 @@ from kopt_kb.analysis.readers.read import read_report
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable
+from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.profile_text import Judged, by_time, render
 from kopt_kb.cli.profile_timeline import JudgedTimeline, judged_timelines, render_timelines
 from kopt_kb.errors import BadInput, ExitCode
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--platform", metavar="ID", help="product of the run (default: what the report names)")
     parser.add_argument("--top", metavar="N", type=int, help="only the N kernels that take longest in all")
     parser.add_argument("--source", action="store_true", help="stall samples by instruction and source line (.ncu-rep)")
+    add_report(parser)
     add_wiki(parser)
 
 
@@ -43,13 +45,21 @@ def run(args: argparse.Namespace) -> int:
     """Print kernels and verdicts of the reports."""
     if args.top is not None and args.top < 1:
         raise BadInput(f"--top {args.top} shows nothing", fix="give 1 or more", code="KB105")
+    check_report(args)
     registry = open_registry(args)
     platform = None if args.platform is None else registry.platform(args.platform)
     found = judge_reports(args.files, args.kernel, registry, platform, source=args.source)
+    top = replace(found, kernels=found.kernels[: args.top])
+    lines: list[str] = []
+    if args.html or args.markdown:
+        from kopt_kb.cli.profile_page import save_read
+
+        lines = save_read(args, top)
     if args.json:
-        print_values(replace(found, kernels=found.kernels[: args.top]), registry.wikis)
+        print_values(top, registry.wikis)
         return ExitCode.OK
     print_judged(found, args.top)
+    print("".join(f"\n{printable(line)}" for line in lines), end="\n" if lines else "")
     return ExitCode.OK
 
 

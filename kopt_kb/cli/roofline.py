@@ -18,7 +18,8 @@ from kopt_kb.analysis.roofline.reach import RooflineInTime, RooflinesInTime, rea
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.cli.case_arguments import add_kernel, cases_from, grid_from
 from kopt_kb.cli.named_kernel import kernel_file
-from kopt_kb.cli.output import add_wiki, open_registry, print_values
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable
+from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.roofline_text import compared, render, render_kernel, time_table
 from kopt_kb.cli.work_arguments import add_work, work_from
@@ -30,6 +31,7 @@ from kopt_kb.wiki.registry import Platform
 if TYPE_CHECKING:
     from kopt_kb.analysis.profile import KernelProfile
     from kopt_kb.static.kernel_roofline import KernelRoofline
+    from kopt_kb.static.picture import Picture
     from kopt_kb.wiki.wiki import Wiki
 
 __all__ = ["add_arguments", "run"]
@@ -56,12 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", action="store_true", help="draw in the terminal")
     parser.add_argument("--picture", metavar="FILE", help="write a new .svg, .html or .png (extra plot)")
     parser.add_argument("--min-grade", metavar="GRADE", help="refuse roofs of a weaker grade: vendor, device, measured")
+    add_report(parser)
     add_wiki(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the roofline of each shape; exit 4 when the target of one is UNKNOWN."""
     _refuse_unused(args)
+    check_report(args)
     if args.picture:
         check_new(args.picture)
     platforms = _platforms(args)
@@ -76,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(compared(timed) if len(platforms) > 1 else "\n\n".join(render(one) for one in timed))
     dots = [each for at, one in zip(measured, timed, strict=True) for each in [(one.found, s) for s in at or (None,)]]
-    _draw(args, platforms, [one for one, _ in dots], [seconds for _, seconds in dots])
+    _draw(args, timed, dots)
     return ExitCode.UNKNOWN if any(one.unknown() for one, _ in found) else ExitCode.OK
 
 
@@ -135,15 +139,14 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
     owned = [(one, platform) for platform in platforms for one in _kernels(args, platform, profiles)]
     rooflines = [one for one, _ in owned]
     _refuse_foreign(args.profile, profiles, rooflines)
+    timed = [(one, reach(one.roofline, at, () if one.measured_s is None else (one.measured_s,))) for one, at in owned]
     if args.json:
         print_values(KernelRooflines(tuple(rooflines)), _wikis(platforms))
     else:
-        timed = [
-            (one, reach(one.roofline, at, () if one.measured_s is None else (one.measured_s,))) for one, at in owned
-        ]
         text = "\n\n".join(render_kernel(one, times) for one, times in timed)
         print(text + (time_table(rooflines) if len(rooflines) > 1 else ""))
-    _draw(args, platforms, [one.roofline for one in rooflines], [one.measured_s for one in rooflines])
+    inside = [RooflineInTime(one.roofline, times) for one, times in timed]
+    _draw(args, inside, [(one.roofline, one.measured_s) for one in rooflines])
     return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in rooflines) else ExitCode.OK
 
 
@@ -180,17 +183,34 @@ def _wikis(platforms: Sequence[Platform]) -> list[Wiki]:
     return list(dict.fromkeys(one.wiki for one in platforms))
 
 
-def _draw(
-    args: argparse.Namespace, platforms: list[Platform], rooflines: list[Roofline], measured_s: list[float | None]
-) -> None:
-    if not (args.plot or args.picture):
+def _draw(args: argparse.Namespace, timed: list[RooflineInTime], dots: list[tuple[Roofline, float | None]]) -> None:
+    """Write and print the pictures and reports that were asked for."""
+    if not (args.plot or args.picture or args.html or args.markdown):
         return
-    from kopt_kb.static.picture import picture_of, write_picture
+    from kopt_kb.cli.roofline_page import save_rooflines
+    from kopt_kb.static.picture import write_picture
     from kopt_kb.static.terminal_plot import terminal
 
-    names = ", ".join(platform.id for platform in platforms)
-    drawn = picture_of(f"Roofline: {rooflines[0].work.op} on {names}", rooflines, measured_s)
-    if args.picture:
+    drawn = _picture(args, dots)
+    if args.picture and drawn is not None:
         write_picture(drawn, Path(args.picture))
-    if args.plot and not args.json:
+    if args.plot and drawn is not None:
         print(terminal(drawn))
+    lines = save_rooflines(args, timed, drawn)
+    if lines and not args.json:
+        print("\n" + "\n".join(map(printable, lines)))
+
+
+def _picture(args: argparse.Namespace, dots: list[tuple[Roofline, float | None]]) -> Picture | None:
+    """Return the picture; a report without a known roof goes without one."""
+    from kopt_kb.static.picture import picture_of
+
+    rooflines = [one for one, _ in dots]
+    names = ", ".join(dict.fromkeys(one.platform for one in rooflines))
+    try:
+        title = f"Roofline: {rooflines[0].work.op or 'work'} on {names}"
+        return picture_of(title, rooflines, [seconds for _, seconds in dots])
+    except BadInput as error:
+        if args.plot or args.picture or error.error_code != "KB047":
+            raise
+        return None

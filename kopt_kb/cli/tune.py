@@ -16,7 +16,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of
+from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of, printable
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, proposers_of
 from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
@@ -225,10 +225,11 @@ def _say(line: str) -> None:
 
 
 def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceState) -> int:
+    lines: list[str] = []
     if args.action == "report" and (args.html or args.markdown):
         from kopt_kb.cli.tune_shared import share
 
-        return share(report, args, state)
+        lines = share(report, args, state)
     if args.json:
         print_of(report, state)
     elif report.route == "roofline" and args.action != "status":
@@ -237,4 +238,6 @@ def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceSta
         print(f"\nRoofline\n\n{blocks['roofline']}\n\nStop Conditions\n\n{blocks['stop-conditions']}")
     else:
         print(render(report, full=args.action != "status"))
+    if lines and not args.json:
+        print("\n" + "\n".join(map(printable, lines)))
     return report.exit_code

@@ -56,7 +56,8 @@ body{{margin:0;background:var(--ground);color:var(--text);
 font:15px/1.5 system-ui,Roboto,"DejaVu Sans",sans-serif}}
 main,footer{{max-width:76rem;margin:0 auto;padding:1rem}}
 h1{{font-size:1.6rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}}
-h2{{font-size:1.15rem;margin:2rem 0 .5rem;padding-bottom:.25rem;border-bottom:1px solid var(--rule)}}
+h2{{font-size:1.15rem;margin:2rem 0 .5rem;padding-bottom:.25rem;border-bottom:1px solid var(--rule);
+overflow-wrap:anywhere}}
 p{{margin:.5rem 0;max-width:60rem;overflow-wrap:anywhere}}
 a{{color:var(--link)}}
 dl{{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem;margin:.5rem 0}}
@@ -66,11 +67,12 @@ li{{overflow-wrap:anywhere}}
 table{{border-collapse:collapse;margin:.5rem 0;font-size:.9rem}}
 caption{{text-align:left;color:var(--quiet);padding:.2rem 0}}
 th,td{{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid var(--rule)}}
+th,td{{overflow-wrap:anywhere;min-width:4.5rem}}
 th{{font-weight:600}}
 thead th{{background:var(--panel)}}
 tbody th{{font-weight:inherit}}
 td{{max-width:34rem}}
-.number{{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}}
+.number{{text-align:right;min-width:0;font-variant-numeric:tabular-nums;white-space:nowrap}}
 .scroll{{overflow-x:auto;max-width:100%}}
 .scroll:focus-visible,pre:focus-visible{{outline:2px solid var(--link)}}
 figure{{margin:1rem 0}}
@@ -89,7 +91,7 @@ footer{{color:var(--quiet);font-size:.85rem}}
 @page{{size:A4 landscape;margin:12mm}}
 @media print{{
 body{{font-size:9pt}}main,footer{{max-width:none;padding:0}}.scroll{{overflow:visible}}table{{width:100%;font-size:8pt}}
-th,td{{padding:.15rem .3rem}}td{{max-width:none;overflow-wrap:anywhere}}.noted{{text-decoration:none}}
+th,td{{padding:.15rem .3rem}}td{{max-width:none}}th,td{{min-width:0}}.noted{{text-decoration:none}}
 svg{{min-width:0;max-width:22cm}}
 h2{{break-after:avoid}}tr,figure,pre{{break-inside:avoid}}thead{{display:table-header-group}}a{{color:inherit}}
 }}

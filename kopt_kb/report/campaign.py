@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from kopt_kb.errors import BadInput
 from kopt_kb.markup.blocks import Block, Cell, Code, Facts, Figure, Page, Section, Table, Text
-from kopt_kb.markup.html import page
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, gain, percent, rounded, si
+from kopt_kb.report.fitted import LEVELS, Level, fitted
 from kopt_kb.report.provenance import cited, machine, of_record, of_records
 from kopt_kb.report.reproduce import commands
 from kopt_kb.report.rounds import gap_section, ledger_section, round_section
@@ -18,13 +17,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Judged, StopConditions
 from kopt_kb.workspace.views.words import citation
 
-__all__ = ["MOST_BYTES", "campaign_html", "campaign_page", "campaign_picture"]
-
-MOST_BYTES = 300_000
-"""No page of a campaign is larger: what is left out is said."""
-
-_LEVELS = ((2000, 400, True), (400, 400, False), (200, 120, False), (60, 12, False))
-"""Letters of a text, rounds, and whether each time says what it rests on: from all to what always fits."""
+__all__ = ["campaign_html", "campaign_page", "campaign_picture"]
 
 
 def campaign_html(report: CampaignReport, state: WorkspaceState, made_by: str) -> bytes:
@@ -34,23 +27,14 @@ def campaign_html(report: CampaignReport, state: WorkspaceState, made_by: str) -
         BadInput: Even with the fewest rounds it is larger.
     """
     drawing = _roofline(report, state)
-    for letters, most, notes in _LEVELS:
-        whole = campaign_page(report, state, made_by, letters=letters, most=most, notes=notes, drawing=drawing)
-        made = page(whole).encode()
-        if len(made) <= MOST_BYTES:
-            return made
-    what = f"the report has more than {MOST_BYTES} bytes even with few rounds"
-    raise BadInput(what, where=state.created.name[:80], fix="kb tune report --json has all of it", code="KB114")
+    return fitted(lambda level: campaign_page(report, state, made_by, level, drawing), state.created.name)
 
 
 def campaign_page(
     report: CampaignReport,
     state: WorkspaceState,
     made_by: str,
-    *,
-    letters: int = 2000,
-    most: int = 400,
-    notes: bool = True,
+    level: Level = LEVELS[0],
     drawing: tuple[Figure, Picture] | None = None,
 ) -> Page:
     """Return the page of a campaign.
@@ -59,20 +43,19 @@ def campaign_page(
         report: What it came to: every decision, time and ratio is this report's.
         state: What the report was made of: sources, records, machines.
         made_by: Program and version.
-        letters: Most characters of a text of anybody.
-        most: Most rounds.
-        notes: Whether each time says what it rests on.
+        level: How much of it.
         drawing: The roofline, where it is drawn already.
     """
+    letters = level.letters
     sections = [_targets(report, state)]
     drawing = drawing or _roofline(report, state)
     if drawing is not None:
         sections.append(Section("Roofline", (drawing[0], picture_table(drawing[1], letters=letters))))
     sections += [
-        round_section(report, state, letters=letters, most=most, notes=notes),
+        round_section(report, state, level),
         _versions(report, state),
         gap_section(report, letters),
-        ledger_section(report, letters, most),
+        ledger_section(report, level),
         _machines(state, letters),
         _values(state, letters),
         Section("How to do it again", (Code(clipped(commands(state), 20 * letters)),)),

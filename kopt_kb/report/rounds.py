@@ -8,6 +8,7 @@ from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.markup.blocks import Block, Bullets, Cell, Section, Table, Text
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, gain, percent
+from kopt_kb.report.fitted import Level
 from kopt_kb.report.provenance import named, of_records
 from kopt_kb.tuning.report import CampaignReport, RoundLine
 from kopt_kb.workspace.rounds import Round
@@ -19,21 +20,19 @@ _TONES = {"accept": "good", "accept_with_note": "good", "rollback": "quiet", "un
 _FAILED = 300
 
 
-def round_section(report: CampaignReport, state: WorkspaceState, *, letters: int, most: int, notes: bool) -> Section:
+def round_section(report: CampaignReport, state: WorkspaceState, level: Level) -> Section:
     """Return all rounds, or where they are too many for one page the accepted and the last.
 
     Args:
         report: Their decisions and gains.
         state: Their hypotheses, gates, records and profiles.
-        letters: Most characters of a text of anybody.
-        most: Most rounds that are shown.
-        notes: Whether each time says what it rests on.
+        level: How many, and how much of each.
     """
     shapes = list(dict.fromkeys(shape for one in report.rounds for shape in one.medians_s))
-    shown, left_out = _chosen(report.rounds, most)
+    shown, left_out = _chosen(report.rounds, level.rows)
     by_number = {one.number: one for one in state.rounds}
     head = ("round", "hypothesis", "verdict", "gain", *shapes, "trust", "evidence")
-    rows = [_row(one, by_number[one.number], state, shapes, letters=letters, notes=notes) for one in shown]
+    rows = [_row(one, by_number[one.number], state, shapes, level) for one in shown]
     table = Table(
         "In order; the gain is against the version it started from, times are medians of the round's own version",
         head, tuple(rows), frozenset({0, 3, *range(4, 4 + len(shapes))}),
@@ -56,8 +55,9 @@ def _chosen(rounds: Sequence[RoundLine], most: int) -> tuple[list[RoundLine], in
 
 
 def _row(
-    line: RoundLine, round_: Round, state: WorkspaceState, shapes: Sequence[str], *, letters: int, notes: bool
+    line: RoundLine, round_: Round, state: WorkspaceState, shapes: Sequence[str], level: Level
 ) -> tuple[Text, ...]:
+    letters, notes = level.letters, level.notes
     expected = round_.hypothesis.expected if round_.hypothesis is not None else ""
     by = f"by {clipped(round_.hypothesis.proposer, letters)}" if round_.hypothesis is not None else ""
     said = Cell(
@@ -142,10 +142,11 @@ def _gap(gap: Gap, letters: int) -> list[Block]:
     return [*blocks, Bullets(tuple(told))] if told else blocks
 
 
-def ledger_section(report: CampaignReport, letters: int, most: int) -> Section:
+def ledger_section(report: CampaignReport, level: Level) -> Section:
     """Return what became of each opportunity of the best version."""
     rows: list[tuple[Text, ...]] = []
-    for one in report.ledger[:most]:
+    letters = level.letters
+    for one in report.ledger[: level.rows]:
         worth = "-" if one.opportunity.share_pct is None else percent(one.opportunity.share_pct / 100)
         tone = "warn" if one.is_open else ""
         events = ", ".join(map(str, one.opportunity.evidence))

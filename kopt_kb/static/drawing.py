@@ -181,7 +181,7 @@ def _grid(plot: _Plot) -> Iterator[Line]:
     yield Line(corners, "axis grid")
 
 
-_DASHES = {"documented": "", "measured": "7 4", "target": "2 3"}
+_DASHES = {"documented": "", "measured": "7 4", "target": "2 3", "counters": "12 3"}
 
 
 def _roof_lines(plot: _Plot) -> Iterator[Line]:
@@ -321,4 +321,4 @@ def _wrapped(text: str, most: int = 8) -> list[str]:
     return wrap.wrap(text)
 
 
-_LINES_OF = {"documented": "──", "measured": "- -", "target": "···"}
+_LINES_OF = {"documented": "──", "measured": "- -", "target": "···", "counters": "—-"}

@@ -24,6 +24,7 @@ _POINTS_PER_INCH = 72.0
 _CENTRE_PX = 4.0
 _NAME_CHARS = 160
 _ROWS = 500
+_BASES = {"target": "target", "counters": "roof by the profiler's counters"}
 
 
 def svg(one: Drawing, *, alone: bool) -> Element:
@@ -101,21 +102,19 @@ def figure(picture: Picture, caption: str) -> Figure:
     return Figure(svg(drawn(picture, legend=False), alone=False), terminal(picture, width=96), caption)
 
 
-def picture_table(picture: Picture, *, letters: int = _NAME_CHARS) -> Table:
+def picture_table(picture: Picture, *, letters: int = _NAME_CHARS, most: int = _ROWS) -> Table:
     """Return roofs and points with their values and sources, as the legend of a picture."""
     rows: list[tuple[Text, ...]] = []
     for roof in picture.roofs:
         cited = (roof.source,) if roof.source else ()
-        rows.append(
-            (roof.name, "target" if roof.basis == "target" else f"{roof.basis} roof", Cell(roof.values, "", cited))
-        )
+        rows.append((roof.name, _BASES.get(roof.basis, f"{roof.basis} roof"), Cell(roof.values, "", cited)))
     for one in picture.points:
         kind = one.kind if one.is_drawable else f"{one.kind}, not drawn"
         rows.append(
             (clipped(one.name, min(letters, _NAME_CHARS)), kind, Cell(one.values, clipped(one.source, 4 * letters)))
         )
-    left_out = len(rows) - _ROWS
-    shown = (*rows[:_ROWS], *([(f"{left_out} more", "left out", "")] if left_out > 0 else []))
+    left_out = len(rows) - most
+    shown = (*rows[:most], *([(f"{left_out} more", "left out", "")] if left_out > 0 else []))
     return Table("What is drawn", ("name", "what", "values"), shown)
 
 

@@ -22,7 +22,7 @@ __all__ = ["Dot", "Picture", "Point", "Roof", "picture_of", "recorded_picture", 
 
 _MARGIN = 4.0
 _LEAST, _MOST = 1e-100, 1e100
-Basis = Literal["documented", "measured", "target"]
+Basis = Literal["documented", "measured", "target", "counters"]
 Kind = Literal["measured", "attainable", "target"]
 
 
@@ -36,7 +36,8 @@ class Roof:
         peak: Operations a second of the flat part.
         source: Citations of both, for the hover text.
         group: Whose it is: roofs and points of one product have one colour.
-        basis: Whether it is documented, was measured, or is the share of a roof that a target asks for.
+        basis: Whether it is documented, was measured, is the share of a roof that a target asks for, or what a
+            profiler's counters say of the run.
     """
 
     name: str
@@ -199,9 +200,10 @@ def picture_of(title: str, rooflines: Sequence[Roofline], measured_s: Sequence[f
             code="KB047",
         )
     points: list[Point] = []
+    several = len({one.platform for one in rooflines}) > 1
     for at, one in enumerate(rooflines):
         seconds = measured_s[at] if at < len(measured_s) else None
-        points += _points(one, [Dot("measured", "", seconds)] if seconds else [])
+        points += _points(one, [Dot("measured", "", seconds)] if seconds else [], several=several)
     aims = [roof for one in rooflines for roof in _aims(one)]
     return Picture(title, tuple(dict.fromkeys([*roofs, *aims])), tuple(points))
 
@@ -219,10 +221,10 @@ def recorded_picture(title: str, rooflines: Iterable[RecordedRoofline], dots: Se
     return Picture(title, tuple(dict.fromkeys(roofs)), tuple(points)) if roofs else None
 
 
-def _points(one: Roofline | RecordedRoofline, dots: Sequence[Dot]) -> list[Point]:
+def _points(one: Roofline | RecordedRoofline, dots: Sequence[Dot], *, several: bool = False) -> list[Point]:
     """Return what a work can attain, what its target asks for, and what was measured of it."""
     shape = "x".join(map(str, one.work.shape))
-    name = " ".join(filter(None, (one.work.op, shape)))
+    name = " ".join(filter(None, (one.platform if several else "", one.work.op, shape)))
     intensity = one.intensity.value_si if isinstance(one.intensity, Quantity) else float(one.intensity)
     total = sum(flop.useful.value for flop in one.work.flops)
     basis: Literal["documented", "measured"] = "measured" if "measured" in one.attainable else "documented"

@@ -112,7 +112,9 @@ def _run_roof(profile: KernelProfile, level: str, kind: tuple[str, str]) -> Roof
     flat, slope = profile.get(f"run_peak.{engine}.{dtype}"), profile.get(f"run_peak.{level}_bytes_per_s")
     if not flat or not slope:
         return None
-    return Roof(f"run {level}, {dtype} {engine}", slope, flat, "the profiler, at the clock of the run", "run")
+    return Roof(
+        f"run {level}, {dtype} {engine}", slope, flat, "the profiler, at the clock of the run", "run", "counters"
+    )
 
 
 def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[Roof]) -> Picture:

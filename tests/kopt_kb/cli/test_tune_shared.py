@@ -21,7 +21,8 @@ def test_files_are_written_and_named(tmp_path: Path, capsys: Capture) -> None:
     page, words = tmp_path / "a.html", tmp_path / "a.md"
     assert main(["tune", "report", str(CAMPAIGNS[0]), "--html", str(page), "--markdown", str(words)]) == 0
     out = capsys.readouterr().out
-    assert out == f"{page}: {page.stat().st_size:,} bytes\n{words}: {words.stat().st_size:,} bytes\n"
+    assert out.startswith("REPORT, stopped: ")
+    assert out.endswith(f"\n\n{page}: {page.stat().st_size:,} bytes\n{words}: {words.stat().st_size:,} bytes\n")
     assert page.read_text().startswith("<!DOCTYPE html>")
     assert words.read_text().startswith("# Campaign ")
     assert main(["tune", "report", str(CAMPAIGNS[0]), "--html", str(tmp_path / "b.html"), "--json"]) == 0

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
-from kopt_kb.report.campaign import MOST_BYTES, campaign_html, campaign_page, campaign_picture
+from kopt_kb.report.campaign import campaign_html, campaign_page, campaign_picture
+from kopt_kb.report.fitted import MOST_BYTES
 from kopt_kb.report.markdown import markdown
 from kopt_kb.static.drawing import drawn
 from kopt_kb.workspace.views.words import spec_line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.markup.blocks import Cell, Table
+from kopt_kb.report.fitted import Level
 from kopt_kb.report.rounds import gap_section, ledger_section, round_section
 from tests.kopt_kb.report.conftest import CAMPAIGNS, ROOT, lengthened, reported, state_of
 
@@ -11,7 +12,7 @@ def test_accepted_and_last_rounds_are_kept() -> None:
     """Of 60 rounds 20 are shown, in their order, and the others counted."""
     state = lengthened(state_of(ROOT / "h200_sxm" / "rms_norm"), 60)
     report = reported(state)
-    section = round_section(report, state, letters=100, most=20, notes=True)
+    section = round_section(report, state, Level(100, 20))
     table, said = section.blocks
     assert isinstance(table, Table)
     numbers = [int(str(row[0])) for row in table.rows]
@@ -26,7 +27,7 @@ def test_a_row_says_what_its_numbers_rest_on() -> None:
     """Records over times, the event over a verdict; without notes they are gone."""
     state = state_of(ROOT / "h200_sxm" / "rms_norm")
     for notes in (True, False):
-        table = round_section(reported(state), state, letters=100, most=9, notes=notes).blocks[0]
+        table = round_section(reported(state), state, Level(100, 9, notes=notes)).blocks[0]
         assert isinstance(table, Table)
         gain, time = table.rows[1][3], table.rows[1][4]
         assert isinstance(gain, Cell)
@@ -39,6 +40,6 @@ def test_what_nobody_accounted_for_is_said() -> None:
     """Journals from before accounts and ledgers."""
     report = reported(state_of(ROOT / "h200_sxm" / "rms_norm"))
     assert "Nobody accounted" in str(gap_section(report, 100).blocks[0])
-    assert "No opportunity" in str(ledger_section(report, 100, 9).blocks[0])
+    assert "No opportunity" in str(ledger_section(report, Level(100, 9)).blocks[0])
     accounted = reported(state_of(CAMPAIGNS[0]))
     assert gap_section(accounted, 100).title == "Where the time of v1 goes"

@@ -1,0 +1,88 @@
+"""Rooflines as blocks of a report: the verdict with its times, the work, and every roof with its source."""
+
+from __future__ import annotations
+
+from kopt_kb.analysis.roofline.reach import Measured, Reach
+from kopt_kb.analysis.roofline.roofline import Roofline
+from kopt_kb.markup.blocks import Block, Bullets, Cell, Facts, Table, Text
+from kopt_kb.quantity.quantity import Quantity, Unknown
+from kopt_kb.quantity.readable import duration, factor, percent, rounded, said, si
+
+__all__ = ["roofline_blocks", "roofline_title"]
+
+
+def roofline_title(found: Roofline) -> str:
+    """Return the work and its product on one line."""
+    shape = "x".join(map(str, found.work.shape))
+    return " ".join(filter(None, (found.work.op or "work", shape, found.work.dtype, "on", found.platform)))
+
+
+def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block, ...]:
+    """Return what a roofline says.
+
+    Args:
+        found: The roofline.
+        times: What it means in seconds, with the times that were measured.
+    """
+    roofs = [row for ceiling in found.roofs() for row in _roof(ceiling.name, ceiling.documented, ceiling.measured)]
+    blocks: list[Block] = [Facts(tuple(_verdict(found, times)))]
+    blocks.append(Table("Roofs", ("roof", "basis", "value", "grades"), tuple(roofs), frozenset({2})))
+    work: list[tuple[Text, ...]] = [
+        (f"useful operations, {one.dtype} {one.engine}", si(one.useful.value, "FLOP"), one.useful.exactness)
+        for one in found.work.flops
+    ]
+    work += [
+        (f"compulsory bytes, {one.level} {one.direction}", si(one.compulsory.value, "B"), one.compulsory.exactness)
+        for one in found.work.bytes
+    ]
+    work += [
+        (f"special functions, {one.function}", f"{one.count.value:,}", one.count.exactness)
+        for one in found.work.special
+    ]
+    blocks.append(Table("Work", ("what", "amount", "exactness"), tuple(work), frozenset({1})))
+    told = [*(times.warnings if times is not None else ()), *found.notes]
+    return (*blocks, Bullets(tuple(told))) if told else tuple(blocks)
+
+
+def _verdict(found: Roofline, times: Reach | None) -> list[tuple[str, Text]]:
+    target, value = found.target, found.target.value
+    sources = value.citation_texts if isinstance(value, Quantity) else ()
+    limiter = f", by the {found.limiter} roof" if found.limiter else ""
+    rows: list[tuple[str, Text]] = [
+        ("bound", f"{found.bound}{limiter}"),
+        ("intensity", f"{rounded(found.intensity.si)} FLOP/B, ridge {_ridge(found)}"),
+        ("target", Cell(target.line(), f"{rounded(target.factor)} x {target.basis} {target.name}", sources)),
+    ]
+    for basis, rate in found.attainable.items():
+        shown = "UNKNOWN" if isinstance(rate, Unknown) else si(rate.si, "FLOP/s")
+        rows.append((f"attainable, {basis} roofs", shown))
+    if times is None:
+        return rows
+    rows += [(f"least time, {one.basis}", Cell(duration(one.seconds), one.roof, one.citations)) for one in times.least]
+    rows.append(("time at the target", duration(times.target_s) if times.target_s is not None else "UNKNOWN"))
+    return rows + [("measured", _measured(one)) for one in times.measured]
+
+
+def _ridge(found: Roofline) -> str:
+    return "UNKNOWN" if isinstance(found.ridge, Unknown) else f"{rounded(found.ridge.si)} FLOP/B"
+
+
+def _measured(one: Measured) -> Cell:
+    rate = "" if one.rate is None else f", {si(one.rate, one.unit)}"
+    if one.share is None or one.to_target is None:
+        return Cell(f"{duration(one.seconds)}{rate}; the roof of the target is UNKNOWN", tone="warn")
+    if one.share > 1:
+        return Cell(f"{duration(one.seconds)}{rate}: {percent(one.share)} of the roof; nothing is faster", tone="bad")
+    met = "the target is met" if one.to_target <= 1 else f"{factor(one.to_target)} slower than the target"
+    tone = "good" if one.to_target <= 1 else "warn"
+    return Cell(f"{duration(one.seconds)}{rate}: {percent(one.share)} of the roof, {met}", tone=tone)  # type: ignore[arg-type]
+
+
+def _roof(name: str, documented: Quantity | Unknown, measured: Quantity | None) -> list[tuple[Text, ...]]:
+    rows: list[tuple[Text, ...]] = []
+    for basis, value in (("documented", documented), ("measured", measured)):
+        if isinstance(value, Unknown):
+            rows.append((name, basis, Cell("UNKNOWN", f"needs {', '.join(value.needs)}", tone="warn"), "-"))
+        elif value is not None:
+            rows.append((name, basis, Cell(said(value), "", value.citation_texts), ", ".join(value.grade_names)))
+    return rows

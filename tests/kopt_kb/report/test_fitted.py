@@ -1,0 +1,28 @@
+"""The most detailed level that fits is taken; what never fits is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.errors import BadInput
+from kopt_kb.markup.blocks import Cell, Page
+from kopt_kb.report.fitted import LEVELS, MOST_BYTES, Level, fitted
+
+
+def test_levels_are_tried_in_order() -> None:
+    """A page of a letter a letter: the second level fits."""
+    asked: list[Level] = []
+
+    def make(level: Level) -> Page:
+        asked.append(level)
+        return Page("t", (Cell("x" * level.letters * 200),), (), "m")
+
+    assert len(fitted(make, "n")) <= MOST_BYTES
+    assert asked == list(LEVELS[:2])
+
+
+def test_what_never_fits_is_refused() -> None:
+    """With its name, cut, and where all of it is."""
+    with pytest.raises(BadInput, match="even with few rows") as caught:
+        fitted(lambda _: Page("t", (Cell("x" * MOST_BYTES),), (), "m"), "n" * 1000)
+    assert len(caught.value.where) == 80
