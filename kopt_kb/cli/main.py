@@ -18,7 +18,7 @@ from kopt_kb.errors import BadInput, ExitCode, KoptError, MissingTool
 if TYPE_CHECKING:
     from kopt_kb.error_codes import Code
 
-__all__ = ["COMMANDS", "Parser", "main", "version"]
+__all__ = ["COMMANDS", "Parser", "main", "module_of", "version"]
 
 COMMANDS: dict[str, str] = {
     "lookup": "print the sourced values of one product",
@@ -44,6 +44,7 @@ COMMANDS: dict[str, str] = {
     "audit": "read every cited value of a workspace again",
     "profile": "read, record and judge profiler reports",
     "explain": "explain a code of an error, a fault, a rule or a finding",
+    "completion": "print the completion script of a shell",
     "doctor": "look at this machine: driver, profilers, clocks, packages, isolation, caches",
     "verify": "check a kernel file against its reference in a child process",
     "tune": "run a tuning campaign on a workspace",
@@ -122,6 +123,11 @@ def version() -> str:
         return "unknown"
 
 
+def module_of(name: str) -> str:
+    """Return the module of a command."""
+    return f"kopt_kb.cli.{'list_' if name == 'list' else name.replace('-', '_')}"
+
+
 def _dispatch(words: Sequence[str]) -> int:
     if not words or words[0] in {"-h", "--help"} or list(words) == ["help"]:
         print(_usage())
@@ -142,7 +148,7 @@ def _dispatch(words: Sequence[str]) -> int:
         near = difflib.get_close_matches(name, COMMANDS, n=2)
         hint = f"did you mean {' or '.join(near)}?" if near else "`kb --help` lists the commands"
         raise BadInput(f"no command {name!r}", where="kb", fix=hint, code="KB101")
-    module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name.replace('-', '_')}")
+    module = importlib.import_module(module_of(name))
     parser = Parser(prog=f"kb {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     module.add_arguments(parser)
     return int(module.run(parser.parse_args(list(words[1:]))))

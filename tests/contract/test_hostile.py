@@ -75,6 +75,7 @@ WORDS: dict[str, list[str]] = {
     "profile roofline": ["report.csv"],
     "profile explain": ["memory-bandwidth"],
     "explain": [],
+    "completion": ["bash"],
     "doctor": [],
     "verify kernel": ["empty", "--shape", "2x2", "--dtype", "bf16"],
     "verify record": ["folder"],
