@@ -7,11 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kopt_kb.analysis.profile.kernel_profile import DurationStats
 from kopt_kb.analysis.profile.timeline import GapCause
+from kopt_kb.errors import MissingTool
+
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+except ImportError:
+    raise MissingTool(
+        "the package numpy is not installed, and traces are summed with it",
+        where="traces",
+        fix='pip install numpy, or kopt-kb with its extra "traces"',
+        code="KB120",
+    ) from None
 
 __all__ = ["COLLECTIVES", "COPIES", "KERNELS", "Calls", "Events", "Idle", "as_times", "durations_by"]
 

