@@ -138,7 +138,7 @@ def diff_page(found: ProfileDiff, program: str, level: Level = LEVELS[0]) -> Pag
     for one in found.slower[: level.rows]:
         change = one.kernel.duration.change_pct or 0.0
         slower.append(
-            (clipped(one.kernel.name, letters), clipped(one.file, letters), Cell(f"{change:+.4g} %", tone="bad"))
+            (clipped(one.kernel.name, letters), clipped(one.file, letters), Cell(f"+{rounded(change)} %", tone="bad"))
         )
     lead: list[Block] = [Cell(f"Compared with {clipped(found.baseline, letters)}.")]
     if found.threshold_pct is not None:
