@@ -12,7 +12,7 @@ from pathlib import Path
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.process import Limits, environment, run
 
-__all__ = ["binary_text", "sass_of", "tool", "tool_version"]
+__all__ = ["amdgcn_of", "binary_text", "objdump_version", "sass_of", "tool", "tool_version"]
 
 _ELF = b"\x7fELF"
 _EM_CUDA, _EM_AMDGPU = 190, 224
@@ -88,10 +88,32 @@ def binary_text(path: Path) -> str:
         return sass_of(data)
     if machine != _EM_AMDGPU:
         raise BadInput(f"ELF file of machine {machine}", where=str(path), fix="give a cubin or an hsaco", code="KB083")
-    reason, listing = _ran([_objdump(), "-d", "--no-show-raw-insn", str(path)])
+    return _amdgcn(str(path), str(path))
+
+
+def amdgcn_of(code: bytes) -> str:
+    """Return llvm-objdump's listing of an AMD code object; raises like `binary_text`."""
+    with tempfile.NamedTemporaryFile(suffix=".hsaco") as file:
+        file.write(code)
+        file.flush()
+        return _amdgcn(file.name, "code object")
+
+
+def _amdgcn(path: str, where: str) -> str:
+    reason, listing = _ran([_objdump(), "-d", "--no-show-raw-insn", path])
+    if "target" in reason:
+        fix = "put one on PATH that knows its processor, such as ROCm's; kb occupancy FILE needs none"
+        raise MissingTool(f"llvm-objdump refuses it: {reason}", where=where, fix=fix, code="KB121")
     if reason:
-        raise BadInput(f"llvm-objdump refuses it: {reason}", where=str(path), code="KB083")
+        raise BadInput(f"llvm-objdump refuses it: {reason}", where=where, code="KB083")
     return listing
+
+
+@cache
+def objdump_version() -> str:
+    """Return the LLVM release of llvm-objdump; raises `MissingTool` where there is none."""
+    found = re.search(r"LLVM version (\S+)", _ran([_objdump(), "--version"])[1])
+    return found[1] if found else "unknown"
 
 
 def _objdump() -> str:

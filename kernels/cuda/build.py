@@ -8,21 +8,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.compile.disassemble import sass_of, tool_version
+from kopt_kb.kernels.compile.disassemble import amdgcn_of, objdump_version, sass_of, tool_version
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, Given, KernelCase, OpCase
 from kopt_kb.kernels.compile.target import CompileTarget
-from kopt_kb.kernels.cuda.cubin import Cubin, Entry, read_cubin
-from kopt_kb.kernels.cuda.given import code_given
-from kopt_kb.kernels.cuda.header import source_text
+from kopt_kb.kernels.cuda.cubin import Cubin, Entry
+from kopt_kb.kernels.cuda.given import code_given, read_given
+from kopt_kb.kernels.cuda.header import GIVEN, source_text
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda, nvrtc_version
 from kopt_kb.kernels.cuda.plan import Plan, Program, header_of, launch_of, plan_of, program_of
 from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.kernels.record.code_object import is_code_object, read_code_object, resource_text
 from kopt_kb.kernels.record.model import Argument, Launch, ScalarArg, TensorArg
 
 __all__ = ["build_cuda"]
-
-_WARP_THREADS = 32
-_GIVEN = frozenset({".cubin", ".fatbin"})
 
 
 def build_cuda(request: CompileRequest, target: CompileTarget) -> list[Compilation]:
@@ -81,22 +79,22 @@ def _kernels(request: CompileRequest, case: KernelCase, target: CompileTarget) -
     file, begin = Path(case.file), time.perf_counter()
     if not file.is_file():
         raise BadInput("no such file", where=case.file, code="KB110")
-    if not isinstance(target.arch, int):
-        raise BadInput(f"CUDA C++ is not for {target.name}", where=case.file, fix="such as sm_90", code="KB106")
     compiled, wanted = None, case.kernel
-    if file.suffix in _GIVEN:
+    if file.suffix in GIVEN:
         cubin = code_given(file, target.name)
+    elif not isinstance(target.arch, int):
+        raise BadInput(f"CUDA C++ is not for {target.name}", where=case.file, fix="such as sm_90", code="KB106")
     else:
         asked = [wanted] if "<" in wanted else []
         compiled = compile_cuda(source_text(file), case.file, target.arch, entries=asked)
         cubin, wanted = compiled.cubin, compiled.symbols.get(wanted, wanted)
-    read, seconds = read_cubin(cubin, case.file), {"compile": time.perf_counter() - begin}
+    read, seconds = read_given(cubin, case.file), {"compile": time.perf_counter() - begin}
     found = _named(read, wanted, case.file)
     sass = _sass(cubin, request, seconds)
     warps = case.options.get("num_warps", 0)
     return [
         _compilation(one, target, cubin, compiled, sass, seconds,
-                     threads=_WARP_THREADS * warps if isinstance(warps, int) and warps else one.most_threads,
+                     threads=target.warp_size * warps if isinstance(warps, int) and warps else one.most_threads,
                      ctas=math.prod(one.cluster))
         for one in found
     ]  # fmt: skip
@@ -113,7 +111,10 @@ def _named(read: Cubin, wanted: str, where: str) -> list[Entry]:
 
 def _sass(cubin: bytes, request: CompileRequest, seconds: dict[str, float]) -> str:
     begin = time.perf_counter()
-    text = sass_of(cubin) if request.disassemble else ""
+    if is_code_object(cubin):  # its resource lines are in the text
+        text = resource_text(read_code_object(cubin)) + amdgcn_of(cubin)
+    else:
+        text = sass_of(cubin) if request.disassemble else ""
     seconds["disassemble"] = time.perf_counter() - begin
     return text
 
@@ -132,8 +133,10 @@ def _compilation(
     arguments: tuple[tuple[str, Given], ...] = (),
 ) -> Compilation:  # fmt: skip
     versions = {"nvrtc": nvrtc_version()} if compiled is not None else {}
-    if sass:
+    if sass and target.backend == "cuda":
         versions["nvdisasm"] = tool_version("nvdisasm")
+    elif sass:
+        versions["llvm-objdump"] = objdump_version()
     return Compilation(
         name=entry.name,
         target=target.name,
@@ -142,7 +145,7 @@ def _compilation(
         ttir="",
         assembler_log=compiled.log if compiled is not None else _log_of(entry),
         metadata={
-            "shared": shared_bytes, "tmem_size": 0, "num_warps": -(-threads // _WARP_THREADS), "num_stages": 0,
+            "shared": shared_bytes, "tmem_size": 0, "num_warps": -(-threads // target.warp_size), "num_stages": 0,
             "num_ctas": ctas, "global_scratch_size": 0,
         },
         specialisation={},

@@ -1,4 +1,4 @@
-"""A code object that is given instead of source: a cubin as it is, or the one for a target out of a fat binary."""
+"""A code object that is given instead of source: NVIDIA's or AMD's as it is, or one out of a fat binary."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.disassemble import tool
+from kopt_kb.kernels.cuda.cubin import Cubin, Entry, read_cubin
 from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code
+from kopt_kb.kernels.record.code_object import is_code_object, read_code_object
 from kopt_kb.process import Limits, environment, run
 
-__all__ = ["code_given"]
+__all__ = ["code_given", "read_given"]
 
 _TOOL_LIMIT_S = 60.0
 _FAT = b"\x50\xed\x55\xba"
@@ -21,7 +23,7 @@ def code_given(file: Path, target: str) -> bytes:
     """Return the machine code for a target that a file holds.
 
     Raises:
-        BadInput: It is no cubin and no fat binary, or holds nothing for the target: PTX alone is none.
+        BadInput: It is no code object and no fat binary, or holds nothing for the target: PTX alone is none.
         MissingTool: A fat binary, and there is no cuobjdump.
     """
     if not file.is_file():
@@ -31,8 +33,30 @@ def code_given(file: Path, target: str) -> bytes:
     code = file.read_bytes()
     if code[:4] == _FAT:
         return _out_of(file, target)
-    check_code(code, target, str(file))
+    try:
+        check_code(code, target, str(file))
+    except BadInput as error:
+        what, fix = f"nothing for {target}: {error.what}", f"give a code object that was built for {target}"
+        raise BadInput(what, where=str(file), fix=fix, code="KB455") from None
     return code
+
+
+def read_given(code: bytes, where: str) -> Cubin:
+    """Return what machine code of either vendor says of itself; raises `BadInput` for a file that is none, or cut.
+
+    Of AMD's the stack is a lane's private memory, registers are its architectural ones.
+    """
+    if not is_code_object(code):
+        return read_cubin(code, where)
+    said = read_code_object(code, where)
+    entries = {
+        name: Entry(
+            name, one.vgprs, one.scratch_bytes, one.lds_bytes, 1, parameters=one.parameters,
+            most_threads=one.most_threads,
+        )
+        for name, one in said.entries.items()
+    }  # fmt: skip
+    return Cubin(entries, said.memory, said.imports)
 
 
 def _out_of(file: Path, target: str) -> bytes:

@@ -17,7 +17,9 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.wire import JsonMap
 
-__all__ = ["Header", "Step", "Tensor", "is_cuda", "kernel_name", "read_header", "source_text", "split_argument"]
+__all__ = [
+    "GIVEN", "Header", "Step", "Tensor", "is_cuda", "kernel_name", "read_header", "source_text", "split_argument",
+]  # fmt: skip
 
 _COMMENT = re.compile(r"/\*\s*kb[ \t]*\r?\n(.*?)\*/", re.DOTALL)
 _TUNED = re.compile(r"/\*\s*kb-tuned[ \t]*\r?\n(.*?)\*/", re.DOTALL)
@@ -26,7 +28,9 @@ _HEAD_BYTES = 4096
 _TENSOR = re.compile(r"(?:(?P<dtype>\w+)\s*)?\[(?P<shape>[^\[\]]*)\]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SCALAR = re.compile(r"(?P<type>[a-z]+\d+)\s+(?P<value>.+)")
-_SUFFIXES = (".cu", ".cuh", ".cubin", ".fatbin")
+GIVEN = frozenset({".cubin", ".fatbin", ".hsaco", ".co"})
+"""How files of machine code are called."""
+_SUFFIXES = frozenset({".cu", ".cuh"}) | GIVEN
 _KINDS = ("launch", "fill", "copy")
 _KEYS = {
     "op", "op_options", "shape", "dtypes", "code", "config", "tuning_space", "variants", "inputs", "outputs",
@@ -151,7 +155,7 @@ def read_header(path: Path) -> Header | None:
     beside = path.with_suffix(".toml")
     try:
         raw = path.read_bytes()
-        text = "" if raw[:4] == b"\x7fELF" or path.suffix == ".fatbin" else raw.decode("utf-8")
+        text = "" if raw[:4] == b"\x7fELF" or path.suffix in GIVEN else raw.decode("utf-8")
         found, tuned = _COMMENT.search(text), _TUNED.search(text)
         if found is not None:
             made = _Reading(str(path), text[: found.start(1)].count("\n")).header(found[1])

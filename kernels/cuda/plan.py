@@ -12,8 +12,8 @@ from pathlib import Path
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.cubin import Cubin, read_cubin
-from kopt_kb.kernels.cuda.given import code_given
-from kopt_kb.kernels.cuda.header import Header, Step, Tensor, read_header, source_text, split_argument
+from kopt_kb.kernels.cuda.given import code_given, read_given
+from kopt_kb.kernels.cuda.header import GIVEN, Header, Step, Tensor, read_header, source_text, split_argument
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda
 from kopt_kb.kernels.integers import ExpressionError, holds, value_of
 from kopt_kb.kernels.record.model import (
@@ -206,16 +206,16 @@ def program_of(plan: Plan, file: Path, target: CompileTarget) -> Program:
         CompileFailed: The compiler refuses.
         MissingTool: A compiler or tool is not installed.
     """
-    if not isinstance(target.arch, int):
-        raise BadInput(f"CUDA C++ is not for {target.name}", where=str(file), fix="such as sm_90", code="KB106")
     entries = list(dict.fromkeys(plan.text(one.what) for one in plan.steps if one.kind == "launch"))
     if not entries:
         raise plan.refusal("no launch is done for this shape", "write a `when` that holds")
     given = file.with_name(plan.header.code) if plan.header.code else file
-    if given.suffix in {".cubin", ".fatbin"}:
+    if given.suffix in GIVEN:
         cubin = code_given(given, target.name)
-        read, symbols, compiled = read_cubin(cubin, str(given)), {one: one for one in entries}, None
+        read, symbols, compiled = read_given(cubin, str(given)), {one: one for one in entries}, None
     else:
+        if not isinstance(target.arch, int):
+            raise BadInput(f"CUDA C++ is not for {target.name}", where=str(file), fix="such as sm_90", code="KB106")
         options = [f"-D{name}={plan.text(text)}" for name, text in plan.header.defines.items()]
         source = source_text(file)
         made = compile_cuda(source, str(file), target.arch, entries=entries, options=[*options, *plan.header.flags])

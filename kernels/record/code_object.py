@@ -16,7 +16,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.kernels.cuda.cubin import OwnMemory
 from kopt_kb.wire import JsonMap
 
-__all__ = ["MACHINE", "AmdEntry", "CodeObject", "is_code_object", "processor_of", "read_code_object"]
+__all__ = ["MACHINE", "AmdEntry", "CodeObject", "is_code_object", "processor_of", "read_code_object", "resource_text"]
 
 MACHINE = 224
 """EM_AMDGPU."""
@@ -97,6 +97,19 @@ def read_code_object(code: bytes, where: str = "code object") -> CodeObject:
     except (struct.error, IndexError, KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         what = f"no whole AMD code object: {str(error) or type(error).__name__}"
         raise BadInput(what, where=where, fix="compile it again", code="KB083") from error
+
+
+def resource_text(said: CodeObject) -> str:
+    """Return what a code object says of its kernels as LLVM prints it behind the assembly text."""
+    lines = [f"# amdgcn-amd-amdhsa--{said.target}"]
+    for one in said.entries.values():
+        lines += [
+            f"  - .agpr_count: {one.agprs}", f"    .vgpr_count: {one.vgprs + one.agprs}",
+            f"    .sgpr_count: {one.sgprs}", f"    .vgpr_spill_count: {one.vgpr_spills}",
+            f"    .sgpr_spill_count: {one.sgpr_spills}", f"    .group_segment_fixed_size: {one.lds_bytes}",
+            f"    .private_segment_fixed_size: {one.scratch_bytes}", f"    .symbol: '{one.name}.kd'",
+        ]  # fmt: skip
+    return "\n".join(lines) + "\n"
 
 
 class _Reader:

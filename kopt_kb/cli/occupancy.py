@@ -2,11 +2,15 @@
 
 kb occupancy --platform H100_SXM --threads 256 --registers 128 --shared 98304
 kb occupancy --platform MI300X --threads 512 --registers 142 --shared 65536
+kb occupancy kernel.cubin --platform H100_SXM --shared 65536
+kb occupancy kernel.hsaco --platform MI300X --kernel attention
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TypedDict
 
 from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
@@ -22,7 +26,14 @@ __all__ = ["add_arguments", "render", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="cubin, fat binary or hsaco: registers, static memory and threads are its own",
+    )
     parser.add_argument("--platform", required=True, metavar="PLATFORM")
+    parser.add_argument("--kernel", default="", metavar="NAME", help="only kernels of FILE whose symbol contains this")
     parser.add_argument(
         "--record", metavar="FILE", help="what `kb compile --json` printed: its kernels instead of the numbers below"
     )
@@ -45,17 +56,36 @@ def run(args: argparse.Namespace) -> int:
     registry = open_registry(args)
     platform = registry.platform(args.platform)
     limits = limits_of(platform)
-    uses = _recorded(args.record, limits) if args.record else {"": _given(args)}
+    if args.file:
+        uses = _of_file(args, platform.identity.target)
+    else:
+        uses = _recorded(args.record, limits) if args.record else {"": _given(args)}
     occupancies = {name: occupancy(use, limits, allow_unknown=args.allow_unknown) for name, use in uses.items()}
     if args.json:
         bodies = tuple(PlatformOccupancy(platform.id, name or None, one) for name, one in occupancies.items())
-        print_values(bodies[0] if not args.record else PlatformOccupancies(bodies), registry.wikis)
+        print_values(PlatformOccupancies(bodies) if args.record or args.file else bodies[0], registry.wikis)
     else:
         print("\n".join(f"{platform.id} {name}".rstrip() + f"\n{render(one)}" for name, one in occupancies.items()))
     return ExitCode.OK if all(one.blocks_per_sm for one in occupancies.values()) else ExitCode.FINDING
 
 
+def _of_file(args: argparse.Namespace, target: str) -> Mapping[str, Resources]:
+    """Return the resources of the kernels of a machine code file."""
+    from kopt_kb.static.code_file import code_resources
+
+    taken = {"--registers": args.registers, "--agprs": args.agprs, "--sgprs": args.sgprs, "--record": args.record}
+    if both := [name for name, value in taken.items() if value]:
+        raise BadInput(f"{both[0]} with a file", where=args.file, fix="leave one of them out", code="KB103")
+    if min(args.threads or 0, args.shared) < 0:
+        raise BadInput("--threads or --shared is negative", where="kb occupancy", code="KB045")
+    return code_resources(
+        Path(args.file), target, kernel=args.kernel, threads=args.threads or 0, shared_bytes=args.shared
+    )
+
+
 def _given(args: argparse.Namespace) -> Resources:
+    if args.kernel:
+        raise BadInput("--kernel without a file", where="kb occupancy", fix="name the file first", code="KB103")
     if args.threads is None:
         raise BadInput("missing --threads", fix="the threads of a block, or --record FILE", code="KB102")
     return Resources(

@@ -35,7 +35,7 @@ def main() -> None:
     folder = Path(__file__).parent / "code_objects"
     for kernel, types, config, processors in (
         (axpy, AXPY, {"size": 256}, ("gfx942",)),
-        (tile_product, PRODUCT, {"size": 64}, ("gfx942", "gfx1100", "gfx1201")),
+        (tile_product, PRODUCT, {"size": 64}, ("gfx90a", "gfx942", "gfx1100", "gfx1201")),
     ):
         for one in processors:
             target = GPUTarget("hip", one, 64 if one.startswith("gfx9") else 32)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest, KernelCase, OpCase
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.build import build_cuda
+from kopt_kb.kernels.record.code_object import read_code_object
 from kopt_kb.static.static_profile import profile_of
 
 SM_90 = CompileTarget.parse("sm_90")
@@ -44,6 +45,31 @@ def test_a_given_code_object_says_what_it_can(assembled: Callable[[str], bytes],
     assert (second.name, second.num_warps) == ("second", 4)
     (only,) = _built(KernelCase(str(path), "first", (), {}, {"num_warps": 2}))
     assert (only.name, only.metadata["num_warps"]) == ("first", 2)
+
+
+def test_an_amd_code_object_is_profiled(tmp_path: Path) -> None:
+    """Registers and LDS as its file says them, instructions as llvm-objdump reads them, where it knows the processor."""
+    code = Path(__file__).parents[2] / "data" / "code_objects" / "tile_product.gfx90a.hsaco"
+    request = CompileRequest(KernelCase(str(code), "tile_product"), "gfx90a")
+    try:
+        (made,) = build_cuda(request, CompileTarget.parse("gfx90a"))
+    except MissingTool as missing:
+        pytest.skip(missing.what)
+    profile = profile_of(made)
+    said = read_code_object(code.read_bytes()).entries["tile_product"]
+    assert (profile.assembler.registers, profile.assembler.accumulation_registers) == (said.vgprs, said.agprs)
+    assert (profile.num_warps, profile.spill_bytes, profile.scan.isa) == (4, 0, "amdgcn")
+    assert sum(profile.scan.matrix.values()) > 0
+    assert set(made.versions) == {"llvm-objdump"}
+    assert made.versions["llvm-objdump"][0].isdigit()
+
+
+def test_cuda_source_is_for_no_amd_target(tmp_path: Path) -> None:
+    """Only machine code is."""
+    file = tmp_path / "k.cu"
+    file.write_text("__global__ void k() {}")
+    with pytest.raises(BadInput, match="CUDA C\\+\\+ is not for gfx942"):
+        build_cuda(CompileRequest(KernelCase(str(file), ""), "gfx942"), CompileTarget.parse("gfx942"))
 
 
 def test_kernels_of_a_file_without_a_header(tmp_path: Path, nvrtc: str) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.cuda import given
-from kopt_kb.kernels.cuda.given import code_given
+from kopt_kb.kernels.cuda.given import code_given, read_given
+from kopt_kb.kernels.cuda.nvrtc import compile_cuda
 
 
 @pytest.mark.triton
@@ -36,6 +37,19 @@ def _extracting(tmp_path: Path, names: dict[str, bytes]) -> Path:
     script.write_text(f"#!/bin/sh\ncp {held}/* .\n")
     script.chmod(0o755)
     return script
+
+
+def test_machine_code_of_either_vendor_is_read(nvrtc: str) -> None:
+    """In one form: registers of a lane, its stack, shared memory, parameters, threads."""
+    code = Path(__file__).parents[2] / "data" / "code_objects" / "tile_product.gfx942.hsaco"
+    one = read_given(code.read_bytes(), "amd").entries["tile_product"]
+    assert (one.parameters, one.most_threads, one.stack_bytes) == ((8, 8, 8, 4, 8, 8), 256, 0)
+    assert one.registers > 16
+    source = 'extern "C" __global__ void __launch_bounds__(64) k(float* x, int n) { x[n] = 1; }'
+    made = compile_cuda(source, "k.cu", 90, entries=[]).cubin
+    assert read_given(made, "nvidia").entries["k"].parameters == (8, 4)
+    with pytest.raises(BadInput, match="no whole cubin"):
+        read_given(b"text", "neither")
 
 
 @pytest.mark.triton

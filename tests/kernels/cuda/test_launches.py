@@ -57,6 +57,51 @@ def test_a_replay_does_the_steps_in_order(scale: Path, nvrtc: str, tmp_path: Pat
     assert list(struct.unpack("<1000f", left.outputs[0])) == expected
 
 
+AXPY = """
+op = "elementwise"
+shape = "Nx..."
+dtypes = ["fp32"]
+[inputs]
+x = "[elements]"
+y = "[elements]"
+[outputs]
+out = "[elements]"
+[[steps]]
+launch = "axpy"
+grid = ["cdiv(elements, 256)"]
+block = [256]
+arguments = ["x", "y", "out", "fp32 2.0", "i32 elements", "null", "null"]
+"""
+
+
+def test_an_amd_code_object_with_a_header_is_a_record(tmp_path: Path, device: Any) -> None:
+    """As a cubin is: its parameters are held against the header, its processor against the target."""
+    code = Path(__file__).parents[2] / "data" / "code_objects" / "axpy.gfx942.hsaco"
+    file = tmp_path / "axpy.hsaco"
+    file.write_bytes(code.read_bytes())
+    (tmp_path / "axpy.toml").write_text(AXPY)
+    record = _record(file, (300,), "fp32", tmp_path, "gfx942")
+    assert (record.target, record.launches[0].entry, record.launches[0].grid) == ("gfx942", "axpy", (2, 1, 1))
+
+    def axpy(memory: Any, step: Launch, values: list[Any]) -> None:
+        x, y, out, factor, count, *rest = values
+        assert rest == [0, 0]
+        xs, ys = (struct.unpack(f"<{count}f", memory.read(at, 4 * count)) for at in (x, y))
+        memory.write(out, struct.pack(f"<{count}f", *(factor * a + b for a, b in zip(xs, ys, strict=True))))
+
+    given = {"x": struct.pack("<300f", *range(300)), "y": struct.pack("<300f", *(0.5 for _ in range(300)))}
+    with Replay(record, lambda one: (tmp_path / one).read_bytes(), device(axpy=axpy)) as replay:
+        left = replay.run(given)
+    assert list(struct.unpack("<300f", left.outputs[0])) == [2.0 * one + 0.5 for one in range(300)]
+    with pytest.raises(BadInput, match="nothing for gfx950: the code object is for gfx942"):
+        _record(file, (300,), "fp32", tmp_path, "gfx950")
+    with pytest.raises(BadInput, match="nothing for sm_90"):
+        _record(file, (300,), "fp32", tmp_path, "sm_90")
+    (tmp_path / "axpy.toml").write_text(AXPY.replace("[256]", "[512]"))
+    with pytest.raises(BadInput, match="compiled for blocks of 256 threads, the header launches 512"):
+        _record(file, (300,), "fp32", tmp_path, "gfx942")
+
+
 STRUCTS = """/* kb
 op = "elementwise"
 shape = "Nx..."

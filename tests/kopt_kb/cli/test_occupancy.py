@@ -66,3 +66,23 @@ def test_a_compiled_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert (body["name"], body["blocks_per_sm"]) == ("k", 2)
     record.write_text("{}")
     assert main(["occupancy", "--platform", "H100_SXM", "--record", str(record)]) == 2
+
+
+def test_a_file_of_machine_code(capsys: pytest.CaptureFixture[str], repo_root: Path) -> None:
+    """Its kernels by name; what the file says itself is not asked for again."""
+    file = str(repo_root / "tests" / "data" / "code_objects" / "tile_product.gfx942.hsaco")
+    words = ["occupancy", file, "--platform", "MI300X"]
+    assert main([*words, "--shared", "8192", "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["kernels"]
+    assert (one["name"], one["warps_per_block"], one["blocks_per_sm"]) == ("tile_product", 4, 4)
+    assert main(words) == 0
+    assert "MI300X tile_product" in capsys.readouterr().out
+    for more, why in (
+        (["--registers", "4"], "--registers with a file"), (["--kernel", "x"], "no kernel 'x'"),
+        (["--threads", "-1"], "negative"),
+    ):  # fmt: skip
+        assert main([*words, *more]) == 2
+        assert why in capsys.readouterr().err
+    assert main(["occupancy", str(repo_root / "README.md"), "--platform", "MI300X"]) == 2
+    assert main(["occupancy", file, "--platform", "H100_SXM"]) == 2
+    assert main(["occupancy", "--platform", "H100_SXM", "--threads", "64", "--kernel", "k"]) == 2
