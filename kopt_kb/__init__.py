@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kopt_kb.analysis.rules.classify import classify
     from kopt_kb.analysis.rules.verdict import Verdict
     from kopt_kb.errors import KoptError
+    from kopt_kb.inline.profiled import annotate, profiled
     from kopt_kb.problem.problem import Problem
     from kopt_kb.problem.work import Work, work
     from kopt_kb.quantity.citation import Citation
@@ -59,10 +60,12 @@ _HOME = {
     "Verdict": "analysis.rules.verdict",
     "Work": "problem.work",
     "Workspace": "workspace.workspace",
+    "annotate": "inline.profiled",
     "audit": "workspace.audit.audit",
     "classify": "analysis.rules.classify",
     "limits_of": "static.limits",
     "occupancy": "analysis.occupancy.occupancy",
+    "profiled": "inline.profiled",
     "read_profiles": "analysis.readers",
     "roofline": "analysis.roofline.roofline",
     "work": "problem.work",
@@ -94,10 +97,12 @@ __all__ = [
     "Verdict",
     "Work",
     "Workspace",
+    "annotate",
     "audit",
     "classify",
     "limits_of",
     "occupancy",
+    "profiled",
     "read_profiles",
     "roofline",
     "work",

@@ -27,6 +27,7 @@ Code = Literal[
     "KB424", "KB425", "KB426", "KB427", "KB428", "KB429", "KB430", "KB431", "KB432", "KB433", "KB434",
     "KB440", "KB442", "KB444", "KB445", "KB446", "KB447", "KB448", "KB449", "KB451", "KB452",
     "KB453", "KB454", "KB455", "KB456", "KB457", "KB458", "KB459", "KB460", "KB461", "KB462",
+    "KB470", "KB471", "KB472", "KB473",
 ]  # fmt: skip
 """The closed list: mypy refuses any other word where an error is raised."""
 

@@ -102,6 +102,8 @@ class Options:
         mangled: Whether names are those of the code object, in the expression and in the report (ncu).
         target: Compiler target that decides the counters (rocprofv3), such as `gfx942`.
         steps: What to record (rocprofv3): counters, thread traces, assembly.
+        ranges: NVTX ranges whose launches are recorded (ncu); empty records all.
+        from_start: Whether recording begins with the program; False: when it calls cudaProfilerStart (ncu).
     """
 
     kernel: str | None = None
@@ -112,6 +114,8 @@ class Options:
     mangled: bool = False
     target: str = ""
     steps: tuple[str, ...] = ("pmc",)
+    ranges: tuple[str, ...] = ()
+    from_start: bool = True
 
 
 def plan(tool: Tool, command: Sequence[str], output: Path, options: Options | None = None) -> Plan:
@@ -140,6 +144,9 @@ def plan(tool: Tool, command: Sequence[str], output: Path, options: Options | No
             fix="--launch-skip 0 --launch-count 1",
             code="KB105",
         )
+    if chosen.ranges and tool != "ncu":
+        fix = "leave the ranges out, or record with ncu"
+        raise BadInput(f"{tool} records no ranges here", where=chosen.ranges[0], fix=fix, code="KB103")
     return _ncu(command, output, chosen) if tool == "ncu" else _rocprof(command, output, chosen)
 
 
@@ -151,6 +158,10 @@ def _ncu(command: Sequence[str], output: Path, options: Options) -> Plan:
     base = "mangled" if options.mangled else "demangled"
     if options.kernel is not None:
         argv += ["--kernel-name-base", base, "--kernel-name", f"regex:{options.kernel}"]
+    for name in options.ranges:
+        argv += ["--nvtx", "--nvtx-include", f"{name}/"]
+    if not options.from_start:
+        argv += ["--profile-from-start", "off"]
     if options.launch_skip:
         argv += ["--launch-skip", str(options.launch_skip)]
     if options.launch_count is not None:
