@@ -64,6 +64,8 @@ DOCUMENTS: dict[str, str] = {
     "rooflines": "analysis.roofline.reach:RooflinesInTime",
     "route": "wiki.route:ReadingList",
     "route_exports": "routing.exports:ModuleExports",
+    "route_kernels": "routing.analysis:KernelShares",
+    "route_plan": "routing.plan:Plan",
     "route_remote": "routing.remote:RemoteContext",
     "route_task": "routing.task:TaskRoute",
     "tileir_classify": "static.tileir.files:Classified",

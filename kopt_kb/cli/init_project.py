@@ -6,10 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.analysis.roofline.targets import parse_performance_target
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_input
 from kopt_kb.problem.problem import Problem
+from kopt_kb.runners.project.backends import language_of
 from kopt_kb.runners.project.bundle import bundle_of
 from kopt_kb.runners.project.file import ProjectFile, line_of, read_project
 from kopt_kb.runners.project.paths import Selection, hash_files, select
@@ -31,7 +33,9 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
     project = read_project(data, str(file))
     root = (file.parent / project.root).resolve()
     chosen = select(project, root)
-    missing = [name for name in ("platform", "framework") if not getattr(args, name)]
+    framework = _framework(args, project)
+    given = {"platform": args.platform, "framework": framework}
+    missing = [name for name, value in given.items() if not value]
     if missing:
         names = ", ".join(f"--{one}" for one in missing)
         raise BadInput(
@@ -45,7 +49,7 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
     problem = _problem(args, project, shapes, options)
     return Task(
         platform=args.platform,
-        framework=args.framework,
+        framework=framework,
         kernel_demo=root / project.kernel_source,
         problem=problem,
         arch=args.arch or "",
@@ -57,6 +61,15 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
         route="kernel",
         project=ProjectCapture(file, root, data),
     )
+
+
+def _framework(args: argparse.Namespace, project: ProjectFile) -> str:
+    """Return the language: as given, else the one that the project's backend is written in."""
+    spoken, given = language_of(project.campaign.backend), args.framework or ""
+    if spoken and given and framework_named(given) != framework_named(spoken):
+        what = f"--framework {given}, and the backend {project.campaign.backend} is written in {spoken}"
+        raise BadInput(what, where=project.where, fix="leave --framework out", code="KB103")
+    return given or spoken
 
 
 def _read(file: Path) -> bytes:
@@ -97,7 +110,7 @@ def _problem(
         fix = "score the forward pass alone, metric = forward" if lacks else error.fix
         raise error.restated(what=what, where=project.where, fix=fix) from error
     known = problem.shape_names
-    for key in ("core_shapes", "representative"):
+    for key in ("core_shapes", "representative", "skewed"):
         strange = next((one for one in getattr(project.scoring, key) if one not in known), None)
         if strange is not None:
             fix = f"the shapes are {', '.join(known)}"

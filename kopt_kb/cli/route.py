@@ -2,6 +2,8 @@
 
 kb route knowledge --op gemm --arch gfx942 --backend flydsl
 kb route task "Generate a TileIR kernel for SwiGLU" --platform B200
+kb route plan analysis.txt --platform H200_SXM     recommendations, ranked and with who does each
+kb route kernels profile.json                      kernels of kb profile read --json by share × headroom
 kb route remote --ssh node7 --job 4711
 kb route exports kernels/a.py kernels/b.py --name launch
 """
@@ -9,10 +11,11 @@ kb route exports kernels/a.py kernels/b.py --name launch
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, print_values, table
+from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, print_values, printable, table
 from kopt_kb.cli.search import add_filters, filters
 from kopt_kb.errors import BadInput, ExitCode
 
@@ -38,6 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     remote = commands.add_parser("remote", help="words that run a command elsewhere", allow_abbrev=False)
     _place(remote)
     add_common(remote)
+    plan = commands.add_parser("plan", help="the order of an analysis's recommendations", allow_abbrev=False)
+    plan.add_argument("file", metavar="FILE", help="analysis block, or kb profile read --json; - reads stdin")
+    plan.add_argument("--platform", metavar="PLATFORM", help="exact product")
+    add_wiki(plan)
+    kernels = commands.add_parser("kernels", help="kernels by what the whole could gain", allow_abbrev=False)
+    kernels.add_argument("file", metavar="FILE", help="kb profile read --json; - reads stdin")
+    add_common(kernels)
     exports = commands.add_parser("exports", help="names that modules offer", allow_abbrev=False)
     exports.add_argument("files", metavar="FILE", nargs="+", help="Python module; it is not run")
     exports.add_argument("--name", metavar="NAME", help="print the imports of this name of each")
@@ -53,7 +63,11 @@ def _place(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    return {"knowledge": _knowledge, "task": _task, "remote": _remote, "exports": _exports}[args.action](args)
+    actions = {
+        "knowledge": _knowledge, "task": _task, "plan": _plan, "kernels": _kernels, "remote": _remote,
+        "exports": _exports,
+    }  # fmt: skip
+    return actions[args.action](args)
 
 
 def _knowledge(args: argparse.Namespace) -> int:
@@ -125,6 +139,56 @@ def _task_lines(found: TaskRoute) -> list[str]:
     lines += [f"note: {one}" for one in found.notes]
     lines += [found.context] if found.context else []
     return [*lines, "rules: " + "; ".join(found.rules)]
+
+
+_MOST_BYTES = 64 << 20
+
+
+def _given(path: str) -> str:
+    from kopt_kb.files import read_words
+
+    return sys.stdin.read(_MOST_BYTES) if path == "-" else read_words(Path(path), _MOST_BYTES)
+
+
+def _plan(args: argparse.Namespace) -> int:
+    """Print the order of an analysis's recommendations; exit 1 when nobody does any of them."""
+    from kopt_kb.cli.main import COMMANDS
+    from kopt_kb.routing.analysis import read_analysis
+    from kopt_kb.routing.plan import plan_of
+
+    registry = open_registry(args)
+    target = registry.platform(args.platform).identity.target if args.platform else ""
+    found = plan_of(read_analysis(_given(args.file), args.file), target=target, commands=COMMANDS)
+    if args.json:
+        print_values(found, [registry.wiki])
+        return ExitCode.OK if found.open_order else ExitCode.FINDING
+    print(f"{found.bottleneck}{f' ({found.kernel})' if found.kernel else ''}: {printable(found.evidence)}")
+    for at, step in enumerate(found.steps, 1):
+        one = step.recommendation
+        print(f"{at}. {step.id} [{one.impact}, {step.risk} risk] {printable(one.text)}")
+        print(f"   {step.specialist or 'whoever proposes'} ({step.availability.replace('_', ' ')}): {step.command}")
+        for word, told in (("after", step.after), ("with", step.interacts)):
+            print(*([f"   {word} {'; '.join(told)}\n"] if told else []), sep="", end="")
+    print("rules: " + "; ".join(found.rules))
+    return ExitCode.OK if found.open_order else ExitCode.FINDING
+
+
+def _kernels(args: argparse.Namespace) -> int:
+    """Print kernels by share × headroom."""
+    from kopt_kb.routing.analysis import KernelShares, ranked_kernels
+
+    found = ranked_kernels(_given(args.file), args.file)
+    if args.json:
+        print_json(KernelShares(found))
+        return ExitCode.OK
+    head = ("kernel", "share %", "headroom %", "most gain %", "limiter")
+    rows = [
+        (printable(one.name), *(f"{100 * part:.1f}" for part in (one.share, one.headroom, one.gain)), one.limiter)
+        for one in found
+    ]
+    print(table([head, *rows], right=(1, 2, 3)))
+    print("headroom is 100 % where no roof of the kernel is known: the gain is then at most its share")
+    return ExitCode.OK
 
 
 def _remote(args: argparse.Namespace) -> int:

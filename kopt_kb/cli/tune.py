@@ -21,6 +21,7 @@ from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, proposers_of
 from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
 from kopt_kb.cli.tune_judge import MANY, Judge, judge_of, judged_policy
+from kopt_kb.cli.tune_plan import FORMS
 from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
 from kopt_kb.errors import BadInput, ExitCode, FindingError
 from kopt_kb.runners.simulator import SimulatorExecutor
@@ -70,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--output", metavar="FILE", required=True, help="a new file")
         if name == "report":
             add_report(action)
+            action.add_argument("--form", choices=FORMS, help="print the last optimization, or the whole series")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -127,6 +129,10 @@ def _write(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState
     if args.action == "report":
         check_report(args)
         _refuse_unchecked(args, workspace, state)
+        if args.form:
+            from kopt_kb.cli.tune_plan import print_form
+
+            return print_form(args, state)
         return _print(report_of(state, confirmed_policy(state.campaign)), args, state)
     if args.action == "dismiss":
         from kopt_kb.cli.tune_dismiss import dismiss

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from kopt_kb.cli.output import open_registry
 from kopt_kb.cli.tune_confirmed import launch_of, settings_of
 from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, gated
+from kopt_kb.cli.tune_plan import made_plan, steered
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
@@ -51,6 +52,7 @@ def add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument("--seed", metavar="N", type=int, help="of searches and inputs")
     action.add_argument("--proposer", metavar="CMD", action="append", default=[], help="ask this command first")
     action.add_argument("--plan", metavar="FILE", help="hypothesis to try, as JSON")
+    action.add_argument("--analysis", metavar="FILE", help="of policy autopilot: what to try, ranked (text or JSON)")
     action.add_argument("--tips", metavar="FILE", help="earlier experience")
     action.add_argument(
         "--judge", choices=JUDGES, help="who judges a kernel (default replay where it can be, else child)"
@@ -92,7 +94,7 @@ def campaign_of(
     opened = state.campaign if state.stopped is None else None
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     settings, tips = settings_of(args, opened), Path(args.tips) if args.tips else None
-    options = CampaignOptions(tips=tips, say=say, launch=launch_of(args))
+    options = CampaignOptions(tips=tips, say=say, launch=launch_of(args), plan=made_plan(args, policy, state))
     if not simulate or args.proposer:  # whoever is asked outside gets the pages to read
         options = replace(options, platform=_known_platform(open_registry(args), state.created.platform))
     if project is not None:
@@ -114,7 +116,14 @@ def campaign_of(
         options = replace(options, product_of=partial(product_of, registry))
         executor = executor_of(args, judge, platform, policy)
         options = gated(options, executor, platform, state.problem)
-    return Campaign(workspace, policy, proposers_of(args), executor, settings=settings, options=options)
+    return Campaign(
+        workspace,
+        policy,
+        steered(proposers_of(args), options.plan, state),
+        executor,
+        settings=settings,
+        options=options,
+    )
 
 
 def _known_platform(registry: Registry, name: str) -> Platform | None:

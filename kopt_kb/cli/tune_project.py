@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from kopt_kb.cli.output import print_bytes, print_of
+from kopt_kb.cli.tune_plan import steered
 from kopt_kb.cli.tune_text import CampaignParameters, parameters_of
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.runners.project.backends import backend_of
 from kopt_kb.runners.project.bundle import files_of, unified_diff
 from kopt_kb.runners.project.executor import ProjectExecutor
 from kopt_kb.runners.project.host import HOST
@@ -66,7 +68,8 @@ class ProjectParameters(Wire):
     WIRE: ClassVar = (
         *inside("common", CampaignParameters), "project", "root", "kernel_source", "build?", "test?",
         "benchmark?", "quick?", "profile?", "editable", "protected", "csv_columns", "metric", "units", "check",
-        "performance_target", "quick_validation",
+        "performance_target", "quick_validation", "target_backend?", "execution_mode?", "git_commit?", "git_branch?",
+        "constraints?",
     )  # fmt: skip
     common: CampaignParameters
     project: str
@@ -85,6 +88,11 @@ class ProjectParameters(Wire):
     benchmark: str | None = None
     quick: str | None = None
     profile: str | None = None
+    target_backend: str | None = None
+    execution_mode: str | None = None
+    git_commit: bool | None = None
+    git_branch: str | None = None
+    constraints: tuple[str, ...] | None = None
 
 
 def project_of(workspace: Workspace, state: WorkspaceState) -> ProjectAdapter | None:
@@ -129,14 +137,21 @@ def project_campaign(
                 f"{flag} on a workspace that runs a project's own commands", where=args.workspace, fix=fix, code="KB103"
             )
     executor = ProjectExecutor(project.project, project.root)
-    return Campaign(workspace, policy, project_proposers(args), executor, settings=settings, options=options)
+    return Campaign(
+        workspace,
+        policy,
+        steered(project_proposers(args), options.plan, workspace.state()),
+        executor,
+        settings=settings,
+        options=options,
+    )
 
 
 def project_parameters(
     args: argparse.Namespace, state: WorkspaceState, policy: Policy, adapter: ProjectAdapter
 ) -> ProjectParameters:
     """Return what a campaign on a project would run with."""
-    project = adapter.project
+    project, own = adapter.project, adapter.project.campaign
     commands = {name: f"{one.shown()} (at most {one.limit_s:g} s)" for name, one in project.commands.items()}
     metrics = [metric for metric in (project.csv.forward, project.csv.backward) if metric is not None]
     return ProjectParameters(
@@ -157,6 +172,11 @@ def project_parameters(
         benchmark=commands.get("benchmark"),
         quick=commands.get("quick"),
         profile=commands.get("profile"),
+        target_backend=(own.backend or backend_of(state.task.framework)).upper() if policy.transfer else None,
+        execution_mode=own.execution_mode if policy.transfer else None,
+        git_commit=own.git_commit if policy.transfer else None,
+        git_branch=own.git_branch if policy.transfer else None,
+        constraints=own.constraints if policy.transfer else None,
     )
 
 

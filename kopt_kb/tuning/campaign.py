@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Executor
+from kopt_kb.runners.project.bundle import files_of
 from kopt_kb.tuning.machine import State, StepName, exits, lacks_account, next_step, state_of
 from kopt_kb.tuning.options import Budget, BudgetSpentError, CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy, StopReason, confirmed_policy
@@ -23,6 +24,7 @@ from kopt_kb.tuning.stops import stop_reason
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import render_saying
 from kopt_kb.workspace.workspace import Workspace
@@ -280,6 +282,7 @@ class Campaign:
         session = self._open()
         if state.best is not None and state.best.snapshot is not None:
             session.checkout(state.best.snapshot.blob)
+        self._write_tips(state)
         project = self._options.project
         if project is not None and project.freeze(session, state):
             return
@@ -303,6 +306,15 @@ class Campaign:
         session.append(RoundStarted(number, incumbent))
         self._proposing().state_hypothesis(number, proposal)
 
+    def _write_tips(self, state: WorkspaceState) -> None:
+        """Add what decided rounds taught to the file of earlier experience; each once, and nothing of a simulation."""
+        if state.named is not None and state.named.tips and not state.simulated:
+            from kopt_kb.tuning.tips import add_tips
+
+            count = add_tips(state, self._open().store.get)
+            if count:
+                self._say(f"{count} tips added to {state.named.tips}")
+
     def _incumbent(self, state: WorkspaceState) -> str:
         """Return the blob a round starts from: the last accepted version, else the file the workspace began with."""
         best = state.best
@@ -323,6 +335,18 @@ class Campaign:
         failure = self._open().snapshot(accepted, accepted.submitted[accepted.name].blob, subject)
         if failure:
             self._say(f"no commit shows {accepted.name}: {failure}")
+        self._on_branch(accepted, subject)
+
+    def _on_branch(self, accepted: Round, subject: str) -> None:
+        """Show an accepted version of a project on the campaign's branch; the project's own files are not touched."""
+        session = self._open()
+        state, project = session.state(), self._options.project
+        if project is None or state.named is None or not state.named.git_branch or not accepted.number:
+            return
+        from kopt_kb.tuning.branches import commit_version
+
+        files = files_of(session.store.get(accepted.submitted[accepted.name].blob))
+        self._say(commit_version(project.root, state.named, files, subject, session.journal.head.zh))
 
     def _account_gap(self, state: WorkspaceState) -> None:
         """Append where the best version's time goes, one account a shape, and what that offers."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kopt_kb.runners.candidate.job import PruningRules
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wire import Wire
-from kopt_kb.workspace.journal.campaign_events import Launch
+from kopt_kb.workspace.journal.campaign_events import Launch, PlanMade
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.environment import ProductOf
@@ -88,6 +88,7 @@ class CampaignOptions:
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
         project: The project that candidates are files of; None: a candidate is one kernel file.
+        plan: Of policy autopilot: file of the analysis and the order of steps; recorded as the campaign begins.
         launch: What a later start needs to ask and run the same again; kept with the campaign, read by nobody here.
     """
 
@@ -100,3 +101,4 @@ class CampaignOptions:
     say: Callable[[str], None] = _silent
     project: ProjectAdapter | None = None
     launch: Launch | None = None
+    plan: PlanMade | None = None

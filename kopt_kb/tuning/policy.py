@@ -170,7 +170,14 @@ _PRIMUS = Policy(
     transfer=True,
 )
 
-POLICIES = {policy.name: policy for policy in (_GPU_WIKI, _PRIMUS)}
+_AUTOPILOT = replace(
+    _GPU_WIKI,
+    name="autopilot",
+    source="the coordination playbook: one optimization of a ranked plan at a time",
+    stop_reasons=("target", "hardware_limit", "iterations", "budget", "user", "exhausted", "aborted"),
+)
+
+POLICIES = {policy.name: policy for policy in (_GPU_WIKI, _PRIMUS, _AUTOPILOT)}
 """Name → policy."""
 
 DEFAULT_POLICY = _GPU_WIKI.name

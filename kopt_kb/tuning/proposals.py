@@ -141,11 +141,12 @@ class ProposerState(Wire):
         avoid: Categories that stagnated.
         tips: Earlier experience; null without any.
         known: Verdict, gaps, counts, roofs, limits, categories, pages, ledger.
+        step: Of a plan: the recommendation that is to be tried now.
     """
 
     WIRE: ClassVar = (
         "op", "shapes", "dtype", "target", "bound", "limiter", "round", *inside("shown", ShownFiles), "tried",
-        "avoid_categories=avoid", "framework", "stage", "tips", *inside("known", Known),
+        "avoid_categories=avoid", "framework", "stage", "tips", *inside("known", Known), "step?",
     )  # fmt: skip
     op: str
     shapes: tuple[str, ...]
@@ -161,6 +162,7 @@ class ProposerState(Wire):
     stage: Literal["implement", "optimize"]
     tips: str | None
     known: Known
+    step: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,7 @@ class View:
         tips: Earlier experience as it was read: guidance, no evidence; empty without any.
         ends_at: Moment of `time.monotonic` by which an answer is of use.
         known: Verdict, gaps, counts, roofs, limits, categories and pages.
+        step: Of a plan: the recommendation that the hypothesis is for; empty without a plan.
     """
 
     op: str
@@ -202,6 +205,7 @@ class View:
     tips: str = ""
     ends_at: float = math.inf
     known: Known = field(default_factory=Known)
+    step: str = ""
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
@@ -218,6 +222,7 @@ class View:
         return ProposerState(
             self.op, self.shapes, self.dtype, self.target, self.bound, self.limiter or None, self.round, self.shown,
             self.tried, self.avoid, self.framework, self.stage, self.tips or None, self.known,
+            self.step or None,
         )  # fmt: skip
 
 

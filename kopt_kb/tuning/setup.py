@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.runners.candidate.job import Executor
@@ -12,6 +13,7 @@ from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.session import Session
+from kopt_kb.tuning.tips import without_overfits
 from kopt_kb.workspace.journal.campaign_events import Blocked, CampaignConfirmed, TipsRead
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.state import WorkspaceState, machine_of
@@ -55,6 +57,14 @@ class CampaignSetup:
         policy, settings = self.policy.to_json(), self.settings.to_json()
         own = (policy, self.executor.simulated, self.executor.name, names, settings, self.options.launch)
         self.session.append(CampaignConfirmed(*own))
+        if self.options.plan is not None:
+            self.session.append(self.options.plan)
+        if self.policy.transfer and state.route != "roofline":
+            from kopt_kb.tuning.naming import named_campaign
+
+            named = named_campaign(state, self.options.project, self.session.store, Path(self.root))
+            self.session.append(named)
+            self.options.say(f"campaign {named.name}, backend {named.backend}, mode {named.mode}")
         if state.route != "roofline":
             self.options.say(f"policy {self.policy.name}, executor {self.executor.name}")
 
@@ -112,7 +122,9 @@ class CampaignSetup:
         Raises:
             BadInput: There is a file's name and no text to read.
         """
-        file = self.options.tips if not state.simulated else None
+        known = Path(state.named.tips) if state.named is not None and state.named.tips else None
+        known = known if known is not None and known.is_file() else None
+        file = (self.options.tips or known) if not state.simulated else None
         try:
             text = file.read_text(encoding="utf-8") if file is not None else ""
         except (OSError, UnicodeDecodeError) as error:
@@ -120,7 +132,10 @@ class CampaignSetup:
             raise BadInput(
                 f"tips can't be read: {reason}", where=str(file), fix="name a text file, or none", code="KB111"
             ) from error
-        self.session.append(TipsRead(str(file) if text else None, text))
+        kept = without_overfits(text) if state.named is not None else text
+        if kept != text:
+            self.options.say("tips that praise what no training step keeps are left out")
+        self.session.append(TipsRead(str(file) if kept else None, kept))
 
     def refuse_rounds_by_hand(self, state: WorkspaceState) -> None:
         """Raise `BadInput` when a person began rounds here."""

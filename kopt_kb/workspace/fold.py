@@ -327,7 +327,7 @@ _OF_ROUND: Mapping[type[EventData], tuple[str, str]] = {
 
 _OF_STATE: Mapping[type[EventData], str] = {
     campaign.ProjectProtected: "protected", campaign.ProjectFrozen: "frozen", campaign.Stopped: "stopped",
-    campaign.Blocked: "blocked",
+    campaign.Blocked: "blocked", campaign.CampaignNamed: "named", campaign.PlanMade: "plan",
 }  # fmt: skip
 """Events that the state keeps as they are, the last of each."""
 

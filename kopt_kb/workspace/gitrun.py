@@ -72,6 +72,11 @@ class Git:
         self._git_dir = git_dir or self._root / ".git"
         self._is_looked_at = False
 
+    @property
+    def root(self) -> Path:
+        """The top of its files."""
+        return self._root
+
     def run(self, *arguments: str, feed: bytes = b"") -> bytes:
         """The command's standard output.
 

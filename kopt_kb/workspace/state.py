@@ -100,6 +100,8 @@ class WorkspaceState:
     adopted: tuple[tuple[int, str, setup.FileAdopted], ...] = ()
     campaign: loop.CampaignConfirmed | None = None
     campaign_seq: int = 0
+    named: loop.CampaignNamed | None = None
+    plan: loop.PlanMade | None = None
     environment: setup.EnvironmentRecorded | None = None
     environment_seq: int = 0
     tips: loop.TipsRead | None = None

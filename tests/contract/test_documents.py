@@ -50,6 +50,8 @@ COMMANDS: dict[str, tuple[str, int, list[str]]] = {
     "render": ("render", 0, ["render", "WORKSPACE"]),
     "rooflines": ("rooflines", 0, ["roofline", *OP, "--shape", "8192x4096", "--shape", "4096x4096"]),
     "route_exports": ("route_exports", 0, ["route", "exports", "TMP/good.py"]),
+    "route_kernels": ("route_kernels", 0, ["route", "kernels", "TMP/kernels.json"]),
+    "route_plan": ("route_plan", 0, ["route", "plan", "TMP/plan.txt"]),
     "route_remote": ("route_remote", 0, ["route", "remote", "--job", "4711"]),
     "route_task": ("route_task", 0, ["route", "task", "write a softmax kernel"]),
     "tune_dry_run": ("tune_plan", 0, [*SPACE, "--dry-run", "--core-shape", "1024x512"]),
@@ -89,6 +91,8 @@ FILES = {
     "        /*0000*/                   LDG.E R2, desc[UR4][R2.64] ;\n"
     "        /*0010*/                   EXIT ;\n",
     "notes.md": "The kernel is fast.\n",
+    "plan.txt": "Recommendations:\n1. [High] Enable FlashAttention\n",
+    "kernels.json": json.dumps({"kernels": [{"name": "k", "time_share": 0.5}]}),
     "compiled.json": json.dumps({"kernels": [{"name": "k", "num_warps": 8, "shared_bytes": 98304, **REGISTERS}]}),
 }
 KERNEL = """

@@ -32,6 +32,8 @@ WORDS: dict[str, list[str]] = {
     "search": ["softmax"],
     "route knowledge": ["--op", "gemm"],
     "route task": ["write a softmax kernel"],
+    "route plan": ["plan.txt"],
+    "route kernels": ["kernels.json"],
     "route remote": ["--ssh", "node7"],
     "route exports": ["text.py"],
     "wiki check": ["wiki"],
@@ -137,6 +139,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, repo_root: Path) -> Path:
     (root / "deep.json").write_text("[" * 100_000)
     (root / "text.json").write_text("{}")
     (root / "text.py").write_text("x = 1\n")
+    (root / "plan.txt").write_text("Recommendations:\n1. [High] Enable FlashAttention\n")
+    (root / "kernels.json").write_text('{"kernels": [{"name": "k"}]}')
     (root / "table.csv").write_text("platform,metric,value,unit\nH20,memory_capacity,96,GB\n")
     (root / "kernel.sass").write_text("Function : a\n  /*0000*/  EXIT ;\n")
     shutil.copy(next((repo_root / "tests/data/zoo").rglob("*.csv")), root / "report.csv")

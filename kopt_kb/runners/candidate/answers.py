@@ -166,21 +166,26 @@ _OLD_ERRORS = {"max_rel_err": "rel_l2_err", "max_rel_err_by_shape": "rel_l2_err_
 class Sample(Wire):
     """Timed runs of one side on one shape in one repeat: how many, their median, how they spread, in seconds.
 
-    `step_pct` is what one step of the last printed digit is, in percent of a time that was printed.
+    `step_pct` is what one step of the last printed digit is, in percent of a time that was printed;
+    `forward_s` is the forward pass's part of a whole step.
     """
 
-    WIRE: ClassVar = ("n", "median_s", "mad_s?", "p20_s?", "p80_s?", "step_pct?")
+    WIRE: ClassVar = ("n", "median_s", "mad_s?", "p20_s?", "p80_s?", "step_pct?", "forward_s?")
     n: int
     median_s: float
     mad_s: float | None = None
     p20_s: float | None = None
     p80_s: float | None = None
     step_pct: float | None = None
+    forward_s: float | None = None
 
     @property
     def spread(self) -> dict[str, float]:
         """All that is known besides the median, by name."""
-        named = {"mad_s": self.mad_s, "p20_s": self.p20_s, "p80_s": self.p80_s, "step_pct": self.step_pct}
+        named = {
+            "mad_s": self.mad_s, "p20_s": self.p20_s, "p80_s": self.p80_s, "step_pct": self.step_pct,
+            "forward_s": self.forward_s,
+        }  # fmt: skip
         return {name: value for name, value in named.items() if value is not None}
 
 

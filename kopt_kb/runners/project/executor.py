@@ -120,7 +120,7 @@ class ProjectExecutor:
                     return Timing(problem=f"{reason}; the score is 0")
                 header = header or rows.header
                 for shape, seconds in rows.times_s.items():
-                    one = Sample(1, seconds, step_pct=rows.steps_pct[shape])
+                    one = Sample(1, seconds, step_pct=rows.steps_pct[shape], forward_s=rows.forward_s.get(shape))
                     shapes.setdefault(shape, {name: [] for name in copies})[side].append(one)
         times = {shape: {side: tuple(found) for side, found in sides.items()} for shape, sides in shapes.items()}
         return Timing(times, header=tuple(header))

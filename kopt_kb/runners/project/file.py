@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from kopt_kb.runners.project.backends import BACKENDS
 from kopt_kb.runners.project.command import Command, Run, command_of
 from kopt_kb.runners.project.toml_file import ProjectFileError, Source, read_source
 from kopt_kb.wire import JsonMap, Text, Wire
 
-__all__ = ["Column", "CsvFormat", "ProjectFile", "Scoring", "line_of", "read_project"]
+__all__ = ["CampaignTable", "Column", "CsvFormat", "ProjectFile", "Scoring", "line_of", "read_project"]
 
 ColumnUnit = Literal["GFLOPS", "TFLOPS", "GB/s", "TB/s", "s", "ms", "us", "ns"]
 """Units a metric column may have: rates of the operation's own counts, or times."""
 
 ALL = "all"
 _MAX_PATH, _MAX_NAME = 2000, 255
-_TABLES = ("project", "commands", "csv", "scoring")
+_TABLES = ("project", "commands", "csv", "scoring", "campaign")
 _NEEDED = {"build": (), "test": (), "benchmark": ("csv",), "quick": ("csv", "shapes"), "profile": ("report|csv",)}
 """Command → placeholders it must have; of several with a bar between them one."""
 
@@ -88,6 +90,31 @@ class Scoring(Wire):
 
 
 @dataclass(frozen=True, slots=True)
+class CampaignTable(Wire):
+    """What a project says of its campaigns.
+
+    Attributes:
+        op: Name of the operation with its precision, such as gemm_fp8_blockwise; empty: the operation.
+        backend: Backend of the kernel, such as TRITON, CK or FLYDSL; empty: by the framework.
+        execution_mode: `repo`, or `workspace`: what is worked on is shown beside the journal as src/, tests/, bench/.
+        git_commit: Whether accepted versions become commits of the project's repository, on a branch of their own.
+        git_branch: `auto`: optimize/<campaign>; `none`; or a name.
+        history: Folder of tips, from the project file's own; empty: agent/historical_experience beside the workspace.
+        constraints: What a candidate may not do, in words; shown before the start.
+        project_skill: Document that describes the project; empty: the project file.
+    """
+
+    op: str = ""
+    backend: str = ""
+    execution_mode: Literal["repo", "workspace"] = "repo"
+    git_commit: bool = True
+    git_branch: Text = "auto"
+    history: str = ""
+    constraints: tuple[Text, ...] = ()
+    project_skill: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectFile:
     """A project as its file describes it; paths are relative to the project's root, with `/`.
 
@@ -104,6 +131,7 @@ class ProjectFile:
         network: Whether its commands keep the machine's network.
         environment: Names of variables that its commands get besides those of compilers, drivers and GPU libraries.
         commands: build, test, benchmark, quick, profile; the middle two of these always.
+        campaign: Names, mode, branch and constraints of its campaigns.
     """
 
     where: str
@@ -122,6 +150,7 @@ class ProjectFile:
     commands: Mapping[str, Command]
     csv: CsvFormat
     scoring: Scoring
+    campaign: CampaignTable = field(default_factory=CampaignTable)
 
     @property
     def is_python(self) -> bool:
@@ -182,6 +211,8 @@ def read_project(data: bytes, where: str) -> ProjectFile:
     own, scoring, csv = (
         source.read("project", _Project), source.read("scoring", Scoring), source.read("csv", CsvFormat)
     )  # fmt: skip
+    campaign = source.read("campaign", CampaignTable)
+    _check_campaign(source, campaign)
     commands = _commands(source)
     shapes = _shapes(source, own, commands)
     _check_csv(source, csv, scoring)
@@ -206,6 +237,7 @@ def read_project(data: bytes, where: str) -> ProjectFile:
         commands=commands,
         csv=csv,
         scoring=scoring,
+        campaign=campaign,
     )
 
 
@@ -222,6 +254,18 @@ def _commands(source: Source) -> dict[str, Command]:
         return source.refuse("commands", name, what, fix)
 
     return {name: command_of(name, run, _NEEDED[name], refuse) for name, run in runs.items() if run is not None}
+
+
+_BRANCH = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[A-Za-z0-9_][A-Za-z0-9_./+-]*[A-Za-z0-9_+-]|[A-Za-z0-9_]")
+
+
+def _check_campaign(source: Source, campaign: CampaignTable) -> None:
+    if campaign.backend and campaign.backend.upper() not in BACKENDS:
+        fix = f"one of {', '.join(BACKENDS)}"
+        raise source.refuse("campaign", "backend", f"is {campaign.backend!r}, no backend", fix)
+    if not _BRANCH.fullmatch(campaign.git_branch):
+        what = f"is {campaign.git_branch!r}, which git takes for no branch"
+        raise source.refuse("campaign", "git_branch", what, "auto, none, or a name such as optimize/gemm")
 
 
 def _check_csv(source: Source, csv: CsvFormat, scoring: Scoring) -> None:

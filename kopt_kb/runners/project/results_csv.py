@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -50,11 +50,13 @@ class Rows:
         header: Its column names.
         times_s: Shape → seconds, in the order of the rows.
         steps_pct: Shape → step between two times the column can print, in percent of the time.
+        forward_s: Shape → the forward pass's part, in seconds; empty where forward is all there is.
     """
 
     header: tuple[str, ...]
     times_s: dict[str, float]
     steps_pct: dict[str, float]
+    forward_s: dict[str, float] = field(default_factory=dict)
 
 
 def amounts_of(problem: Problem) -> dict[str, Amounts]:
@@ -109,14 +111,17 @@ def read_rows(
     at = {name: first.index(name) for name in form.columns}
     times: dict[str, float] = {}
     steps: dict[str, float] = {}
+    forward: dict[str, float] = {}
     for number, shape, cells in rows:
         if shapes is not None and shape not in shapes:
             raise _wrong(path, number, "", f"has shape {shape}, which was not asked for")
-        times[shape], steps[shape] = _seconds(path, number, form, cells, at, amounts.get(shape, {}), combined)
+        times[shape], steps[shape], own = _seconds(path, number, form, cells, at, amounts.get(shape, {}), combined)
+        if combined and form.backward is not None:
+            forward[shape] = own
     missing = [one for one in shapes or () if one not in times]
     if missing or not times:
         raise _wrong(path, 0, "", f"has no row of {', '.join(missing) or 'any shape'}")
-    return Rows(first, times, steps)
+    return Rows(first, times, steps, forward)
 
 
 def read_shapes(path: Path, form: CsvFormat) -> tuple[str, ...]:
@@ -193,14 +198,15 @@ def _seconds(
     at: Mapping[str, int],
     amounts: Amounts,
     combined: bool,
-) -> tuple[float, float]:
-    """Return the seconds of a row, and the step of what it prints in percent of them."""
-    total = steps = Fraction(0)
+) -> tuple[float, float, float]:
+    """Return the seconds of a row, the step of what it prints in percent of them, and the forward pass's seconds."""
+    total = steps = forward = Fraction(0)
     passes = {"forward": form.forward, **({"backward": form.backward} if combined and form.backward else {})}
     for name, column in passes.items():
         seconds, step = _time(path, number, column, cells[at[column.name]].strip(), amounts.get(name, {}))
         total, steps = total + seconds, steps + seconds * step
-    return float(total), float(100 * steps / total)
+        forward = seconds if name == "forward" else forward
+    return float(total), float(100 * steps / total), float(forward)
 
 
 def _time(path: Path, number: int, column: Column, cell: str, amounts: Mapping[str, int]) -> tuple[Fraction, Fraction]:

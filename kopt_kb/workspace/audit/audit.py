@@ -18,7 +18,7 @@ from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding, line_of
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
-from kopt_kb.workspace.audit.rendered import report_findings, view_findings
+from kopt_kb.workspace.audit.rendered import named_findings, report_findings, view_findings
 from kopt_kb.workspace.audit.sources import open_fields, row_findings, set_by, target_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import Head, JournalError
@@ -139,6 +139,7 @@ def _findings(
     if texts is not None:
         yield from view_findings(workspace.layout.root, events, texts, store.get)
     yield from report_findings(workspace.layout.root, state, store)
+    yield from named_findings(workspace.layout.root, state, store)
     yield from blob_findings(events, state, store)
     yield from kernel_findings(workspace.layout, state, store)
     yield from run_findings(events, store)

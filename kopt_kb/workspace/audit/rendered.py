@@ -20,7 +20,7 @@ from kopt_kb.workspace.views.profiles import edited_reports
 from kopt_kb.workspace.views.render import Texts, texts_of
 from kopt_kb.workspace.views.words import BlobReader
 
-__all__ = ["report_findings", "view_findings"]
+__all__ = ["named_findings", "report_findings", "view_findings"]
 
 _FIX = "write in plans/, notes/ or the README's free text; `kb render` keeps these bytes in objects/ and renders again"
 _OTHER = "its own hash fits: another version of kb rendered it, or the hash was edited too; run `kb render`"
@@ -33,6 +33,19 @@ def report_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> It
         yield Finding(
             "edited-view", path, 0, fault, "`kb render` keeps these bytes in objects/ and writes the report again"
         )
+
+
+def named_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
+    """Yield every kernel snapshot and extracted file of a named campaign that is there and is not what it was."""
+    if state.named is None:
+        return
+    from kopt_kb.workspace.views.manifest import named_files
+
+    for path, data in named_files(state, store.get).items():
+        disk = read_regular(root / path) if not (root / path).is_symlink() else b""
+        if disk is not None and disk != data:
+            fix = "`kb render` keeps these bytes in objects/ and writes the file again"
+            yield Finding("edited-view", path, 0, "is not the file that the journal names", fix)
 
 
 def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader) -> Iterator[Finding]:

@@ -12,8 +12,10 @@ from kopt_kb.workspace.journal.setup_events import EventData
 __all__ = [
     "Blocked",
     "CampaignConfirmed",
+    "CampaignNamed",
     "Launch",
     "LevelChosen",
+    "PlanMade",
     "ProjectFrozen",
     "ProjectProtected",
     "ProposalMade",
@@ -59,6 +61,49 @@ class CampaignConfirmed(EventData):
     proposers: tuple[str, ...]
     settings: JsonMap
     launch: Launch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignNamed(EventData):
+    """Names and places of a campaign that keeps a manifest.
+
+    Attributes:
+        name: `<operation>_<backend>_<target>_<date>`.
+        op: Operation with its precision.
+        backend: Backend of the kernel.
+        language: What it is written in.
+        mode: `repo`, or `workspace`: what is worked on is shown beside the journal.
+        git_commit: Whether accepted versions become commits of the project's repository.
+        git_branch: Branch of these; empty: none.
+        upstream: Commit of the project that the campaign began at; empty: it lies in no repository.
+        files: In mode workspace, path below the workspace → blob of what was taken from the project.
+        tips: File of earlier experience, read before the baseline and added to after rounds.
+        constraints: What candidates may not do, in words.
+        project_skill: Document that describes the project.
+    """
+
+    kind: ClassVar[str] = "campaign_named"
+    name: Text
+    op: Text
+    backend: Text
+    language: Text
+    mode: Literal["repo", "workspace"]
+    git_commit: bool
+    git_branch: str
+    upstream: str
+    files: Mapping[str, Sha256]
+    tips: str
+    constraints: tuple[Text, ...]
+    project_skill: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMade(EventData):
+    """The order of steps that a campaign tries: made of an analysis, whose file `source` names."""
+
+    kind: ClassVar[str] = "plan_made"
+    source: Text
+    plan: JsonMap
 
 
 @dataclass(frozen=True, slots=True)

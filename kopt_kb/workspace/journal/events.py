@@ -39,7 +39,8 @@ _SETUP: tuple[type[EventData], ...] = (
     setup_events.ReachableMeasured, setup_events.NoteAdded, setup_events.MemoryNoted, setup_events.FileAdopted,
 )  # fmt: skip
 _CAMPAIGN: tuple[type[EventData], ...] = (
-    campaign_events.CampaignConfirmed, campaign_events.TipsRead, campaign_events.ProposalMade,
+    campaign_events.CampaignConfirmed, campaign_events.CampaignNamed, campaign_events.TipsRead,
+    campaign_events.PlanMade, campaign_events.ProposalMade,
     campaign_events.ProjectProtected, campaign_events.ProjectFrozen, campaign_events.LevelChosen,
     campaign_events.Resumed, campaign_events.Blocked, campaign_events.Stopped,
 )  # fmt: skip

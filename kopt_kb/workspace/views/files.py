@@ -38,6 +38,8 @@ __all__ = [
 _FRAMES = {
     ".md": ("<!-- kb:view seq={seq} zh={zh} sha256={sha} -->\n", ""),
     ".txt": ("# kb:view seq={seq} zh={zh} sha256={sha}\n", ""),
+    ".yaml": ("# kb:view seq={seq} zh={zh} sha256={sha}\n", ""),
+    ".py": ("# kb:view seq={seq} zh={zh} sha256={sha}\n", ""),
     ".log": ("# kb:view seq={seq} zh={zh} sha256={sha}\n", ""),
     ".json": ('{{"_view": {{"seq": {seq}, "zh": "{zh}", "sha256": "{sha}"}},\n', "{\n"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
+from kopt_kb.runners.project.results_csv import amounts_of
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
@@ -31,11 +32,29 @@ STATUS = {
 """Status of an attempt → the word printed."""
 
 
-def _passes(state: WorkspaceState, mean: str, peak: str, *, whole_step: bool) -> tuple[str, str, str, str]:
-    """Return the cells of forward and backward: a problem that counts a whole step knows neither by itself."""
+def _passes(state: WorkspaceState, attempt: Round, mean: str, peak: str, *, whole_step: bool) -> tuple[str, ...]:
+    """Return the cells of forward and backward; of a whole step they are known where its records say the parts."""
     if whole_step:
-        return "-", "-", "-", "-"
+        cells = []
+        for rates in _parts(state, attempt):
+            average = geometric_mean(rates)
+            cells += [figure(average and average * 1e-12), figure(max(rates, default=None) and max(rates) * 1e-12)]
+        return tuple(cells)
     return ("-", "-", mean, peak) if dict(state.problem.options).get("backward", False) else (mean, peak, "-", "-")
+
+
+def _parts(state: WorkspaceState, attempt: Round) -> tuple[list[float], list[float]]:
+    """Return the rates of forward and of backward over shapes, in operations a second."""
+    found: tuple[list[float], list[float]] = ([], [])
+    known = {shape: one for shape, one in attempt.own_records.items() if one.spread.get("forward_s")}
+    amounts = amounts_of(state.problem) if known else {}
+    for shape, record in known.items():
+        seconds = record.spread["forward_s"]
+        rest = record.median_s - seconds
+        if rest > 0:
+            found[0].append(amounts[shape]["forward"]["op"] / seconds)
+            found[1].append(amounts[shape]["backward"]["op"] / rest)
+    return found
 
 
 def _tflops(state: WorkspaceState, attempt: Round) -> tuple[float | None, float | None]:
@@ -58,8 +77,16 @@ def _against(state: WorkspaceState, attempt: Round, *, whole_step: bool) -> str:
         geometric_mean(own[shape].median_s for shape in shapes),
     )
     shown = percent(change)
-    forward = "-" if whole_step else shown
-    return f"step {shown}, fwd {forward}, bwd -" if change is not None else "-"
+    forward, backward = (shown, "-")
+    if whole_step:
+        before, after = _parts(state, baseline), _parts(state, attempt)
+        forward, backward = (_faster(*map(geometric_mean, pair)) for pair in zip(before, after, strict=True))
+    return f"step {shown}, fwd {forward}, bwd {backward}" if change is not None else "-"
+
+
+def _faster(old: float | None, new: float | None) -> str:
+    """Return the change of a rate; a dash where one of the two is not known."""
+    return percent(speedup_pct(1 / old, 1 / new)) if old and new else "-"
 
 
 def _finding(attempt: Round) -> str:
@@ -84,7 +111,7 @@ def _row(state: WorkspaceState, attempt: Round) -> tuple[str, ...]:
         name,
         STATUS[attempt.status],
         claim,
-        *_passes(state, mean, peak, whole_step=whole_step),
+        *_passes(state, attempt, mean, peak, whole_step=whole_step),
         mean,
         _against(state, attempt, whole_step=whole_step),
         _finding(attempt),
@@ -154,6 +181,11 @@ def optimize_log(state: WorkspaceState, blob: BlobReader, memories: Memories) ->
     counts = Counter(STATUS[memory.status] for memory in seen)
     words = [word for word in dict.fromkeys(STATUS.values()) if counts[word] or word != STATUS["refuted"]]
     lines += applicability(state, blob)
+    if state.named is not None:
+        from kopt_kb.workspace.views.manifest import termination
+
+        conditions = termination(state)
+        lines += ["## Termination", "", *bullets(conditions)] if conditions else []
     lines += ["## Totals", "", *bullets(f"{word}: {counts[word]}" for word in words)]
     return {"logs/optimize.md": finish(lines)}
 

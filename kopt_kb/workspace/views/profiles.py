@@ -15,7 +15,7 @@ from kopt_kb.workspace.layout import refuse_links
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.files import ViewError, Written
 
-__all__ = ["edited_reports", "named_reports", "write_reports"]
+__all__ = ["edited_reports", "named_reports", "write_raw", "write_reports"]
 
 _FOLDER = "profiles"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,150}")
@@ -29,9 +29,14 @@ def named_reports(state: WorkspaceState) -> Mapping[str, str]:
 
 def write_reports(root: Path, state: WorkspaceState, store: ObjectStore) -> dict[str, Written]:
     """Write what differs from its blob; raises `ViewError` when the disk refuses, `ObjectError` for a lost blob."""
+    return write_raw(root, {path: store.get(sha) for path, sha in named_reports(state).items()}, store)
+
+
+def write_raw(root: Path, files: Mapping[str, bytes], store: ObjectStore) -> dict[str, Written]:
+    """Write files that carry no header where they differ; what somebody edited is kept. Raises as `write_reports`."""
     done = {}
-    for relative, sha in named_reports(state).items():
-        path, data = root / relative, store.get(sha)
+    for relative, data in files.items():
+        path = root / relative
         try:
             disk = read_regular(path)
             if disk == data:
@@ -39,7 +44,7 @@ def write_reports(root: Path, state: WorkspaceState, store: ObjectStore) -> dict
                 continue
             kept = store.put(disk) if disk is not None else ""
             refuse_links(root, path.parent)
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             if not replace_file(path, data, expected=disk):
                 raise ViewError("changed while it was written", where=str(path), fix="run kb render", code="KB112")
         except OSError as error:

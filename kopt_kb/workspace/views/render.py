@@ -115,6 +115,10 @@ def texts_of(state: WorkspaceState, blob: BlobReader) -> Texts:
         from kopt_kb.workspace.views.bench import bench_log
 
         files.update(bench_log(state, blob))
+    if state.named is not None:
+        from kopt_kb.workspace.views.manifest import manifest_files
+
+        files.update(manifest_files(state, blob))
     bodies = {name: body if body.endswith("\n") else f"{body}\n" for name, body in render_blocks(state).items()}
     if state.adopted:
         from kopt_kb.workspace.views.adopted import with_adopted
@@ -220,6 +224,11 @@ def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], wait
         from kopt_kb.workspace.views.profiles import write_reports
 
         done |= write_reports(root, state, store)
+    if state.named is not None:
+        from kopt_kb.workspace.views.manifest import named_files
+        from kopt_kb.workspace.views.profiles import write_raw
+
+        done |= write_raw(root, named_files(state, store.get), store)
     return RenderReport(
         texts.head,
         tuple(path for path, one in done.items() if one.changed),
