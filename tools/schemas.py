@@ -86,6 +86,7 @@ DOCUMENTS: dict[str, str] = {
     "wiki_import_check": "wiki.lint.importing:ForeignWiki",
     "wiki_sources": "wiki.sources:Sources",
     "workspace_note": "cli.workspace:NoteTaken",
+    "workspace_plan": "cli.workspace:PlanFile",
     "workspace_set": "workspace.retarget:Retargeting",
     "written_file": "cli.documents:WrittenFile",
     "written_files": "cli.documents:WrittenFiles",

@@ -9,6 +9,7 @@ kb init rope --platform H100_SXM --framework Triton --problem rope/problem.toml 
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,7 @@ from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.problem_arguments import add_problem
-from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.errors import BadInput, ExitCode, UnknownData
 from kopt_kb.kernels.cuda.header import is_cuda
 from kopt_kb.kernels.declared import packaged_file
 from kopt_kb.problem.ops import op_id
@@ -35,6 +36,9 @@ __all__ = ["Created", "add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("name", metavar="NAME", help="workspace name; the folder is kernel_opt_NAME")
+    parser.add_argument(
+        "--prompt", metavar="TEXT", help='a sentence in place of options, such as "rms_norm on H20 in Triton"'
+    )
     needed = parser.add_argument_group("required")
     needed.add_argument("--platform", metavar="PLATFORM", help="exact product")
     needed.add_argument("--framework", metavar="NAME", help="language of the kernel, such as Triton, CuteDSL, HIP")
@@ -94,9 +98,22 @@ class Created(Wire):
 
 def run(args: argparse.Namespace) -> int:
     """Create the workspace; exit 4 when a target could not be computed."""
-    task, registry = _task(args), open_registry(args)
+    registry = open_registry(args)
+    if args.prompt:
+        from kopt_kb.cli.init_prompt import said
+
+        args = said(args, registry)
+    task = _task(args)
     admit(task, registry)
-    workspace = Workspace.create(args.parent, args.name, task, registry)
+    if sys.stdin.isatty() and not args.json and task.project is None:
+        from kopt_kb.cli.init_prompt import with_placeholders
+
+        task = with_placeholders(task, registry)
+    try:
+        workspace = Workspace.create(args.parent, args.name, task, registry)
+    except UnknownData as error:
+        fix = f"{error.fix}; --allow-unknown makes a workspace of what is known, without a target"
+        raise error.restated(fix=fix) from error
     state = workspace.state()
     incomplete = len(state.targets.targets if state.targets else ()) <= len(task.problem.shapes)
     if args.json:
@@ -107,6 +124,12 @@ def run(args: argparse.Namespace) -> int:
         print(f"created {workspace.layout.root}, route {route_text(state.route)}")
         for row in state.unknown.values():
             print(f"  {row.key}: UNKNOWN, no source gives it")
+        if any(row.placeholder is None for row in state.unknown.values()):
+            print(
+                "  is a stand-in acceptable? say so by --placeholder KEY=TEXT; it is recorded, and no part of a target"
+            )
+        if incomplete:
+            print("  no target: what is known stands in README.md; Stop Conditions and tuning need the values above")
         if state.route == "roofline":
             print("  to tune a kernel, make another workspace with --kernel-demo")
         print("  read README.md there; `kb audit` checks it")

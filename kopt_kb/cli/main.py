@@ -40,7 +40,7 @@ COMMANDS: dict[str, str] = {
     "init": "create a tuning workspace with sourced Stop Conditions",
     "memory": "read and extend the memory of a workspace",
     "render": "bring the rendered files of a workspace up to its journal",
-    "workspace": "change the targets of a workspace, or add a note",
+    "workspace": "change what a workspace was asked for, write plans, add a note",
     "audit": "read every cited value of a workspace again",
     "profile": "read, record and judge profiler reports",
     "explain": "explain a code of an error, a fault, a rule or a finding",

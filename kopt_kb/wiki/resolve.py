@@ -16,7 +16,7 @@ from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.vocabulary import METRICS
 from kopt_kb.wiki.wiki import Wiki
 
-__all__ = ["CitationState", "citation_of", "quantity_of", "reread", "verify"]
+__all__ = ["CitationState", "citation_of", "headings_above", "quantity_of", "reread", "verify"]
 
 CitationState = Literal["ok", "moved", "changed", "missing"]
 
@@ -97,13 +97,33 @@ def verify(wiki: Wiki, citation: Citation) -> tuple[CitationState, Row | None]:
         return "missing", None
     rows = [row for row in page.rows if row.key == citation.key]
     same = [row for row in rows if _same(row, citation)]
+    section = citation.location.section
+    if section:
+        data = wiki.read(citation.location.path) or b""
+        under = [row for row in same if section in headings_above(data.decode("utf-8", "replace"), row.line)]
+        return ("ok", under[0]) if under else ("moved", same[0]) if same else _changed(rows)
     on_line = [row for row in same if citation.location.line in {None, row.line}]
     if on_line:
         return "ok", on_line[0]
     if same:
         return "moved", same[0]
+    return _changed(rows)
+
+
+def _changed(rows: list[Row]) -> tuple[CitationState, Row | None]:
+    """Return the row that stands in place of a cited one."""
     kept = [row for row in rows if row.chosen is not False]
     return ("changed", kept[0]) if kept else ("missing", None)
+
+
+def headings_above(text: str, line: int) -> frozenset[str]:
+    """Return the titles of the sections that a line stands in, from the nearest outwards."""
+    found: dict[int, str] = {}
+    for title in text.split("\n")[: line - 1]:
+        level = len(title) - len(title.lstrip("#"))
+        if level and title[level : level + 1] == " ":
+            found = {**{at: one for at, one in found.items() if at < level}, level: title[level:].strip()}
+    return frozenset(found.values())
 
 
 def _same(row: Row, citation: Citation) -> bool:

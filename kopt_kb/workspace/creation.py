@@ -17,6 +17,7 @@ from kopt_kb.workspace.gitview import commit_event, ensure_repository
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import NoteAdded, WikiState, WorkspaceCreated
+from kopt_kb.workspace.kernel_test import KERNEL_TEST, TEST_KERNEL
 from kopt_kb.workspace.layout import Layout, create_workspace
 from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.route import RecordedProject, RecordedTask, Route, choose_route
@@ -111,6 +112,8 @@ def _fill(
     if task.reference:
         layout.reference.write_bytes(task.reference)
         store.put(task.reference)
+    if demo and task.project is None:
+        (layout.root / KERNEL_TEST).write_text(TEST_KERNEL, encoding="utf-8")
     layout.gitignore.write_text(GITIGNORE, encoding="utf-8")
     with Journal.create(layout.journal) as journal:
         project = store.put(task.project.data) if task.project is not None else ""
@@ -124,6 +127,7 @@ def _fill(
         last = journal.append("target_set", target_set(task.problem, found, reason=reason, by="kb init", aim=aim))
         layout.readme.write_bytes(new_readme(fold(journal.events, store.get), task.notes))
     ensure_repository(layout.root, nested=True)
-    files = (layout.kernel, layout.reference, layout.readme, layout.gitignore, layout.journal)
+    own = (layout.root / KERNEL_TEST,)
+    files = (layout.kernel, layout.reference, layout.readme, layout.gitignore, layout.journal, *own)
     contents = {path.name: path.read_bytes() for path in files if path.exists()}
     commit_event(layout.root, last, f"Create workspace {name} for {task.problem.op} on {product.id}", contents)

@@ -126,6 +126,9 @@ def _targets(state: WorkspaceState, event: Event, data: setup.TargetSet) -> None
     changed = data.work.get("problem")
     if changed:
         state.problem = recorded_problem(changed)
+    framework = data.work.get("framework")
+    if isinstance(framework, str) and framework:
+        state.task = replace(state.task, framework=framework)
 
 
 def _environment(state: WorkspaceState, event: Event, data: setup.EnvironmentRecorded) -> None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar
 
+from kopt_kb.analysis.frameworks import vendors_of
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
@@ -25,9 +26,11 @@ from kopt_kb.workspace.workspace import Workspace
 
 __all__ = [
     "Retargeting",
+    "Terms",
     "aim_in_force",
     "factor_in_force",
     "parse_factor",
+    "parse_threshold",
     "registry_of",
     "set_targets",
     "targets_now",
@@ -48,6 +51,23 @@ class Retargeting(Wire):
     report: RenderReport
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a workspace is asked for from now on.
+
+    Attributes:
+        shapes: All shapes; empty keeps those in force.
+        dtype: Storage type; empty keeps it. Its usual tolerance comes with it unless one is given.
+        threshold: Largest relative error of a correct result; None keeps it.
+        framework: Language; empty keeps it.
+    """
+
+    shapes: Sequence[str] = ()
+    dtype: str = ""
+    threshold: Fraction | None = None
+    framework: str = ""
+
+
 def parse_factor(text: str) -> Fraction:
     """Return a share of the roof: an exact number above 0 and at most 1."""
     try:
@@ -60,6 +80,18 @@ def parse_factor(text: str) -> Fraction:
         fix = "nothing is faster than its roof: give a share above 0 and at most 1"
         raise BadInput(f"{text} is no share of a roof", where="--target-factor", fix=fix, code="KB105")
     return factor
+
+
+def parse_threshold(text: str) -> Fraction:
+    """Return a relative error: an exact number above 0 and below 1."""
+    try:
+        limit = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        limit = Fraction(0)
+    if not 0 < limit < 1:
+        fix = "for example 0.01; it lies between 0 and 1"
+        raise BadInput(f"{text!r} is no relative error", where="--threshold", fix=fix, code="KB105")
+    return limit
 
 
 def registry_of(state: WorkspaceState, wikis: Sequence[str] = ()) -> Registry:
@@ -102,7 +134,7 @@ def set_targets(
     *,
     factor: Fraction | None = None,
     aim: str | None = None,
-    shapes: Sequence[str] = (),
+    terms: Terms | None = None,
     reason: str,
     by: str,
 ) -> Retargeting:
@@ -113,7 +145,7 @@ def set_targets(
         registry: The wiki.
         factor: Share of the roof; None keeps the one in force.
         aim: Performance target in words, in place of a share; `null` goes back to 0.9; None keeps the one in force.
-        shapes: All shapes from now on; empty keeps those in force.
+        terms: Shapes, type, tolerance and language from now on; None keeps those in force.
         reason: Why, in words.
         by: Who decides it.
 
@@ -127,7 +159,9 @@ def set_targets(
         )
     with open_journal(workspace.layout) as journal:
         state = workspace.state(journal.events)
-        problem = _problem(state, shapes)
+        new = terms or Terms()
+        problem = _judged_by(_problem(state, new.shapes), new.dtype, new.threshold)
+        _check_framework(state, new.framework)
         product = registry.platform(state.created.platform)
         share, words = _aims(state, factor, aim)
         found = targets_now(problem, product, share, words)
@@ -136,6 +170,8 @@ def set_targets(
             raise missing[0].error()
         old = {key: row.placeholder for key, row in state.unknown.items() if row.placeholder}
         made = _targets(state, problem, found, words, reason=reason, by=by)
+        if new.framework:
+            made = replace(made, work={**made.work, "framework": new.framework})
         journal.append("specs_registered", specs_registered(product, found, old))
         event = journal.append("target_set", made)
     return Retargeting(event, made, render_workspace(workspace))
@@ -146,6 +182,26 @@ def _problem(state: WorkspaceState, shapes: Sequence[str]) -> Problem:
     if not shapes:
         return old
     return old.with_shapes(shapes)
+
+
+def _judged_by(problem: Problem, dtype: str, threshold: Fraction | None) -> Problem:
+    """Return the problem in another storage type, and with another tolerance."""
+    if dtype and problem.own is not None:
+        fix = "make another workspace with kb init --problem"
+        raise BadInput("the type of a problem outside the list is its own", where="--dtype", fix=fix, code="KB103")
+    if dtype:
+        problem = Problem.of(problem.op, problem.shapes, dtype, options=dict(problem.options))
+    if threshold is None:
+        return problem
+    stated = replace(problem.tolerance, rel_l2_err=threshold, reason="relative error given by the user")
+    return replace(problem, tolerance=stated)
+
+
+def _check_framework(state: WorkspaceState, framework: str) -> None:
+    vendors = vendors_of(framework) if framework else ()
+    if vendors and state.task.vendor not in vendors:
+        what = f"{framework} builds for {' and '.join(vendors)}, and {state.created.platform} is {state.task.vendor}'s"
+        raise BadInput(what, where="--framework", fix="name another language", code="KB103")
 
 
 def _aims(state: WorkspaceState, factor: Fraction | None, aim: str | None) -> tuple[Fraction, str]:

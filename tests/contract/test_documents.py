@@ -70,6 +70,7 @@ COMMANDS: dict[str, tuple[str, int, list[str]]] = {
     "wiki_site": ("written_files", 0, ["wiki", "site", "--out", "TMP/site"]),
     "wiki_sources": ("wiki_sources", 0, ["wiki", "sources"]),
     "workspace_note": ("workspace_note", 0, ["workspace", "note", "WORKSPACE", "--topic", "search", "--text", "tried"]),
+    "workspace_plan": ("workspace_plan", 0, ["workspace", "plan", "WORKSPACE"]),
     "workspace_set": ("workspace_set", 0, ["workspace", "set", "WORKSPACE", "--target-factor", "0.8", "--reason", "r", "--by", "b"]),
 }  # fmt: skip
 """Name → document, exit code, words. WORKSPACE and PROJECT stand for workspaces, TMP for a folder with files."""

@@ -68,6 +68,7 @@ WORDS: dict[str, list[str]] = {
     "memory list": ["ws"],
     "render": ["ws"],
     "workspace set": ["ws", "--target-factor", "0.8", "--reason", "a", "--by", "b"],
+    "workspace plan": ["ws"],
     "workspace note": ["ws", "--topic", "user", "--text", "a"],
     "audit": ["ws"],
     "profile read": ["report.csv"],

@@ -12,7 +12,15 @@ from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.journal import Journal
-from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, parse_factor, registry_of, set_targets
+from kopt_kb.workspace.retarget import (
+    Terms,
+    aim_in_force,
+    factor_in_force,
+    parse_factor,
+    parse_threshold,
+    registry_of,
+    set_targets,
+)
 from kopt_kb.workspace.views.render import render_workspace
 
 
@@ -39,7 +47,7 @@ def test_another_factor(workspace, registry):
 def test_other_shapes(workspace, registry):
     """All conditions are for the new shapes; the factor in force is kept."""
     set_targets(workspace, registry, factor=Fraction(3, 4), reason="agreed", by="ann")
-    done = set_targets(workspace, registry, shapes=["64x128"], reason="small batch", by="bob")
+    done = set_targets(workspace, registry, terms=Terms(shapes=["64x128"]), reason="small batch", by="bob")
     assert values(workspace) == {"64x128": ("1.5", "TB/s")}
     assert [one.shape for one in done.targets.targets] == ["64x128", None]
     assert factor_in_force(workspace.state()) == Fraction(3, 4)
@@ -96,7 +104,7 @@ def test_shapes_that_do_not_fit(workspace, registry, shape):
     """And nothing is appended."""
     before = len(workspace.events())
     with pytest.raises(BadInput):
-        set_targets(workspace, registry, shapes=[shape], reason="x", by="ann")
+        set_targets(workspace, registry, terms=Terms(shapes=[shape]), reason="x", by="ann")
     assert len(workspace.events()) == before
 
 
@@ -122,7 +130,7 @@ def test_a_performance_target(workspace, registry):
     assert aim_in_force(workspace.state()) == "> 50% peak efficiency"
     assert set(values(workspace).values()) == {("1", "TB/s")}
     assert audit(workspace.layout.root, registry).clean
-    set_targets(workspace, registry, shapes=["64x128"], reason="small batch", by="bob")
+    set_targets(workspace, registry, terms=Terms(shapes=["64x128"]), reason="small batch", by="bob")
     assert values(workspace) == {"64x128": ("1", "TB/s")}
     assert audit(workspace.layout.root, registry).clean
     set_targets(workspace, registry, aim="null", reason="back", by="ann")
@@ -150,3 +158,18 @@ def test_an_edited_performance_target_is_found(workspace, registry):
         journal.append("target_set", replace(last, targets=changed))
     render_workspace(workspace)
     assert {one.code for one in audit(workspace.layout.root, registry).findings} == {"target"}
+
+
+def test_type_tolerance_and_language(workspace, registry):
+    """Each is in force at once, in the README too; a language for another vendor is refused."""
+    terms = Terms(dtype="fp32", threshold=Fraction(1, 500), framework="CuteDSL")
+    set_targets(workspace, registry, terms=terms, reason="agreed", by="ann")
+    state = workspace.state()
+    assert (state.problem.dtype, state.problem.tolerance.rel_l2_err) == ("fp32", Fraction(1, 500))
+    assert state.task.framework == "CuteDSL"
+    readme = workspace.layout.readme.read_text()
+    assert "- framework: CuteDSL" in readme and "- dtype: fp32" in readme and "- correctness_threshold: 0.002" in readme
+    with pytest.raises(BadInput, match="builds for AMD"):
+        set_targets(workspace, registry, terms=Terms(framework="FlyDSL"), reason="x", by="ann")
+    with pytest.raises(BadInput, match="no relative error"):
+        parse_threshold("2")
