@@ -27,7 +27,7 @@ def test_all_parts_are_there(workspace: Workspace, demo: Path) -> None:
     assert all(folder.is_dir() for folder in workspace.layout.folders)
     assert [event.kind for event in workspace.events()] == ["workspace_created", "specs_registered", "target_set"]
     files = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout.split()
-    assert files == [".gitignore", "README.md", "journal.jsonl", "kernel.py"]
+    assert files == [".gitignore", "README.md", "journal.jsonl", "kernel.py", "test_kernel.py"]
     assert ObjectStore(workspace.layout.objects).get(workspace.state().created.kernel) == demo.read_bytes()
 
 
