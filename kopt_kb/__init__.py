@@ -9,10 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    __version__: str
     from kopt_kb.analysis.occupancy.limits import Resources
     from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
     from kopt_kb.analysis.profile import KernelProfile
     from kopt_kb.analysis.readers import read_profiles
+    from kopt_kb.analysis.readers.profiles import Profiles
     from kopt_kb.analysis.roofline.roofline import Roofline, roofline
     from kopt_kb.analysis.rules.classify import classify
     from kopt_kb.analysis.rules.verdict import Verdict
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     from kopt_kb.tuning.campaign import Campaign
     from kopt_kb.tuning.machine import State
     from kopt_kb.tuning.proposals import Proposer
-    from kopt_kb.tuning.report import CampaignReport
+    from kopt_kb.tuning.report import CampaignReport, campaign_report
+    from kopt_kb.wiki.lookup import Lookup, lookup
     from kopt_kb.wiki.registry import Platform, PlatformId, Registry
     from kopt_kb.workspace.audit.audit import AuditReport, audit
     from kopt_kb.workspace.targets.conditions import Evaluation, StopConditions
@@ -44,10 +47,12 @@ _HOME = {
     "Executor": "runners.candidate.job",
     "KernelProfile": "analysis.profile",
     "KoptError": "errors",
+    "Lookup": "wiki.lookup",
     "Occupancy": "analysis.occupancy.occupancy",
     "Platform": "wiki.registry",
     "PlatformId": "wiki.registry",
     "Problem": "problem.problem",
+    "Profiles": "analysis.readers.profiles",
     "Proposer": "tuning.proposals",
     "Quantity": "quantity.quantity",
     "Registry": "wiki.registry",
@@ -62,8 +67,10 @@ _HOME = {
     "Workspace": "workspace.workspace",
     "annotate": "inline.profiled",
     "audit": "workspace.audit.audit",
+    "campaign_report": "tuning.report",
     "classify": "analysis.rules.classify",
     "limits_of": "static.limits",
+    "lookup": "wiki.lookup",
     "occupancy": "analysis.occupancy.occupancy",
     "profiled": "inline.profiled",
     "read_profiles": "analysis.readers",
@@ -81,10 +88,12 @@ __all__ = [
     "Executor",
     "KernelProfile",
     "KoptError",
+    "Lookup",
     "Occupancy",
     "Platform",
     "PlatformId",
     "Problem",
+    "Profiles",
     "Proposer",
     "Quantity",
     "Registry",
@@ -97,10 +106,13 @@ __all__ = [
     "Verdict",
     "Work",
     "Workspace",
+    "__version__",
     "annotate",
     "audit",
+    "campaign_report",
     "classify",
     "limits_of",
+    "lookup",
     "occupancy",
     "profiled",
     "read_profiles",
@@ -110,9 +122,21 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return _version()
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"kopt_kb.{_HOME[name]}"), name)
+
+
+def _version() -> str:
+    """Return the version of the installed package; `unknown` where it is run from files."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("kopt-kb")
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ from kopt_kb.analysis.profile.names import Role, function_name, role_of
 from kopt_kb.analysis.profile.sol import sol_class_of
 from kopt_kb.analysis.profile.vocabulary import definition_of
 from kopt_kb.quantity import Exactness
+from kopt_kb.quantity.readable import duration
 from kopt_kb.wire import Wire
 
 __all__ = ["DurationStats", "KernelProfile"]
@@ -77,6 +78,17 @@ class KernelProfile(Wire):
         "launch_records=launches", "notes",
     )  # fmt: skip
     """One element of `kernels` of `kb profile read --json`, without the verdict."""
+
+    def __repr__(self) -> str:
+        time = "no time" if self.durations is None else f"median {duration(self.durations.median_s)}"
+        count = f"{self.launch_count} launch{'' if self.launch_count == 1 else 'es'}"
+        return f"KernelProfile({self.function}: {count}, {time}, {len(self.metrics)} metrics)"
+
+    def _repr_html_(self) -> str:
+        from kopt_kb.analysis.profile.shown import profile_blocks
+        from kopt_kb.markup.html import fragment
+
+        return fragment(*profile_blocks(self))
 
     @property
     def known_device(self) -> str | None:

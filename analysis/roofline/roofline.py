@@ -26,6 +26,7 @@ from kopt_kb.problem.counts import Level
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Quantity, Unknown, counted
+from kopt_kb.quantity.readable import rounded
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire
 
@@ -76,6 +77,18 @@ class Roofline(Wire):
     targets: tuple[RoofTarget, ...]
     notes: tuple[str, ...] = ()
     levels: tuple[Ceiling, ...] = ()
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.work.shape))
+        work = " ".join(filter(None, (self.platform, self.work.op, shape, self.work.dtype)))
+        limiter = f" by {self.limiter}" if self.limiter else ""
+        return f"Roofline({work}: {self.bound}{limiter}, {rounded(self.intensity.si)} FLOP/B, {self.target.line()})"
+
+    def _repr_html_(self) -> str:
+        from kopt_kb.analysis.roofline.shown import roofline_blocks
+        from kopt_kb.markup.html import fragment
+
+        return fragment(*roofline_blocks(self))
 
     def roofs(self) -> tuple[Ceiling, ...]:
         """Return all roofs: engines, device memory, on-chip levels."""

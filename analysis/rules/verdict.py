@@ -63,6 +63,15 @@ class Verdict(Wire):
         "headroom", "doubts", "recording", "worth",
     )  # fmt: skip
 
+    def __repr__(self) -> str:
+        return f"Verdict({self.bottleneck}: {self.limiter}, rule {self.code})"
+
+    def _repr_html_(self) -> str:
+        from kopt_kb.analysis.rules.shown import verdict_blocks
+        from kopt_kb.markup.html import fragment
+
+        return fragment(*verdict_blocks(self))
+
     @property
     def root_cause(self) -> str:
         """One word for the loop that tunes; `scheduling` and `unknown` are escalated to the user."""

@@ -115,12 +115,9 @@ def _usage() -> str:
 
 def version() -> str:
     """Return the version of the installed package."""
-    from importlib import metadata
+    import kopt_kb
 
-    try:
-        return metadata.version("kopt-kb")
-    except metadata.PackageNotFoundError:
-        return "unknown"
+    return kopt_kb.__version__
 
 
 def module_of(name: str) -> str:

@@ -113,6 +113,16 @@ class Unknown(Wire):
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _join
 
+    def __repr__(self) -> str:
+        return f"Unknown(needs {', '.join(self.needs)}{f': {self.reason}' if self.reason else ''})"
+
+    def _repr_html_(self) -> str:
+        from kopt_kb.markup.blocks import Cell
+        from kopt_kb.markup.html import fragment
+
+        cited = (str(self.citation),) if self.citation is not None else ()
+        return fragment(Cell(f"UNKNOWN: needs {', '.join(self.needs)}", self.reason, cited))
+
     def error(self) -> UnknownData:
         """Return the refusal that names the rows it needs."""
         where = str(self.citation.location) if self.citation else ""
@@ -136,6 +146,9 @@ class Absent(Wire):
     reason: str
     citation: Citation
     conditions: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Absent({self.key}: {self.reason})"
 
     def error(self) -> BadInput:
         """Return the refusal to compute with something that does not exist."""
@@ -207,6 +220,29 @@ class Quantity(Wire):
 
     def __str__(self) -> str:
         return f"{self.number} {self.unit}" if self.unit not in {"-", "1"} else self.number
+
+    def __repr__(self) -> str:
+        cited = self.citations()
+        where = f" <- {cited[0].location}" if cited else f" ({type(self.origin).__name__.lower()})"
+        more = f" and {len(cited) - 1} more" if len(cited) > 1 else ""
+        return f"Quantity({self}{where}{more}{''.join(f', {one}' for one in self.grade_names)})"
+
+    def _repr_html_(self) -> str:
+        from kopt_kb.markup.blocks import Cell
+        from kopt_kb.markup.html import fragment
+
+        return fragment(Cell(str(self), ", ".join(self.grade_names), self.citation_texts))
+
+    def to_float(self, symbol: str) -> float:
+        """Return the number in a unit of its dimension as a float; `float(quantity)` would not say in which unit.
+
+        >>> given(90, "GB/s", "a stream").to_float("TB/s")
+        0.09
+
+        Raises:
+            DimensionError: The unit is of another dimension.
+        """
+        return float(self.to(symbol).si / unit(symbol).factor)
 
     def to(self, symbol: str) -> Quantity:
         """Return the same quantity printed in another unit of its dimension."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.markup.blocks import Block, Cell, Code, Facts, Figure, Page, Section, Table, Text
 from kopt_kb.markup.text import clipped
-from kopt_kb.quantity.readable import duration, gain, percent, rounded, si
+from kopt_kb.quantity.readable import duration, percent, rounded, si
 from kopt_kb.report.fitted import LEVELS, Level, fitted
 from kopt_kb.report.provenance import cited, machine, of_record, of_records
 from kopt_kb.report.reproduce import commands
@@ -12,6 +12,7 @@ from kopt_kb.report.rounds import gap_section, ledger_section, round_section
 from kopt_kb.static.drawing_files import figure, picture_table
 from kopt_kb.static.picture import Dot, Picture, recorded_picture
 from kopt_kb.tuning.report import CampaignReport
+from kopt_kb.tuning.shown import headline
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, SpecRow, Target
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Judged, StopConditions
@@ -105,20 +106,8 @@ def _cut(text: Text, letters: int) -> Text:
 
 
 def _headline(report: CampaignReport) -> Cell:
-    """Return what it came to in one line."""
-    words = []
-    if report.gain_pct is not None and report.best != report.baseline:
-        words.append(f"best {report.best}: {gain(report.gain_pct)} against the baseline {report.baseline}")
-    elif report.best:
-        words.append(f"best {report.best}, the baseline" if report.best == report.baseline else f"best {report.best}")
-    if report.conditions is None:
-        return Cell("; ".join([*words, f"Stop Conditions not evaluable: {report.why_not}"]), tone="warn")
-    judged = report.conditions.judged
-    met = sum(one.met for one in judged)
-    words.append(f"{met} of {len(judged)} targets met")
-    if report.conditions.aggregate is not None:
-        words.append(f"achieved over target {rounded(report.conditions.aggregate)} (geometric mean)")
-    return Cell("; ".join(words), tone="good" if judged and met == len(judged) else "warn")
+    said, met = headline(report)
+    return Cell(said, tone="good" if met else "warn")
 
 
 def _targets(report: CampaignReport, state: WorkspaceState) -> Section:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
@@ -12,7 +13,7 @@ from kopt_kb.errors import ExitCode
 from kopt_kb.runners.candidate.answers import Trust
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import StepName, next_step, state_of
-from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.policy import Policy, confirmed_policy
 from kopt_kb.tuning.stops import evaluation, not_evaluable
 from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.wire import Wire
@@ -23,7 +24,14 @@ from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Evaluation
 
-__all__ = ["CampaignReport", "RoundLine", "StatedTarget", "report_of", "stated_targets"]
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from kopt_kb.frames import Record
+    from kopt_kb.workspace.workspace import Workspace
+
+__all__ = ["CampaignReport", "RoundLine", "StatedTarget", "campaign_report", "report_of", "stated_targets"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +122,37 @@ class CampaignReport(Wire):
     gaps: tuple[Gap, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
 
+    def __repr__(self) -> str:
+        from kopt_kb.tuning.shown import headline
+
+        return f"CampaignReport({self.state}: {headline(self)[0]})"
+
+    def _repr_html_(self) -> str:
+        from kopt_kb.markup.html import fragment
+        from kopt_kb.tuning.shown import report_blocks
+
+        return fragment(*report_blocks(self))
+
+    def records(self) -> list[Record]:
+        """Return one row a round and shape."""
+        from kopt_kb.tuning.shown import records_of
+
+        return records_of(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return one row a round and shape as a pandas DataFrame; raises `MissingTool` without pandas."""
+        from kopt_kb.frames import pandas_frame
+        from kopt_kb.tuning.shown import COLUMNS
+
+        return pandas_frame(self.records(), COLUMNS)
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the same for polars."""
+        from kopt_kb.frames import polars_frame
+        from kopt_kb.tuning.shown import COLUMNS
+
+        return polars_frame(self.records(), COLUMNS)
+
     @property
     def exit_code(self) -> ExitCode:
         """What a command ends with: a stop that left the aggregate unmet is a finding, a lacking target UNKNOWN."""
@@ -145,6 +184,19 @@ class CampaignReport(Wire):
     @property
     def _rooflines(self) -> tuple[RecordedRoofline, ...] | None:
         return self.rooflines if self.route == "roofline" else None
+
+
+def campaign_report(workspace: Workspace | str | Path) -> CampaignReport:
+    """Return the report of a workspace's campaign.
+
+    Raises:
+        BadInput: There is no workspace, or its journal can't be read.
+    """
+    from kopt_kb.workspace.workspace import Workspace
+
+    opened = workspace if isinstance(workspace, Workspace) else Workspace.open(workspace)
+    state = opened.state()
+    return report_of(state, confirmed_policy(state.campaign))
 
 
 def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from kopt_kb.quantity.units import UNITS, si_number, si_unit
 from kopt_kb.wiki.answers import DocumentRef, NoValue, Spec, no_row, no_value, spec
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.registry import Platform, checked_conditions, parse_key
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
-from kopt_kb.wiki.sheet import Sheet
+from kopt_kb.wiki.sheet import Sheet, row_value
 from kopt_kb.wiki.vocabulary import asked, canonical_key, fits, metric
 from kopt_kb.wire import Wire
 
-__all__ = ["Lookup", "lookup"]
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from kopt_kb.frames import Record
+
+__all__ = ["COLUMNS", "Lookup", "lookup"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,52 @@ class Lookup(Wire):
     siblings: tuple[str, ...]
     absent_key: str = ""
 
+    def __repr__(self) -> str:
+        values = "1 value" if len(self.specs) == 1 else f"{len(self.specs)} values"
+        counts = (
+            values,
+            f"{len(self.unknown) + bool(self.absent_key)} UNKNOWN",
+            f"{len(self.unsupported)} unsupported",
+        )
+        return f"Lookup({self.identity.platform}: {', '.join(counts)})"
+
+    def _repr_html_(self) -> str:
+        from kopt_kb.markup.blocks import Cell, Table
+        from kopt_kb.markup.html import fragment
+
+        rows = tuple(
+            (
+                str(one["key"]),
+                Cell(f"{one['value']} {one['unit'] or ''}".strip(), str(one["document"] or "")),
+                str(one["grade"] or ""),
+                str(one["citation"] or ""),
+            )
+            for one in self.records()
+        )
+        return fragment(
+            Table(f"{self.identity.platform} ({self.identity.sku})", ("key", "value", "grade", "line"), rows)
+        )
+
+    def records(self) -> list[Record]:
+        """Return one row a wiki row: those with a value, UNKNOWN ones (`state` says so) and those the part lacks."""
+        rows = [_record(row, self.source(row)) for row in (*self.specs, *self.unknown, *self.unsupported)]
+        if self.absent_key:
+            values = (self.absent_key, parse_key(self.absent_key)[0], "UNKNOWN", "unknown", "no row in the wiki")
+            rows.append(dict(zip(("key", "metric", "value", "state", "document"), values, strict=True)))
+        return [{"platform": self.identity.platform, **dict.fromkeys(COLUMNS[1:]), **row} for row in rows]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return one row a wiki row as a pandas DataFrame; raises `MissingTool` without pandas."""
+        from kopt_kb.frames import pandas_frame
+
+        return pandas_frame(self.records(), COLUMNS)
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the same for polars."""
+        from kopt_kb.frames import polars_frame
+
+        return polars_frame(self.records(), COLUMNS)
+
     @property
     def is_unknown(self) -> bool:
         """Whether all that was asked for is UNKNOWN."""
@@ -68,6 +121,23 @@ class Lookup(Wire):
     @property
     def _unsupported(self) -> tuple[NoValue, ...]:
         return tuple(no_value(row) for row in self.unsupported)
+
+
+def _record(row: Row, source: DocumentRef) -> dict[str, str | int | float | None]:
+    value = row_value(row) if row.kind == "value" else None
+    number = None if value is None else si_number(value)
+    unit = row.unit if row.kind == "value" and row.unit != "-" else None
+    base = si_unit(UNITS[unit].dimension) if unit in UNITS else None
+    own = (row.key, row.metric, row.value, unit, number, base, row.grade if row.grade != "-" else None, row.kind)
+    cited = f"<gpu-wiki>/{row.path}:L{row.line}"
+    return dict(zip(COLUMNS[1:], (*own, cited, source.title or source.locator, source.url), strict=True))
+
+
+COLUMNS = (
+    "platform", "key", "metric", "value", "unit", "si_value", "si_unit", "grade", "state", "citation", "document",
+    "url",
+)  # fmt: skip
+"""Columns of a lookup's rows; `value` is as printed, `si_value` a number."""
 
 
 def lookup(platform: Platform, metric_name: str | None = None, **axes: str) -> Lookup:

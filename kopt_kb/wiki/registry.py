@@ -162,6 +162,9 @@ class Registry:
     def __init__(self, wikis: tuple[Wiki, ...]) -> None:
         self.wikis = wikis
 
+    def __repr__(self) -> str:
+        return f"Registry({', '.join(str(wiki.root) for wiki in self.wikis)})"
+
     @classmethod
     def open(cls, *roots: str | Path, use_cache: bool = True) -> Registry:
         """Open the wikis at these folders; without any, KOPT_GPU_WIKI or else the packaged wiki."""

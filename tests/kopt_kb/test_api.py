@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import metadata
+
 import pytest
 
 import kopt_kb
@@ -17,10 +19,21 @@ def test_the_list_is_sorted_and_complete() -> None:
     """`dir` shows exactly the promise."""
     assert dir(kopt_kb) == sorted(kopt_kb.__all__)
     assert list(kopt_kb._HOME) == sorted(kopt_kb._HOME)
-    assert set(kopt_kb._HOME) == set(kopt_kb.__all__)
+    assert {*kopt_kb._HOME, "__version__"} == set(kopt_kb.__all__)
 
 
 def test_other_names_are_attribute_errors() -> None:
     """As in any module."""
     with pytest.raises(AttributeError, match="nonsense"):
         _ = kopt_kb.nonsense
+
+
+def test_the_version_is_that_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And `unknown` where nothing is installed."""
+    assert kopt_kb.__version__ == metadata.version("kopt-kb")
+
+    def missing(_: str) -> str:
+        raise metadata.PackageNotFoundError
+
+    monkeypatch.setattr(metadata, "version", missing)
+    assert kopt_kb.__version__ == "unknown"

@@ -163,3 +163,24 @@ def test_a_printed_form_must_be_of_its_dimension() -> None:
         q.Quantity(Fraction(1), "B/s", "TFLOPS", q.Given("x"))
     assert BANDWIDTH.to("TB/s") is BANDWIDTH
     assert BANDWIDTH.value_si == 4e12
+
+
+def test_a_float_has_a_unit_or_is_refused() -> None:
+    """In any unit of its dimension; without one it would be read in the wrong one."""
+    assert BANDWIDTH.to_float("GB/s") == 4000.0
+    assert BANDWIDTH.to_float("B/s") == BANDWIDTH.value_si
+    with pytest.raises(q.DimensionError, match="TFLOPS"):
+        BANDWIDTH.to_float("TFLOPS")
+    with pytest.raises(TypeError):
+        float(BANDWIDTH)  # type: ignore[arg-type]
+
+
+def test_reprs_are_one_line_and_say_the_source() -> None:
+    """A notebook prints them after every cell; as HTML the citation stands over the number."""
+    given = q.given(90, "GB/s", "<b>a stream</b>")
+    assert repr(given) == "Quantity(90 GB/s (given))"
+    unknown = q.Unknown(("H20 x",), "<script>nobody says")
+    assert repr(unknown) == "Unknown(needs H20 x: <script>nobody says)"
+    assert "<script" not in unknown._repr_html_()
+    assert unknown._repr_html_().count("<span") == 1
+    assert "90 GB/s" in given._repr_html_()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.wiki.faults import WikiFaults
-from kopt_kb.wiki.lookup import lookup
+from kopt_kb.wiki.lookup import COLUMNS, lookup
 from kopt_kb.wiki.registry import Registry
 
 
@@ -74,3 +74,24 @@ def test_json_carries_source_and_hash(wiki_root: Path) -> None:
     )
     assert {"title", "locator", "url", "read"} <= set(spec["source"])
     assert len(spec["row_sha256"]) == 12
+
+
+def test_rows_of_every_state(wiki_root: Path) -> None:
+    """A row each, with its line and document; what has no value has no number."""
+    found = lookup(Registry.open(wiki_root).platform("T10"))
+    rows = found.records()
+    assert len(rows) == len(found.specs) + len(found.unknown) + len(found.unsupported)
+    assert all(tuple(row) == COLUMNS for row in rows)
+    assert {row["state"] for row in rows} == {"value", "token", "unknown", "none"}
+    assert all((row["si_value"] is not None) == (row["state"] == "value") for row in rows)
+    assert all(str(row["citation"]).startswith("<gpu-wiki>/") for row in rows)
+    assert repr(found) == f"Lookup(T10: {len(found.specs)} values, 1 UNKNOWN, 1 unsupported)"
+    text = found._repr_html_()
+    assert text.count("<tr>") == len(rows) + 1
+    absent = lookup(Registry.open(wiki_root).platform("T10"), "l2_bandwidth")
+    assert [(row["state"], row["si_value"]) for row in absent.records()] == [("unknown", None)]
+
+
+def test_a_registry_says_where_it_reads(wiki_root: Path) -> None:
+    """Not its address in memory."""
+    assert repr(Registry.open(wiki_root)) == f"Registry({wiki_root})"

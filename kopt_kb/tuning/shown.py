@@ -1,0 +1,78 @@
+"""A campaign's report as blocks of a notebook and as rows of a table, from the report alone."""
+
+from __future__ import annotations
+
+from kopt_kb.frames import Record
+from kopt_kb.markup.blocks import Block, Cell, Facts, Table, Text
+from kopt_kb.quantity.readable import duration, gain, rounded
+from kopt_kb.tuning.report import CampaignReport
+
+__all__ = ["COLUMNS", "headline", "records_of", "report_blocks"]
+
+COLUMNS = (
+    "round", "category", "claim", "decision", "rule", "gain_pct", "refuted", "trust", "shape", "median_s", "is_best",
+)  # fmt: skip
+
+
+def headline(report: CampaignReport) -> tuple[str, bool | None]:
+    """Return what a campaign came to in one line, and whether every target is met; None where nobody can tell."""
+    words = []
+    if report.gain_pct is not None and report.best != report.baseline:
+        words.append(f"best {report.best}: {gain(report.gain_pct)} against the baseline {report.baseline}")
+    elif report.best:
+        words.append(f"best {report.best}, the baseline" if report.best == report.baseline else f"best {report.best}")
+    if report.conditions is None:
+        return "; ".join([*words, f"Stop Conditions not evaluable: {report.why_not}"]), None
+    judged = report.conditions.judged
+    met = sum(one.met for one in judged)
+    words.append(f"{met} of {len(judged)} targets met")
+    if report.conditions.aggregate is not None:
+        words.append(f"achieved over target {rounded(report.conditions.aggregate)} (geometric mean)")
+    return "; ".join(words), bool(judged) and met == len(judged)
+
+
+def records_of(report: CampaignReport) -> list[Record]:
+    """Return one row a round and shape; a round without a time has one row, its shape and median None."""
+    rows: list[Record] = []
+    for one in report.rounds:
+        own = (one.number, one.category, one.claim, one.decision, one.rule, one.gain_pct, one.refuted, one.trust)
+        for shape, median_s in one.medians_s.items() or ((None, None),):
+            values = (*own, shape, median_s, f"v{one.number}" == report.best)
+            rows.append(dict(zip(COLUMNS, values, strict=True)))
+    return rows
+
+
+def report_blocks(report: CampaignReport) -> tuple[Block, ...]:
+    """Return headline, conditions and rounds."""
+    said, met = headline(report)
+    stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
+    blocks: list[Block] = [
+        Cell(said, tone="good" if met else "warn"),
+        Facts((("stands", stood), ("policy", report.policy))),
+    ]
+    if report.conditions is not None:
+        rows: tuple[tuple[Text, ...], ...] = tuple(
+            (
+                one.condition.shape,
+                one.condition.target,
+                duration(one.median_s),
+                "-" if one.ratio is None else rounded(one.ratio),
+                "yes" if one.met else "no",
+                Cell(one.level or "unstated", one.record),
+            )
+            for one in report.conditions.judged
+        )
+        head = ("shape", "target", "median", "achieved / target", "met", "trust")
+        blocks.append(Table("Stop Conditions", head, rows, frozenset({2, 3})))
+    rounds: tuple[tuple[Text, ...], ...] = tuple(
+        (
+            str(one.number),
+            f"{one.category}: {one.claim}",
+            "refuted" if one.refuted else one.decision,
+            gain(one.gain_pct),
+            one.rule,
+        )
+        for one in report.rounds
+    )
+    columns = ("round", "hypothesis", "decision", "gain", "rule")
+    return (*blocks, Table("Rounds", columns, rounds, frozenset({0, 3}))) if rounds else tuple(blocks)
