@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Literal
 
 import numpy as np
 
@@ -14,13 +15,22 @@ from kopt_kb.analysis.ttir.model import Block, Function, IrError, Module, Region
 from kopt_kb.analysis.ttir.parser import parse_ttir
 from kopt_kb.analysis.ttir.plan import CountPlan, Mode, make_plan
 from kopt_kb.analysis.ttir.result import Amount, DirectionBytes, Flops, IrCount, IrNote, KernelCount, Special
+from kopt_kb.analysis.ttir.shifted import ApartError, TooDenseError
 from kopt_kb.analysis.ttir.tally import LOWER, UPPER, IrDirection, IrTally
+from kopt_kb.analysis.ttir.values import Array
 
 __all__ = ["count_ir"]
 
 _BATCH_LANES = 1 << 19
 _BATCH_PROGRAMS = 1 << 18
 _MAX_LANES = 1 << 32
+_ALIKE_LANES, _MOST_DENSE = 1 << 26, 1 << 22
+"""Lanes of a batch whose programs are alike but for a shift (bools of them are made where a loop ends early in some),
+and elements of a value that may be made lane by lane in it."""
+_FEW = 2
+"""Programs below which nothing is gained by keeping them as shifts."""
+_MOST_SPLITS = 256
+"""Times that batches may be told apart before the rest is followed lane by lane."""
 
 
 def count_ir(
@@ -28,7 +38,7 @@ def count_ir(
     grid: int | Sequence[int],
     args: Mapping[int | str, Argument],
     *,
-    mode: Mode = "shape",
+    mode: Mode | Literal["every_lane"] = "shape",
     file: str = "<ir>",
     kernel: str | None = None,
     max_lanes: int = _MAX_LANES,
@@ -42,7 +52,8 @@ def count_ir(
         module_or_text: A parsed module or TTIR text.
         grid: Programs along x, y and z.
         args: By IR parameter position or name; only those that the count depends on must be given.
-        mode: `shape` or `exact`.
+        mode: `shape` or `exact`; or `every_lane`: exact, without evaluating lanes but once of programs that are alike
+            but for a shift of their addresses. The same numbers, slower; tests hold the two against each other.
         file: The name for messages when a text is given.
         kernel: Which public function, when the text has several.
         max_lanes: Exact mode refuses to evaluate more memory lanes than this.
@@ -55,8 +66,8 @@ def count_ir(
     function = module.kernel(kernel)
     shape = _grid(grid, module.file)
     binding = bind(module, function, args)
-    plan = make_plan(module, function, mode, _contents(binding))
-    tally = _run(plan, function, binding, shape, max_lanes)
+    plan = make_plan(module, function, "shape" if mode == "shape" else "exact", _contents(binding))
+    tally = _run(plan, function, binding, shape, [max_lanes], every_lane=mode == "every_lane")
     return IrCount(module.file, (_result(plan, function, binding, shape, tally),))
 
 
@@ -94,18 +105,50 @@ def _uses_program_id(plan: CountPlan, region: Region) -> bool:
     return any(block_does(block) for block in region.blocks)
 
 
-def _run(plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], max_lanes: int) -> IrTally:
-    total, programs, budget = IrTally(), prod(grid), [max_lanes]
+def _run(
+    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: list[int], *,
+    every_lane: bool,
+) -> IrTally:  # fmt: skip
+    total, programs = IrTally(), prod(grid)
     with np.errstate(all="ignore"):
         if plan.mode == "shape" and not any(_uses_program_id(plan, f.body) for f in plan.module.functions):
             machine = Machine(plan, binding, grid, None, budget)
             _run_batch(machine, kernel, np.asarray([programs], np.int64), total)
             return total
-        size = max(1, _BATCH_LANES // plan.most_lanes) if plan.mode == "exact" else _BATCH_PROGRAMS
-        for first in range(0, programs, size):
-            ids = np.arange(first, min(first + size, programs), dtype=np.int64)
-            _run_batch(Machine(plan, binding, grid, ids, budget), kernel, np.ones(len(ids), np.int64), total)
+        few = max(1, _BATCH_LANES // plan.most_lanes) if plan.mode == "exact" else _BATCH_PROGRAMS
+        alike = plan.mode == "exact" and not every_lane
+        many = min(_BATCH_PROGRAMS, max(1, _ALIKE_LANES // plan.most_lanes)) if alike else few
+        for first in range(0, programs, many):
+            ids = np.arange(first, min(first + many, programs), dtype=np.int64)
+            for group in _run_alike(plan, kernel, binding, grid, budget, ids, total) if alike else [ids]:
+                for start in range(0, len(group), few):
+                    some = group[start : start + few]
+                    _run_batch(Machine(plan, binding, grid, some, budget), kernel, np.ones(len(some), np.int64), total)
     return total
+
+
+def _run_alike(
+    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: list[int],
+    programs: Array, total: IrTally,
+) -> list[Array]:  # fmt: skip
+    """Count programs that are alike but for a shift together; returns those that have to be followed lane by lane."""
+    waiting, dense = [programs], list[Array]()
+    splits = 0
+    while waiting:
+        ids = waiting.pop()
+        if len(ids) < _FEW:
+            dense.append(ids)
+            continue
+        try:
+            machine = Machine(plan, binding, grid, ids, budget, _MOST_DENSE)
+            _run_batch(machine, kernel, np.ones(len(ids), np.int64), total)
+        except ApartError as apart:
+            splits += 1
+            groups = [ids[apart.labels == label] for label in np.unique(apart.labels)]
+            (waiting if splits <= _MOST_SPLITS else dense).extend(groups)
+        except TooDenseError:
+            dense.append(ids)
+    return dense
 
 
 def _run_batch(

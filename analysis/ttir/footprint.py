@@ -76,6 +76,13 @@ class Footprint:
             if self._count > _COMPACT_AT_RUNS:
                 self._compact()
 
+    def add_shifted(self, bases: Ints, starts: Ints, ends: Ints) -> None:
+        """Add the same half-open intervals at each of some bases."""
+        at_once = max(1, _COMPACT_AT_RUNS // max(starts.size, 1))
+        for first in range(0, bases.size, at_once):
+            some = bases[first : first + at_once, None]
+            self.add((some + starts).reshape(-1), (some + ends).reshape(-1))
+
     def update(self, other: Footprint) -> None:
         """Add everything another footprint holds."""
         for starts, ends in other._runs:

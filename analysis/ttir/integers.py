@@ -11,7 +11,7 @@ from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import Op
 from kopt_kb.analysis.ttir.values import Array
 
-__all__ = ["evaluate_elementwise", "numpy_type"]
+__all__ = ["compare", "evaluate_elementwise", "numpy_type"]
 
 _SIGNED: dict[int, type[np.generic]] = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 _UNSIGNED: dict[int, type[np.generic]] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
@@ -115,7 +115,7 @@ def evaluate_elementwise(op: Op, operand_types: list[IrType], result: IrType, va
     if op.name in _UNSIGNED_BINARY:
         return _as_width(_UNSIGNED_BINARY[op.name](_unsigned(values[0]), _unsigned(values[1])), width)
     if op.name == "arith.cmpi":
-        return _compare(op.detail["predicate"], values[0], values[1])
+        return compare(op.detail["predicate"], values[0], values[1])
     if op.name == "tt.addptr":
         steps = values[1].astype(np.int64) * operand_types[0].itemsize_bytes
         return _as_width(np.add(values[0], steps), np.int64)
@@ -140,7 +140,8 @@ def _convert(op: Op, operand_types: list[IrType], width: type[np.generic], value
     return None
 
 
-def _compare(predicate: str, one: Array, two: Array) -> Array:
+def compare(predicate: str, one: Any, two: Any) -> Array:
+    """The bools of a comparison by its IR name, such as `slt` or `uge`."""
     if predicate.startswith("u"):
         one, two, predicate = _unsigned(one), _unsigned(two), f"s{predicate[1:]}"
     return np.asarray(_COMPARE[predicate](one, two))

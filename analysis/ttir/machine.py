@@ -17,9 +17,20 @@ from kopt_kb.analysis.ttir.integers import evaluate_elementwise, numpy_type
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import Block, Function, IrError, Op
 from kopt_kb.analysis.ttir.plan import CountPlan, IrAccess, accesses
+from kopt_kb.analysis.ttir.shifted import TooDenseError, evaluate_shifted, merged, parts
 from kopt_kb.analysis.ttir.structure import MOVES, forward
 from kopt_kb.analysis.ttir.tally import LOWER, IrTally
-from kopt_kb.analysis.ttir.values import Array, BlockView, Bools, Node, Value, expand, merge_arrays, shape_of
+from kopt_kb.analysis.ttir.values import (
+    Array,
+    BlockView,
+    Bools,
+    Node,
+    Shifted,
+    Value,
+    expand,
+    merge_arrays,
+    shape_of,
+)
 
 __all__ = ["Machine"]
 
@@ -38,11 +49,14 @@ class Machine:
         ids: Linear program numbers of this batch, or None when no needed value depends on them; then one
             row of values stands for all programs.
         lane_budget: Memory lanes that may still be evaluated, one entry, shared between batches.
+        most_dense: Elements of a value that may differ both between programs and between lanes; None: any number,
+            and no value is kept as a shift of lanes.
     """
 
     def __init__(
-        self, plan: CountPlan, binding: Binding, grid: tuple[int, int, int], ids: Array | None, lane_budget: list[int]
-    ) -> None:
+        self, plan: CountPlan, binding: Binding, grid: tuple[int, int, int], ids: Array | None,
+        lane_budget: list[int], most_dense: int | None = None,
+    ) -> None:  # fmt: skip
         self.plan = plan
         self.binding = binding
         self.grid = grid
@@ -52,7 +66,7 @@ class Machine:
         self.tape = Tape(plan.module, self.tally, self.programs)
         self.env: dict[int, Value] = {}
         self.exact = plan.mode == "exact"
-        self._budget = lane_budget
+        self._budget, self.most_dense = lane_budget, most_dense
         self._accesses: dict[int, IrAccess | None] = {}
 
     def fail(self, op: Op, what: str, fix: str) -> IrError:
@@ -71,6 +85,18 @@ class Machine:
     def itemsize(self, op: Op) -> int:
         """Bytes of one element a memory operation moves."""
         return self.type_of(op.operands[0]).itemsize_bytes
+
+    def dense(self, value: Value, kind: IrType) -> Value:
+        """A value as the evaluator's arrays; `TooDenseError` when that is too much at once."""
+        if not isinstance(value, Shifted):
+            return value
+        self.room(value.size)
+        return value.dense(numpy_type(kind) or np.int64)
+
+    def room(self, elements: int) -> None:
+        """Refuse a value of so many elements, program by program and lane by lane."""
+        if self.most_dense is not None and elements > self.most_dense:
+            raise TooDenseError
 
     def spend(self, lane_count: int) -> None:
         """Charge evaluated memory lanes to the budget; `IrError` when it is spent."""
@@ -185,11 +211,11 @@ class Machine:
             return [known]
         if op.name.startswith(("tt.make_tensor", "tt.advance")):
             return [self._view(op, values)]
-        arrays = [value for value in values if isinstance(value, np.ndarray)]
-        if len(arrays) == len(values) and not self.plan.needed.isdisjoint(op.results):
-            found = self._evaluate(op, arrays)
+        whole = [value for value in values if isinstance(value, np.ndarray | Shifted)]
+        if len(whole) == len(values) and not self.plan.needed.isdisjoint(op.results):
+            found = self._evaluated(op, whole)
             if found is not None:
-                return list(found)
+                return found
         if not self.exact:
             return [Node(shape_of(self.type_of(value))) for value in op.results]
         return list(self._unevaluated(op, values))
@@ -225,8 +251,21 @@ class Machine:
         extents, strides = tuple(fields[1 : 1 + rank]), tuple(fields[1 + rank : 1 + 2 * rank])
         return BlockView(fields[0], extents, strides, offsets[:rank], kind.shape, kind.itemsize_bytes)
 
-    def _evaluate(self, op: Op, values: list[Array]) -> list[Array] | None:
+    def _evaluated(self, op: Op, values: list[Array | Shifted]) -> list[Value] | None:
         kinds = [self.type_of(value) for value in op.operands]
+        if self.most_dense is not None and len(op.results) == 1:
+            found = evaluate_shifted(op, kinds, self.type_of(op.results[0]), values)
+            if found is not None:
+                return [found]
+            dims = shape_of(self.type_of(op.results[0]))
+            programs = max((value.shape[0] for value in values if isinstance(value, np.ndarray)), default=1)
+            varied = [value.size // value.shape[0] for value in values if isinstance(value, np.ndarray)]
+            self.room(programs * max(varied, default=1) if dims else 0)
+        arrays = [cast(Array, self.dense(value, kind)) for value, kind in zip(values, kinds, strict=True)]
+        made = self._evaluate(op, kinds, arrays)
+        return None if made is None else list(made)
+
+    def _evaluate(self, op: Op, kinds: list[IrType], values: list[Array]) -> list[Array] | None:
         result = self.type_of(op.results[0])
         if op.name in MOVES:
             return forward(op, kinds, result, values)
@@ -277,11 +316,19 @@ class Machine:
         """`one` in programs where `choose` holds, `two` elsewhere."""
         if one is two or bool(choose.all()):
             return one
-        if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-            return merge_arrays(choose, one, two)
+        if isinstance(one, np.ndarray | Shifted) and isinstance(two, np.ndarray | Shifted):
+            return self._merged(choose, one, two, kind)
         if isinstance(one, BlockView) and isinstance(two, BlockView):
             return one.merged(choose, two)
         return self.tape.merge(choose, one, two, shape_of(kind)) if self.exact else Node(shape_of(kind))
+
+    def _merged(self, choose: Bools, one: Array | Shifted, two: Array | Shifted, kind: IrType) -> Value:
+        if isinstance(one, Shifted) or isinstance(two, Shifted):
+            first, second = parts(one), parts(two)
+            if first is not None and second is not None:
+                return merged(choose, first, second)
+        arrays = [self.dense(value, kind) for value in (one, two)]
+        return merge_arrays(choose, cast(Array, arrays[0]), cast(Array, arrays[1]))
 
 
 def _constant(op: Op, kind: IrType) -> Value:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kopt_kb.analysis.ttir.irtypes import IrType
 
-__all__ = ["Array", "BlockView", "Bools", "Node", "Value", "expand", "lanes", "merge_arrays", "shape_of"]
+__all__ = ["Array", "BlockView", "Bools", "Node", "Shifted", "Value", "expand", "lanes", "merge_arrays", "shape_of"]
 
 Array = NDArray[Any]
 """Evaluated integers, bools or addresses: axis 0 is the program (length 1: the same in all), then the tensor's
@@ -79,7 +79,33 @@ class BlockView:
         return BlockView(base, pick[0], pick[1], pick[2], self.block, self.itemsize_bytes)
 
 
-Value = Array | BlockView | Node
+@dataclass(frozen=True, slots=True, eq=False)
+class Shifted:
+    """An integer tensor that is alike in all programs but for a shift: `base[program] + pattern[lane]`, in 64 bits.
+
+    Attributes:
+        base: One number a program (length 1: the same in all).
+        pattern: Axis 0 of length 1, then the tensor's dimensions, of length 1 where nothing varies along them.
+    """
+
+    base: Array
+    pattern: Array
+
+    @property
+    def size(self) -> int:
+        """Elements of the value lane by lane."""
+        return int(self.base.size * self.pattern.size)
+
+    def dense(self, width: Any = np.int64) -> Array:
+        """The value lane by lane, at a width that holds it."""
+        return np.asarray(expand(self.base, self.pattern.ndim - 1) + self.pattern).astype(width)
+
+    def bounds(self) -> tuple[int, int]:
+        """The smallest and the largest element."""
+        return int(self.base.min()) + int(self.pattern.min()), int(self.base.max()) + int(self.pattern.max())
+
+
+Value = Array | BlockView | Node | Shifted
 
 
 def shape_of(kind: IrType) -> tuple[int, ...]:

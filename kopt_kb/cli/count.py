@@ -30,7 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case(parser)
     parser.add_argument("--target", metavar="TARGET", help="target the IR is made for (sm_90, or the record's own)")
     parser.add_argument(
-        "--mode", choices=["auto", "exact", "shape"], default="auto", help="follow addresses, or shapes only"
+        "--mode",
+        choices=["auto", "exact", "shape"],
+        default="auto",
+        help="follow addresses, or shapes only (auto: addresses while that takes seconds)",
     )
     add_wiki(parser)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import Any, ClassVar
 
 import numpy
 
 from kopt_kb.analysis.ttir import IrCount, TensorArg, count_ir
+from kopt_kb.analysis.ttir.model import IrError
+from kopt_kb.analysis.ttir.plan import Mode
 from kopt_kb.analysis.ttir.result import Amount, KernelCount
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.pool import CompilePool
@@ -24,7 +25,8 @@ from kopt_kb.wire import Wire
 __all__ = ["CountedKernel", "CountedKernels", "count_case", "count_compilation", "work_of"]
 
 EXACT_LANES = 1 << 26
-"""Lanes (elements of all programs) up to which addresses are followed one by one; above, shapes are counted."""
+"""Memory lanes that are evaluated (once of programs that are alike but for a shift) before shapes are counted instead:
+seconds of one core."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,6 @@ def _parameter(compilation: Compilation, at: int, name: str) -> int | str:
     return name if f"%{name}:" in compilation.ttir else at
 
 
-def _footprint(compilation: Compilation) -> int:
-    sizes = [prod(value.shape) for _, value in compilation.arguments if isinstance(value, TensorSpec)]
-    return sum(sizes)
-
-
 def count_compilation(
     compilation: Compilation, grid: tuple[int, ...] | None = None, mode: str = "auto"
 ) -> CountedKernel:
@@ -86,7 +83,7 @@ def count_compilation(
     Args:
         compilation: With its IR and arguments.
         grid: Launch grid where the case gave none.
-        mode: `exact`, `shape`, or `auto`: exact while the tensors are small enough to follow every address.
+        mode: `exact`, `shape`, or `auto`: exact, unless that means to follow more than `EXACT_LANES` lanes.
 
     Raises:
         BadInput: No grid, or an argument the count depends on is missing.
@@ -98,21 +95,23 @@ def count_compilation(
     launch = grid or compilation.grid
     if not launch:
         raise BadInput(f"no launch grid for {compilation.name}", fix="give --grid X[,Y[,Z]]", code="KB087")
-    chosen = ("exact" if _footprint(compilation) <= EXACT_LANES else "shape") if mode == "auto" else mode
-    if chosen not in {"exact", "shape"}:
+    if mode not in {"auto", "exact", "shape"}:
         raise BadInput(f"unknown mode {mode!r}", fix="auto, exact or shape", code="KB106")
     given: dict[int | str, Any] = {
         _parameter(compilation, at, name): _argument(value)
         for at, (name, value) in enumerate(compilation.arguments)
         if value is not None
     }
-    counted = count_ir(
-        compilation.ttir,
-        launch,
-        given,
-        mode="exact" if chosen == "exact" else "shape",
-        file=f"<ir of {compilation.name}>",
-    )
+    file = f"<ir of {compilation.name}>"
+    if mode == "auto":
+        try:
+            counted = count_ir(compilation.ttir, launch, given, mode="exact", file=file, max_lanes=EXACT_LANES)
+            return CountedKernel(compilation, counted, "exact")
+        except IrError as error:
+            if error.error_code != "KB043":
+                raise
+    chosen: Mode = "exact" if mode == "exact" else "shape"
+    counted = count_ir(compilation.ttir, launch, given, mode=chosen, file=file)
     return CountedKernel(compilation, counted, chosen)
 
 

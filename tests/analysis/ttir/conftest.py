@@ -34,12 +34,16 @@ def ir_text() -> Callable[[str], str]:
 
 @pytest.fixture(scope="session")
 def count(ir_text: Callable[[str], str]) -> Count:
-    """`count(name, grid, args, mode)` counts a saved kernel."""
+    """`count(name, grid, args, mode)` counts a saved kernel; exact mode also lane by lane, and both have to agree."""
 
     def run(
         name: str, grid: object, args: Mapping[int | str, Argument] | None = None, mode: Mode = "exact"
     ) -> KernelCount:
-        return count_ir(ir_text(name), grid, args or {}, mode=mode, file=f"{name}.ttir").kernels[0]  # type: ignore[arg-type]
+        text, file = ir_text(name), f"{name}.ttir"
+        counted = count_ir(text, grid, args or {}, mode=mode, file=file)  # type: ignore[arg-type]
+        if mode == "exact":
+            assert counted == count_ir(text, grid, args or {}, mode="every_lane", file=file)  # type: ignore[arg-type]
+        return counted.kernels[0]
 
     return run
 

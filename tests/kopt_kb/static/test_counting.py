@@ -54,10 +54,24 @@ def test_a_users_kernel_with_arguments(tmp_path: Path) -> None:
         count_case(case, "sm_90")
 
 
-def test_large_launches_are_counted_by_shape(repo_root: Path) -> None:
-    """And can be forced either way."""
-    (one,) = count_case(OpCase(str(repo_root / "kernels/rms_norm.py"), (65536, 8192), "bf16"), "sm_90")
-    assert one.mode == "shape"
+@pytest.mark.parametrize(("op", "shape"), [("rms_norm", (65536, 8192)), ("swiglu", (4096, 11008))])
+def test_launches_of_any_size_are_counted_exactly(op: str, shape: tuple[int, int], repo_root: Path) -> None:
+    """Programs that are alike but for a shift cost what one of them costs: the closed form, byte for byte."""
+    (one,) = count_case(OpCase(str(repo_root / f"kernels/{op}.py"), shape, "bf16"), "sm_90")
+    assert (one.mode, one.kernel.exactness) == ("exact", "exact")
+    assert work_of(one, "bf16").compulsory_bytes() == work(op, shape, "bf16").compulsory_bytes()
+
+
+def test_launches_that_would_take_minutes_are_counted_by_shape(
+    repo_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And say so; exact mode still follows them when it is asked for."""
+    monkeypatch.setattr("kopt_kb.static.counting.EXACT_LANES", 1 << 12)
+    case = OpCase(str(repo_root / "kernels/rms_norm.py"), (512, 3000), "bf16")
+    (one,) = count_case(case, "sm_90")
+    assert (one.mode, one.kernel.exactness) == ("shape", "upper")
+    (one,) = count_case(case, "sm_90", mode="exact")
+    assert (one.mode, one.kernel.exactness) == ("exact", "exact")
 
 
 @pytest.mark.parametrize(("target", "engine"), [("sm_90", "vector"), ("gfx942", "matrix")])
