@@ -5,6 +5,7 @@ kb audit kernel_opt_norm --anchor norm.kbb    the journal has to go on from wher
 kb audit norm.kbb                             a file of kb tune bundle, on any machine
 kb audit logs/                                any other log: what each claimed round or speed-up lacks
 kb audit repo --rev branch --under agent --commits main..branch
+kb audit kernel_opt_norm --format sarif > findings.sarif
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ import os
 from pathlib import Path
 
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, print_values, printable, table
+from kopt_kb.cli.sarif import add_format, print_sarif, wants_json
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.sarif import Result
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.version import data_version
 from kopt_kb.workspace.audit.audit import AuditReport, audit
 from kopt_kb.workspace.audit.bundled import is_bundle
-from kopt_kb.workspace.foreign.audit import ForeignReport, audit_foreign, is_foreign
+from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding
+from kopt_kb.workspace.foreign.audit import FOREIGN_CODES, ForeignReport, audit_foreign, is_foreign
 from kopt_kb.workspace.foreign.judge import State
 
 __all__ = ["add_arguments", "run"]
@@ -40,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--commits", metavar="RANGE", help="log of others: messages of these commits too, as main..branch"
     )
     parser.add_argument("--platform", metavar="NAME", help="log of others: what was measured (default: what it names)")
+    add_format(parser)
     add_wiki(parser)
 
 
@@ -57,7 +63,9 @@ def run(args: argparse.Namespace) -> int:
         )
     named = args.wiki or os.environ.get("KOPT_GPU_WIKI") or is_bundle(Path(args.path))
     report = audit(args.path, Registry.open(*args.wiki, use_cache=False) if named else None, args.anchor)
-    if args.json:
+    if args.format == "sarif":
+        print_sarif("kb audit", _results(report), report.data)
+    elif wants_json(args):
         print_json(report)
     else:
         print(render(report))
@@ -69,7 +77,9 @@ def _foreign(args: argparse.Namespace) -> int:
     report = audit_foreign(
         args.path, registry, rev=args.rev, under=args.under, commits=args.commits, platform=args.platform
     )
-    if args.json:
+    if args.format == "sarif":
+        print_sarif("kb audit", _results(report), data_version(registry.wikis))
+    elif wants_json(args):
         print_values(report, registry.wikis)
     else:
         print(render_foreign(report))
@@ -101,3 +111,20 @@ def render_foreign(report: ForeignReport) -> str:
     verdict = "clean" if report.clean else f"{unproven} unproven, {len(told)} contradiction(s)"
     claims = f"{report.checked} claim(s), of which with {sums}"
     return "\n".join([*lines, f"{printable(report.path)}{at}: {claims}: {verdict}"])
+
+
+def _results(report: AuditReport | ForeignReport) -> tuple[Result, ...]:
+    """Return the findings and notes of an audit; those about a file inside a bundle stand at the bundle."""
+    meanings = {**FOREIGN_CODES, **AUDIT_CODES}
+    root = Path(report.path)
+
+    def result(one: Finding, is_note: bool) -> Result:
+        itself = Path(one.file).name == root.name
+        inside = bool(one.file) and (root.is_dir() or itself)
+        file = str(root / one.file) if inside and not itself else str(root)
+        place = "" if inside or not one.file else f"{one.file}:{one.line}: " if one.line else f"{one.file}: "
+        remedy = f"; {one.fix}" if one.fix else ""
+        message, meaning = f"{place}{one.message}{remedy}", meanings.get(one.code, one.code)
+        return Result(one.code, meaning, "note" if is_note else "error", message, file, one.line if inside else 0)
+
+    return (*(result(one, False) for one in report.findings), *(result(one, True) for one in report.notes))

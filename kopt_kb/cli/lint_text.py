@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import add_wiki, open_registry, print_plain, print_values, printable
+from kopt_kb.cli.sarif import add_format, wants_json
 from kopt_kb.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("files", metavar="FILE", nargs="+", help="files, or folders with all texts below")
     parser.add_argument("--level", choices=("error", "warning", "note"), default="warning", help="least level shown")
-    parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="how findings are printed")
+    add_format(parser)
     add_wiki(parser)
 
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     report = lint(registry, [Path(file) for file in args.files], args.level)
     if args.format == "sarif":
         print_plain(sarif(report))
-    elif args.json or args.format == "json":
+    elif wants_json(args):
         print_values(report, registry.wikis)
     else:
         _print(report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,9 +12,12 @@ from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable,
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.profile_read import judge
 from kopt_kb.cli.profile_text import Judged, total_s
+from kopt_kb.cli.sarif import add_format, print_sarif, wants_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.quantity.readable import duration, rounded
 from kopt_kb.quantity.statistics import change_pct
+from kopt_kb.sarif import Result
+from kopt_kb.wiki.version import data_version
 from kopt_kb.wire import Wire
 
 __all__ = ["Comparison", "Difference", "ProfileDiff", "add_arguments", "compare", "run"]
@@ -133,6 +136,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", metavar="REGEX", help="only kernels whose name matches; none matching is an error")
     parser.add_argument("--threshold", metavar="PCT", type=float, help="exit 1 when a kernel takes this much longer")
     add_report(parser)
+    add_format(parser)
     add_wiki(parser)
 
 
@@ -150,7 +154,9 @@ def run(args: argparse.Namespace) -> int:
         from kopt_kb.cli.profile_page import save_diff
 
         lines = save_diff(args, diff)
-    if args.json:
+    if args.format == "sarif":
+        print_sarif("kb profile diff", _results(diff), data_version(registry.wikis))
+    elif wants_json(args):
         print_values(diff, registry.wikis)
     else:
         print("\n\n".join(_text(args.baseline, report.file, report.kernels) for report in diff.reports))
@@ -160,6 +166,20 @@ def run(args: argparse.Namespace) -> int:
             print(f"slower: {name} by {rounded(change)} %, allowed are {args.threshold:g} %")
         print("".join(f"\n{printable(line)}" for line in lines), end="\n" if lines else "")
     return ExitCode.FINDING if diff.slower else ExitCode.OK
+
+
+def _results(diff: ProfileDiff) -> Iterator[Result]:
+    """Yield slower kernels as errors and other limiters as notes, at the later report."""
+    for report in diff.reports:
+        for one in report.kernels:
+            change, (was, now) = one.duration.change_pct or 0.0, one.limiter
+            if diff.threshold_pct is not None and one.slower_than(diff.threshold_pct):
+                what = f"{one.name} takes {rounded(change)} % longer than in {diff.baseline}, allowed are"
+                meaning = "a kernel takes longer than the threshold allows"
+                yield Result("slower", meaning, "error", f"{what} {diff.threshold_pct:g} %", report.file)
+            if was and now and was != now:
+                what = f"{one.name} is limited by {now}, in {diff.baseline} by {was}"
+                yield Result("other-limiter", "a kernel is limited by something else", "note", what, report.file)
 
 
 def compare(before: Sequence[Judged], after: Sequence[Judged]) -> list[Comparison]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -11,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from kopt_kb.cli.main import main
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
@@ -76,7 +80,7 @@ def test_the_action_installs_what_it_runs(action: dict[str, Any], repo_root: Pat
 
 def test_the_hook_runs_over_the_files_of_a_commit(repo_root: Path, tmp_path: Path) -> None:
     """pre-commit appends the changed text files to the entry."""
-    (hook,) = yaml.safe_load((repo_root / ".pre-commit-hooks.yaml").read_text())
+    hook = yaml.safe_load((repo_root / ".pre-commit-hooks.yaml").read_text())[0]
     assert (hook["id"], hook["language"], hook["types"]) == ("kb-lint-text", "python", ["text"])
     (tmp_path / "wrong.md").write_text(WRONG)
     (tmp_path / "right.md").write_text(RIGHT)
@@ -84,3 +88,52 @@ def test_the_hook_runs_over_the_files_of_a_commit(repo_root: Path, tmp_path: Pat
     assert _run([*entry, "right.md"], tmp_path).returncode == 0
     done = _run([*entry, "right.md", "wrong.md"], tmp_path)
     assert (done.returncode, "wrong.md:1:16" in done.stdout) == (1, True)
+
+
+@pytest.fixture
+def measured(tmp_path: Path, repo_root: Path) -> Path:
+    """A folder with a workspace, a report, and one with a slower kernel."""
+    words = ["init", "norm", "--platform", "H20", "--op", "rms_norm", "--shape", "64x64", "--dtype", "bf16"]
+    assert main([*words, "--parent", str(tmp_path)]) == 0
+    rows = list(csv.reader((repo_root / "tests/data/zoo/latency.csv").read_text().splitlines()))[:4]
+    at = rows[0].index("gpu__time_duration.sum")
+    for name, factor in (("before.csv", 1.0), ("after.csv", 1.2)):
+        rows[2][at] = f"{float(rows[2][at].replace(',', '')) * factor:.1f}"
+        with (tmp_path / name).open("w", newline="") as file:
+            csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
+    return tmp_path
+
+
+def test_the_action_audits(action: dict[str, Any], measured: Path) -> None:
+    """Each workspace, a SARIF file each; one finding fails all of it, after the rest was looked at."""
+    given = {"command": "audit", "files": "kernel_opt_norm kernel_opt_norm", "sarif": "out.sarif"}
+    readme = measured / "kernel_opt_norm" / "README.md"
+    readme.write_text(readme.read_text().replace("target >= 3", "target >= 2", 1))
+    done = _step(action, measured, **given)
+    assert done.returncode == 1 and done.stdout.count("finding(s)") == 2, done.stderr
+    for name in ("out.sarif", "out.2.sarif"):
+        assert json.loads((measured / name).read_text())["runs"][0]["results"]
+    assert _step(action, measured, command="audit", files="missing").returncode == 2
+
+
+def test_the_action_compares_profiles(action: dict[str, Any], measured: Path) -> None:
+    """With its threshold; an unknown command is bad input."""
+    given = {"command": "profile-diff", "baseline": "before.csv", "files": "after.csv", "sarif": "out.sarif"}
+    done = _step(action, measured, **given)
+    assert done.returncode == 1 and "slower: " in done.stdout, done.stderr
+    assert json.loads((measured / "out.sarif").read_text())["runs"][0]["results"][0]["ruleId"] == "slower"
+    assert _step(action, measured, **given, threshold="25").returncode == 0
+    assert _step(action, measured, command="profile").returncode == 2
+
+
+def test_the_hooks_of_workspaces_and_profiles(repo_root: Path, measured: Path) -> None:
+    """Their arguments stand in the configuration; changed files only say whether they run."""
+    hooks = {one["id"]: one for one in yaml.safe_load((repo_root / ".pre-commit-hooks.yaml").read_text())}
+    for name, words, changed in (
+        ("kb-audit", ["kernel_opt_norm"], "a/kernel_opt_norm/README.md"),
+        ("kb-profile-diff", ["before.csv", "before.csv", "--threshold", "5"], "before.csv"),
+    ):
+        hook = hooks[name]
+        assert hook["pass_filenames"] is False and re.search(hook["files"], changed)
+        assert not re.search(hook["files"], "README.md")
+        assert _run([*shlex.split(hook["entry"]), *words], measured).returncode == 0
