@@ -23,7 +23,6 @@ from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, 
 from kopt_kb.tuning.policy import GATES, Gate, Policy
 from kopt_kb.tuning.ruling import Ruling, timed_name
 from kopt_kb.tuning.session import Session, says_nothing
-from kopt_kb.tuning.transfer import transfer_gate
 from kopt_kb.tuning.versions import best_rival, incumbent_name
 from kopt_kb.wire import plain
 from kopt_kb.workspace.journal.campaign_events import LevelChosen
@@ -213,6 +212,8 @@ class RoundWork:
         own = None if project is None else partial(project.lint, self.session.store.get(state.rounds[0].incumbent))
 
         def with_transfer(source: bytes) -> GateResult:
+            from kopt_kb.tuning.transfer import transfer_gate  # few policies hold a gain to a training step
+
             word = own(source, caches=False) if own is not None else lint_kernel(source, state, state.task.framework)
             old, new = (files_in(state, one) for one in (self.session.store.get(current.incumbent), source))
             return transfer_gate(old, new, current, word)
