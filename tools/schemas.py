@@ -35,6 +35,7 @@ DOCUMENTS: dict[str, str] = {
     "error": "cli.documents:ErrorDocument",
     "explain": "cli.documents:Codes",
     "export": "cli.export:Exported",
+    "graph_check": "cli.graph:CaptureCheck",
     "init": "cli.init:Created",
     "isa": "analysis.isa.scan:JudgedScans",
     "lint_text": "wiki.lint.lint:TextReport",

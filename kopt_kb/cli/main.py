@@ -48,6 +48,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "look at this machine: driver, profilers, clocks, packages, isolation, caches",
     "verify": "check a kernel file against its reference in a child process",
     "tune": "run a tuning campaign on a workspace",
+    "graph": "CUDA graphs of a torch callable: hazards, and the script that captures and judges it",
     "suite": "run a folder of problems: each to a checked, timed baseline, one table",
     "bench": "measure the ceilings of this GPU, or a workspace's kernel against its Stop Conditions",
     "mcp": "serve the commands as tools to agents (MCP, stdio)",

@@ -30,6 +30,8 @@ COMMANDS: dict[str, tuple[str, int, list[str]]] = {
     "bundle": ("bundle_statement", 0, ["tune", "bundle", "WORKSPACE", "--output", "TMP/norm.kbb"]),
     "explain": ("explain", 0, ["explain", "KB063"]),
     "export": ("export", 0, ["export", "peaks", "MI355X", "--for", "geak", "--output", "TMP/out"]),
+    "graph_check": ("graph_check", 0, ["graph", "check", "TMP/crash.py", "--function", "launch"]),
+    "graph_write": ("written_file", 0, ["graph", "write", "TMP/good.py", "--function", "launch", "--out", "TMP/g.py"]),
     "isa": ("isa", 1, ["isa", "TMP/k.sass"]),
     "lookup_group": ("lookup_group", 0, ["lookup", "gfx942"]),
     "lint_text": ("lint_text", 0, ["lint-text", "TMP/notes.md"]),

@@ -93,6 +93,8 @@ WORDS: dict[str, list[str]] = {
     "tune dismiss": ["ws", "--opportunity", "v0:verdict:dram", "--reason", "a"],
     "tune patch": ["ws"],
     "tune bundle": ["ws", "--output", "new.kbb"],
+    "graph check": ["text.py", "--function", "f"],
+    "graph write": ["text.py", "--function", "f", "--out", "graph.py"],
     "suite": ["folder", "--platform", "T10", "--out", "suite", "--simulate"],
     "bench bandwidth": [],
     "bench ceilings": ["--dry-run"],
@@ -139,7 +141,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, repo_root: Path) -> Path:
     (root / "binary").write_bytes(bytes(range(256)) * 8)
     (root / "deep.json").write_text("[" * 100_000)
     (root / "text.json").write_text("{}")
-    (root / "text.py").write_text("x = 1\n")
+    (root / "text.py").write_text("x = 1\n\n\ndef f(a):\n    return a\n")
     (root / "plan.txt").write_text("Recommendations:\n1. [High] Enable FlashAttention\n")
     (root / "kernels.json").write_text('{"kernels": [{"name": "k"}]}')
     (root / "table.csv").write_text("platform,metric,value,unit\nH20,memory_capacity,96,GB\n")

@@ -1,0 +1,1 @@
+"""CUDA graphs of torch callables: what keeps code from being captured."""
