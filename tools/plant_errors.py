@@ -176,10 +176,16 @@ class Planter:
         }
         return Plant("memory of another form", path, "memory_bandwidth", self._with(path, changes)) if changes else None
 
+    def _of_vendor(self, row: Row) -> bool:
+        """Return whether a document of a row is the vendor's own: graded vendor, it says nothing wrong."""
+        page = self.wiki.page(row.path) or Page(row.path)
+        vendor = str(page.front.get("vendor", ""))
+        return any(page.footnotes[one.id].publisher.startswith(vendor) for one in row.sources)
+
     def grade(self, dice: random.Random) -> Plant | None:
         """A third party's value graded vendor."""
         path = dice.choice(list(self.texts))
-        rows = [row for row in self._rows(path) if row.grade == "secondary"]
+        rows = [row for row in self._rows(path) if row.grade == "secondary" and not self._of_vendor(row)]
         if not rows:
             return None
         row = dice.choice(rows)

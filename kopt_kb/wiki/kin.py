@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.names import Identity
-from kopt_kb.wiki.physics.base import Facts, one
+from kopt_kb.wiki.physics.base import Facts, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.wiki import Wiki
@@ -36,18 +37,39 @@ def _stated(wiki: Wiki) -> dict[tuple[str, str], list[Row]]:
     return found
 
 
+_ALIKE = 2
+"""So many others of a line have to agree, all of them, before one can be the odd one."""
+_LINES = re.compile(r"targets/(gfx9|gfx1|sm_\d+(?=\d\.md))")
+"""Targets that share a design: one instruction set of AMD's, one major capability of NVIDIA's."""
+
+
+def _odd_in_line(stated: list[Row]) -> set[Row]:
+    """Return the rows that differ from all others of their line, which agree among themselves."""
+    lines: dict[str, list[Row]] = defaultdict(list)
+    for row in stated:
+        if (found := _LINES.match(row.path)) is not None:
+            lines[found[1]].append(row)
+    odd = set()
+    for members in lines.values():
+        counts = Counter(row_value(row) for row in members)
+        if len(counts) == 2 and len(members) > _ALIKE:
+            odd |= {row for row in members if counts[row_value(row)] == 1}
+    return odd
+
+
 def odd_targets(wiki: Wiki) -> Iterator[Fault]:
-    """Yield a fault for each limit of a target that no other target of its vendor has.
+    """Yield a fault for each limit of a target that no other target of its vendor, or of its line, has.
 
     Limits are copied from generation to generation: one that stands alone is new or mistyped. What is new declares
     `exception KIN: VALUE, why`.
     """
     for (vendor, _), stated in _stated(wiki).items():
-        counts = Counter(row_value(row) for row in stated)
+        counts, in_line = Counter(row_value(row) for row in stated), _odd_in_line(stated)
         for row in stated:
-            alone = counts[row_value(row)] == 1 and len(stated) >= _LEAST
+            alone = (counts[row_value(row)] == 1 and len(stated) >= _LEAST) or row in in_line
             if alone and not _declared(row):
-                message = f"{row.key} = {row.value}, no other {vendor} target says so"
+                among = "target of its line" if row in in_line else "target"
+                message = f"{row.key} = {row.value}, no other {vendor} {among} says so"
                 fix = f"read it again, or declare `exception {_RULE}: {row.value}, why`"
                 yield Fault("WK406", row.path, row.line, message, fix)
             elif not alone and _declared(row):
@@ -89,6 +111,10 @@ def _of_target(one: Identity, _: Facts) -> str:
     return one.target
 
 
+def _of_all(_: Identity, __: Facts) -> str:
+    return "its kind"
+
+
 def _of_memory(_: Identity, facts: Facts) -> str:
     return facts.memory_type.value if facts.memory_type is not None else ""
 
@@ -108,6 +134,26 @@ def _of_stacks(one: Identity, facts: Facts) -> str:
     return _of_both(one, facts) if facts.memory == "HBM" else ""
 
 
+_DENSE = {"engine": "matrix", "sparsity": "dense", "dtype": "fp16"}
+
+
+def _tensor(facts: Facts) -> tuple[Row, Fraction] | None:
+    """Return the fastest half-precision matrix peak over the processors."""
+    found, count = rows(facts, "peak_compute", **_DENSE), value(facts, "sm_count")
+    row = max(found, key=row_value, default=None)
+    return None if row is None or count is None else (row, row_value(row) / count)
+
+
+def _measured(facts: Facts) -> Row | None:
+    return one(facts, "measured_bandwidth", level="dram", pattern="unstated")
+
+
+def _share(facts: Facts) -> tuple[Row, Fraction] | None:
+    row, nominal = _measured(facts), value(facts, "memory_bandwidth")
+    return None if row is None or nominal is None else (row, row_value(row) / nominal)
+
+
+_COHERENT = {"link": "nvlink_c2c", "direction": "both"}
 _CLOCK = {"class": "boost", "ops": "all"}
 _MAXIMUM = {"class": "max", "ops": "all"}
 _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], ...] = (
@@ -118,7 +164,16 @@ _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], .
     ("L2 behind a bit of the bus", _of_target, _over("l2_capacity", "memory_bus_width"), Fraction(103, 100)),
     ("L2 for each SM", _of_target, _over("l2_capacity", "sm_count"), Fraction(3, 2)),
     ("memory behind a bit of the bus", _of_memory, _over("memory_capacity", "memory_bus_width"), Fraction(31, 30)),
-    ("watts of an SM", _of_target, _over("board_power", "sm_count", kind="tdp"), Fraction(17, 10)),
+    ("half-precision matrix operations of an SM", _of_target, _tensor, Fraction(5, 4)),
+    ("share of the memory bandwidth that is measured", _of_target, _share, Fraction(112, 100)),
+    (
+        "link to the host processor",
+        _of_all,
+        _alone("host_bandwidth", link="nvlink_c2c", direction="both"),
+        Fraction(51, 50),
+    ),
+    ("watts of an SM", _of_target, _over("board_power", "sm_count", kind="tdp"), Fraction(5, 4)),
+    ("memory bandwidth of an SM", _of_target, _over("memory_bandwidth", "sm_count"), Fraction(5, 4)),
     ("boost clock", _of_target, _alone("sm_clock", **_CLOCK), Fraction(115, 100)),
     ("highest clock", _of_target, _alone("sm_clock", **_MAXIMUM), Fraction(12, 10)),
 )
@@ -141,7 +196,7 @@ def odd_products(wiki: Wiki) -> Iterator[Fault]:
         for name, members in kin.items():
             for row in _far(members, factor):
                 far.setdefault(row, f"{words} of {row.key} = {row.value} {row.unit}: far from all others of {name}")
-    for row, message in (*_out_of_order(sheets), *_parts(sheets)):
+    for row, message in (*_out_of_order(sheets), *_parts(sheets), *_unbounded(sheets), *_outer_caches(sheets)):
         far.setdefault(row, message)
     yield from _judged(far, (row for _, facts in sheets for row in _product_rows(facts)))
 
@@ -182,6 +237,43 @@ def _parts(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, str]]:
         for row, number in found.items() if len(found) > 1 else ():
             if counts[number] == 1:
                 yield row, f"{row.key} = {row.value} {row.unit}: no other product of {target} says so"
+
+
+_APART = Fraction(27, 20)
+"""How far measurements of the memories of one target may be apart, the nearest of them."""
+
+
+def _unbounded(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, str]]:
+    """Yield each measurement of a memory whose bandwidth nobody prints that is far from all of its target."""
+    found: dict[str, list[tuple[Row, Facts]]] = defaultdict(list)
+    for identity, facts in sheets:
+        if (row := _measured(facts)) is not None:
+            found[identity.target].append((row, facts))
+    for target, members in found.items():
+        for row, facts in members:
+            if value(facts, "memory_bandwidth") is None:
+                alike = [other for other, has in members if other is row or _as_large(facts, has)]
+                if row in _far([(other, row_value(other)) for other in alike], _APART):
+                    yield row, f"{row.key} = {row.value} {row.unit}: far from what is measured of others of {target}"
+
+
+def _as_large(facts: Facts, other: Facts) -> bool:
+    """Return whether two parts have as much memory, as far as both say."""
+    mine, its = value(facts, "memory_capacity"), value(other, "memory_capacity")
+    return mine is None or its is None or mine == its
+
+
+def _outer_caches(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, str]]:
+    """Yield the memory-side caches of parts with as many processors of one target that are not alike."""
+    same: dict[tuple[str, Fraction], list[Row]] = defaultdict(list)
+    for identity, facts in sheets:
+        row, count = one(facts, "llc_capacity"), value(facts, "sm_count")
+        if row is not None and count is not None:
+            same[identity.target, count].append(row)
+    for (target, count), members in same.items():
+        if len({row_value(row) for row in members}) > 1:
+            for row in members:
+                yield row, f"{row.key} = {row.value} {row.unit}: other parts of {target} with {count} have another"
 
 
 def _far(members: list[tuple[Row, Fraction]], factor: Fraction) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["l2_size", "l2_slices", "lines", "memory_side_slices", "powers_of_two"]
+__all__ = ["l2_size", "l2_slices", "lines", "memory_side_slices", "outer_cache", "powers_of_two"]
 
 _KIB, _MIB = Fraction(1024), Fraction(1024**2)
 _SHARE_LEAST, _SHARE_MOST = 32 * _KIB, _MIB
@@ -45,6 +45,23 @@ def l2_size(facts: Facts) -> Iterator[Finding]:
         yield _verdict(cache, size <= memory * _MEMORY_SHARE, f"{cache.key} against a hundredth of memory_capacity")
 
 
+_OUTER_LEAST, _OUTER_MOST = 6, 20
+"""A memory-side cache holds 8 to 16 times the L2 on every part of 2020 to 2026 that has one."""
+
+
+def outer_cache(facts: Facts) -> Iterator[Finding]:
+    """A memory-side cache is 6 to 20 times the L2 in front of it."""
+    outer, inner = one(facts, "llc_capacity"), value(facts, "l2_capacity")
+    if outer is None:
+        return
+    if inner is None:
+        yield Finding(outer, "not-checkable", f"{outer.key}: l2_capacity is not known")
+        return
+    times = row_value(outer) / inner
+    detail = f"{outer.key} = {outer.value} {outer.unit} is {float(times):.1f} times the L2"
+    yield _verdict(outer, _OUTER_LEAST <= times <= _OUTER_MOST, detail)
+
+
 def l2_slices(facts: Facts) -> Iterator[Finding]:
     """An L2 is a whole number of slices."""
     cache = one(facts, "l2_capacity")
@@ -75,11 +92,11 @@ def lines(facts: Facts) -> Iterator[Finding]:
             yield _verdict(row, good, f"{row.key} = {row.value} {row.unit}")
 
 
-_NEAR = ("l1_capacity", "scalar_cache_capacity", "instruction_cache_capacity")
+_NEAR = ("l1_capacity", "scalar_cache_capacity", "instruction_cache_capacity", "tensor_memory_per_sm")
 
 
 def powers_of_two(facts: Facts) -> Iterator[Finding]:
-    """The caches of one processor, its shared memory granule and its banks are powers of two of 4 KiB to 512 KiB."""
+    """The caches and the tensor memory of one processor are powers of two of 4 KiB to 512 KiB."""
     for metric in _NEAR:
         for row in rows(facts, metric):
             size = row_value(row)

@@ -17,7 +17,7 @@ from kopt_kb.wiki.physics.base import (
 )
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["channels", "pin_rate", "stacks", "usable_capacity", "whole_capacity"]
+__all__ = ["channels", "chips", "pin_rate", "stacks", "usable_capacity", "whole_capacity"]
 
 _STACK_BITS = 1024
 """Interface of one HBM stack, generations 2 to 3e (JEDEC JESD235, JESD238: eight or sixteen channels, 1024 bits)."""
@@ -35,6 +35,9 @@ def usable_capacity(facts: Facts) -> Iterator[Finding]:
     NVIDIA sells parts with a fraction of the stacks' channels enabled; the fraction shows in both numbers.
     """
     capacity, bus = one(facts, "memory_capacity"), value(facts, "memory_bus_width")
+    stacked = value(facts, "memory_stacks") if facts.memory == "HBM" else None
+    if bus is None and stacked is not None:
+        bus = stacked * _STACK_BITS  # nobody prints the width: all of every stack
     unit = {"HBM": (_STACK_BITS, _STACK_STEP), "GDDR": (_CHIP_BITS, 1)}.get(facts.memory)
     if capacity is None or capacity.unit not in {"GB", "GiB"} or unit is None:
         return
@@ -55,6 +58,28 @@ def whole_capacity(facts: Facts) -> Iterator[Finding]:
         step = _PAIR if facts.memory == "GDDR" else 1
         good = Fraction(capacity.value) % step == 0
         yield Finding(capacity, "pass" if good else "fail", f"{capacity.key} = {capacity.value} in steps of {step} GB")
+
+
+_DENSITIES = {"GDDR7": (2, 3, 4, 6), "GDDR": (1, 2, 4), "": (1, 2, 3, 4, 6)}
+"""GiB behind 32 bits: chips of 8 to 24 Gbit (JESD232, 250, 239), one or two of them on the same wires; by type."""
+_SIDE_BY_SIDE = (4, 5, 6, 8, 10, 11, 12, 14, 16)
+"""Chips side by side on cards of 2017 to 2026: 128 to 512 bits."""
+
+
+def chips(facts: Facts) -> Iterator[Finding]:
+    """A card has 4 to 16 chips side by side, each of a density that is made; so has one whose type nobody prints."""
+    capacity, bus = one(facts, "memory_capacity"), value(facts, "memory_bus_width")
+    kind = facts.memory_type.value if facts.memory_type is not None else ""
+    if capacity is None or capacity.unit not in {"GB", "GiB"} or (kind and facts.memory != "GDDR"):
+        return
+    count = None if bus is None else bus / _CHIP_BITS
+    if not kind and (count is None or count > _SIDE_BY_SIDE[-1]):
+        return
+    made = _DENSITIES.get(kind, _DENSITIES["GDDR" if kind else ""])
+    counts = [count] if count is not None else _SIDE_BY_SIDE
+    good = any(Fraction(capacity.value) == each * density for each in counts for density in made)
+    detail = f"{capacity.key} = {capacity.value} {capacity.unit} of chips of {', '.join(map(str, made))} GiB"
+    yield Finding(capacity, "pass" if good else "fail", detail)
 
 
 def stacks(facts: Facts) -> Iterator[Finding]:

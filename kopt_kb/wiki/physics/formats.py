@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, Finding, compare, rounding, rows
+from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, Finding, compare, one, rounding, rows
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
 __all__ = [
     "double_precision",
     "engines",
+    "format_steps",
     "four_bit_formats",
     "half_vectors",
     "integer_formats",
@@ -103,6 +104,34 @@ def engines(facts: Facts) -> Iterator[Finding]:
             if vector is not None and dict(row.axes)["sparsity"] == "dense":
                 slower = row_value(row) < row_value(vector) * (1 - RATIO_TOLERANCE)
                 yield Finding(row, "fail" if slower else "pass", f"{row.key} against the vector peak of {dtype}")
+
+
+_STEPS: tuple[tuple[str, str, tuple[Fraction, ...]], ...] = (
+    ("bf16", "fp16", (Fraction(1),)),
+    ("tf32", "fp16", (Fraction(1, 2),)),
+    ("fp8", "fp16", (Fraction(2),)),
+    ("int8", "fp16", (Fraction(1), Fraction(2))),
+    ("int4", "int8", (Fraction(2),)),
+    ("fp6", "fp8", (Fraction(1), Fraction(2))),
+    ("fp4", "fp8", (Fraction(2), Fraction(3))),
+)
+"""Operations a clock of a matrix engine: type, the type that it is a multiple of, and the multiples there are."""
+
+
+def format_steps(facts: Facts) -> Iterator[Finding]:
+    """Dense matrix operations a clock of one type are a fixed multiple of those of the next wider one.
+
+    An engine that leaves 8-bit integers out, or does a sixteenth of them, declares it.
+    """
+    dense = {"engine": "matrix", "sparsity": "dense"}
+    for narrow, wide, factors in _STEPS:
+        row, base = one(facts, "ops_per_clock_per_sm", dtype=narrow, **dense), None
+        if row is not None:
+            base = one(facts, "ops_per_clock_per_sm", dtype=wide, **dense)
+        if row is not None and base is not None:
+            good = row_value(row) / row_value(base) in factors
+            detail = f"{row.key} = {row.value} beside {base.value} of {wide}"
+            yield Finding(row, "pass" if good else "fail", detail)
 
 
 def operations_a_clock(facts: Facts) -> Iterator[Finding]:

@@ -69,7 +69,9 @@ def power_order(facts: Facts) -> Iterator[Finding]:
     yield from _ascending([one(facts, "board_power", kind=kind) for kind in ("cap_min", "cap_default", "cap_max")])
 
 
-_COUNTED = ("sm_count", "matrix_units", "l2_capacity", "llc_capacity", "memory_stacks", "memory_bus_width")
+_COUNTED = (
+    "sm_count", "matrix_units", "l2_capacity", "llc_capacity", "memory_capacity", "memory_stacks", "memory_bus_width",
+)  # fmt: skip
 
 
 def full_chip(facts: Facts) -> Iterator[Finding]:

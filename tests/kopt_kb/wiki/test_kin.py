@@ -63,11 +63,11 @@ def family_of(root: Path, watts: list[str], note: str = "") -> Wiki:
     ("watts", "odd"),
     [
         (["300", "300", "300"], []),
-        (["510", "300", "300"], []),
-        (["515", "300", "300"], ["hardware/nvidia/x0.md"]),
+        (["375", "300", "300"], []),
+        (["380", "300", "300"], ["hardware/nvidia/x0.md"]),
         (["900", "300", "310"], ["hardware/nvidia/x0.md"]),
         (["900", "300"], []),
-        (["510", "300", "180"], []),
+        (["375", "300", "240"], []),
     ],
 )
 def test_a_product_far_from_its_kin_is_named(wiki_root: Path, watts: list[str], odd: list[str]) -> None:
@@ -119,3 +119,155 @@ def test_products_of_a_chip_share_its_full_numbers(wiki_root: Path, counts: list
     page.unlink()
     far = [fault for fault in odd_products(Wiki(wiki_root, use_cache=False)) if "says so" in fault.message]
     assert sorted({fault.path for fault in far}) == odd
+
+
+def line_of(root: Path, sizes: list[str], names: list[str]) -> Wiki:
+    """The invented target under several names, each with a warp size of its own."""
+    text = (root / "targets/sm_00.md").read_text()
+    (root / "targets/sm_00.md").unlink()
+    for name, size in zip(names, sizes, strict=True):
+        row = f'| warp_size | {size} | count | - | vendor | [^guide] table 1 row warp quote="{size}" | |'
+        old = '| warp_size | 32 | count | - | vendor | [^guide] table 1 row warp quote="32" | |'
+        (root / f"targets/{name}.md").write_text(text.replace("sm_00", name).replace(old, row))
+    return Wiki(root, use_cache=False)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "names", "odd"),
+    [
+        (["64", "32", "32"], ["sm_80", "sm_86", "sm_89"], ["targets/sm_80.md"]),
+        (["64", "32", "32"], ["sm_100", "sm_103", "sm_110"], []),
+        (["64", "32", "32"], ["sm_101", "sm_102", "sm_103"], ["targets/sm_101.md"]),
+        (["64", "32", "32"], ["gfx1100", "gfx1201", "gfx1250"], ["targets/gfx1100.md"]),
+        (["64", "32", "32"], ["gfx942", "gfx1201", "gfx1250"], []),
+        (["64", "32"], ["sm_80", "sm_86"], []),
+        (["64", "32", "16"], ["sm_80", "sm_86", "sm_89"], []),
+        (["64", "64", "32", "32"], ["sm_80", "sm_86", "sm_87", "sm_89"], []),
+        (["32", "32", "32"], ["sm_80", "sm_86", "sm_89"], []),
+    ],
+)
+def test_the_odd_one_of_a_line_is_named(wiki_root: Path, sizes: list[str], names: list[str], odd: list[str]) -> None:
+    """One against two that agree, of one instruction set or major capability; where the others differ nothing is said."""
+    said = [fault for fault in odd_targets(line_of(wiki_root, sizes, names)) if fault.code == "WK406"]
+    assert [fault.path for fault in said] == odd
+
+
+DRAM = '| measured_bandwidth | {} | GB/s | level=dram; pattern=unstated; bytes=unstated | secondary | [^sheet] table 1 quote="{} GB/s" | |'
+OUTER = '| llc_capacity | {} | MiB | - | vendor | [^sheet] table 1 quote="{} MiB" | |'
+TENSOR = (
+    "| peak_compute | {} | TFLOPS | dtype=fp16; engine=matrix; sparsity=dense; acc=fp32; clock=max "
+    '| vendor | [^sheet] table 1 quote="{} TFLOPS" | |'
+)
+
+
+def kin_of(root: Path, row: str, values: list[str], *, without: str = "no row") -> set[str]:
+    """Return the products that are named among copies of the invented one, each with a value of its own in a row."""
+    page = root / "hardware/nvidia/t10.md"
+    lines = [line for line in page.read_text().split("\n") if not line.startswith((f"| {without} ", f"| {row[2:14]}"))]
+    text = "\n".join(lines)
+    for number, value in enumerate(values):
+        named = text.replace("T10", f"X{number}").replace("Test 10", f"Other {number}")
+        added = f"{row.format(value, value)}\n| memory_type |"
+        (page.parent / f"x{number}.md").write_text(named.replace("| memory_type |", added, 1))
+    for other in (page, page.with_name("t10_pro.md")):
+        other.unlink()
+    return {fault.path[-5:-3] for fault in odd_products(Wiki(root, use_cache=False)) if row[2:14] in fault.message}
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [
+        (["256", "256"], set()),
+        (["256", "512"], {"x0", "x1"}),
+        (["256", "256", "512"], {"x0", "x1", "x2"}),
+        (["256"], set()),
+    ],
+)
+def test_parts_of_one_chip_have_one_memory_side_cache(wiki_root: Path, values: list[str], odd: set[str]) -> None:
+    """With as many processors enabled; of those that differ, any may be wrong."""
+    assert kin_of(wiki_root, OUTER, values, without="l2_capacity") == odd
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [
+        (["1350", "1000", "1000"], set()),
+        (["1351", "1000", "1000"], {"x0"}),
+        (["740", "1000", "1000"], {"x0"}),
+        (["5000", "1000"], set()),
+    ],
+)
+def test_a_measurement_without_a_printed_bandwidth_is_near_its_kin(
+    wiki_root: Path, values: list[str], odd: set[str]
+) -> None:
+    """At 1.35 of the nearest, past it, below it, and of two nothing is said."""
+    assert kin_of(wiki_root, DRAM, values, without="memory_bandwidth") == odd
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [(["1792", "1600", "1600"], set()), (["1793", "1600", "1600"], {"x0"}), (["1428", "1600", "1600"], {"x0"})],
+)
+def test_as_much_of_the_printed_bandwidth_is_measured_as_of_kin(
+    wiki_root: Path, values: list[str], odd: set[str]
+) -> None:
+    """Shares are at most 1.12 apart."""
+    assert kin_of(wiki_root, DRAM, values) == odd
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [(["50", "40", "40"], set()), (["51", "40", "40"], {"x0"}), (["31", "40", "40"], {"x0"}), (["90", "40"], set())],
+)
+def test_matrix_engines_of_a_target_run_alike(wiki_root: Path, values: list[str], odd: set[str]) -> None:
+    """Half-precision operations of an SM are at most 1.25 apart: clocks differ, engines don't."""
+    assert kin_of(wiki_root, TENSOR, values) == odd
+
+
+C2C = '| host_bandwidth | {} | GB/s | link=nvlink_c2c; direction=both | vendor | [^sheet] table 1 quote="{} GB/s" | |'
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [(["918", "900", "900"], set()), (["919", "900", "900"], {"x0"}), (["600", "900", "900"], {"x0"})],
+)
+def test_a_link_to_the_host_has_one_rate(wiki_root: Path, values: list[str], odd: set[str]) -> None:
+    """Within 2 % of another part's; a narrower one declares it."""
+    assert kin_of(wiki_root, C2C, values) == odd
+
+
+@pytest.mark.parametrize(("other", "odd"), [("48", {"x0"}), ("24", set())])
+def test_a_measured_memory_is_compared_with_those_as_large(wiki_root: Path, other: str, odd: set[str]) -> None:
+    """Three parts, the first of 1.5 times the bandwidth; if the others have another capacity, nothing is said."""
+    page = wiki_root / "hardware/nvidia/t10.md"
+    text = page.read_text()
+    for name in ("t10.md", "t10_pro.md"):
+        (page.parent / name).unlink()
+    for number, value in enumerate(["1500", "1000", "1000"]):
+        named = text.replace("T10", f"X{number}").replace("Test 10", f"Other {number}")
+        lines = [
+            line for line in named.split("\n") if not line.startswith(("| memory_bandwidth ", "| memory_bus_width "))
+        ]
+        capacity = "48" if number == 0 else other
+        named = "\n".join(lines).replace("| 48 | GB |", f"| {capacity} | GB |").replace('"48GB"', f'"{capacity}GB"')
+        added = f"{DRAM.format(value, value)}\n| memory_type |"
+        (page.parent / f"x{number}.md").write_text(named.replace("| memory_type |", added, 1))
+    found = [fault for fault in odd_products(Wiki(wiki_root, use_cache=False)) if "is measured" in fault.message]
+    assert {fault.path[-5:-3] for fault in found} == odd
+
+
+BUS = '| memory_bandwidth | {} | TB/s | - | vendor | [^sheet] bandwidth row quote="{}TB/s" | |'
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [
+        (["2.5", "2.0", "2.0"], set()),
+        (["2.6", "2.0", "2.0"], {"x0"}),
+        (["1.5", "2.0", "2.0"], {"x0"}),
+        (["2.5", "2.0", "1.6"], set()),
+    ],
+)
+def test_each_sm_of_a_target_has_about_as_much_bandwidth(wiki_root: Path, values: list[str], odd: set[str]) -> None:
+    """Bandwidth and rate changed together pass every rule of the page itself, beside kin they don't."""
+    assert kin_of(wiki_root, BUS, values, without="memory_bus_width") == odd

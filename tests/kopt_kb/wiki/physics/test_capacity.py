@@ -107,3 +107,47 @@ def test_what_is_sold_is_whole(sheet_of, kind: str, capacity: str, expected: lis
 def test_a_bus_is_so_many_channels(sheet_of, kind: str, bus: str, outcome: str) -> None:
     """Digits that changed places make no channel."""
     assert outcomes(with_type(sheet_of(f"memory_bus_width {bus} bit"), kind), "PHY-CHANNEL") == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("kind", "capacity", "bus", "outcome"),
+    [
+        ("GDDR6", "24", "384", "pass"),  # 12 chips of 16 Gbit
+        ("GDDR6", "48", "384", "pass"),  # two on the same wires
+        ("GDDR6", "36", "384", "fail"),  # a density that GDDR6 has not
+        ("GDDR7", "36", "384", "pass"),
+        ("GDDR7", "96", "512", "pass"),
+        ("GDDR7", "12", "384", "fail"),
+        ("GDDR7", "160", "512", "fail"),
+        ("GDDR6", "16", "", "pass"),
+        ("GDDR6", "18", "", "fail"),  # no number of chips of a density that is made
+        ("GDDR6", "64", "", "pass"),  # 16 chips, the most
+        ("GDDR6", "68", "", "fail"),
+        ("", "16", "256", "pass"),  # a type that nobody prints
+        ("", "61", "256", "fail"),
+        ("", "160", "256", "fail"),
+    ],
+)
+def test_a_card_has_chips_of_densities_that_are_made(
+    sheet_of, kind: str, capacity: str, bus: str, outcome: str
+) -> None:
+    """Beside a bus each chip's density is known; without one some number of chips has to fit."""
+    sheet = sheet_of(f"memory_capacity {capacity} GB", *([f"memory_bus_width {bus} bit"] if bus else []))
+    assert outcomes(with_type(sheet, kind) if kind else sheet, "PHY-CHIPS") == [outcome]
+
+
+def test_of_other_memories_no_chips_are_counted(sheet_of) -> None:
+    """Stacks and packages are built otherwise; a wide bus of a type that nobody prints is that of stacks."""
+    for kind in ("HBM3", "LPDDR5X"):
+        sheet = sheet_of("memory_capacity 61 GB", "memory_bus_width 256 bit")
+        assert outcomes(with_type(sheet, kind), "PHY-CHIPS") == []
+    assert outcomes(sheet_of("memory_capacity 61 GB", "memory_bus_width 544 bit"), "PHY-CHIPS") == []
+    assert outcomes(sheet_of("memory_capacity 61 GB"), "PHY-CHIPS") == []
+    assert outcomes(with_type(sheet_of("memory_capacity 61 MiB"), "GDDR6"), "PHY-CHIPS") == []
+
+
+@pytest.mark.parametrize(("stacks", "outcome"), [("4", "pass"), ("5", "fail"), ("6", "pass"), ("8", "fail")])
+def test_without_a_bus_the_stacks_say_how_much_each_holds(sheet_of, stacks: str, outcome: str) -> None:
+    """36, 28.8, 24 and 18 GiB a stack: layers of four dies hold whole ones of 4 GiB."""
+    sheet = with_type(sheet_of("memory_capacity 144 GB", f"memory_stacks {stacks} count"), "HBM3e")
+    assert outcomes(sheet, "PHY-CAPACITY") == [outcome]

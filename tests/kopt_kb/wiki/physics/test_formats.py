@@ -114,6 +114,46 @@ def test_operations_a_clock(sheet_of, value: str, outcome: str) -> None:
     assert outcomes(sheet, "PHY-OPS") == [outcome]
 
 
+def rate(dtype: str, value: str, sparsity: str = "dense") -> str:
+    """Operations a clock of a matrix engine."""
+    return f"ops_per_clock_per_sm {value} op/clk dtype={dtype};engine=matrix;sparsity={sparsity};acc=unstated"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "base", "outcome"),
+    [
+        ("bf16", "1024", ("fp16", "1024"), "pass"),
+        ("bf16", "512", ("fp16", "1024"), "fail"),
+        ("tf32", "512", ("fp16", "1024"), "pass"),
+        ("tf32", "1024", ("fp16", "1024"), "fail"),
+        ("fp8", "2048", ("fp16", "1024"), "pass"),
+        ("fp8", "1024", ("fp16", "1024"), "fail"),
+        ("int8", "1024", ("fp16", "1024"), "pass"),
+        ("int8", "2048", ("fp16", "1024"), "pass"),
+        ("int8", "4096", ("fp16", "1024"), "fail"),
+        ("int8", "64", ("fp16", "1024"), "fail"),
+        ("int4", "4096", ("int8", "2048"), "pass"),
+        ("int4", "2048", ("int8", "2048"), "fail"),
+        ("fp6", "4096", ("fp8", "2048"), "pass"),
+        ("fp4", "6144", ("fp8", "2048"), "pass"),
+        ("fp4", "8192", ("fp8", "2048"), "fail"),
+    ],
+)
+def test_a_type_has_a_multiple_of_the_rate_of_a_wider_one(
+    sheet_of, dtype: str, value: str, base: tuple[str, str], outcome: str
+) -> None:
+    """Each step at its multiples, and off them."""
+    assert outcomes(sheet_of(rate(dtype, value), rate(*base)), "PHY-STEPS") == [outcome]
+
+
+def test_steps_need_both_rates_and_mean_dense_ones(sheet_of) -> None:
+    """One alone is not checked; sparse rates have a rule of their own."""
+    assert outcomes(sheet_of(rate("fp8", "2048")), "PHY-STEPS") == []
+    sheet = sheet_of(rate("fp8", "2048"), rate("fp16", "1024"), rate("fp8", "9", "2:4"))
+    assert outcomes(sheet, "PHY-STEPS") == ["pass"]
+    assert outcomes(sheet_of(rate("bf16", "512") + " ! PHY-STEPS", rate("fp16", "1024")), "PHY-STEPS") == ["excepted"]
+
+
 def test_without_a_partner_nothing_is_checked(sheet_of) -> None:
     """Never a pass."""
     for rule, dtype in (("PHY-FOUR-BIT", "fp4"), ("PHY-SIX-BIT", "fp6"), ("PHY-DOUBLE", "fp64")):

@@ -35,6 +35,8 @@ def outcomes(sheet, rule: str) -> list[str]:
         ("PHY-FULL", ("sm_count 72 count", "sm_count 144 count config=full"), ["pass", "pass"]),
         ("PHY-FULL", ("sm_count 71 count", "sm_count 144 count config=full"), ["pass", "fail"]),
         ("PHY-FULL", ("sm_count 144 count", "sm_count 144 count config=full"), ["pass", "pass"]),
+        ("PHY-FULL", ("memory_capacity 180 GB", "memory_capacity 192 GB config=full"), ["pass", "pass"]),
+        ("PHY-FULL", ("memory_capacity 180 GB", "memory_capacity 1920 GB config=full"), ["pass", "fail"]),
         ("PHY-FULL", ("sm_count 192 count", "sm_count 160 count config=full"), ["fail", "pass"]),
         ("PHY-SCOPE", ("memory_bandwidth 8 TB/s", "memory_bandwidth 64 TB/s scope=node"), ["pass"]),
         ("PHY-SCOPE", ("memory_bandwidth 8 TB/s", "memory_bandwidth 8 TB/s scope=superchip"), ["pass"]),
