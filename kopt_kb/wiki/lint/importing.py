@@ -1,7 +1,8 @@
-"""Foreign wikis of Markdown pages: which of their values can be read as rows, and what of each file can not.
+"""Foreign wikis: which values of their Markdown pages and JSON records can be read as rows, and what of each file not.
 
-A value is read when it stands under a section, of one product, with one meaning and without a guess. A page that names
-several products in one heading, or a number that says neither product nor metric, is named and not read.
+A value of a page is read when it stands under a section, of one product, with one meaning and without a guess. A page
+that names several products in one heading, or a number that says neither product nor metric, is named and not read.
+A record of hardware facts is read by its members; numbers in the sentences of other JSON files are named.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kopt_kb.wiki.lint.claims import Claim
 from kopt_kb.wiki.lint.files import TextFile, texts
 from kopt_kb.wiki.lint.lint import Linter
 from kopt_kb.wiki.lint.numbers import UNIT_WORDS, HardwareNumber, find_numbers
+from kopt_kb.wiki.lint.records import is_record, read_record
 from kopt_kb.wiki.lint.words import Meaning
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import Wire
@@ -32,6 +34,7 @@ REASONS = {
     "no-meaning": "nothing says what it is",
     "several-meanings": "it can be several things",
     "guess": "it is a guess",
+    "in-words": "it stands in a sentence of a record",
 }
 _BASE = {"op/s": "FLOP/s", "B/s": "B/s", "B": "B", "Hz": "Hz", "W": "W", "count": "count", "bit": "bit"}
 _SAME = {"KB": "kB", "GBps": "GB/s", "TBps": "TB/s"}
@@ -82,23 +85,33 @@ class ForeignWiki(Wire):
 
 
 def read_foreign_wiki(registry: Registry, folder: Path) -> ForeignWiki:
-    """Return what of a folder's Markdown pages can be read; pages without a hardware number are left out.
+    """Return what of a folder's Markdown pages and JSON records can be read; files without a number are left out.
 
     Raises:
-        BadInput: It is no folder, or has no Markdown page.
+        BadInput: It is no folder, or has neither.
     """
     if not folder.is_dir():
         raise BadInput("is no folder", where=str(folder), fix="name the folder of a wiki", code="KB110")
     linter, rows, files = Linter(registry), [], []
-    pages = [one for one in texts([folder]) if isinstance(one, TextFile) and one.path.endswith(".md")]
+    pages = [one for one in texts([folder]) if isinstance(one, TextFile) and one.path.endswith((".md", ".json"))]
     if not pages:
-        raise BadInput("has no Markdown page", where=str(folder), fix="name the folder of a wiki", code="KB057")
+        what = "has no Markdown page and no JSON record"
+        raise BadInput(what, where=str(folder), fix="name the folder of a wiki", code="KB057")
     for page in pages:
-        found, left = _page(linter, page)
+        found, left = _record(linter, page) if page.path.endswith(".json") else _page(linter, page)
         rows += [ForeignValue(row, compare_row(registry, row)) for row in found]
         if found or left:
             files.append(ForeignFile(page.path, len(found), left))
     return ForeignWiki(str(folder), tuple(rows), tuple(files))
+
+
+def _record(linter: Linter, page: TextFile) -> tuple[list[ForeignRow], dict[str, tuple[int, ...]]]:
+    """Return what a JSON file's facts say as values; of any other the numbers are in sentences, or of no known form."""
+    rows, left = read_record(linter.registry, page.path, page.text) if is_record(page.text) else ([], {})
+    words = {number.line for number in find_numbers(page.text)}
+    if words:
+        left.setdefault("in-words", set()).update(words)
+    return rows, {why: tuple(sorted(found)) for why, found in sorted(left.items())}
 
 
 def _page(linter: Linter, page: TextFile) -> tuple[list[ForeignRow], dict[str, tuple[int, ...]]]:
