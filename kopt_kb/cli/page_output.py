@@ -18,17 +18,26 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", metavar="FILE", help="write the same as Markdown, for a pull request")
 
 
-def check_report(args: argparse.Namespace) -> None:
+def check_report(args: argparse.Namespace, picture: str | None = None) -> None:
     """Refuse names that can't be written, before anything is computed.
 
+    Args:
+        args: The command's.
+        picture: A picture that is written too.
+
     Raises:
-        BadInput: A file is there already, its folder is not, or both reports would be one file.
+        BadInput: A file is there already, its folder is not, or two would be one.
     """
     names = [name for name in (args.html, args.markdown) if name is not None]
     for name in names:
         check_new(name)
-    if len(names) > 1 and Path(names[0]).resolve() == Path(names[1]).resolve():
-        raise BadInput("both reports would be one file", where=names[0], fix="name two files", code="KB103")
+    if picture is not None:
+        from kopt_kb.static.picture import check_picture
+
+        check_picture(Path(picture))
+        names.append(picture)
+    if len({Path(name).resolve() for name in names}) < len(names):
+        raise BadInput("two of the files would be one", where=names[0], fix="name a file each", code="KB103")
 
 
 def save_report(args: argparse.Namespace, html: Callable[[], bytes], markdown: Callable[[], str]) -> list[str]:

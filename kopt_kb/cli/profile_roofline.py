@@ -14,7 +14,7 @@ from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.quantity.readable import percent, rounded
-from kopt_kb.static.picture import Roof, write_picture
+from kopt_kb.static.picture import Roof, check_picture, write_picture
 from kopt_kb.static.report_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
 from kopt_kb.static.terminal_plot import terminal
 from kopt_kb.wiki.registry import Platform, Registry
@@ -74,6 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the points of every kernel and level with the part of their roof, and draw them."""
+    if args.picture:
+        check_picture(Path(args.picture))
     registry = open_registry(args)
     profiles = list(read_profiles(args.report, kernel=args.kernel))
     points = level_points(profiles)

@@ -24,7 +24,6 @@ from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.roofline_text import compared, render, render_kernel, time_table
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.files import check_new
 from kopt_kb.quantity.units import parse_duration
 from kopt_kb.wiki.registry import Platform
 
@@ -65,9 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the roofline of each shape; exit 4 when the target of one is UNKNOWN."""
     _refuse_unused(args)
-    check_report(args)
-    if args.picture:
-        check_new(args.picture)
+    check_report(args, args.picture)
     platforms = _platforms(args)
     if args.file:
         return _run_file(args, platforms)

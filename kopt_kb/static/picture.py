@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,7 @@ from kopt_kb.quantity.readable import rounded, si
 from kopt_kb.quantity.recorded import RecordedQuantity
 from kopt_kb.quantity.units import unit
 
-__all__ = ["Dot", "Picture", "Point", "Roof", "picture_of", "recorded_picture", "write_picture"]
+__all__ = ["Dot", "Picture", "Point", "Roof", "check_picture", "picture_of", "recorded_picture", "write_picture"]
 
 _MARGIN = 4.0
 _LEAST, _MOST = 1e-100, 1e100
@@ -267,27 +268,33 @@ def _aims(one: Roofline | RecordedRoofline) -> list[Roof]:
     return found
 
 
+_KINDS = {".svg": "svg_bytes", ".png": "png_bytes", ".html": "html_bytes"}
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture that can't be written, before anything is computed for it.
+
+    Raises:
+        BadInput: Another suffix, something is there already, or its folder is not.
+        MissingTool: The plotting library is not installed.
+    """
+    if path.suffix not in _KINDS:
+        fix = f"end the name in {', '.join(_KINDS)}"
+        raise BadInput(f"no picture of kind {path.suffix!r}", where=str(path), fix=fix, code="KB106")
+    check_new(path)
+    if path.suffix == ".png" and find_spec("matplotlib") is None:
+        raise MissingTool("matplotlib is not installed", fix="install kopt-kb[plot], or write .svg", code="KB120")
+
+
 def write_picture(picture: Picture, path: Path) -> None:
     """Write the picture: `.svg` and `.png` as drawings, `.html` as one page; only `.png` needs an extra.
 
     Raises:
-        BadInput: Another suffix, something is there already, or it can't be written.
+        BadInput: As `check_picture`, or the system refuses.
         MissingTool: The plotting library is not installed.
     """
-    from kopt_kb.static.drawing_files import html_bytes, png_bytes, svg_bytes
+    from kopt_kb.static import drawing_files
 
-    writers = {".svg": svg_bytes, ".png": png_bytes, ".html": html_bytes}
-    writer = writers.get(path.suffix)
-    if writer is None:
-        raise BadInput(
-            f"no picture of kind {path.suffix!r}",
-            where=str(path),
-            fix=f"end the name in {', '.join(writers)}",
-            code="KB106",
-        )
-    check_new(path)
-    try:
-        write_new(path, writer(picture))
-    except ImportError as error:
-        what = f"{error.name} is not installed"
-        raise MissingTool(what, fix="install kopt-kb[plot], or write .svg", code="KB120") from error
+    check_picture(path)
+    make: Callable[[Picture], bytes] = getattr(drawing_files, _KINDS[path.suffix])
+    write_new(path, make(picture))

@@ -32,8 +32,12 @@ def test_both_are_written_and_their_sizes_said(tmp_path: Path) -> None:
 def test_one_file_can_not_be_both(tmp_path: Path) -> None:
     """Nor can a file that is there, by whatever name."""
     path = tmp_path / "a"
-    with pytest.raises(BadInput, match="one file"):
+    with pytest.raises(BadInput, match="would be one"):
         check_report(asked("--html", str(path), "--markdown", str(tmp_path / "." / "a")))
+    with pytest.raises(BadInput, match="would be one"):
+        check_report(asked("--html", str(tmp_path / "a.html")), str(tmp_path / "a.html"))
+    with pytest.raises(BadInput, match="no picture of kind"):
+        check_report(asked(), str(path))
     path.write_text("mine")
     with pytest.raises(BadInput, match="exists already"):
         check_report(asked("--markdown", str(path)))

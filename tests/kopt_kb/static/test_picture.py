@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.roofline.roofline import roofline
-from kopt_kb.errors import BadInput
+from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.problem.work import Work, work
-from kopt_kb.static.picture import Dot, Picture, Point, Roof, picture_of, recorded_picture, write_picture
+from kopt_kb.static.picture import Dot, Picture, Point, Roof, check_picture, picture_of, recorded_picture, write_picture
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.workspace import Workspace
 
@@ -67,6 +67,15 @@ def test_what_has_no_place_on_the_axes_is_not_drawable(number: float) -> None:
     picture = Picture("t", (roof,), (Point("bad", 1.0, number), Point("worse", number, 1e12), Point("good", 1.0, 1e12)))
     assert [one.name for one in picture.drawable] == ["good"]
     assert picture.range() == (1 / 16, 160.0)
+
+
+def test_a_picture_that_can_not_be_made_is_refused_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a kernel is compiled for it; SVG and HTML need nothing."""
+    monkeypatch.setattr("kopt_kb.static.picture.find_spec", lambda _: None)
+    check_picture(tmp_path / "a.svg")
+    check_picture(tmp_path / "a.html")
+    with pytest.raises(MissingTool, match=r"install kopt-kb\[plot\], or write \.svg"):
+        check_picture(tmp_path / "a.png")
 
 
 def test_other_suffixes_and_unknown_roofs_are_refused(picture: Picture, wiki_root: Path, tmp_path: Path) -> None:
