@@ -71,6 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--output", metavar="FILE", required=True, help="a new file")
         if name == "report":
             add_report(action)
+            action.add_argument(
+                "--picture", metavar="FILE", help="write its roofline: a new .svg, .html or .png (extra plot)"
+            )
             action.add_argument("--form", choices=FORMS, help="print the last optimization, or the whole series")
 
 
@@ -127,7 +130,7 @@ def _refuse_unchecked(args: argparse.Namespace, workspace: Workspace, state: Wor
 def _write(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> int:
     """Write what a campaign came to, as a bundle, a patch or a report, or what a person says of an opportunity."""
     if args.action == "report":
-        check_report(args)
+        check_report(args, args.picture)
         _refuse_unchecked(args, workspace, state)
         if args.form:
             from kopt_kb.cli.tune_plan import print_form
@@ -232,7 +235,7 @@ def _say(line: str) -> None:
 
 def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceState) -> int:
     lines: list[str] = []
-    if args.action == "report" and (args.html or args.markdown):
+    if args.action == "report" and (args.html or args.markdown or args.picture):
         from kopt_kb.cli.tune_shared import share
 
         lines = share(report, args, state)

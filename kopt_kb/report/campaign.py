@@ -90,7 +90,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[B
             f"{report.route}, {report.policy}, judged by {state.campaign.executor if state.campaign else 'nobody'}",
         ),
         ("trust of the times", Cell(levels, _TRUST)),
-        ("rounds", f"{len(report.rounds)} with the baseline, {accepted} accepted"),
+        ("rounds", f"{len(report.rounds)} with the baseline, {accepted} accepted" if report.rounds else "none yet"),
         ("journal", f"{state.seq} events, head {state.head}"),
     ]
     return [*blocks, Facts(tuple((name, _cut(text, letters)) for name, text in rows))]

@@ -30,6 +30,15 @@ def test_files_are_written_and_named(tmp_path: Path, capsys: Capture) -> None:
     assert (tmp_path / "b.html").read_bytes() == page.read_bytes()
 
 
+def test_a_picture_of_a_campaign(tmp_path: Path, capsys: Capture) -> None:
+    """Its roofline with baseline and best, as a file of its own."""
+    picture = tmp_path / "a.svg"
+    assert main(["tune", "report", str(CAMPAIGNS[0]), "--picture", str(picture)]) == 0
+    assert "rms_norm 8192x4096 v1" in picture.read_text()
+    assert main(["tune", "report", str(CAMPAIGNS[0]), "--picture", str(tmp_path / "a.gif")]) == 2
+    assert "no picture of kind" in capsys.readouterr().err
+
+
 def test_what_can_not_be_written_is_refused(tmp_path: Path, capsys: Capture) -> None:
     """A file that is there, a folder, a folder that is not."""
     (tmp_path / "there").write_text("mine")
