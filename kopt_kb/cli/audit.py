@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from pathlib import Path
 
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, print_values, printable, table
@@ -20,6 +21,7 @@ from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.sarif import Result
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.version import data_version
+from kopt_kb.wire import canonical
 from kopt_kb.workspace.audit.audit import AuditReport, audit
 from kopt_kb.workspace.audit.bundled import is_bundle
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding
@@ -45,13 +47,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--commits", metavar="RANGE", help="log of others: messages of these commits too, as main..branch"
     )
     parser.add_argument("--platform", metavar="NAME", help="log of others: what was measured (default: what it names)")
+    parser.add_argument("--rules", action="store_true", help="log of others: hold campaigns against their own rules")
+    parser.add_argument("--import-to", metavar="DIR", help="with --rules: write each campaign there, trust reported")
     add_format(parser)
     add_wiki(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the findings; exit 1 when there are any."""
-    asked = next((name for name in ("rev", "under", "commits", "platform") if getattr(args, name)), None)
+    asked = next(
+        (name for name in ("rev", "under", "commits", "platform", "rules", "import_to") if getattr(args, name)), None
+    )
     if is_foreign(Path(args.path)):
         if args.anchor:
             raise BadInput("--anchor is for workspaces and bundles", where=args.path, fix="leave it out", code="KB104")
@@ -59,7 +65,10 @@ def run(args: argparse.Namespace) -> int:
     if asked is not None:
         fix = "leave it out, or name a folder of logs"
         raise BadInput(
-            f"--{asked} is for logs of others, this is a workspace or bundle", where=args.path, fix=fix, code="KB104"
+            f"--{asked.replace('_', '-')} is for logs of others, this is a workspace or bundle",
+            where=args.path,
+            fix=fix,
+            code="KB104",
         )
     named = args.wiki or os.environ.get("KOPT_GPU_WIKI") or is_bundle(Path(args.path))
     report = audit(args.path, Registry.open(*args.wiki, use_cache=False) if named else None, args.anchor)
@@ -75,8 +84,11 @@ def run(args: argparse.Namespace) -> int:
 def _foreign(args: argparse.Namespace) -> int:
     registry = open_registry(args)
     report = audit_foreign(
-        args.path, registry, rev=args.rev, under=args.under, commits=args.commits, platform=args.platform
-    )
+        args.path, registry, rev=args.rev, under=args.under, commits=args.commits, platform=args.platform,
+        rules=args.rules or bool(args.import_to),
+    )  # fmt: skip
+    if args.import_to:
+        _import(Path(args.import_to), report)
     if args.format == "sarif":
         print_sarif("kb audit", _results(report), data_version(registry.wikis))
     elif wants_json(args):
@@ -84,6 +96,17 @@ def _foreign(args: argparse.Namespace) -> int:
     else:
         print(render_foreign(report))
     return ExitCode.OK if report.clean else ExitCode.FINDING
+
+
+def _import(folder: Path, report: ForeignReport) -> None:
+    """Write each campaign of a foreign log as Markdown and JSON into a new folder."""
+    if folder.exists() or not folder.parent.is_dir():
+        raise BadInput("can't be a new folder", where=str(folder), fix="name one that is not there yet", code="KB113")
+    folder.mkdir()
+    for number, one in enumerate(report.campaigns or (), 1):
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", one.name) or f"campaign_{number}"
+        (folder / f"{name}.md").write_text(one.text(), encoding="utf-8")
+        (folder / f"{name}.json").write_bytes(canonical(one.to_json()))
 
 
 def render(report: AuditReport) -> str:

@@ -14,6 +14,7 @@ from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.audit.bundled import is_bundle
 from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.foreign.campaign_rules import ImportedCampaign, broken_rules, imported_campaigns
 from kopt_kb.workspace.foreign.contradictions import contradictions
 from kopt_kb.workspace.foreign.documents import json_records, jsonl_records
 from kopt_kb.workspace.foreign.judge import ASPECTS, Aspect, Claim, Surroundings, is_source, judged
@@ -41,6 +42,7 @@ FOREIGN_CODES: dict[str, str] = {
     "scope-changed": "rounds were judged on different cases",
     "broken-chain": "a step does not begin where the one before ended",
     "product": "the steps do not multiply to the total",
+    "rule": "a campaign breaks a rule of its own kind",
     "unread": "a note: a place that was not understood",
     "no-roof": "a note: speeds were compared with no roof",
 }
@@ -62,6 +64,7 @@ class ForeignReport(Wire):
         claims: Every claim, in the order of files and lines.
         unread: What was not understood.
         checked: Number of claims.
+        campaigns: As far as their facts allow; None where nobody asked.
     """
 
     WIRE: ClassVar = (
@@ -76,6 +79,7 @@ class ForeignReport(Wire):
         "evidence",
         "claims",
         "unread",
+        "campaigns?",
     )
     path: str
     findings: tuple[Finding, ...]
@@ -86,6 +90,7 @@ class ForeignReport(Wire):
     evidence: dict[str, dict[str, int]]
     claims: tuple[Claim, ...]
     unread: tuple[Finding, ...]
+    campaigns: tuple[ImportedCampaign, ...] | None = None
 
     @property
     def clean(self) -> bool:
@@ -117,6 +122,7 @@ def audit_foreign(
     under: str = "",
     commits: str | None = None,
     platform: str | None = None,
+    rules: bool = False,
 ) -> ForeignReport:
     """Return every claim of a round or a speed-up in a log, what it lacks, and what contradicts what.
 
@@ -127,6 +133,7 @@ def audit_foreign(
         under: Only this folder of it.
         commits: A range of commits whose messages are read too.
         platform: The product that was measured; None: the ones that the log names.
+        rules: Whether campaigns are held against the rules of their own kind, and returned as views.
 
     Raises:
         BadInput: There is nothing to read, or nothing in it claims a round or a speed-up.
@@ -140,7 +147,7 @@ def audit_foreign(
     parts = [registry.platform(name) for name in names]
     found = list(dict.fromkeys(_found(records, tables, parts)))
     found_claims = tuple(_judged(tree, claims, records))
-    findings = [*_unproven(found_claims), *found]
+    findings = [*_unproven(found_claims), *found, *(broken_rules(tree, found_claims) if rules else ())]
     findings.sort(key=lambda one: (_ORDER.index(one.code), one.file, one.line))
     unread = tuple(Finding("unread", one.file, one.line, one.reason, "read it yourself") for one in tree.unread)
     notes = (
@@ -159,6 +166,7 @@ def audit_foreign(
     return ForeignReport(
         str(path), tuple(findings), notes, tree.commit or None, tuple(one.id for one in parts),
         dict(Counter(one.form for one in found_claims)), _counts(found_claims), found_claims, unread,
+        imported_campaigns(tree, found_claims) if rules else None,
     )  # fmt: skip
 
 
