@@ -69,6 +69,8 @@ DOCUMENTS: dict[str, str] = {
     "route_plan": "routing.plan:Plan",
     "route_remote": "routing.remote:RemoteContext",
     "route_task": "routing.task:TaskRoute",
+    "tileir_apply": "static.tileir.rewrite:Rewritten",
+    "tileir_check": "runners.tileir.environment:TileirEnvironment",
     "tileir_classify": "static.tileir.files:Classified",
     "search": "wiki.search:SearchResult",
     "tune_patch": "cli.tune_project:Patch",

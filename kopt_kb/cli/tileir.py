@@ -1,19 +1,26 @@
 """Prepare existing Triton kernels for NVIDIA's TileIR backend.
 
+kb tileir check                           which Triton, backend and GPUs; what is missing; exit 3 if it can't run
 kb tileir classify FILE [--kernel NAME]   dot-related, norm-like, element-wise or reduction, with the deciding lines
 kb tileir classify --code TEXT            the same of a text
+kb tileir apply FILE [--output OUT]       write <kernel>_tileir.py: tensor descriptors where proven legal, gated hints
 
 The type is found by following data through the source, callees in the same project inlined; nothing is imported or
-run, comments and names decide nothing.
+run, comments and names decide nothing. A prepared file runs as before with any other backend: the kernel with
+descriptors stands beside the old one and is started where a launch meets what it needs (TILEIR_DESCRIPTORS=1 asks for
+it everywhere, 0 nowhere), hints such as occupancy are added with TileIR alone, num_warps is never searched.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
 
-from kopt_kb.cli.output import add_common, print_json, printable_lines
+from kopt_kb.cli.output import add_common, print_json, printable_lines, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.static.tileir.files import Classified, classify_source
+from kopt_kb.static.tileir.rewrite import Options, Rewritten, apply_source
 
 __all__ = ["add_arguments", "run"]
 
@@ -21,9 +28,22 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    check = commands.add_parser("check", help="what this machine has of TileIR", allow_abbrev=False)
+    add_common(check)
     sort = commands.add_parser("classify", help="what kind of kernel it is, and why", allow_abbrev=False)
     _add_source(sort)
     add_common(sort)
+    change = commands.add_parser("apply", help="write a prepared copy of a file", allow_abbrev=False)
+    _add_source(change)
+    _add_options(change)
+    add_common(change)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", metavar="OUT", default="", help="file to write (default: FILE with _tileir.py)")
+    parser.add_argument("--force", action="store_true", help="write over a file that exists")
+    parser.add_argument("--approx", action="store_true", help="set TILEIR_ENABLE_APPROX=1 in the file: less accurate")
+    parser.add_argument("--ftz", action="store_true", help="set TILEIR_ENABLE_FTZ=1 in the file: denormals become 0")
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +54,21 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
-    return {"classify": _classify}[args.action](args)
+    return {"check": _check, "classify": _classify, "apply": _apply}[args.action](args)
+
+
+def _check(args: argparse.Namespace) -> int:
+    from kopt_kb.cli.doctor import this_machine
+    from kopt_kb.runners.tileir.environment import backends_here, examine
+
+    found = examine(this_machine(), backends_here())
+    if args.json:
+        print_json(found)
+    else:
+        rows = [(one.name, one.state, one.found, f"fix: {one.fix}" if one.fix else "") for one in found.findings]
+        print(table(rows))
+        print(f"TileIR is {'active' if found.tileir_active else 'not active'}: {found.recommendation}")
+    return ExitCode.OK if found.tileir_active else ExitCode.MISSING
 
 
 def _checked(args: argparse.Namespace) -> None:
@@ -65,3 +99,40 @@ def _render(found: Classified) -> str:
         lines += [f"  - {text}" for text in one.recommendations]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _apply(args: argparse.Namespace) -> int:
+    _checked(args)
+    done = apply_source(args.file, args.code, args.kernel, Options(approx=args.approx, ftz=args.ftz))
+    done = _written(args, done)
+    if args.json:
+        print_json(done)
+    else:
+        print(printable_lines(_render_applied(done)))
+    return ExitCode.OK
+
+
+def _written(args: argparse.Namespace, done: Rewritten) -> Rewritten:
+    """Write the file, unless inline code was given without a name for it."""
+    output = args.output or ("" if args.code else done.output)
+    if output:
+        try:
+            with Path(output).open("w" if args.force else "x", encoding="utf-8") as stream:
+                stream.write(done.optimized_code)
+        except FileExistsError as error:
+            raise BadInput("exists", where=output, fix="give --force or another --output", code="KB113") from error
+        except (OSError, ValueError) as error:
+            what = f"can't be written: {getattr(error, 'strerror', None) or error}"
+            raise BadInput(what, where=output[:200], fix="give another --output", code="KB112") from error
+    return replace(done, output=output)
+
+
+def _render_applied(done: Rewritten) -> str:
+    lines = []
+    for one in done.kernels:
+        lines.append(
+            f"{one.kernel}: {one.classification}, {one.descriptors} of {one.tiles} tile accesses through descriptors"
+        )
+        lines += [f"  + {text}" for text in one.changes]
+        lines += [f"  - left: {text}" for text in one.refusals]
+    return "\n".join([*lines, f"written: {done.output}" if done.output else done.optimized_code])

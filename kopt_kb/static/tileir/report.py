@@ -1,0 +1,104 @@
+"""The report of a kernel that was prepared for TileIR, with empty places where nothing was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kopt_kb.static.tileir.rewrite import Applied
+from kopt_kb.wire import Wire
+
+__all__ = ["Comparison", "Report", "Timing", "render_report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Wire):
+    """Two versions of a kernel on the same inputs.
+
+    Attributes:
+        status: `passed`, `failed`, or `not run`.
+        max_difference: Largest absolute difference; None where nothing was compared.
+        equal_bits: Whether every output is the same to the bit.
+        how: Where it ran.
+        reason: Why it failed or was not run.
+    """
+
+    status: str
+    max_difference: float | None
+    equal_bits: bool
+    how: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timing(Wire):
+    """One backend's time.
+
+    Attributes:
+        backend: `PTX (ENABLE_TILE=0)` or `TileIR (ENABLE_TILE=1)`.
+        time_ms: Median; None where it was not measured.
+        speedup: Against PTX; None where either is missing.
+        reason: Why it is missing.
+    """
+
+    backend: str
+    time_ms: float | None
+    speedup: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Wire):
+    """What was done to the kernels of a file and what came of it.
+
+    Attributes:
+        kernels: What was done to each.
+        compatibility: The prepared file against the original, without TileIR.
+        validation: The same with TileIR.
+        timings: Times of both backends.
+        output: The file written; empty when none was.
+        stopped: Why the phases ended early; empty when they did not.
+    """
+
+    kernels: tuple[Applied, ...]
+    compatibility: Comparison
+    validation: Comparison
+    timings: tuple[Timing, ...]
+    output: str
+    stopped: str
+
+
+def render_report(report: Report) -> str:
+    """Return the report as Markdown."""
+    parts = [_kernel(one) for one in report.kernels]
+    parts.append(f"### Compatibility Check (ENABLE_TILE=0)\n{_verdict(report.compatibility)}")
+    parts.append(f"### TileIR Validation (ENABLE_TILE=1)\n{_verdict(report.validation)}")
+    rows = ["| Backend | Time (ms) | Speedup |", "|---------|-----------|---------|"]
+    rows += [f"| {one.backend} | {_number(one.time_ms, '')} | {_number(one.speedup, 'x')} |" for one in report.timings]
+    reasons = dict.fromkeys(one.reason for one in report.timings if one.reason)
+    parts.append("\n".join(["### Benchmark Comparison", *rows, *(f"not measured: {one}" for one in reasons)]))
+    if report.stopped:
+        parts.append(f"### Stopped\n{report.stopped}")
+    parts.append(f"### Output\nFile: {report.output or 'none'}")
+    return "\n\n".join(parts)
+
+
+def _kernel(one: Applied) -> str:
+    lines = [f"## TileIR Optimization: {one.kernel}", "", "### Classification", f"- Kernel type: {one.classification}"]
+    lines += [f"- Strategy: {one.strategy}", "", "### Transformations Applied"]
+    lines += [f"- {each}" for each in one.changes] or ["- none"]
+    if one.refusals:
+        lines += ["", "### Left as it is"] + [f"- {each}" for each in one.refusals]
+    return "\n".join(lines)
+
+
+def _verdict(one: Comparison) -> str:
+    if one.status == "not run":
+        return f"NOT RUN — {one.reason}"
+    bits = ", every bit equal" if one.equal_bits else ""
+    difference = "unknown" if one.max_difference is None else f"{one.max_difference:.1e}"
+    reason = f"; {one.reason}" if one.reason else ""
+    return f"{one.status.upper()} — Max difference: {difference}{bits} ({one.how}){reason}"
+
+
+def _number(value: float | None, unit: str) -> str:
+    return "" if value is None else f"{value:.3f}{unit}" if not unit else f"{value:.2f}{unit}"
