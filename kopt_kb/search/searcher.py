@@ -95,7 +95,7 @@ class Searcher:
 
     def tell(self, place: int, time_s: float) -> None:
         """Take the first time of a place, infinite for one that does not work; somebody else may have tried it."""
-        self._take(place)
+        self.take(place)
         if place in self._told or math.isnan(time_s):
             return
         self._told[place] = time_s
@@ -109,12 +109,13 @@ class Searcher:
         while self._queue:
             place = self._queue.pop(0)
             if self._is_open[place]:
-                return self._take(place)
+                return self.take(place)
         if not self._is_open.any():
             return None
-        return self._take(self._chosen())
+        return self.take(self._chosen())
 
-    def _take(self, place: int) -> int:
+    def take(self, place: int) -> int:
+        """Hold a place for taken, as if it was asked for, and return it; somebody else may be at it."""
         self._asked[place] = None
         self._is_open[place] = False
         return place

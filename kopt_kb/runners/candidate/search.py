@@ -1,4 +1,4 @@
-"""Search of a tuning space within a budget of evaluations and seconds: exhaustive, Optuna, or seeded random.
+"""Search of a tuning space within a budget of evaluations and seconds: the whole of a small one, else by the searcher.
 
 What a pruner refuses is told to the searcher as infinite and takes no evaluation, so that the budget goes to
 configurations that can launch.
@@ -6,15 +6,14 @@ configurations that can launch.
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
-import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from kopt_kb.runners.candidate.answers import Search, ShapeSearch
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
@@ -37,70 +36,34 @@ def _forget(_: float) -> None:
     """Take a time that the strategy does not learn from."""
 
 
-def searcher(space: Space, evaluations: int, seed: int, asks: int | None = None) -> tuple[str, Asker]:
-    """Return the strategy's name and what asks it: all of a small space, else Optuna if installed, else random.
+def searcher(
+    space: Space, evaluations: int, seed: int, asks: int | None = None, first: Sequence[Mapping[str, object]] = ()
+) -> tuple[str, Asker]:
+    """Return the strategy's name and what asks it: all of a small space, else a search that learns.
 
     Args:
         space: Values of each knob.
         evaluations: Up to as many configurations a space is searched whole.
-        seed: Of the strategy; the first configurations do not depend on `asks`.
-        asks: Most configurations it gives; None: `evaluations`.
+        seed: Of the search; the first configurations do not depend on `asks`.
+        asks: Most configurations it gives besides `first`; None: `evaluations`.
+        first: Configurations to begin with; one that is not of the space is left out.
     """
-    most = asks or evaluations
     if math.prod(map(len, space.values())) <= evaluations:
         names = tuple(space)
         every = (dict(zip(names, one, strict=True)) for one in itertools.product(*space.values()))
         return "exhaustive", ((config, _forget) for config in every)
-    if importlib.util.find_spec("optuna") is not None:
-        return "optuna", _optuna(space, most, seed)
-    return "random", _random(space, most, seed)
+    return "model", _learning(space, len(first) + (asks or evaluations), seed, first)
 
 
-def _random(space: Space, evaluations: int, seed: int) -> Asker:
-    chooser = random.Random(seed)  # noqa: S311 - a search, no secret
-    seen: set[tuple[int, ...]] = set()
-    for _ in range(20 * evaluations):
-        place = tuple(chooser.randrange(len(values)) for values in space.values())
-        if place not in seen:
-            seen.add(place)
-            yield {name: values[at] for at, (name, values) in zip(place, space.items(), strict=True)}, _forget
-        if len(seen) >= evaluations:
+def _learning(space: Space, most: int, seed: int, first: Sequence[Mapping[str, object]]) -> Asker:
+    from kopt_kb.search.searcher import Searcher  # numpy, which most commands need not wait for
+    from kopt_kb.search.space import Space as Places
+
+    search = Searcher(Places.of(space, seed=seed), seed, first)
+    for _ in range(most):
+        if (place := search.ask()) is None:
             return
-
-
-def _optuna(space: Space, evaluations: int, seed: int) -> Asker:
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False))
-    seen: dict[tuple[int, ...], float] = {}
-    for _ in range(4 * evaluations):
-        trial = study.ask()
-        # Optuna wants plain values: it chooses places in the lists.
-        place = tuple(trial.suggest_int(name, 0, len(values) - 1) for name, values in space.items())
-        config = {name: values[at] for at, (name, values) in zip(place, space.items(), strict=True)}
-        if place in seen:
-            _tell(study, trial, seen[place])
-            continue
-
-        def tell(value: float, trial: Any = trial, place: tuple[int, ...] = place) -> None:
-            seen[place] = value
-            _tell(study, trial, value)
-
-        seen[place] = math.inf  # until it is told
-        yield config, tell
-        if len(seen) >= evaluations:
-            return
-
-
-def _tell(study: Any, trial: Any, value: float) -> None:
-    """Tell a time; the sampler takes a pruned trial for a bad one, and learns nothing from a failed one."""
-    import optuna
-
-    if math.isfinite(value):
-        study.tell(trial, value)
-    else:
-        study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+        yield search.space.config(place), partial(search.tell, place)
 
 
 def run_search(
@@ -187,11 +150,12 @@ def _search_shape(
 ) -> ShapeSearch:
     start, knobs, most = dict(one.start), one.knobs, body.evaluations
     kept = start if one.keep is None else dict(one.keep)
-    trials.begin([start] if kept == start else [kept, start])
+    known = [start] if kept == start else [kept, start]
+    trials.begin(known)
     plain = isinstance(trials.pruner, str)
-    strategy, asker = searcher(knobs, most, body.seed, most if plain else _ASKS * most)
-    # Optuna learns from each answer before it asks again; the others know what comes next.
-    size = 1 if strategy == "optuna" or isinstance(trials.pruner, str) else trials.pruner.batch
+    strategy, asker = searcher(knobs, most, body.seed, most if plain else _ASKS * most, known)
+    # A search that learns is told each answer before it is asked again; the other knows what comes next.
+    size = 1 if strategy == "model" or isinstance(trials.pruner, str) else trials.pruner.batch
     end_count = math.inf if strategy == "exhaustive" else len(trials.tried) + most
     while clock() < end and (batch := list(itertools.islice(asker, size))):
         words = trials.judge([start | config for config, _ in batch])

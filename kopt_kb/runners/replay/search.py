@@ -130,7 +130,7 @@ class _Search:
         kept = start if self.space.keep is None else dict(self.space.keep)
         if self.tools.shared is not None:
             return self._shared(self.tools.shared, kept)
-        strategy, asker = searcher(self.space.knobs, self.body.evaluations, self.body.seed)
+        strategy, asker = searcher(self.space.knobs, self.body.evaluations, self.body.seed, first=[kept, start])
         searched_by = self.ends_at - _RESERVED * max(0.0, self.ends_at - time.monotonic())
 
         def wanted() -> Iterator[Asked]:
@@ -168,7 +168,7 @@ class _Search:
             else:
                 self._settle(key, ratio)
         failed = sum(not math.isfinite(ratio) for ratio, _ in found)
-        return self._result(kept, "optuna, shared", len(found), len(found), "by compiling ahead", failed)
+        return self._result(kept, "model, shared", len(found), len(found), "by compiling ahead", failed)
 
     def _result(
         self, kept: Mapping[str, object], strategy: str, evaluated: int, asked: int, pruning: str,

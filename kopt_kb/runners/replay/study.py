@@ -1,5 +1,7 @@
 """A search that several processes share: an Optuna study in a file, where each trial has an owner and is counted once.
 
+Optuna keeps the trials; what is tried next is chosen by each process's own searcher, which is told what all found.
+
 Values are ratios to what the shape has now, each taken on its asker's own device. A trial whose owner went is given
 back: its configuration waits for another asker, once.
 """
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import MissingTool
+from kopt_kb.search.searcher import Searcher
+from kopt_kb.search.space import Space
 
 __all__ = ["SharedStudy"]
 
@@ -59,9 +63,10 @@ class SharedStudy:
         self._study: Any = optuna.create_study(
             study_name=_NAME,
             storage=JournalStorage(backend),
-            sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False, constant_liar=True),
+            sampler=optuna.samplers.RandomSampler(seed=seed),  # for what no searcher chose
             load_if_exists=True,
         )
+        self._search = Searcher(Space.of(self._knobs), seed)
 
     @property
     def size(self) -> int:
@@ -117,6 +122,7 @@ class SharedStudy:
     def asked(self, most: int) -> Iterator[tuple[dict[str, object], Tell]]:
         """Yield configurations and where to tell their ratio, until all that are wanted are taken by somebody."""
         while not self.is_over(most):
+            self._suggest()
             trial = self._study.ask()
             trial.set_user_attr("owner", self._owner)
             params = {name: trial.suggest_int(name, 0, len(values) - 1) for name, values in self._knobs.items()}
@@ -136,8 +142,23 @@ class SharedStudy:
 
             yield self._config(params), tell
 
+    def _suggest(self) -> None:
+        """Let the searcher's choice wait, if nothing else does."""
+        if self._study.get_trials(deepcopy=False, states=[self._states.WAITING]):
+            return
+        space = self._search.space
+        for place in map(self._where, self._trials("RUNNING")):
+            if (at := space.at(place)) is not None:
+                self._search.take(at)
+        for place, value in self.counted().items():
+            if (at := space.at(place)) is not None:
+                self._search.tell(at, value)
+        if (chosen := self._search.ask()) is not None:
+            params = dict(zip(self._knobs, space.places[chosen].tolist(), strict=True))
+            self._study.enqueue_trial(params, skip_if_exists=True)
+
     def _put_new(self, taken: Collection[Place]) -> None:
-        """Let a configuration wait that nobody tried, drawn at random: a strategy that is sure asks the same again."""
+        """Let a configuration wait that nobody tried, drawn at random: another process chose the same."""
         for _ in range(_DRAWS):
             drawn = {name: self._random.randrange(len(values)) for name, values in self._knobs.items()}
             if tuple(drawn.values()) not in taken:

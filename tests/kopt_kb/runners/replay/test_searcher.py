@@ -183,7 +183,7 @@ def test_a_searcher_makes_records_and_times_them(tmp_path: Path, launcher: Calla
         )
         found = search_shape("4096", space, BODY, tools, time.monotonic() + 60)
     assert dict(found.config) == {"BLOCK": 1024}
-    assert (found.evaluated, found.failed, found.strategy) == (4, 1, "optuna, shared")
+    assert (found.evaluated, found.failed, found.strategy) == (4, 1, "model, shared")
     assert found.median_s == pytest.approx(4e-6, rel=0.01)
 
 
