@@ -59,6 +59,7 @@ def _of_launch(
         program.compiled,
         sass,
         seconds,
+        made_by=program.versions,
         threads=math.prod(step.block),
         shared_bytes=step.shared_bytes,
         ctas=math.prod(step.cluster),
@@ -91,9 +92,9 @@ def _kernels(request: CompileRequest, case: KernelCase, target: CompileTarget) -
     read, seconds = read_given(cubin, case.file), {"compile": time.perf_counter() - begin}
     found = _named(read, wanted, case.file)
     sass = _sass(cubin, request, seconds)
-    warps = case.options.get("num_warps", 0)
+    warps, made_by = case.options.get("num_warps", 0), {} if compiled is None else {"nvrtc": nvrtc_version()}
     return [
-        _compilation(one, target, cubin, compiled, sass, seconds,
+        _compilation(one, target, cubin, compiled, sass, seconds, made_by=made_by,
                      threads=target.warp_size * warps if isinstance(warps, int) and warps else one.most_threads,
                      ctas=math.prod(one.cluster))
         for one in found
@@ -128,11 +129,11 @@ def _allowed(entry: Entry, shared_bytes: int, limit: int | None, where: str) -> 
 
 def _compilation(
     entry: Entry, target: CompileTarget, cubin: bytes, compiled: Compiled | None, sass: str,
-    seconds: Mapping[str, float], *, threads: int, shared_bytes: int = 0, ctas: int = 1,
+    seconds: Mapping[str, float], *, made_by: Mapping[str, str], threads: int, shared_bytes: int = 0, ctas: int = 1,
     grid: tuple[int, ...] = (), constants: Mapping[str, object] | None = None,
     arguments: tuple[tuple[str, Given], ...] = (),
 ) -> Compilation:  # fmt: skip
-    versions = {"nvrtc": nvrtc_version()} if compiled is not None else {}
+    versions = dict(made_by)
     if sass and target.backend == "cuda":
         versions["nvdisasm"] = tool_version("nvdisasm")
     elif sass:

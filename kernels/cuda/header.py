@@ -30,11 +30,12 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _SCALAR = re.compile(r"(?P<type>[a-z]+\d+)\s+(?P<value>.+)")
 GIVEN = frozenset({".cubin", ".fatbin", ".hsaco", ".co"})
 """How files of machine code are called."""
-_SUFFIXES = frozenset({".cu", ".cuh"}) | GIVEN
+_SUFFIXES = frozenset({".cu", ".cuh", ".toml"}) | GIVEN
+_LANGUAGES = frozenset({"", "cute", "tilelang"})
 _KINDS = ("launch", "fill", "copy")
 _KEYS = {
-    "op", "op_options", "shape", "dtypes", "code", "config", "tuning_space", "variants", "inputs", "outputs",
-    "scratch", "zeroed", "let", "defines", "flags", "steps",
+    "op", "op_options", "shape", "dtypes", "code", "language", "function", "config", "tuning_space", "variants",
+    "inputs", "outputs", "scratch", "zeroed", "let", "defines", "flags", "steps",
 }  # fmt: skip
 _STEP_KEYS = {
     "launch": {"launch", "grid", "block", "cluster", "shared", "arguments", "cooperative", "when"},
@@ -95,6 +96,8 @@ class Header:
         form: Names of the problem's dimensions, such as `MxN`; empty: the operation's own.
         dtypes: Storage types that it is for; empty: any.
         code: Code object that is given instead of source, beside the header; empty: none.
+        language: What compiles a function of a Python file instead: `cute`, `tilelang`; empty: none.
+        function: That function, `FILE.py:NAME`, the file beside the header.
         config: Tuning value → what it is unless somebody says otherwise.
         tuning_space: Tuning value → values worth trying.
         variants: Structural changes, as kernel files declare them.
@@ -113,6 +116,8 @@ class Header:
     form: str = ""
     dtypes: tuple[str, ...] = ()
     code: str = ""
+    language: str = ""
+    function: str = ""
     config: Mapping[str, int] = field(default_factory=dict)
     tuning_space: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     variants: tuple[Mapping[str, object], ...] = ()
@@ -231,6 +236,8 @@ class _Reading:
             form=self._text("shape", data.get("shape", "")),
             dtypes=tuple(self._text("dtypes", one) for one in self._list("dtypes", data.get("dtypes", []))),
             code=self._text("code", data.get("code", "")),
+            language=self._text("language", data.get("language", "")),
+            function=self._text("function", data.get("function", "")),
             config={name: self._whole(name, one) for name, one in self._table("config", data).items()},
             tuning_space=space,
             variants=tuple(one for one in self._list("variants", data.get("variants", [])) if isinstance(one, dict)),
@@ -239,9 +246,19 @@ class _Reading:
             defines={name: str(one) for name, one in self._table("defines", data).items()},
             flags=tuple(self._text("flags", one) for one in self._list("flags", data.get("flags", []))),
         )
-        if "/" in made.code or made.code.startswith("."):
-            raise self._refuse(f"code {made.code!r} is no file beside the header")
+        self._check_code(made)
         return made
+
+    def _check_code(self, made: Header) -> None:
+        file, _, name = made.function.partition(":")
+        for one in (made.code, file):
+            if "/" in one or one.startswith("."):
+                raise self._refuse(f"{one!r} is no file beside the header")
+        if made.language not in _LANGUAGES or bool(made.language) != bool(file and name):
+            fix = 'such as language = "cute" and function = "add.py:add"; languages: cute, tilelang'
+            raise self._refuse("language and function don't go together", fix)
+        if made.language and made.code:
+            raise self._refuse("code and language: both say where machine code comes from", "leave one out")
 
     def _table(self, name: str, data: JsonMap) -> dict[str, object]:
         value = data.get(name, {})

@@ -10,7 +10,6 @@ from typing import Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.target import CompileTarget
-from kopt_kb.kernels.cuda.nvrtc import nvrtc_version
 from kopt_kb.kernels.cuda.plan import header_of, label_of, plan_of, program_of, steps_of
 from kopt_kb.kernels.record.model import (
     VERSION,
@@ -74,8 +73,8 @@ def record_cuda(request: Request, what: OpRequest) -> LaunchRecord:
         outputs=tuple(named["outputs"]),
         steps=steps,
         codes={code: len(program.cubin)},
-        sources=_sources(file),
-        versions={"nvrtc": nvrtc_version()} if program.compiled is not None else {},
+        sources=_sources(file, header.function.partition(":")[0]),
+        versions=program.versions,
     )
 
 
@@ -102,9 +101,10 @@ def _views(step: Step) -> Iterator[View]:
             yield from (one.view for one in held if isinstance(one, TensorArg | TensorMapArg))
 
 
-def _sources(file: Path) -> dict[str, str]:
-    """Return the file, the header beside it and what it includes from its own folder and below → sha256."""
-    root, found, left = file.resolve().parent, dict[str, str](), [file.resolve(), file.resolve().with_suffix(".toml")]
+def _sources(file: Path, other: str) -> dict[str, str]:
+    """Return the file, header and another file beside it, and what it includes from its folder and below → sha256."""
+    root, found = file.resolve().parent, dict[str, str]()
+    left = [file.resolve(), file.resolve().with_suffix(".toml"), *([root / other] if other else [])]
     while left and len(found) < _MOST_FILES:
         one = left.pop()
         if not one.is_relative_to(root) or not one.is_file() or (name := one.relative_to(root).as_posix()) in found:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, KoptError
@@ -14,7 +14,8 @@ from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.cubin import Cubin, read_cubin
 from kopt_kb.kernels.cuda.given import code_given, read_given
 from kopt_kb.kernels.cuda.header import GIVEN, Header, Step, Tensor, read_header, source_text, split_argument
-from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda
+from kopt_kb.kernels.cuda.languages import made_of
+from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda, nvrtc_version
 from kopt_kb.kernels.integers import ExpressionError, holds, value_of
 from kopt_kb.kernels.record.model import (
     Argument,
@@ -95,12 +96,14 @@ class Program:
         read: What it says of itself.
         symbols: Kernel as the header writes it → symbol.
         compiled: What the compiler gave; None for a code object that was given.
+        versions: Compiler → version; empty for a code object that was given.
     """
 
     cubin: bytes
     read: Cubin
     symbols: Mapping[str, str]
     compiled: Compiled | None
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 def header_of(file: Path) -> Header:
@@ -212,18 +215,35 @@ def program_of(plan: Plan, file: Path, target: CompileTarget) -> Program:
     given = file.with_name(plan.header.code) if plan.header.code else file
     if given.suffix in GIVEN:
         cubin = code_given(given, target.name)
-        read, symbols, compiled = read_given(cubin, str(given)), {one: one for one in entries}, None
+        made = Program(cubin, read_given(cubin, str(given)), {one: one for one in entries}, None)
+    elif not isinstance(target.arch, int):
+        raise BadInput(f"CUDA C++ is not for {target.name}", where=str(file), fix="such as sm_90", code="KB106")
+    elif plan.header.language:
+        made = _foreign(plan, file, target.arch, entries)
     else:
-        if not isinstance(target.arch, int):
-            raise BadInput(f"CUDA C++ is not for {target.name}", where=str(file), fix="such as sm_90", code="KB106")
         options = [f"-D{name}={plan.text(text)}" for name, text in plan.header.defines.items()]
-        source = source_text(file)
-        made = compile_cuda(source, str(file), target.arch, entries=entries, options=[*options, *plan.header.flags])
-        cubin, symbols, compiled, read = made.cubin, dict(made.symbols), made, read_cubin(made.cubin, str(file))
-    if missing := [name for name, symbol in symbols.items() if symbol not in read.entries]:
-        fix = f"kernels here: {', '.join(sorted(read.entries)) or 'none'}"
+        compiled = compile_cuda(
+            source_text(file), str(file), target.arch, entries=entries, options=[*options, *plan.header.flags]
+        )
+        read = read_cubin(compiled.cubin, str(file))
+        made = Program(compiled.cubin, read, dict(compiled.symbols), compiled, {"nvrtc": nvrtc_version()})
+    if missing := [name for name, symbol in made.symbols.items() if symbol not in made.read.entries]:
+        fix = f"kernels here: {', '.join(sorted(made.read.entries)) or 'none'}"
         raise BadInput(f"no kernel {missing[0]!r}", where=str(given), fix=fix, code="KB081")
-    return Program(cubin, read, symbols, compiled)
+    return made
+
+
+def _foreign(plan: Plan, file: Path, arch: int, entries: Sequence[str]) -> Program:
+    """Return the machine code of another language; its symbols may have the kernel's name among other words."""
+    name, _, function = plan.header.function.partition(":")
+    tensors = list(plan.tensors.values())
+    found = made_of(plan.header.language, file.with_name(name), function, tensors, plan.names, arch, entries)
+    read = read_cubin(found.cubin, str(file))
+    symbols = {}
+    for one in entries:
+        inside = [symbol for symbol in read.entries if f"_{one}_" in f"_{symbol}_"]
+        symbols[one] = inside[0] if len(inside) == 1 else one
+    return Program(found.cubin, read, symbols, found.compiled, found.versions)
 
 
 def steps_of(plan: Plan, program: Program, code: str) -> tuple[Fill | Copy | Launch, ...]:

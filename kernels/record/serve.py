@@ -41,6 +41,8 @@ MAX_ANSWER_BYTES = 4 << 20
 _FILE_BYTES = 1 << 28
 _STEP_S = 0.1
 _CHUNK = 1 << 16
+_PLACES = {"HOME": "home", "TMPDIR": "tmp", "TRITON_CACHE_DIR": "cache", "TORCHINDUCTOR_CACHE_DIR": "inductor"}
+"""Variables that lead a launcher, and compilers that it asks, to folders of its own."""
 
 Ended = Literal["ok", "crash", "hang", "oom", "limit"]
 
@@ -171,8 +173,8 @@ def _confined(job: Job, writing: int, answer: Callable[[Request], Wire], group: 
         sys.stdin = open(os.devnull, encoding="ascii")  # noqa: SIM115, PTH123 - its old one holds requests
         os.dup2(sys.stdin.fileno(), 0)
         folder = Path(job.request.folder).resolve()
-        for name, inner in (("HOME", "home"), ("TMPDIR", "tmp"), ("TRITON_CACHE_DIR", "cache")):
-            (folder / inner).mkdir()
+        for name, inner in _PLACES.items():
+            (folder / inner).mkdir(exist_ok=True)
             os.environ[name] = str(folder / inner)
         tempfile.tempdir = None
         limited = group.join(Isolation())

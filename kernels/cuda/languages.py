@@ -1,0 +1,156 @@
+"""CuTe DSL and TileLang: a function of a Python file beside a header, made to machine code without a GPU.
+
+The header says what is launched and on what, as for CUDA C++; the language's own compiler makes the kernels. It runs
+the user's Python, so it belongs into a maker or a compile worker. CuTe DSL (nvidia-cutlass-dsl) gives a cubin; TileLang
+gives CUDA C++, which NVRTC compiles with the headers of its wheel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import inspect
+import io
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda
+from kopt_kb.kernels.record.model import View
+
+__all__ = ["LANGUAGES", "Foreign", "made_of"]
+
+LANGUAGES = {"cute": "nvidia-cutlass-dsl", "tilelang": "tilelang"}
+"""Language as a header names it → package that compiles it."""
+
+_CUTE_TYPES = {
+    "fp64": "Float64", "fp32": "Float32", "fp16": "Float16", "bf16": "BFloat16", "i64": "Int64", "i32": "Int32",
+    "i16": "Int16", "i8": "Int8", "u8": "Uint8", "fp8e4nv": "Float8E4M3FN", "fp8e5": "Float8E5M2",
+}  # fmt: skip
+"""Triton's word for an element → cutlass's."""
+_ALIGNED_BYTES = 16
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_FEATURES_FROM = 90
+"""From here on a target's own features are asked for: sm_90a."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Machine code of a language's compiler.
+
+    Attributes:
+        cubin: The code object.
+        compiled: What NVRTC gave where it had a part in it.
+        versions: Package → version.
+    """
+
+    cubin: bytes
+    compiled: Compiled | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def made_of(
+    language: str, file: Path, function: str, tensors: Sequence[View], names: Mapping[str, int], arch: int,
+    entries: Sequence[str],
+) -> Foreign:  # fmt: skip
+    """Return the machine code of a function for tensors of these shapes.
+
+    Args:
+        language: A key of `LANGUAGES`.
+        file: Python file that has it.
+        function: Its name: a `@cute.jit` function that takes the tensors in order, or a TileLang `prim_func`, or a
+            function that returns one. Parameters that are called as one of `names` are given its value.
+        tensors: Inputs, outputs and scratch in the header's order.
+        names: Dimensions, tuning values and what the header computes from them.
+        arch: Compute capability such as 90.
+        entries: Kernels, as the header names them.
+
+    Raises:
+        BadInput: There is no such function, or the language refuses it.
+        CompileFailed: NVRTC refuses what TileLang wrote.
+        MissingTool: The language's package is not installed.
+    """
+    package = LANGUAGES[language]
+    try:
+        version = metadata.version(package)
+    except metadata.PackageNotFoundError as error:
+        fix = f"pip install {package}, in an environment of its own if versions clash"
+        raise MissingTool(f"{package} is not installed", where=str(file), fix=fix, code="KB120") from error
+    name = f"sm_{arch}{'a' if arch >= _FEATURES_FROM else ''}"
+    with _complaints(f"{file}:{function}"):
+        if language == "cute":
+            with tempfile.TemporaryDirectory() as folder:  # it keeps a cubin as a file too
+                os.environ.update(CUTE_DSL_ARCH=name, CUTE_DSL_DUMP_DIR=folder)
+                cubin = _cute(_function(file, function), tensors, names, name)
+            return Foreign(cubin, None, {package: version})
+        source, folders = _tilelang(_function(file, function), names, f"sm_{arch}")
+        made = compile_cuda(source, str(file), arch, entries=entries, options=[f"-I{one}" for one in folders])
+        return Foreign(made.cubin, made, {package: version})
+
+
+@contextlib.contextmanager
+def _complaints(where: str) -> Iterator[None]:
+    """Make whatever a language raises one line; what it prints is not shown."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    except KoptError:
+        raise
+    except Exception as error:
+        text = " ".join(_COLOUR.sub("", str(error)).split())[:300] or "no words"
+        what = f"does not compile: {type(error).__name__}: {text}"
+        raise BadInput(what, where=where, fix="compile it by hand first", code="KB081") from error
+
+
+def _function(file: Path, name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise BadInput("no such Python file", where=str(file), fix="put it beside the header", code="KB110")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    spec.loader.exec_module(module)
+    found = getattr(module, name, None)
+    if found is None:
+        raise BadInput(f"no function {name}", where=str(file), fix="name one of the file", code="KB081")
+    return found
+
+
+def _given(function: Any, names: Mapping[str, int]) -> dict[str, int]:
+    """Return the values of parameters that are called as a dimension or a tuning value."""
+    parameters = inspect.signature(function).parameters
+    return {name: value for name, value in names.items() if name in parameters}
+
+
+def _cute(function: Any, tensors: Sequence[View], names: Mapping[str, int], arch: str) -> bytes:
+    cutlass, cute = importlib.import_module("cutlass"), importlib.import_module("cutlass.cute")
+    runtime = importlib.import_module("cutlass.cute.runtime")
+    fakes = []
+    for one in tensors:
+        order = tuple(reversed(range(len(one.shape))))  # the last extent lies densely
+        element = getattr(cutlass, _CUTE_TYPES[one.dtype])
+        fakes.append(
+            runtime.make_fake_compact_tensor(element, one.shape, stride_order=order, assumed_align=_ALIGNED_BYTES)
+        )
+    compiler = cute.compile[cute.KeepCUBIN, cute.GPUArch(arch)]
+    return bytes(compiler(function, *fakes, **_given(function, names)).artifacts.CUBIN)
+
+
+def _tilelang(function: Any, names: Mapping[str, int], arch: str) -> tuple[str, list[Path]]:
+    """Return the CUDA C++ of a function's kernels, and where its headers are."""
+    tilelang, tvm = importlib.import_module("tilelang"), importlib.import_module("tvm")
+    engine = importlib.import_module("tilelang.engine")
+    if type(function).__name__ != "PrimFunc":  # its module has another name in each version
+        function = function(**_given(function, names))
+    target = tvm.target.Target({"kind": "cuda", "arch": arch})
+    with target:
+        source = str(engine.lower(function, target=target).kernel_source)
+    home = Path(str(tilelang.__file__)).parent
+    return source, [home / "src", home / "3rdparty" / "cutlass" / "include"]
