@@ -154,7 +154,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, nvrtc: str) -> Sim
     module("cutlass.cute.runtime", make_fake_compact_tensor=fake)
     module("tilelang", __file__=str(tmp_path / "tilelang" / "__init__.py"))
     module("tilelang.engine", lower=lowered)
-    module("tvm", target=SimpleNamespace(Target=target))
+    module("tvm", target=SimpleNamespace(Target=Target))
     monkeypatch.setattr(metadata, "version", lambda _: "1.2.3")
     return seen
 

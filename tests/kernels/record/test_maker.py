@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,40 @@ def test_amd_targets_are_recorded_too(answers: Any, tmp_path: Path) -> None:
     (step,) = answer.record.launches
     assert step.block == (256, 1, 1)
     assert (tmp_path / step.code).read_bytes()[:4] == b"\x7fELF"
+
+
+HELION = """
+import helion
+import helion.language as hl
+import torch
+
+OP = "elementwise"
+
+
+@helion.kernel(config=helion.Config(block_sizes=[1024], num_warps=4), static_shapes=True)
+def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for tile in hl.tile(out.size()):
+        out[tile] = x[tile] + y[tile]
+    return out
+
+
+def make_inputs(shape, dtype, device="cuda", seed=0):
+    return tuple(torch.randn(shape, device=device, dtype=torch.bfloat16) for _ in range(2))
+
+
+def launch(x, y, *, config=None, out=None):
+    return add(x, y)
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("helion") is None, reason="helion is not installed")
+def test_a_helion_kernel_is_a_triton_kernel(answers: Any, tmp_path: Path) -> None:
+    """What it launches is recorded like any other; none of its own compiler's needs a GPU."""
+    file = tmp_path / "add.py"
+    file.write_text(HELION)
+    facts = {"multi_processor_count": 8}
+    (answer,) = answers([Request(OpRequest(str(file), (65536,), "bf16"), "sm_90", "Test", facts, str(tmp_path))])
+    assert answer.record is not None, answer.refusal
+    check_record(answer.record, "helion")
+    assert [one.entry for one in answer.record.launches] == ["_helion_add"]
