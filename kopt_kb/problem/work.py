@@ -20,6 +20,7 @@ from kopt_kb.problem.dtypes import Engine, dtype_of
 from kopt_kb.problem.ops import definition
 from kopt_kb.problem.ops.definition import OpDefinition, OptionValue
 from kopt_kb.problem.shapes import Shape, check_shape, parse_shape
+from kopt_kb.quantity.readable import si
 from kopt_kb.wire import Wire, pairs
 
 __all__ = ["Work", "work"]
@@ -51,6 +52,13 @@ class Work(Wire):
     special: tuple[SpecialCount, ...] = ()
     options: tuple[tuple[str, OptionValue], ...] = ()
     definitions: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        name = " ".join(filter(None, (self.op, "x".join(map(str, self.shape)), self.dtype)))
+        amounts = [f"{si(one.useful.value, 'FLOP')} {one.dtype} {one.engine}" for one in self.flops]
+        levels = dict.fromkeys(one.level for one in self.bytes)
+        amounts += [f"{si(self.compulsory(level).value, 'B')} {level}" for level in levels]
+        return f"Work({name}: {', '.join(amounts)})"
 
     @staticmethod
     def given(flops: int, bytes: int, dtype: str, engine: str, exactness: Exactness = "exact") -> Work:  # noqa: A002

@@ -5,10 +5,11 @@ from __future__ import annotations
 from kopt_kb.markup.blocks import Block, Cell, Code, Facts, Figure, Page, Section, Table, Text
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, percent, rounded, si
+from kopt_kb.quantity.recorded import RecordedQuantity
 from kopt_kb.report.fitted import LEVELS, Level, fitted
 from kopt_kb.report.provenance import cited, machine, of_record, of_records
 from kopt_kb.report.reproduce import commands
-from kopt_kb.report.rounds import gap_section, ledger_section, round_section
+from kopt_kb.report.rounds import gap_section, ledger_section, measurement_section, round_section
 from kopt_kb.static.drawing_files import figure, picture_table
 from kopt_kb.static.picture import Dot, Picture, recorded_picture
 from kopt_kb.tuning.report import CampaignReport
@@ -57,6 +58,7 @@ def campaign_page(
         _versions(report, state),
         gap_section(report, letters),
         ledger_section(report, level),
+        measurement_section(state, level),
         _machines(state, letters),
         _values(state, letters),
         Section("How to do it again", (Code(clipped(commands(state), 20 * letters)),)),
@@ -107,7 +109,8 @@ def _cut(text: Text, letters: int) -> Text:
 
 def _headline(report: CampaignReport) -> Cell:
     said, met = headline(report)
-    return Cell(said, tone="good" if met else "warn")
+    over = "gain: geometric mean over the shapes of baseline over best, both as timed in the rounds that accepted them"
+    return Cell(said, f"{over}\nachieved over target: geometric mean over the shapes", tone="good" if met else "warn")
 
 
 def _targets(report: CampaignReport, state: WorkspaceState) -> Section:
@@ -138,8 +141,8 @@ def _target(one: Judged, target: Target | None, state: WorkspaceState) -> tuple[
     condition = one.condition
     basis = state.specs.get(target.basis) if target is not None else None
     limit = f"a median of {duration(float(condition.latency_s))} or less"
-    share = f"{target.factor} x {target.basis}; {limit}" if target is not None else limit
-    wanted = Cell(f"{condition.quantity} {condition.target}", share, (cited(basis),) if basis is not None else ())
+    made = f"{target.factor} x {target.basis}; {limit}" if target is not None else limit
+    wanted = Cell(f"{condition.quantity} {condition.target}", made, (cited(basis),) if basis is not None else ())
     record = state.measured.get(one.record)
     measured = Cell(duration(one.median_s), of_record(state, record) if record is not None else "not measured")
     rate = "-" if one.achieved_per_s is None else si(one.achieved_per_s, "FLOP/s" if " " in condition.roof else "B/s")
@@ -147,17 +150,13 @@ def _target(one: Judged, target: Target | None, state: WorkspaceState) -> tuple[
     met = (
         Cell("yes", tone="good") if one.met else Cell("no" if one.median_s is not None else "not measured", tone="bad")
     )
-    ratio = "-" if one.ratio is None else rounded(one.ratio)
-    return (
-        condition.shape,
-        wanted,
-        measured,
-        achieved,
-        ratio,
-        percent(one.ceiling_share),
-        met,
-        one.level or "unstated",
-    )
+    ratio = Cell("-" if one.ratio is None else rounded(one.ratio), f"achieved over {condition.target}")
+    roofline = next((each for each in state.rooflines if each.shape == condition.shape), None)
+    ceiling = roofline.ceiling(condition.roof) if roofline is not None else None
+    documented = ceiling.documented if ceiling is not None else None
+    sources = documented.citations if isinstance(documented, RecordedQuantity) else ()
+    share = Cell(percent(one.ceiling_share), f"achieved over the documented {condition.roof} roof", sources)
+    return (condition.shape, wanted, measured, achieved, ratio, share, met, one.level or "unstated")
 
 
 def campaign_picture(report: CampaignReport, state: WorkspaceState) -> Picture | None:

@@ -11,10 +11,11 @@ from kopt_kb.quantity.readable import duration, gain, percent
 from kopt_kb.report.fitted import Level
 from kopt_kb.report.provenance import named, of_records
 from kopt_kb.tuning.report import CampaignReport, RoundLine
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["gap_section", "ledger_section", "round_section"]
+__all__ = ["gap_section", "ledger_section", "measurement_section", "round_section"]
 
 _TONES = {"accept": "good", "accept_with_note": "good", "rollback": "quiet", "unverified": "warn", "open": "warn"}
 _FAILED = 300
@@ -106,6 +107,40 @@ def _evidence(round_: Round, state: WorkspaceState, letters: int) -> Cell:
     parts += dict.fromkeys(f"{one.tool}: {one.code}" for one in own)
     notes = [f"{gate.gate}: {gate.reason}" for gate in round_.gates.values() if gate.reason]
     return Cell(clipped("; ".join(filter(None, parts)), letters), clipped("\n".join(notes), letters))
+
+
+def measurement_section(state: WorkspaceState, level: Level) -> Section:
+    """Return the records behind the times: of accepted versions first kept, where they are too many."""
+    found = [one for round_ in state.rounds for one in round_.measured.values() if one.candidate == round_.name]
+    if not found or not level.notes:
+        text = "kb tune report --json and the journal have every record." if found else "Nothing was timed."
+        return Section("Measurements", (Cell(text, tone="quiet"),))
+    accepted = {one.name for one in state.rounds if one.accepted}
+    shown = sorted(found, key=lambda one: one.candidate not in accepted)[: level.rows]
+    rows: list[tuple[Text, ...]] = [
+        (
+            clipped(one.id, level.letters),
+            str(one.n),
+            duration(one.median_s),
+            _spread(one),
+            one.trust,
+            str(one.environment),
+        )
+        for one in found
+        if one in shown
+    ]
+    head = ("record", "timed runs", "median", "spread", "trust", "machine, event")
+    table = Table("Records of each version in its own round", head, tuple(rows), frozenset({1, 2, 5}))
+    more = len(found) - len(rows)
+    return Section(
+        "Measurements", (table, *((Cell(f"{more} more are left out; the journal has them."),) if more else ()))
+    )
+
+
+def _spread(one: Measured) -> str:
+    return (
+        ", ".join(f"{name.removesuffix('_s')} {duration(value)}" for name, value in sorted(one.spread.items())) or "-"
+    )
 
 
 def gap_section(report: CampaignReport, letters: int) -> Section:

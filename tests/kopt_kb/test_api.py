@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -37,3 +38,17 @@ def test_the_version_is_that_of_the_package(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(metadata, "version", missing)
     assert kopt_kb.__version__ == "unknown"
+
+
+def test_results_say_what_they_are_on_one_line(repo_root: Path) -> None:
+    """A notebook prints the last one of every cell."""
+    h200 = kopt_kb.Registry.open().platform("H200_SXM")
+    some = kopt_kb.work("rms_norm", (8192, 4096), "bf16")
+    report = kopt_kb.campaign_report(repo_root / "benchmarks" / "campaigns" / "h200_sxm" / "softmax")
+    kernels = kopt_kb.Profiles.read(repo_root / "tests" / "data" / "zoo" / "library.csv")
+    shown = [some, kopt_kb.roofline(some, h200), kopt_kb.lookup(h200), report, report.conditions, kernels, kernels[0]]
+    assert [
+        one for one in map(repr, [*shown, kopt_kb.classify(kernels[0], h200)]) if len(one) > 200 or "\n" in one
+    ] == []
+    assert repr(some) == "Work(rms_norm 8192x4096 bf16: 134.2 MFLOP fp32 vector, 134.2 MB dram)"
+    assert repr(report.conditions) == "Evaluation(2 of 3 targets met, aggregate 1.045)"

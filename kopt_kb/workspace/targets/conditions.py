@@ -121,6 +121,10 @@ class Evaluation(Wire):
     judged: tuple[Judged, ...]
     aggregate: float | None
 
+    def __repr__(self) -> str:
+        value = "unmeasured" if self.aggregate is None else f"{self.aggregate:.4g}"
+        return f"Evaluation({sum(one.met for one in self.judged)} of {len(self.judged)} targets met, aggregate {value})"
+
     @property
     def all_met(self) -> bool:
         """Whether every shape's condition is met."""

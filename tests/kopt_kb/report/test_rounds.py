@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.markup.blocks import Cell, Table
 from kopt_kb.report.fitted import Level
-from kopt_kb.report.rounds import gap_section, ledger_section, round_section
+from kopt_kb.report.rounds import gap_section, ledger_section, measurement_section, round_section
 from tests.kopt_kb.report.conftest import CAMPAIGNS, ROOT, lengthened, reported, state_of
 
 
@@ -43,3 +43,17 @@ def test_what_nobody_accounted_for_is_said() -> None:
     assert "No opportunity" in str(ledger_section(report, Level(100, 9)).blocks[0])
     accounted = reported(state_of(CAMPAIGNS[0]))
     assert gap_section(accounted, 100).title == "Where the time of v1 goes"
+
+
+def test_every_time_has_its_record_in_print() -> None:
+    """What stands over a time on a screen stands in a table on paper; with few rows accepted versions are kept."""
+    state = state_of(ROOT / "h200_sxm" / "rms_norm_2")
+    table = measurement_section(state, Level(100, 400)).blocks[0]
+    assert isinstance(table, Table)
+    known = {one.id: one for round_ in state.rounds for one in round_.measured.values() if one.candidate == round_.name}
+    assert [row[0] for row in table.rows] == list(known)
+    few, said = measurement_section(state, Level(100, 10)).blocks
+    assert isinstance(few, Table)
+    assert {str(row[0]).split(":")[1] for row in few.rows} == {"v0", "v1"}
+    assert f"{len(known) - 10} more" in str(said)
+    assert "journal" in str(measurement_section(state, Level(100, 10, notes=False)).blocks[0])
