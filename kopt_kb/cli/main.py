@@ -121,6 +121,14 @@ def version() -> str:
     return kopt_kb.__version__
 
 
+def _data() -> str:
+    """Return the state of the data."""
+    from kopt_kb.wiki.registry import Registry
+    from kopt_kb.wiki.version import data_version
+
+    return str(data_version(Registry.open().wikis))
+
+
 def module_of(name: str) -> str:
     """Return the module of a command."""
     return f"kopt_kb.cli.{'list_' if name == 'list' else name.replace('-', '_')}"
@@ -131,7 +139,7 @@ def _dispatch(words: Sequence[str]) -> int:
         print(_usage())
         return ExitCode.OK if words else ExitCode.USAGE
     if words[0] in {"--version", "-V", "version"}:
-        print(f"kb {version()}")
+        print(f"kb {version()}" + (f"\n{_data()}" if words[0] == "version" else ""))
         return ExitCode.OK
     if words[0] == "help":
         words = [*words[1:], "--help"]
