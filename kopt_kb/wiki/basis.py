@@ -45,6 +45,8 @@ def read_evidence(values: Mapping[str, str]) -> Evidence | str:
         return f"basis={values['basis']!r} is none of {', '.join(BASES)}"
     if not values["n"].isdecimal() or int(values["n"]) < 1:
         return f"n={values['n']!r} is no number of observations"
+    if values["basis"] == "measured" and "any" in {values["part"], values["toolkit"]}:
+        return "a measurement has a part and a toolkit, not any"
     try:
         expires = datetime.date.fromisoformat(values["expires"])
     except ValueError:

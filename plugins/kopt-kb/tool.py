@@ -6,6 +6,7 @@ A refused request is an answer with `error`; only a broken installation ends the
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -64,7 +65,12 @@ def main() -> None:
         answer |= TOOLS[sys.argv[1]](registry, json.load(sys.stdin))
     except KoptError as error:
         answer["error"] = {"code": error.error_code, "message": error.what, "where": error.where, "fix": error.fix}
-    json.dump(answer, sys.stdout, ensure_ascii=False)
+    try:
+        json.dump(answer, sys.stdout, ensure_ascii=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: no trace of it at the end
+        sys.exit(1)
 
 
 if __name__ == "__main__":

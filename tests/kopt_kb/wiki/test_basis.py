@@ -31,11 +31,19 @@ def test_fields_are_read() -> None:
         ({"n": "few"}, "no number of observations"),
         ({"expires": "next year"}, "not a date"),
         ({"part": ""}, "none empty"),
+        ({"part": "any"}, "a measurement has a part"),
+        ({"toolkit": "any"}, "a measurement has a part"),
     ],
 )
 def test_wrong_fields_are_named(changed: dict[str, str], message: str) -> None:
     """Each with what is wrong."""
     assert message in str(read_evidence({**GOOD, **changed}))
+
+
+def test_what_others_say_may_be_about_any_part() -> None:
+    """A document, or a report of users."""
+    for basis in ("source", "report"):
+        assert isinstance(read_evidence({**GOOD, "basis": basis, "part": "any", "toolkit": "any"}), Evidence)
 
 
 def test_missing_surplus_and_unordered_fields() -> None:
