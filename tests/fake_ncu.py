@@ -30,8 +30,15 @@ print("==PROF== Connected to process 1")
 if {fails!r}:
     print({fails!r})
     sys.exit(1)
+if "--log-file" in words and {old!r}:
+    print("==ERROR== the option '--log-file' is of a newer version")
+    sys.exit(2)
 code = subprocess.run(words[words.index({python!r}):]).returncode
-pathlib.Path(words[words.index("--export") + 1]).write_bytes(b"NVR")
+if "--log-file" in words:
+    page = pathlib.Path(words[words.index("--log-file") + 1])
+    page.write_text("==PROF== Connected to process 1\\n" + pathlib.Path({report!r}).read_text())
+else:
+    pathlib.Path(words[words.index("--export") + 1]).write_bytes(b"NVR")
 sys.exit(code)
 """
 
@@ -53,13 +60,16 @@ def report(*launches: Launched) -> str:
     return text.getvalue()
 
 
-def install(folder: Path, text: str = "", fails: str = "") -> Path:
-    """Put an `ncu` into a folder that hands over this report, or fails with these words; return its log of calls."""
+def install(folder: Path, text: str = "", fails: str = "", *, old: bool = False) -> Path:
+    """Put an `ncu` into a folder that hands over this report, or fails with these words; return its log of calls.
+
+    An old one prints no page while it records.
+    """
     folder.mkdir(exist_ok=True)
     stored, log = folder / "stored.csv", folder / "calls.txt"
     stored.write_text(text)
     log.touch()
     tool = folder / "ncu"
-    tool.write_text(_PROGRAM.format(python=sys.executable, log=str(log), report=str(stored), fails=fails))
+    tool.write_text(_PROGRAM.format(python=sys.executable, log=str(log), report=str(stored), fails=fails, old=old))
     tool.chmod(0o755)
     return log

@@ -104,6 +104,7 @@ class Options:
         steps: What to record (rocprofv3): counters, thread traces, assembly.
         ranges: NVTX ranges whose launches are recorded (ncu); empty records all.
         from_start: Whether recording begins with the program; False: when it calls cudaProfilerStart (ncu).
+        page_only: Whether the page is printed while recording, without a report that has to be imported for it (ncu).
     """
 
     kernel: str | None = None
@@ -116,6 +117,7 @@ class Options:
     steps: tuple[str, ...] = ("pmc",)
     ranges: tuple[str, ...] = ()
     from_start: bool = True
+    page_only: bool = False
 
 
 def plan(tool: Tool, command: Sequence[str], output: Path, options: Options | None = None) -> Plan:
@@ -154,8 +156,11 @@ def _ncu(command: Sequence[str], output: Path, options: Options) -> Plan:
     report, page = output / "profile.ncu-rep", output / "profile.csv"
     clocks = "base" if options.lock_clocks else "none"
     argv = ["ncu", "--set", options.section_set, "--clock-control", clocks, "--force-overwrite"]
-    argv += ["--target-processes", "all", "--export", str(report)]
     base = "mangled" if options.mangled else "demangled"
+    printed = ["--page", "raw", "--csv", "--print-units", "base"]
+    printed += ["--print-kernel-base", base] if options.mangled else []
+    argv += ["--target-processes", "all"]
+    argv += [*printed, "--log-file", str(page)] if options.page_only else ["--export", str(report)]
     if options.kernel is not None:
         argv += ["--kernel-name-base", base, "--kernel-name", f"regex:{options.kernel}"]
     for name in options.ranges:
@@ -166,9 +171,10 @@ def _ncu(command: Sequence[str], output: Path, options: Options) -> Plan:
         argv += ["--launch-skip", str(options.launch_skip)]
     if options.launch_count is not None:
         argv += ["--launch-count", str(options.launch_count)]
-    export = ["ncu", "--import", str(report), "--page", "raw", "--csv", "--print-units", "base"]
-    export += ["--print-kernel-base", base] if options.mangled else []
-    return Plan("ncu", (Step("ncu", (*argv, *command)), Step("export", tuple(export), stdout=page)), (page,))
+    recorded = Step("ncu", (*argv, *command))
+    if options.page_only:
+        return Plan("ncu", (recorded,), (page,))
+    return Plan("ncu", (recorded, Step("export", ("ncu", "--import", str(report), *printed), stdout=page)), (page,))
 
 
 def _rocprof(command: Sequence[str], output: Path, options: Options) -> Plan:

@@ -1,7 +1,8 @@
 """A profiler's report of a stored record: its replay under ncu, its launches and no others.
 
 ncu repeats each launch once a pass and restores memory between them, so the outputs are those of one launch and are
-compared like any others: a kernel that behaves differently under a profiler is no evidence.
+compared like any others: a kernel that behaves differently under a profiler is no evidence. The page is printed while
+it records: no second start of ncu imports a report.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from kopt_kb.errors import KoptError
 from kopt_kb.kernels.record.judge import Job, Verdict, load_record
 from kopt_kb.kernels.record.model import Launch, LaunchRecord
 from kopt_kb.kernels.record.profiled import VERDICT
-from kopt_kb.runners.profile import Options, Plan, execute, plan
+from kopt_kb.runners.profile import Options, Plan, ProfilerFailed, execute, plan
 from kopt_kb.runners.replay.judging import Profile
 from kopt_kb.wire import canonical, parse, read
 
@@ -78,17 +79,41 @@ def profile_record(
         return Profile(problem="the record launches no kernel")
     job.write_bytes(canonical(Job(str(folder.resolve()), dict(inputs), str(scratch)).to_json()))
     names = "|".join(re.escape(one) for one in dict.fromkeys(entries))
-    options = Options(kernel=f"^({names})$", launch_count=len(entries), mangled=True)
-    commands = plan("ncu", (*program, str(job)), scratch / "report", options)
+    options = Options(kernel=f"^({names})$", launch_count=len(entries), mangled=True, page_only=True)
     try:
-        seconds = _run(commands, scratch / "report", ends_at, env or {})
+        commands, seconds = _recorded((*program, str(job)), scratch, options, ends_at, env or {})
         found = _replay_problem(scratch, record, held)
         report = commands.reports[0]
         found = found or mismatch(record, list(read_profiles(report)))
-        csv = report.read_text(encoding="utf-8", errors="replace")
+        text = report.read_text(encoding="utf-8", errors="replace")
+        csv = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("=="))
     except KoptError as error:
         return Profile(problem=_why(error, scratch))
     return Profile(problem=found) if found else Profile(csv, entries, seconds=seconds)
+
+
+def _recorded(
+    command: Sequence[str], scratch: Path, options: Options, ends_at: float, env: Mapping[str, str]
+) -> tuple[Plan, dict[str, float]]:
+    """Record the command, its page printed at once, else through a report that is imported; return plan and seconds.
+
+    The second way costs another start of ncu; it is for versions that print no whole page while they record.
+    """
+    commands = plan("ncu", command, scratch / "report", options)
+    try:
+        seconds = _run(commands, scratch / "report", ends_at, env)
+        if _has_rows(commands.reports[0]):
+            return commands, seconds
+    except ProfilerFailed:
+        if (said := _verdict(scratch)) is not None and (said.missing or said.error):
+            raise
+    (scratch / VERDICT).unlink(missing_ok=True)
+    commands = plan("ncu", command, scratch / "report", replace(options, page_only=False))
+    return commands, _run(commands, scratch / "report", ends_at, env)
+
+
+def _has_rows(page: Path) -> bool:
+    return page.is_file() and '"Kernel Name"' in page.read_text(encoding="utf-8", errors="replace")
 
 
 def _run(commands: Plan, output: Path, ends_at: float, env: Mapping[str, str]) -> dict[str, float]:

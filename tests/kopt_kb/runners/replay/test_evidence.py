@@ -27,10 +27,10 @@ class Bench:
         self.inputs = folder / "x.bin"
         self.inputs.write_bytes(bytes(24))
 
-    def install(self, *entries: str, fails: str = "") -> Path:
+    def install(self, *entries: str, fails: str = "", old: bool = False) -> Path:
         """Put a profiler on the PATH whose report has these launches; return its log."""
         launches = [(entry, GRID, BLOCK) for entry in entries]
-        return Path(self.ncu.install(self.folder / "tools", self.ncu.report(*launches), fails))
+        return Path(self.ncu.install(self.folder / "tools", self.ncu.report(*launches), fails, old=old))
 
     def profile(self, record: Path, **more: Any) -> Any:
         """Profile a record."""
@@ -57,12 +57,28 @@ def test_a_profile(bench: Bench, record: Record) -> None:
     seen: list[bytes] = []
     found = bench.profile(record("plusone__us1"), held=lambda path: seen.append(path.read_bytes()) or "")
     assert (found.problem, found.kernels, seen) == ("", ("plusone__us1",), [b"\x01" * 24])
-    assert set(found.seconds) == {"ncu", "export"}
+    assert set(found.seconds) == {"ncu"}
+    assert found.csv.startswith('"ID"')
     assert min(found.seconds.values()) > 0
-    first, second = log.read_text().splitlines()
-    assert "--set full --clock-control none" in first
-    assert "--kernel-name-base mangled --kernel-name regex:^(plusone__us1)$ --launch-count 1" in first
-    assert "--print-kernel-base mangled" in second
+    (only,) = log.read_text().splitlines()
+    assert "--set full --clock-control none" in only
+    assert "--kernel-name-base mangled --kernel-name regex:^(plusone__us1)$ --launch-count 1" in only
+    assert "--page raw --csv --print-units base --print-kernel-base mangled --log-file" in only
+    assert "--export" not in only
+
+
+def test_a_profiler_that_prints_no_page_while_it_records(bench: Bench, record: Record) -> None:
+    """Its report is imported, as before; a kernel's fault is not tried twice."""
+    log = bench.install("plusone__us1", old=True)
+    found = bench.profile(record("plusone__us1"))
+    assert (found.problem, found.kernels) == ("", ("plusone__us1",))
+    assert set(found.seconds) == {"ncu", "export"}
+    first, second, third = log.read_text().splitlines()
+    assert "--log-file" in first and "--export" in second and third.startswith("--import")
+    log.write_text("")
+    bench.install("fault__us1")
+    assert "ILLEGAL_ADDRESS" in bench.profile(record("fault__us1")).problem
+    assert len(log.read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
