@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from kopt_kb.errors import BadInput
@@ -132,6 +133,16 @@ class Proposing:
         said = (proposal.category, proposal.claim, proposal.expected)
         session.append(HypothesisStated(number, *said, evidence, proposal.proposer))
         self.options.say(f"round {number} [{proposal.category}] {proposal.claim}")
+        self._write_plan(number)
+
+    def _write_plan(self, number: int) -> None:
+        """Leave the plan of a round in plans/, unless somebody wrote one; a disk that refuses stops no campaign."""
+        from kopt_kb.workspace.plans import plan_path, round_plan
+
+        path = plan_path(self.session.layout, number)
+        if not path.exists():
+            with suppress(OSError):
+                path.write_text(round_plan(self.session.state(), number), encoding="utf-8")
 
     def chosen(self, number: int, category: str, proposal: int) -> tuple[int, ...]:
         """Append why a round's category was chosen and which opportunities it takes up; return its evidence."""

@@ -11,7 +11,7 @@ from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 
-__all__ = ["SECTIONS", "PlanFault", "new_plan", "plan_faults", "plan_path"]
+__all__ = ["SECTIONS", "PlanFault", "new_plan", "plan_faults", "plan_path", "round_plan"]
 
 SECTIONS: tuple[str, ...] = (
     "Input Evidence", "Search Log", "Optimization Action", "Expected Impact", "Risks and Rollback",
@@ -59,6 +59,30 @@ def new_plan(state: WorkspaceState) -> tuple[int, str]:
         f"- rollback: kernel.py of {best.name if best is not None else 'the start'}", "",
     ]  # fmt: skip
     return number, "\n".join(lines)
+
+
+def round_plan(state: WorkspaceState, number: int) -> str:
+    """Return the plan of a round whose hypothesis is stated: what it knew, read, does and expects."""
+    attempt, choice, best = state.attempts[number], state.choice_of(number), state.best
+    stated = attempt.hypothesis
+    _, text = new_plan(state)
+    evidence = text[text.index("## Input Evidence") : text.index("## Search Log")].rstrip()
+    why = [f"- category: {choice.reason}"] if choice is not None else []
+    read = [(one, ref) for one in state.reviews.values() if one.round == number for ref in one.references]
+    rows = [
+        f"| gpu-wiki | review after v{one.versions[-1] if one.versions else 0} | {ref} | read |" for one, ref in read
+    ]
+    rows = rows or [f"| campaign | what was tried | {len(state.rounds)} rounds of this journal | not repeated |"]
+    said = ("-", "-", "-") if stated is None else (stated.category, stated.claim, stated.expected)
+    start = best.name if best is not None else "the start"
+    lines = [
+        f"# Plan of v{number}", "", evidence, *why, "", "## Search Log", "", f"| {' | '.join(_SEARCH)} |",
+        f"|{'---|' * len(_SEARCH)}", *rows, "", "## Optimization Action", "", f"- category: {said[0]}",
+        f"- change: {said[1]}", "", "## Expected Impact", "", f"- {said[2]}", "", "## Risks and Rollback", "",
+        f"- risk: {attempt.proposal.risk if attempt.proposal is not None and attempt.proposal.risk else 'not stated'}",
+        f"- rollback: kernel.py of {start}", "",
+    ]  # fmt: skip
+    return "\n".join(lines)
 
 
 def plan_faults(text: str) -> tuple[PlanFault, ...]:

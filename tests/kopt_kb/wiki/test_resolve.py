@@ -10,7 +10,8 @@ from kopt_kb.errors import UnknownData
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.faults import WikiFaults
-from kopt_kb.wiki.resolve import citation_of, quantity_of, reread, verify
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.resolve import citation_of, headings_above, quantity_of, reread, verify
 from kopt_kb.wiki.wiki import Wiki
 
 
@@ -62,3 +63,18 @@ def test_reread_accepts_the_row_as_it_stands(wiki: Wiki) -> None:
     """And nothing is raised."""
     for row in wiki.sheet(wiki.names.resolve("T10")).rows:
         reread(wiki, row)
+
+
+def test_a_section_in_place_of_a_line() -> None:
+    """The row is looked up under that heading; under another one it has moved, and with another value it changed."""
+    wiki = Registry.open().wiki
+    platform = Registry.open().platform("H20")
+    row = platform.row("memory_bandwidth")
+    assert row is not None
+    text = (wiki.read(row.path) or b"").decode()
+    section = next(iter(headings_above(text, row.line) - {text.split("# ", 1)[1].split("\n")[0]}))
+    cite = f"{row.key}: {row.value} {row.unit} <- <gpu-wiki>/{row.path}:"
+    assert verify(wiki, Citation.parse(cite + section))[0] == "ok"
+    assert verify(wiki, Citation.parse(f"{cite}No such section"))[0] == "moved"
+    wrong = cite.replace(f" {row.value} ", " 99 ")
+    assert verify(wiki, Citation.parse(wrong + section))[0] == "changed"

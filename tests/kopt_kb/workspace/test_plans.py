@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kopt_kb.cli.main import main
 from kopt_kb.workspace.plans import SECTIONS, plan_faults
 
 GOOD = """# Plan of v1
@@ -61,3 +64,31 @@ def test_what_a_plan_lacks(old: str, new: str, said: str) -> None:
 def test_an_empty_file_lacks_everything() -> None:
     """Each section is named."""
     assert len(plan_faults("")) == len(SECTIONS)
+
+
+@pytest.mark.torch
+def test_each_round_leaves_its_plan(tmp_path: Path, wiki_root: Path, repo_root: Path) -> None:
+    """In the checked form; the audit of the workspace stays clean."""
+    demo = repo_root / "kernels" / "naive" / "rms_norm.py"
+    words = [
+        "--platform",
+        "T10",
+        "--framework",
+        "Triton",
+        "--shape",
+        "1024x512",
+        "--dtype",
+        "bf16",
+        "--wiki",
+        str(wiki_root),
+    ]
+    assert main(["init", "n", *words, "--kernel-demo", str(demo), "--parent", str(tmp_path)]) == 0
+    root = tmp_path / "kernel_opt_n"
+    run = ["tune", "run", str(root), "--simulate", "--yes", "--max-rounds", "1", "--evaluations", "2"]
+    assert main([*run, "--wiki", str(wiki_root)]) in {0, 1}
+    text = (root / "plans" / "v1_plan.md").read_text()
+    assert plan_faults(text) == ()
+    assert "- change: " in text
+    assert main(["audit", str(root), "--wiki", str(wiki_root)]) == 0
+    assert main(["workspace", "plan", str(root)]) == 0
+    assert main(["workspace", "plan", str(root), "--check", str(root / "plans" / "v2_plan.md")]) == 1
