@@ -67,12 +67,12 @@ li{{overflow-wrap:anywhere}}
 table{{border-collapse:collapse;margin:.5rem 0;font-size:.9rem}}
 caption{{text-align:left;color:var(--quiet);padding:.2rem 0}}
 th,td{{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid var(--rule)}}
-th,td{{overflow-wrap:anywhere;min-width:4.5rem}}
+tbody th{{overflow-wrap:anywhere;min-width:9rem}}
 th{{font-weight:600}}
 thead th{{background:var(--panel)}}
 tbody th{{font-weight:inherit}}
 td{{max-width:34rem}}
-.number{{text-align:right;min-width:0;font-variant-numeric:tabular-nums;white-space:nowrap}}
+tbody .number{{min-width:0}}.number{{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}}
 .scroll{{overflow-x:auto;max-width:100%}}
 .scroll:focus-visible,pre:focus-visible{{outline:2px solid var(--link)}}
 figure{{margin:1rem 0}}
@@ -84,14 +84,15 @@ code{{font-family:ui-monospace,"DejaVu Sans Mono",Consolas,monospace;font-size:.
 .noted{{text-decoration:underline dotted var(--quiet);text-underline-offset:.2em;cursor:help}}
 .good{{color:var(--good)}}.bad{{color:var(--bad)}}.warn{{color:var(--warn)}}.quiet{{color:var(--quiet)}}
 p.good,p.bad,p.warn{{font-weight:600}}
-sup{{font-size:.7em;line-height:0;margin-left:.15em}}
+sup{{font-size:.7em;line-height:0;margin-left:.15em}}sup+sup{{margin-left:.5em}}
 .notes{{font-size:.85rem}}
 footer{{color:var(--quiet);font-size:.85rem}}
 @media (max-width:40rem){{main,footer{{padding:.6rem}}dl{{grid-template-columns:1fr;gap:0}}dd{{margin-bottom:.4rem}}}}
 @page{{size:A4 landscape;margin:12mm}}
 @media print{{
 body{{font-size:9pt}}main,footer{{max-width:none;padding:0}}.scroll{{overflow:visible}}table{{width:100%;font-size:8pt}}
-th,td{{padding:.15rem .3rem}}td{{max-width:none}}th,td{{min-width:0}}.noted{{text-decoration:none}}
+th,td{{padding:.15rem .3rem}}td{{max-width:none}}
+tbody th,td{{min-width:0;overflow-wrap:anywhere}}.noted{{text-decoration:none}}
 svg{{min-width:0;max-width:22cm}}
 h2{{break-after:avoid}}tr,figure,pre{{break-inside:avoid}}thead{{display:table-header-group}}a{{color:inherit}}
 }}
