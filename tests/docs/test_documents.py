@@ -35,7 +35,7 @@ WALKED = {
 
 HERE = {
     "docs/tutorial.md", "docs/memory.md", "docs/how-to/export_values.md", "docs/how-to/aka_plugin.md",
-    "docs/how-to/set_a_target.md", "docs/how-to/lint_texts.md",
+    "docs/how-to/set_a_target.md", "docs/how-to/lint_texts.md", "docs/how-to/share_a_report.md",
 }  # fmt: skip
 """Pages whose blocks are run below, line by line."""
 
