@@ -15,16 +15,16 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 from kopt_kb.cli.main import main
 
 
-@pytest.fixture
-def here(tmp_path: Path, repo_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, repo_root: Path) -> Path:
     """A text with a wrong number, a workspace with a changed digit, two reports of which one has a slower kernel."""
-    monkeypatch.chdir(tmp_path)
+    tmp_path = tmp_path_factory.mktemp("sarif")
     (tmp_path / "wrong.md").write_text("H20: peak memory bandwidth 4.8 TB/s\n")
     (tmp_path / "log.md").write_text(
         "| round | latency ms | speedup | decision |\n|---|---|---|---|\n| 1 | 2.0 | 1.5x | accept |\n"
     )
     words = ["init", "norm", "--platform", "H20", "--op", "rms_norm", "--shape", "64x64", "--dtype", "bf16"]
-    assert main(words) == 0
+    assert main([*words, "--parent", str(tmp_path)]) == 0
     readme = tmp_path / "kernel_opt_norm" / "README.md"
     text = readme.read_text()
     assert "target >= 3" in text
@@ -37,8 +37,14 @@ def here(tmp_path: Path, repo_root: Path, monkeypatch: pytest.MonkeyPatch, capsy
                 [*row[:at], f"{float(row[at].replace(',', '')) * factor:.1f}", *row[at + 1 :]] for row in rows[2:3]
             ]
             csv.writer(file, quoting=csv.QUOTE_ALL).writerows([*rows[:2], *changed, *rows[3:]])
-    capsys.readouterr()
     return tmp_path
+
+
+@pytest.fixture
+def here(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """That folder, to be in."""
+    monkeypatch.chdir(prepared)
+    return prepared
 
 
 CASES: dict[str, tuple[int, list[str]]] = {

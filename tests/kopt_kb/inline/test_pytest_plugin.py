@@ -56,7 +56,7 @@ def test_shares(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=2, failed=2)
     text = result.stdout.str()
     assert "of the roof, not 80.0%" in text and "[KB470]" in text and "h20.md" in text
-    assert "inline" not in text and "another exception" not in text
+    assert "roof_share(" not in text and "another exception" not in text
 
 
 def _seconds(pytester: pytest.Pytester, **times: object) -> None:

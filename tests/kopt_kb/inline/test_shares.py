@@ -63,10 +63,19 @@ def test_seconds() -> None:
     for wrong in (True, None, 0, -1.0, float("nan"), "52", []):
         with pytest.raises(BadInput):
             seconds_of(wrong)
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        with pytest.raises(MissingTool):
-            seconds_of(lambda: None)
+
+
+def test_a_callable_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused with the way out, as wherever something is to be timed."""
+
+    def nothing_here(*_: object, **__: object) -> object:
+        raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU", code="KB122")
+
+    monkeypatch.setattr("kopt_kb.kernels.timing.measure", nothing_here)
+    with pytest.raises(MissingTool):
+        seconds_of(lambda: None)
+    monkeypatch.setattr("kopt_kb.kernels.timing.measure", lambda *_, **__: [(1e-3, 2e-3, 9e-3)])
+    assert seconds_of(lambda: None) == 2e-3
 
 
 def test_a_baseline(tmp_path: Path) -> None:

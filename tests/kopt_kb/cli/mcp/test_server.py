@@ -49,8 +49,6 @@ def folder(tmp_path: Path, repo_root: Path) -> Path:
 
 CASES: list[tuple[str, dict[str, Any], list[str]]] = [
     ("lookup", {"platform": "H20", "metric": "memory_bandwidth"}, ["lookup", "H20", "memory_bandwidth"]),
-    ("lookup", {"platform": "gfx942", "metric": "peak_compute", "conditions": ["dtype=bf16"]},
-     ["lookup", "gfx942", "peak_compute", "dtype=bf16"]),
     ("lookup", {"platform": "H100"}, ["lookup", "H100"]),
     ("compare", {"words": ["H20", "MI300X", "memory_bandwidth"]}, ["compare", "H20", "MI300X", "memory_bandwidth"]),
     ("roofline", {"platform": "H20", "op": "rms_norm", "shape": ["64x64"], "dtype": "bf16"},
