@@ -12,6 +12,8 @@ import pytest
 
 from kopt_kb.cli.main import Parser
 from kopt_kb.report.reproduce import commands
+from kopt_kb.workspace.journal.campaign_events import Launch
+from kopt_kb.workspace.route import RecordedProject
 from kopt_kb.workspace.state import WorkspaceState
 from tests.kopt_kb.report.conftest import CAMPAIGNS, ROOT, state_of, told
 
@@ -84,3 +86,33 @@ def test_names_of_anybody_are_one_word(text: str) -> None:
         "kb",
     ]
     assert shlex.split(lines[4])[2] == text
+
+
+def test_a_project_and_a_problem_of_others_are_named() -> None:
+    """Their own file says the rest; a proposer and a launcher are asked again."""
+    state = state_of(CAMPAIGNS[0])
+    project = RecordedProject("some where/project.toml", "some where", "0" * 64)
+    text = commands(replace(state, task=replace(state.task, project=project, kernel_demo="")))
+    assert "--project 'some where/project.toml'\n" in text
+    assert "--judge" not in text
+    assert state.campaign is not None
+    launch = Launch(("ask me",), "srun --gpus=1", "cuda")
+    text = commands(replace(state, campaign=replace(state.campaign, launch=launch)))
+    assert "--proposer 'ask me' --plan plan.json --executor-command 'srun --gpus=1'" in text
+
+
+def test_a_policy_of_its_own_is_asked_for_again() -> None:
+    """Rounds, scope, core shapes and the ledger."""
+    state = state_of(ROOT / "h200_sxm" / "rms_norm")
+    assert state.campaign is not None
+    own = {
+        **state.campaign.policy,
+        "max_rounds": 7,
+        "stop_scope": "every_shape",
+        "core_shapes": ("8192x4096",),
+        "close_ledger": True,
+    }
+    text = commands(replace(state, campaign=replace(state.campaign, policy=own)))
+    assert "--max-rounds 7" in text
+    assert "--close-ledger --core-shape 8192x4096" in text
+    assert ("--aggregate" in text) is False
