@@ -39,7 +39,7 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add_case(parser)
-    parser.add_argument("--target", metavar="TARGET", help="sm_80, sm_90, sm_100, sm_120, gfx90a, gfx942, gfx950")
+    parser.add_argument("--target", metavar="TARGET", help="sm_80, sm_90, sm_100, gfx942, gfx950, gfx1201, …")
     parser.add_argument("--platform", metavar="PLATFORM", help="its target, with limits checked and occupancy computed")
     parser.add_argument("--time-limit", metavar="S", type=float, default=60.0, help="seconds a configuration may take")
     parser.add_argument("--memory-limit", metavar="BYTES", type=int, default=0, help="memory a configuration may take")

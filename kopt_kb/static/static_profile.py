@@ -130,7 +130,7 @@ def compile_kernel(
 
     Args:
         case: What to compile.
-        target: `sm_80`, `sm_90`, `sm_100`, `sm_120`, `gfx90a`, `gfx942`, `gfx950`.
+        target: Such as `sm_90` or `gfx942`; `kernels/compile/target.py` lists those that are tested.
         limits: Sourced limits; shared memory above them is refused, which Triton leaves to the launch.
         pool: Warm workers to use, with limits of their own; else one is started and ended.
         disassemble: Whether to read SASS; without it the instruction classes come from PTX.
