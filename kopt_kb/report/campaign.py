@@ -99,7 +99,8 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[B
 
 
 _TRUST = """replayed: launch records replayed by a judge that never imported the candidate
-isolated: timed in a process of its own
+isolated: timed in an isolated process
+reported: as the measured side itself reports it
 unstated: the journal is from before levels were recorded"""
 
 

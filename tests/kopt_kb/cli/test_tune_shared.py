@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
-from tests.kopt_kb.report.conftest import CAMPAIGNS, ROOT
+from kopt_kb.report.campaign import campaign_html
+from tests.kopt_kb.markup.test_elements import Reader
+from tests.kopt_kb.report.conftest import CAMPAIGNS, ROOT, reported, state_of, told
 
 Capture = pytest.CaptureFixture[str]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -59,14 +61,23 @@ def test_an_unreadable_journal_leaves_no_file(tmp_path: Path, capsys: Capture) -
     assert not (tmp_path / "a.html").exists()
 
 
+EVIL = "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\"></title><svg onload=alert(1)>"
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_a_browser_shows_the_page_without_a_word_of_complaint(tmp_path: Path) -> None:
-    """Headless Chromium reads the page under its own policy: every section is there, nothing was refused or loaded."""
+def test_a_browser_runs_nothing_and_complains_of_nothing(tmp_path: Path) -> None:
+    """Headless Chromium reads a page whose every text is an attack: all sections, no element of the texts, no refusal."""
     page = tmp_path / "a.html"
-    assert main(["tune", "report", str(ROOT / "h200_sxm" / "softmax"), "--html", str(page)]) in {0, 1}
+    state = told(state_of(ROOT / "h200_sxm" / "softmax"), EVIL)
+    page.write_bytes(campaign_html(reported(state), state, "kopt-kb"))
     command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
                f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr", "--dump-dom", page.as_uri()]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.count("<section") == page.read_text().count("<section") >= 8
     assert done.stdout.count("<polyline") > 5
+    seen = Reader()
+    seen.feed(done.stdout)
+    assert not {"script", "img"} & set(seen.tags)
+    assert not {"onload", "onerror"} & set(seen.values)
+    assert "<title>run" not in done.stdout
     assert "CONSOLE" not in done.stderr
