@@ -23,7 +23,7 @@ from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.roofline_text import compared, render, render_kernel, time_table
 from kopt_kb.cli.work_arguments import add_work, work_from
-from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.errors import BadInput, ExitCode, KoptError
 from kopt_kb.quantity.units import parse_duration
 from kopt_kb.wiki.registry import Platform
 
@@ -63,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the roofline of each shape; exit 4 when the target of one is UNKNOWN."""
+    _refuse_product(args)
     _refuse_unused(args)
     check_report(args, args.picture)
     platforms = _platforms(args)
@@ -82,6 +83,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 _OF_FILE = ("kernel", "arg", "args", "constexpr", "autotune", "grid", "profile")
+
+
+def _refuse_product(args: argparse.Namespace) -> None:
+    """Refuse a product where a kernel file stands: `kb lookup H20` takes one there."""
+    if not args.file or Path(args.file).exists():
+        return
+    try:
+        found = open_registry(args).platform(args.file)
+    except KoptError:
+        return
+    raise BadInput(
+        f"{args.file} is a product ({found.id}), not a kernel file",
+        where="kb roofline", fix=f"--platform {args.file}", code="KB103",
+    )  # fmt: skip
 
 
 def _refuse_unused(args: argparse.Namespace) -> None:

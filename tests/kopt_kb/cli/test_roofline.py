@@ -96,3 +96,9 @@ def test_no_option_is_ignored_without_a_word(words: list[str], says: str, capsys
     """What another kind of work uses is refused."""
     assert main([*BASE, *words]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_product_where_a_file_stands_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """`kb lookup H20` takes one there; the way out is one word."""
+    assert main(["roofline", "T10", "--op", "rms_norm", "--shape", "64x64", "--dtype", "bf16", "--time", "5us"]) == 2
+    assert "T10 is a product (T10), not a kernel file; --platform T10 [KB103]" in capsys.readouterr().err
