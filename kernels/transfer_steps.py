@@ -112,7 +112,7 @@ def run_steps(path: str) -> dict[str, object]:
         hits.append(sum(one.hits for one in caches))
         stale = stale or any(one.first_hit for one in caches)
         with torch.no_grad():
-            weight.add_(0.125)
+            weight.add_(1 / 8)
     clone = weight.clone()
     return {
         "lookups": lookups, "hits": hits, "stale": stale or _is_stale(module, caches, clone, in_place=True),

@@ -15,7 +15,7 @@ Distribution = Literal["uniform", "top2", "top1", "dominant"]
 DISTRIBUTIONS: tuple[Distribution, ...] = get_args(Distribution)
 """What a grouped product is validated with."""
 
-_TOP: dict[Distribution, tuple[int, float]] = {"top2": (2, 1.0), "top1": (1, 1.25)}
+_TOP: dict[Distribution, tuple[int, float]] = {"top2": (2, 1.0), "top1": (1, 5 / 4)}
 """Distribution → experts that a token chooses, capacity of an expert over an even share."""
 
 

@@ -150,24 +150,18 @@ def audit_foreign(
     findings = [*_unproven(found_claims), *found, *(broken_rules(tree, found_claims) if rules else ())]
     findings.sort(key=lambda one: (_ORDER.index(one.code), one.file, one.line))
     unread = tuple(Finding("unread", one.file, one.line, one.reason, "read it yourself") for one in tree.unread)
-    notes = (
-        ()
-        if parts
-        else (
-            Finding(
-                "no-roof",
-                str(path),
-                0,
-                "the log names no single product",
-                "--platform NAME holds its speeds against roofs",
-            ),
-        )
-    )
+    notes = () if parts else (_no_roof(str(path)),)
     return ForeignReport(
         str(path), tuple(findings), notes, tree.commit or None, tuple(one.id for one in parts),
         dict(Counter(one.form for one in found_claims)), _counts(found_claims), found_claims, unread,
         imported_campaigns(tree, found_claims) if rules else None,
     )  # fmt: skip
+
+
+def _no_roof(path: str) -> Finding:
+    return Finding(
+        "no-roof", path, 0, "the log names no single product", "--platform NAME holds its speeds against roofs"
+    )
 
 
 def _nothing(tree: ForeignTree, path: str) -> BadInput:

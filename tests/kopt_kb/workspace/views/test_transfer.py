@@ -1,0 +1,22 @@
+"""The sections of Rule 11 under policies that do not ask for them; rendered ones are in the tests of campaigns."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from kopt_kb.workspace.views.transfer import against, applicability, transfer_check
+
+
+def test_nothing_is_rendered_where_nobody_asks() -> None:
+    """Old journals keep their views byte for byte."""
+    state = SimpleNamespace(campaign=SimpleNamespace(policy={}), stopped=object())
+    assert transfer_check(state, object(), bytes) == []  # type: ignore[arg-type]
+    assert applicability(state, bytes) == []  # type: ignore[arg-type]
+
+
+def test_a_gain_needs_times_of_both() -> None:
+    """On the shapes that both have; the lower median stands for repeats."""
+    own = SimpleNamespace(own_records={"a": SimpleNamespace(median_s=1.0), "b": SimpleNamespace(median_s=1.0)})
+    base = SimpleNamespace(times=lambda _: {"a": [3.0, 2.0, 2.0]})
+    assert against(own, "v0", base) == 100.0  # type: ignore[arg-type]
+    assert against(own, "v0", SimpleNamespace(times=lambda _: {})) is None  # type: ignore[arg-type]
