@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kopt_kb.markup.style import Sheet
@@ -52,14 +51,6 @@ class Element:
     def __str__(self) -> str:
         """The markup."""
         return write(self)
-
-    def texts(self) -> Iterator[str]:
-        """Yield every text in it, in order, as it was given."""
-        for child in self.children:
-            if isinstance(child, Element):
-                yield from child.texts()
-            elif isinstance(child, str):
-                yield child
 
 
 Node = Element | Sheet | str
