@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,3 +47,14 @@ class Roots:
         listed = ", ".join(map(str, self.folders))
         fix = f"name one below {listed}, or start the server with another --root"
         raise BadInput(f"{name} leads out of the folders of this server", where=word, fix=fix, code="KB128")
+
+    def problem(self, word: str, name: str) -> str:
+        """Return the path of a problem, and refuse one whose TOML names a Python file out of the roots."""
+        path = Path(self.inside(word, name))
+        if path.suffix == ".toml" and path.is_file():
+            try:
+                file = tomllib.loads(path.read_text(encoding="utf-8"))["problem"]["file"]
+            except (OSError, ValueError, KeyError, TypeError):  # the command says what is wrong with it
+                return str(path)
+            self.inside(str(path.parent / str(file)), f"the file of {name}")
+        return str(path)

@@ -159,7 +159,9 @@ def _text(tool: Tool, name: str, one: argparse.Action, value: object, roots: Roo
         raise _refused(tool, f"{name} is no {kind}", f"give a {kind}", "KB104")
     text = _holdable(tool, name, str(value))
     packaged = text.startswith(_PACKAGED) and one.type is kernel_file
-    return roots.inside(text, name) if name in tool.paths and not packaged else text
+    if name not in tool.paths or packaged:
+        return text
+    return roots.problem(text, name) if name == "problem" else roots.inside(text, name)
 
 
 def _holdable(tool: Tool, name: str, text: str) -> str:

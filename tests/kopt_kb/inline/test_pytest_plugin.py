@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from kopt_kb.inline.shares import roof_share
+from kopt_kb.inline.profiled import ProfiledFunction
 
 pytest_plugins = ["pytester"]
 
-PLUGIN = ("-p", "no:kopt-kb", "-p", "kopt_kb.inline.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:xdist")
+PLUGIN = ("-p", "kopt_kb.inline.pytest_plugin", "-p", "no:cacheprovider")
 SHARES = """
     WORK = dict(platform="H20", op="rms_norm", shape="8192x4096", dtype="bf16")
 
@@ -43,16 +45,17 @@ TIMES = """
 """
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _loaded() -> None:
-    """Load what the runs use: pytester forgets modules that were imported in one."""
-    roof_share(40e-6, platform="H20", op="rms_norm", shape="8192x4096", dtype="bf16", share=0.8)
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch, repo_root: Path) -> None:
+    """Runs in processes of their own, with no other plugin: one inside would take modules away from later tests."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTHONPATH", str(repo_root))
 
 
 def test_shares(pytester: pytest.Pytester) -> None:
     """A share that is reached passes; below it, and above the roof, the test fails with one line and its source."""
     pytester.makepyfile(SHARES)
-    result = pytester.runpytest_inprocess(*PLUGIN)
+    result = pytester.runpytest_subprocess(*PLUGIN)
     result.assert_outcomes(passed=2, failed=2)
     text = result.stdout.str()
     assert "of the roof, not 80.0%" in text and "[KB470]" in text and "h20.md" in text
@@ -63,28 +66,40 @@ def _seconds(pytester: pytest.Pytester, **times: object) -> None:
     (pytester.path / "seconds.json").write_text(json.dumps(times))
 
 
+def test_the_blocks_of_the_page(pytester: pytest.Pytester, repo_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The decorator's takes what it is given; the tests run, here with a clock that says the same each time."""
+    page = (repo_root / "docs/how-to/test_kernels.md").read_text()
+    decorated, tests = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
+    scope: dict[str, object] = {"__name__": "bench"}
+    exec(compile(decorated, "bench.py", "exec"), scope)
+    assert isinstance(scope["bench"], ProfiledFunction)
+    pytester.makeconftest("import kopt_kb.kernels.timing as timing\ntiming.measure = lambda *_, **__: [(45e-6,) * 3]")
+    pytester.makepyfile("norm = x = w = None\n" + tests)
+    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=2)
+
+
 def test_times_against_a_file(pytester: pytest.Pytester) -> None:
     """Taken up, equal, slower, of a test that is not in it; of a failed test nothing is taken up."""
     pytester.makepyfile(TIMES)
     file = pytester.path / "times.json"
     words = (*PLUGIN, f"--kopt-baseline={file}")
     _seconds(pytester, a=1e-3, b=2e-3)
-    pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=2)
     assert not file.exists()
-    result = pytester.runpytest_inprocess(*words)
+    result = pytester.runpytest_subprocess(*words)
     result.assert_outcomes(failed=2)
     assert "--kopt-update-baseline" in result.stdout.str()
-    pytester.runpytest_inprocess(*words, "--kopt-update-baseline").assert_outcomes(passed=2)
+    pytester.runpytest_subprocess(*words, "--kopt-update-baseline").assert_outcomes(passed=2)
     stored = json.loads(file.read_text())["times"]
     assert len(stored) == 3 and stored["test_times_against_a_file.py::test_a"] == {"seconds": 1e-3, "platform": "H20"}
-    pytester.runpytest_inprocess(*words).assert_outcomes(passed=2)
+    pytester.runpytest_subprocess(*words).assert_outcomes(passed=2)
     _seconds(pytester, a=1.2e-3, b=2e-3)
-    result = pytester.runpytest_inprocess(*words)
+    result = pytester.runpytest_subprocess(*words)
     result.assert_outcomes(passed=1, failed=1)
     assert "20.0 % slower" in result.stdout.str()
-    pytester.runpytest_inprocess(*words, "--kopt-tolerance=25").assert_outcomes(passed=2)
+    pytester.runpytest_subprocess(*words, "--kopt-tolerance=25").assert_outcomes(passed=2)
     _seconds(pytester, a=1.2e-3, b=9e-3, fails=True)
-    pytester.runpytest_inprocess(*words, "--kopt-update-baseline").assert_outcomes(passed=1, failed=1)
+    pytester.runpytest_subprocess(*words, "--kopt-update-baseline").assert_outcomes(passed=1, failed=1)
     stored = json.loads(file.read_text())["times"]
     assert stored["test_times_against_a_file.py::test_a"]["seconds"] == 1.2e-3
     assert stored["test_times_against_a_file.py::test_two::small"]["seconds"] == 2e-3
@@ -94,7 +109,7 @@ def test_times_against_a_file(pytester: pytest.Pytester) -> None:
 def test_options_that_cannot_be(pytester: pytest.Pytester, words: tuple[str, ...]) -> None:
     """A usage error, before any test runs."""
     (pytester.path / "broken.json").write_text("{")
-    result = pytester.runpytest_inprocess(*PLUGIN, *words)
+    result = pytester.runpytest_subprocess(*PLUGIN, *words)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
@@ -111,4 +126,4 @@ def test_an_unused_plugin_adds_no_hook(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         "def test_it(pytestconfig): assert not pytestconfig.pluginmanager.has_plugin('kopt-kb-updating')"
     )
-    pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kopt_kb import Registry
-from kopt_kb.errors import BadInput, FindingError, MissingTool
+from kopt_kb.errors import BadInput, FindingError, MissingTool, UnknownData
 from kopt_kb.inline.shares import Baseline, Timed, roof_share, seconds_of
 
 WORK: dict[str, Any] = {"platform": "H20", "op": "rms_norm", "shape": "8192x4096", "dtype": "bf16"}
@@ -28,6 +28,15 @@ def test_a_share(least_s: float) -> None:
     """The least time over the time; extents do as well as a text."""
     assert roof_share(least_s / 0.9, share=0.85, **WORK) == pytest.approx(0.9)
     assert roof_share(least_s / 0.9, share=0.85, **WORK | {"shape": (8192, 4096)}) == pytest.approx(0.9)
+
+
+def test_the_basis() -> None:
+    """Where the roof was measured too, the share is of the one that was asked for."""
+    work = WORK | {"platform": "H100_SXM"}
+    documented, reachable = (roof_share(45e-6, share=0.5, basis=basis, **work) for basis in ("documented", "reachable"))
+    assert documented == pytest.approx(40.04 / 45, rel=1e-3) and reachable > documented
+    with pytest.raises(UnknownData):
+        roof_share(45e-6, share=0.5, basis="nobody's", **work)
 
 
 def test_below_the_share(least_s: float) -> None:

@@ -36,6 +36,22 @@ def test_outside(roots: Roots, word: str) -> None:
     assert caught.value.error_code == "KB128" and "one" in caught.value.fix
 
 
+def test_a_problem_names_its_file_inside(roots: Roots, tmp_path: Path) -> None:
+    """The Python file that a problem.toml names counts too; what is no problem is the command's to refuse."""
+    file = tmp_path / "one" / "problem.toml"
+    for inner, fits in (("rope.py", True), ("../two/rope.py", True), ("../three/rope.py", False), ("/etc/x.py", False)):
+        file.write_text(f'[problem]\nfile = "{inner}"\n')
+        if fits:
+            assert roots.problem("problem.toml", "problem") == str(file)
+            continue
+        with pytest.raises(BadInput) as caught:
+            roots.problem("problem.toml", "problem")
+        assert caught.value.error_code == "KB128"
+    for text in ("", "[problem]", "problem = 1", "\x00"):
+        file.write_text(text)
+        assert roots.problem("problem.toml", "problem") == str(file)
+
+
 def test_named_by_the_environment(roots: Roots, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the command line names none."""
     monkeypatch.setenv("KOPT_MCP_ROOT", ":".join(map(str, roots.folders)))
