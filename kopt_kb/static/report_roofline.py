@@ -18,7 +18,6 @@ from kopt_kb.wire import Wire
 __all__ = ["LEVELS", "LevelPoint", "level_points", "level_roofs", "picture_of_report", "run_roofs"]
 
 LEVELS = ("dram", "l2", "l1", "shared")
-_NAME_CHARS = 40
 _FOOTPRINT_BYTES = 1 << 30
 
 
@@ -130,5 +129,5 @@ def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[
             fix="record with --set full, or name the product with --platform",
             code="KB047",
         )
-    dots = (Point(f"{one.kernel[:_NAME_CHARS]} {one.level}", one.intensity, one.rate_si, "measured") for one in points)
+    dots = (Point(f"{one.level} {one.kernel}", one.intensity, one.rate_si, "measured") for one in points)
     return Picture(title, drawn, tuple(dots))

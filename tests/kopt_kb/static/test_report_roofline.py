@@ -8,6 +8,7 @@ import pytest
 
 from kopt_kb.analysis.profile import DurationStats, KernelProfile, Place, Source
 from kopt_kb.errors import BadInput
+from kopt_kb.static.drawing import drawn
 from kopt_kb.static.report_roofline import level_points, level_roofs, picture_of_report, run_roofs
 from kopt_kb.wiki.registry import Registry
 
@@ -61,3 +62,16 @@ def test_nothing_to_draw_is_an_error() -> None:
         picture_of_report("t", [], [])
     with pytest.raises(BadInput, match="no roof is known"):
         picture_of_report("t", level_points([kernel(flops__vector__fp32=1e9, dram_bytes=1e9)]), [])
+
+
+def test_kernels_whose_long_names_begin_alike_are_told_apart() -> None:
+    """The level comes first, the name is whole: a label is cut, the legend is not."""
+    profile = kernel(
+        flops__vector__fp32=1e9, dram_bytes=1e9, run_peak__vector__fp32=5e13, run_peak__dram_bytes_per_s=5e12
+    )
+    twins = [replace(profile, name=f"{'k' * 60}{at}", demangled="") for at in "ab"]
+    points = level_points(twins)
+    picture = picture_of_report("t", points, run_roofs(points).values())
+    assert [one.name for one in picture.points] == [f"dram {'k' * 60}a", f"dram {'k' * 60}b"]
+    legend = " ".join(one.text for one in drawn(picture).labels)
+    assert all(f"{'k' * 60}{at}" in legend for at in "ab")
