@@ -8,6 +8,7 @@ import re
 
 from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import conditions, open_registry
+from kopt_kb.cli.terminal import announce
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
 from kopt_kb.kernels.compile.arguments import parse_argument
@@ -118,6 +119,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             fix="give --shape and --dtype, or --kernel, --arg and --constexpr",
             code="KB103",
         )
+    announce(f"compiling {args.file}, which takes seconds to a minute")
     if args.shape:
         if not args.dtype:
             raise BadInput("missing --dtype", fix="the storage type, such as bf16", code="KB102")

@@ -171,6 +171,7 @@ def _report(error: KoptError, words: Sequence[str]) -> int:
     from kopt_kb.cli.output import print_json, printable
     from kopt_kb.wiki.faults import WikiFaults
 
+    error = error if isinstance(error, WikiFaults) else _helped(error)
     prefix = "" if error.where.partition(" ")[0] == "kb" else "kb: "
     for one in error.faults if isinstance(error, WikiFaults) else (error,):
         print(f"{prefix}{printable(str(one))}", file=sys.stderr)
@@ -178,6 +179,17 @@ def _report(error: KoptError, words: Sequence[str]) -> int:
         print_json(ErrorDocument.of(error), _wikis(words))
         sys.stdout.flush()
     return int(error.exit_code)
+
+
+def _helped(error: KoptError) -> KoptError:
+    """Return an error that says what to do: where it does not say it of the case, what its code says in general."""
+    from kopt_kb.error_codes import causes
+
+    known = next((one for code, one in causes().items() if code == error.error_code), None)
+    if error.fix or known is None:
+        return error
+    remedy = known.remedy.rstrip(".")
+    return error.restated(fix=remedy if remedy[:2].isupper() else remedy[:1].lower() + remedy[1:])
 
 
 def _missing(error: ModuleNotFoundError) -> KoptError:

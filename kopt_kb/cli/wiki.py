@@ -21,6 +21,7 @@ from pathlib import Path
 from kopt_kb.cli import wiki_site, wiki_tables
 from kopt_kb.cli.documents import WrittenFile, WrittenFiles
 from kopt_kb.cli.output import add_common, add_wiki, print_json, print_values, table
+from kopt_kb.cli.terminal import announce
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.wiki.check import INDEX, WikiReport, check_page, check_wiki, render_index, wiki_of
 from kopt_kb.wiki.places import default_root
@@ -91,6 +92,7 @@ def _check(args: argparse.Namespace) -> int:
     elif named is not None and not is_wiki(root):
         report = describe_folder(root)
     else:
+        announce(f"checking every page of {root}")
         wiki = Wiki(root, use_cache=False)
         wikis, report = (wiki,), check_wiki(wiki)
     if args.json:

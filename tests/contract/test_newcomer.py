@@ -179,6 +179,50 @@ class TestWords:
         said(capsys, "init", "n", "--platform", "H20", *demo, "--parent", str(tmp_path), code=2)
 
 
+class TestRefusals:
+    """Every refusal says what to do next."""
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (["isa", "KERNEL", "--kernel", "zz"], "kernels here: a"),
+            (["compare", "H20", "H20", "peak_compute[x]"], "; "),
+            (["tune", "resume", "kernel_opt_none"], "; "),
+            (
+                [
+                    "roofline",
+                    "--platform",
+                    "H20",
+                    "--flops",
+                    "-1",
+                    "--bytes",
+                    "4",
+                    "--dtype",
+                    "bf16",
+                    "--engine",
+                    "matrix",
+                ],
+                "; ",
+            ),
+        ],
+    )
+    def test_without_words_of_its_own_a_refusal_says_what_its_code_says(
+        self, words: list[str], says: str, tmp_path: Path, capsys: Capture
+    ) -> None:
+        """A remedy stands between the fact and the code, in JSON too."""
+        (tmp_path / "k.sass").write_text("Function : a\n  /*0000*/  EXIT ;\n")
+        words = [word.replace("KERNEL", str(tmp_path / "k.sass")) for word in words]
+        text = said(capsys, *words, code=2)
+        assert re.search(r"; .+ \[KB\d{3}\]\n$", text) and says in text
+        assert json.loads(said(capsys, *words, "--json", code=2).partition("\nkb")[0])["error"]["fix"]
+
+    def test_every_cause_has_a_remedy(self) -> None:
+        """So that none can be without."""
+        from kopt_kb.error_codes import causes
+
+        assert all(one.remedy for one in causes().values())
+
+
 class TestNothingIsIgnored:
     """An option that a combination does not use is refused."""
 

@@ -104,7 +104,7 @@ def _run(path: Path, named: Path, part: Part, program: str) -> list[str]:
         raise MissingTool(
             "reading .ncu-rep needs the package ncu-report",
             where=str(path),
-            fix='pip install "kopt-kb[ncu]", or export with ncu --import FILE --page raw --csv',
+            fix="pip install ncu-report, or export with ncu --import FILE --page raw --csv",
             code="KB120",
         )
     if done.code != 0:

@@ -43,7 +43,10 @@ def run(args: argparse.Namespace) -> int:
         from kopt_kb.cli.mcp.server import serve
     except ModuleNotFoundError as error:
         raise MissingTool(
-            f"the package {error.name} is not installed", where="kb mcp", fix="pip install 'kopt-kb[mcp]'", code="KB120"
+            f"the package {error.name} is not installed",
+            where="kb mcp",
+            fix="install kopt-kb with its extra [mcp]",
+            code="KB120",
         ) from error
     if not hasattr(sys.stdin, "buffer"):
         raise BadInput("stdin is no stream of bytes", where="kb mcp", fix="let a client start it", code="KB116")

@@ -162,7 +162,7 @@ def ray_workers(address: str, made: Callable[[], Worker] = DeviceJudging, gpus: 
     try:
         import ray
     except ImportError as error:
-        fix = "pip install 'kopt-kb[cluster]'"
+        fix = "install kopt-kb with its extra [cluster], or ray"
         raise MissingTool("ray is not installed", where="kb tune", fix=fix, code="KB120") from error
     if not ray.is_initialized():
         where = {} if address == "local" else {"address": address}

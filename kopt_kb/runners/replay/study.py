@@ -49,7 +49,7 @@ class SharedStudy:
 
     def __init__(self, path: Path, knobs: Mapping[str, Sequence[object]], seed: int, owner: str = "") -> None:
         if importlib.util.find_spec("optuna") is None:
-            fix = "pip install 'kopt-kb[tune]'"
+            fix = "install kopt-kb with its extra [tune], or optuna"
             raise MissingTool("optuna is not installed", where="kb tune", fix=fix, code="KB120")
         import optuna
         from optuna.storages import JournalStorage

@@ -185,4 +185,4 @@ def test_without_the_sdk_it_says_what_to_install(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
-    assert done.returncode == 3 and "kopt-kb[mcp]" in done.stderr and "[KB120]" in done.stderr
+    assert done.returncode == 3 and "[mcp]" in done.stderr and "[KB120]" in done.stderr
