@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from kopt_kb.cli.output import add_common, add_wiki, open_registry, print_json, print_values, printable, table
 from kopt_kb.cli.search import add_filters, filters
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.readable import percent
 
 if TYPE_CHECKING:
     from kopt_kb.routing.task import TaskRoute
@@ -181,11 +182,8 @@ def _kernels(args: argparse.Namespace) -> int:
     if args.json:
         print_json(KernelShares(found))
         return ExitCode.OK
-    head = ("kernel", "share %", "headroom %", "most gain %", "limiter")
-    rows = [
-        (printable(one.name), *(f"{100 * part:.1f}" for part in (one.share, one.headroom, one.gain)), one.limiter)
-        for one in found
-    ]
+    head = ("kernel", "share", "headroom", "most gain", "limiter")
+    rows = [(printable(one.name), *map(percent, (one.share, one.headroom, one.gain)), one.limiter) for one in found]
     print(table([head, *rows], right=(1, 2, 3)))
     print("headroom is 100 % where no roof of the kernel is known: the gain is then at most its share")
     return ExitCode.OK
