@@ -155,7 +155,7 @@ def _quantiles(found: Any) -> list[float]:
 def in_kernel_tuner(stop: RooflineStop, metrics: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
     """Let the stop end runs of Kernel Tuner, whatever their strategy; give what it yields as `metrics`.
 
-    What was not tried is known where the strategy is `brute_force`: the space less what was.
+    Kernel Tuner does not look at its budget in `brute_force`; there the results that its runner left out are dropped.
 
     Raises:
         MissingTool: Kernel Tuner is not installed.
@@ -179,7 +179,19 @@ def in_kernel_tuner(stop: RooflineStop, metrics: Mapping[str, Any] | None = None
         stop.observe(time_s)
         return stop.floor_s / time_s
 
-    with _replaced(budget, "is_done", done), _replaced(budget, "raise_exception_if_done", raise_done):
+    every = importlib.import_module("kernel_tuner.strategies.brute_force")
+    tune = every.tune
+
+    def tuned(*words: Any) -> list[Any]:
+        found = tune(*words)
+        stop.skipped += sum(one is None for one in found)
+        return [one for one in found if one is not None]
+
+    with (
+        _replaced(budget, "is_done", done),
+        _replaced(budget, "raise_exception_if_done", raise_done),
+        _replaced(every, "tune", tuned),
+    ):
         yield {**(metrics or {}), "share of roof": share}
 
 

@@ -140,6 +140,9 @@ def kernel_tuner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[An
     folder = tmp_path / "kernel_tuner"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
+    (folder / "strategies").mkdir()
+    (folder / "strategies" / "__init__.py").write_text("")
+    (folder / "strategies" / "brute_force.py").write_text("def tune(space): return [{'time': 1.05}, None, None]\n")
     (folder / "util.py").write_text(BUDGET)
     monkeypatch.syspath_prepend(tmp_path)
     for name in [name for name in sys.modules if name.partition(".")[0] == "kernel_tuner"]:
@@ -163,6 +166,17 @@ def test_a_budget_of_kernel_tuner_is_spent_once_the_roof_is_reached(kernel_tuner
         with pytest.raises(kernel_tuner.StopCriterionReached, match="stopped at 95.2 % of the roof"):
             budget.raise_exception_if_done()
     assert not budget.is_done()
+
+
+def test_what_brute_force_did_not_try_is_counted_and_dropped(kernel_tuner: Any) -> None:
+    import importlib
+
+    every, stop = importlib.import_module("kernel_tuner.strategies.brute_force"), RooflineStop(1e-3, 0.9)
+    with in_kernel_tuner(stop) as metrics:
+        (found,) = every.tune(None)
+        metrics["share of roof"](found)
+    assert stop.saved() == "stopped at 95.2 % of the roof after 1 configurations; 2 not tried"
+    assert len(every.tune(None)) == 3
 
 
 def test_without_kernel_tuner_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,154 @@
+"""Record tables of exhaustive results of four packaged Triton kernels, on a machine with a GPU.
+
+    python benchmarks/record_tables.py --out DIR [--op gemm] [--budget-s 600] [--samples 16]
+
+Each space has a few hundred configurations. Every one is compiled ahead, replayed, checked and timed; what fails keeps
+its reason. DIR/OP_PRODUCT.json.gz is a T4 document, written anew after every fifty configurations; a run that goes on
+with the same DIR times what is missing. `benchmarks/search_tables.py DIR --out …` searches the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from kopt_kb.errors import MissingTool  # noqa: E402
+from kopt_kb.kernels.declared import packaged_file  # noqa: E402
+from kopt_kb.kernels.record.bounds import unfit_result  # noqa: E402
+from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
+from kopt_kb.runners.replay.judging import Judging  # noqa: E402
+from kopt_kb.runners.replay.makers import Made, Makers  # noqa: E402
+from kopt_kb.runners.replay.shelf import Asked, Shelf, Target  # noqa: E402
+from kopt_kb.search.space import Space  # noqa: E402
+from kopt_kb.search.table import Result, Table, read_table  # noqa: E402
+from kopt_kb.static.device_facts import device_facts  # noqa: E402
+from kopt_kb.wiki.registry import Registry  # noqa: E402
+
+SPACES: dict[str, tuple[str, str, dict[str, list[object]]]] = {
+    "gemm": ("4096x4096x4096", "bf16", {
+        "BLOCK_M": [64, 128, 256], "BLOCK_N": [64, 128, 256], "BLOCK_K": [32, 64], "GROUP_M": [1, 8],
+        "num_warps": [4, 8], "num_stages": [2, 3, 4, 5],
+    }),
+    "attention": ("4x32x4096x128", "bf16", {
+        "BLOCK_M": [32, 64, 128, 256], "BLOCK_N": [16, 32, 64, 128], "num_warps": [2, 4, 8, 16],
+        "num_stages": [1, 2, 3, 4, 5],
+    }),
+    "cross_entropy": ("8192x32000", "bf16", {
+        "BLOCK": [512, 1024, 2048, 4096, 8192, 16384, 32768], "num_warps": [1, 2, 4, 8, 16, 32],
+        "num_stages": [1, 2, 3, 4, 5, 6],
+    }),
+    "softmax": ("8192x4096", "bf16", {
+        "VARIANT": ["single_pass", "persistent"], "BLOCK_ROWS": [1, 2, 4, 8], "num_warps": [1, 2, 4, 8, 16],
+        "num_stages": [1, 2, 3, 4], "RECIPROCAL": [False, True],
+    }),
+}  # fmt: skip
+"""Operation → shape, dtype, space: 256, 320, 252 and 320 configurations."""
+CONSTRAINT = "BLOCK_M * BLOCK_N <= 32768"
+_EVERY = 50
+
+
+def allowed(config: Mapping[str, object]) -> bool:
+    """Return whether a configuration is of the space; only products have a constraint."""
+    return int(str(config.get("BLOCK_M", 1))) * int(str(config.get("BLOCK_N", 1))) <= 32768
+
+
+class Recording:
+    """The table of one operation as it grows."""
+
+    def __init__(self, op: str, file: Path, device: str, versions: Mapping[str, str]) -> None:
+        self.op, self.file, self.device, self.versions = op, file, device, versions
+        self.results = list(read_table(file).results) if file.exists() else []
+
+    def missing(self) -> list[dict[str, object]]:
+        """Return the configurations that have no result yet."""
+        space = Space.of(SPACES[self.op][2], allowed)
+        known = {space.find(one.config) for one in self.results}
+        return [space.config(at) for at in range(len(space)) if at not in known]
+
+    def add(self, result: Result) -> None:
+        """Take one more, and save from time to time."""
+        self.results.append(result)
+        if len(self.results) % _EVERY == 0:
+            self.save()
+
+    def save(self) -> None:
+        """Write the table."""
+        name = f"{self.op}/{self.file.name.removesuffix('.json.gz').partition('_')[2]}"
+        constraints = (CONSTRAINT,) if "BLOCK_M" in SPACES[self.op][2] else ()
+        table = Table(name, self.device, tuple(self.results), constraints, self.versions)
+        self.file.write_bytes(gzip.compress(json.dumps(table.to_t4()).encode(), mtime=0))
+
+
+def measured(one: Asked, made: Made, judging: Judging, reference: Path, samples: int, ends_at: float) -> Result | None:
+    """Return the result of a record, or None when the time is over."""
+    why = str(made.error) if made.record is None else made.record.not_replayable or unfit_result(made.record)
+    if why:
+        return Result(one.config, (), f"compile: {why.splitlines()[0][:120]}")
+    try:
+        (found,) = judging.time([made.folder], reference, samples, ends_at, again=True)
+    except TimeoutError:
+        return None
+    return Result(
+        one.config, () if found.problem else tuple(found.times_s), found.problem and f"runtime: {found.problem[:120]}"
+    )
+
+
+def record(recording: Recording, shelf: Shelf, judging: Judging, samples: int, ends_at: float) -> None:
+    """Time what the table lacks."""
+    shape, dtype, _ = SPACES[recording.op]
+    path = packaged_file(recording.op)
+    assert path is not None
+    source = path.read_bytes()
+
+    def wanted() -> Iterator[Asked]:
+        yield from (Asked(source, shape, dtype, config, b"") for config in recording.missing())
+
+    for one, made in shelf.stream(wanted(), shelf.ahead, lambda: time.monotonic() >= ends_at):
+        result = measured(one, made, judging, path, samples, ends_at)
+        if result is None:
+            break
+        recording.add(result)
+    recording.save()
+    print(f"{recording.op}: {len(recording.results)} results, {len(recording.missing())} missing", flush=True)
+
+
+def main() -> int:
+    """Record all, or one."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--op", choices=sorted(SPACES), action="append")
+    parser.add_argument("--budget-s", type=float, default=600.0)
+    parser.add_argument("--samples", type=int, default=16)
+    parser.add_argument("--platform", default="")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    ends_at, judging = time.monotonic() + args.budget_s, DeviceJudging()
+    try:
+        machine = judging.machine()
+    except MissingTool as error:
+        print(error)
+        return int(error.exit_code)
+    import triton
+
+    platform = args.platform or ("H200_SXM" if "H200" in machine.name else "H100_SXM")
+    found, versions = Registry.open().platform(platform), {"driver": machine.driver, "triton": triton.__version__}
+    with Makers() as makers, tempfile.TemporaryDirectory(prefix="kb-table-") as folder:
+        shelf = Shelf(Path(folder), makers, Target(found.identity.target, platform, device_facts(found)), most=1000)
+        for op in args.op or sorted(SPACES):
+            file = args.out / f"{op}_{platform}.json.gz"
+            record(Recording(op, file, machine.name, versions), shelf, judging, args.samples, ends_at)
+        judging.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
