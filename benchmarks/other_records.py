@@ -92,10 +92,12 @@ import tilelang.language as T
 
 
 def add(elements):
-    flat = T.Tensor((elements,), "float32")
-
     @T.prim_func
-    def add(A: flat, B: flat, C: flat):
+    def add(
+        A: T.Tensor((elements,), "float32"),
+        B: T.Tensor((elements,), "float32"),
+        C: T.Tensor((elements,), "float32"),
+    ):
         with T.Kernel(elements // 1024, threads=128) as block:
             for i in T.Parallel(1024):
                 C[block * 1024 + i] = A[block * 1024 + i] + B[block * 1024 + i]
