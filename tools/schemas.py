@@ -70,6 +70,8 @@ DOCUMENTS: dict[str, str] = {
     "route_remote": "routing.remote:RemoteContext",
     "route_task": "routing.task:TaskRoute",
     "tileir_apply": "static.tileir.rewrite:Rewritten",
+    "tileir_bench": "static.tileir.report:Timings",
+    "tileir_run": "static.tileir.report:Report",
     "tileir_check": "runners.tileir.environment:TileirEnvironment",
     "tileir_classify": "static.tileir.files:Classified",
     "search": "wiki.search:SearchResult",

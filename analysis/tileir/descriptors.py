@@ -319,19 +319,15 @@ class _Proof:
         return text if text in self.parameters and inside == f"{text}#0" else ""
 
     def _place(self, access: Access, parts: list[Poly]) -> tuple[ast.stmt, dict[str, int], dict[str, Known]]:
-        """Return the outermost place at which all parts have the values they have at the access."""
+        """Return the place before all loops at which all parts have the values they have at the access."""
         needed = {each for one in parts for each in one.names()}
-        for node, versions, known in access.loops:
+        for node, versions, known in access.loops[:1]:
             if all(versions.get(name) == version for name, version in needed):
                 return node, versions, known
+            raise _Refused("its descriptor would be made in a loop, which Triton then can't pipeline")
         if not all(access.versions.get(name) == version for name, version in needed):
             late = sorted(name for name, version in needed if access.versions.get(name) != version)
             raise _Refused(f"{', '.join(late)} has another value by then")
-        around = access.loops[-1][0] if access.loops else None
-        if around is not None and not any(
-            isinstance(one, ast.For | ast.While) for one in ast.walk(around) if one is not around
-        ):
-            raise _Refused("its descriptor would be made in an innermost loop, which Triton then can't pipeline")
         return access.statement, access.versions, access.pointers
 
     def _relative(self, base: Poly, pointer: str, versions: dict[str, int], known: dict[str, Known]) -> Poly:

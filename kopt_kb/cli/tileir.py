@@ -3,6 +3,8 @@
 kb tileir check                           which Triton, backend and GPUs; what is missing; exit 3 if it can't run
 kb tileir classify FILE [--kernel NAME]   dot-related, norm-like, element-wise or reduction, with the deciding lines
 kb tileir classify --code TEXT            the same of a text
+kb tileir run FILE [--driver FILE]        check, classify, apply, verify, bench, and the report of it
+kb tileir bench FILE [--driver FILE]      times of PTX and TileIR at sizes 128, 1024 and 8192; empty where not measured
 kb tileir apply FILE [--output OUT]       write <kernel>_tileir.py: tensor descriptors where proven legal, gated hints
 
 The type is found by following data through the source, callees in the same project inlined; nothing is imported or
@@ -15,12 +17,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
 from kopt_kb.cli.output import add_common, print_json, printable_lines, table
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.runners.tileir.phases import Driver, bench_file, run_phases, write_new
 from kopt_kb.static.tileir.files import Classified, classify_source
-from kopt_kb.static.tileir.rewrite import Options, Rewritten, apply_source
+from kopt_kb.static.tileir.report import Timings, render_report, render_timings
+from kopt_kb.static.tileir.rewrite import Options, Rewritten, apply_source, output_path
 
 __all__ = ["add_arguments", "run"]
 
@@ -37,6 +40,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_source(change)
     _add_options(change)
     add_common(change)
+    whole = commands.add_parser("run", help="all five phases and the report", allow_abbrev=False)
+    whole.add_argument("file", metavar="FILE", help="Python file with Triton kernels")
+    _add_options(whole)
+    _add_driver(whole)
+    add_common(whole)
+    bench = commands.add_parser("bench", help="time PTX and TileIR", allow_abbrev=False)
+    bench.add_argument("file", metavar="FILE", help="Python file with Triton kernels")
+    bench.add_argument("--prepared", metavar="FILE", default="", help="what was made of it (default: FILE_tileir.py)")
+    _add_driver(bench)
+    add_common(bench)
+
+
+def _add_driver(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--driver", metavar="FILE", default="", help="run(module) returns tensors, bench(module, size) a call"
+    )
+    parser.add_argument("--shape", metavar="MxN", default="", help="for a kernel file with make_inputs and launch")
+    parser.add_argument("--dtype", metavar="TYPE", default="fp16", help="likewise (default: %(default)s)")
+    parser.add_argument("--time-limit", metavar="S", type=float, default=600.0, help="seconds a run may take")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +76,8 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
-    return {"check": _check, "classify": _classify, "apply": _apply}[args.action](args)
+    actions = {"check": _check, "classify": _classify, "apply": _apply, "run": _run, "bench": _bench}
+    return actions[args.action](args)
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -116,14 +139,7 @@ def _written(args: argparse.Namespace, done: Rewritten) -> Rewritten:
     """Write the file, unless inline code was given without a name for it."""
     output = args.output or ("" if args.code else done.output)
     if output:
-        try:
-            with Path(output).open("w" if args.force else "x", encoding="utf-8") as stream:
-                stream.write(done.optimized_code)
-        except FileExistsError as error:
-            raise BadInput("exists", where=output, fix="give --force or another --output", code="KB113") from error
-        except (OSError, ValueError) as error:
-            what = f"can't be written: {getattr(error, 'strerror', None) or error}"
-            raise BadInput(what, where=output[:200], fix="give another --output", code="KB112") from error
+        write_new(output, done.optimized_code, force=args.force)
     return replace(done, output=output)
 
 
@@ -136,3 +152,44 @@ def _render_applied(done: Rewritten) -> str:
         lines += [f"  + {text}" for text in one.changes]
         lines += [f"  - left: {text}" for text in one.refusals]
     return "\n".join([*lines, f"written: {done.output}" if done.output else done.optimized_code])
+
+
+def _driver(args: argparse.Namespace) -> Driver:
+    from kopt_kb.problem.shapes import parse_shape
+
+    if args.shape:
+        parse_shape(args.shape)
+    if not args.time_limit > 0:
+        raise BadInput("must be above 0", where="--time-limit", fix="such as 600", code="KB102")
+    return Driver(args.driver, args.shape, args.dtype, args.time_limit)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from kopt_kb.cli.doctor import this_machine
+    from kopt_kb.runners.tileir.environment import backends_here, examine
+
+    options = Options(approx=args.approx, ftz=args.ftz)
+    machine = examine(this_machine(), backends_here())
+    report = run_phases(args.file, args.output, _driver(args), machine, options=options, force=args.force)
+    if args.json:
+        print_json(report)
+    else:
+        print(printable_lines(render_report(report)))
+    failed = "failed" in {report.compatibility.status, report.validation.status}
+    return ExitCode.FINDING if failed else ExitCode.OK
+
+
+def _bench(args: argparse.Namespace) -> int:
+    from kopt_kb.cli.doctor import this_machine
+    from kopt_kb.files import open_input
+    from kopt_kb.runners.tileir.environment import backends_here, examine
+
+    prepared = args.prepared or output_path(args.file)
+    for one in (args.file, prepared):
+        open_input(one).close()
+    found = Timings(bench_file(args.file, prepared, _driver(args), examine(this_machine(), backends_here())))
+    if args.json:
+        print_json(found)
+    else:
+        print(render_timings(found.timings))
+    return ExitCode.OK if any(one.time_ms is not None for one in found.timings) else ExitCode.MISSING

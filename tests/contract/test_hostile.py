@@ -55,6 +55,8 @@ WORDS: dict[str, list[str]] = {
     "tileir check": [],
     "tileir classify": ["nothing.py"],
     "tileir apply": ["nothing.py", "--output", "made.py"],
+    "tileir run": ["nothing.py", "--output", "made.py"],
+    "tileir bench": ["nothing.py", "--prepared", "nothing.py"],
     "record": ["nothing.py", "--shape", "2x2", "--dtype", "bf16", "--target", "sm_90", "--out", "made"],
     "isa": ["kernel.sass"],
     "occupancy": ["--platform", "H20", "--threads", "128"],

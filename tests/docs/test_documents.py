@@ -42,6 +42,7 @@ HERE = {
 NOT_HERE = {
     "docs/launch_records.md": "records are replayed on a GPU; recording is run in tests/kopt_kb/cli/test_record.py",
     "docs/problems.md": "problem sets of others; tests/kopt_kb/cli/test_init_problem.py and test_suite.py run each form",
+    "docs/tileir.md": "starts kernels of the reader; tests/kopt_kb/cli/test_tileir.py runs each command",
     "docs/tuning.md": "unpacks the bundle of a campaign on a GPU",
     "docs/how-to/read_a_profile.md": "reports of profilers are not part of the repository; test_profile_read.py has recordings",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kopt_kb.static.tileir.rewrite import Applied
 from kopt_kb.wire import Wire
 
-__all__ = ["Comparison", "Report", "Timing", "render_report"]
+__all__ = ["Comparison", "Report", "Timing", "Timings", "render_report", "render_timings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,13 @@ class Timing(Wire):
 
 
 @dataclass(frozen=True, slots=True)
+class Timings(Wire):
+    """Times of both backends."""
+
+    timings: tuple[Timing, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report(Wire):
     """What was done to the kernels of a file and what came of it.
 
@@ -72,14 +79,19 @@ def render_report(report: Report) -> str:
     parts = [_kernel(one) for one in report.kernels]
     parts.append(f"### Compatibility Check (ENABLE_TILE=0)\n{_verdict(report.compatibility)}")
     parts.append(f"### TileIR Validation (ENABLE_TILE=1)\n{_verdict(report.validation)}")
-    rows = ["| Backend | Time (ms) | Speedup |", "|---------|-----------|---------|"]
-    rows += [f"| {one.backend} | {_number(one.time_ms, '')} | {_number(one.speedup, 'x')} |" for one in report.timings]
-    reasons = dict.fromkeys(one.reason for one in report.timings if one.reason)
-    parts.append("\n".join(["### Benchmark Comparison", *rows, *(f"not measured: {one}" for one in reasons)]))
+    parts.append(f"### Benchmark Comparison\n{render_timings(report.timings)}")
     if report.stopped:
         parts.append(f"### Stopped\n{report.stopped}")
     parts.append(f"### Output\nFile: {report.output or 'none'}")
     return "\n\n".join(parts)
+
+
+def render_timings(timings: tuple[Timing, ...]) -> str:
+    """Return times as a table; what was not measured is empty, and below it stands why."""
+    rows = ["| Backend | Time (ms) | Speedup |", "|---------|-----------|---------|"]
+    rows += [f"| {one.backend} | {_number(one.time_ms, '')} | {_number(one.speedup, 'x')} |" for one in timings]
+    reasons = dict.fromkeys(one.reason for one in timings if one.reason)
+    return "\n".join([*rows, *(f"not measured: {one}" for one in reasons)])
 
 
 def _kernel(one: Applied) -> str:

@@ -76,6 +76,7 @@ STORE = "    tl.store(q + r[:, None] * s + o[None, :], x, mask=r[:, None] < T)\n
         (f"    x = tl.load({GOOD})\n    tl.atomic_add(p + r, 1)\n", "handed on to tl.atomic_add"),
         (f"    helper(p)\n    x = tl.load({GOOD})\n", "handed on to helper"),
         ("    n = tl.load(q)\n    x = tl.load(p + n + r[:, None] * s + o[None, :])\n", "multiple of 16 bytes"),
+        ("    for i in range(T):\n        x = tl.load(p + i * s + r[:, None] * s + o[None, :])\n", "made in a loop"),
         ("    x = tl.load(p + q + r[:, None] * s + o[None, :])\n", "can't be told"),
         ("    x = tl.load(p + (r % T)[:, None] * s + o[None, :])\n    y = tl.dot(x, x)\n" + STORE.replace("x,", "y,"), "wraps around"),
         ("    x = tl.load(p + (r % T)[:, None] * s + o[None, :])\n    tl.store(q + r, tl.sum(x, 1), mask=r < T)\n", "wraps around"),

@@ -56,3 +56,17 @@ def test_check_says_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     assert "TileIR is not active" in capsys.readouterr().out
     assert main(["tileir", "check", "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["tileir_active"] is False
+
+
+def test_run_and_bench_without_a_gpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "k.py"
+    file.write_text(CODE, encoding="utf-8")
+    assert main(["tileir", "run", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "## TileIR Optimization: k" in out
+    assert "NOT RUN" in out
+    assert main(["tileir", "bench", str(file), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["timings"][0]["time_ms"] is None
+    assert main(["tileir", "bench", str(file), "--time-limit", "0"]) == 2
+    assert main(["tileir", "bench", str(file), "--shape", "axb"]) == 2
+    assert main(["tileir", "bench", str(file), "--prepared", str(tmp_path / "no.py")]) == 2
