@@ -165,7 +165,7 @@ _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], .
     ("L2 for each SM", _of_target, _over("l2_capacity", "sm_count"), Fraction(3, 2)),
     ("memory behind a bit of the bus", _of_memory, _over("memory_capacity", "memory_bus_width"), Fraction(31, 30)),
     ("half-precision matrix operations of an SM", _of_target, _tensor, Fraction(5, 4)),
-    ("share of the memory bandwidth that is measured", _of_target, _share, Fraction(112, 100)),
+    ("share of the memory bandwidth that is measured", _of_target, _share, Fraction(28, 25)),
     (
         "link to the host processor",
         _of_all,
