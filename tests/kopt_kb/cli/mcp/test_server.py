@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib
 import json
-import os
 import subprocess
 import sys
 import time
@@ -142,41 +142,19 @@ def test_a_cancelled_request_ends_its_child(folder: Path, monkeypatch: pytest.Mo
 @pytest.mark.core
 def test_a_whole_campaign_over_stdio(tmp_path: Path, repo_root: Path) -> None:
     """A scripted client creates a workspace, steps with its own plan to an accepted round, and audits it clean."""
-    from mcp.client.stdio import StdioServerParameters
-
-    words = ["-P", "-m", "kopt_kb", "mcp", "--root", str(tmp_path)]
-    path = os.pathsep.join(filter(None, [str(repo_root), os.environ.get("PYTHONPATH")]))
-    server = StdioServerParameters(command=sys.executable, args=words, env={"PYTHONPATH": path}, cwd=tmp_path)
-    shape, plan = "1024x512", {
-        "category": "memory_access", "claim": "vector loads", "expected": "fewer transactions",
-        "source": (repo_root / "kernels/rms_norm.py").read_text(),
-    }  # fmt: skip
-
-    async def run() -> None:
-        async with mcp.Client(server) as client:
-            made_ = await client.call_tool(
-                "init",
-                {"name": "norm", "platform": "H20", "framework": "Triton", "kernel_demo": "op:naive/rms_norm",
-                 "shape": [shape], "dtype": "bf16"},
-            )  # fmt: skip
-            assert made_.structured_content["route"] == "kernel"
-            step = {"action": "step", "workspace": "kernel_opt_norm", "simulate": True, "plan": plan}
-            states = []
-            for _ in range(30):
-                report = (await client.call_tool("tune", step)).structured_content
-                states.append(report["state"])
-                if len(report["rounds"]) == 2 and report["rounds"][1]["decision"] != "open":
-                    break
-            assert states[0] == "PREPARE_ENVIRONMENT" and "BASELINE" in states, states
-            assert (report["rounds"][1]["claim"], report["rounds"][1]["decision"]) == ("vector loads", "accept")
-            status = await client.call_tool("tune", {"action": "status", "workspace": "kernel_opt_norm"})
-            assert status.structured_content["simulated"] is True
-            stopped = await client.call_tool("tune", {"action": "stop", "workspace": "kernel_opt_norm"})
-            assert stopped.structured_content["stop"]["reason"] == "user"
-            audit = await client.call_tool("audit", {"path": "kernel_opt_norm"})
-            assert audit.structured_content["findings"] == [] and audit.meta["exit_code"] == 0
-
-    asyncio.run(run())
+    sys.path.insert(0, str(repo_root / "benchmarks"))
+    try:
+        script = importlib.import_module("mcp_campaign")
+    finally:
+        sys.path.pop(0)
+    found = asyncio.run(script.campaign(tmp_path, "H20", simulate=True, shape="1024x512"))
+    assert found["states"][0] == "PREPARE_ENVIRONMENT" and "BASELINE" in found["states"]
+    assert [one["decision"] for one in found["rounds"]] == ["accept", "accept"]
+    assert found["rounds"][1]["claim"] == "each row is read once, as vectors"
+    assert found["status"]["simulated"] is True and found["stop"]["reason"] == "user"
+    assert found["audit"]["findings"] == []
+    calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    assert {one["tool"] for one in calls} == {"init", "tune", "audit"} and not any(one["error"] for one in calls)
 
 
 def test_without_the_sdk_it_says_what_to_install(tmp_path: Path) -> None:
