@@ -7,9 +7,13 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kopt_kb.errors import BadInput, FindingError, UnknownData
 from kopt_kb.wire import Wire, WireError, read
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.roofline.reach import Reach
 
 __all__ = ["Baseline", "Timed", "roof_share", "seconds_of"]
 
@@ -93,14 +97,17 @@ def roof_share(
     product = Registry.open().platform(platform)
     words = "x".join(map(str, shape)) if isinstance(shape, tuple | list) else str(shape)
     times = reach(roofline(work(op, words, dtype, **options), product), product)
-    least, what = times.of(basis), f"{op} {words} {dtype} on {product.id}"
+    return _judged(time_s, times, basis, share, f"{op} {words} {dtype} on {product.id}")
+
+
+def _judged(time_s: float, times: Reach, basis: str, share: float, what: str) -> float:
+    """Return the share of a basis that a time reaches; raises what `roof_share` raises."""
+    least, floor = times.of(basis), times.of("documented")
     if least is None:
         fix = "`kb roofline` names the value; another basis is documented, measured or reachable"
         raise UnknownData(f"the {basis} roof is UNKNOWN", where=what, fix=fix, code="KB130")
-    reached = least.seconds / time_s
-    source = "; ".join(least.citations)
+    reached, source = least.seconds / time_s, "; ".join(least.citations)
     told = f"{time_s * 1e6:.3g} us, least is {least.seconds * 1e6:.3g} us under {least.roof} ({source})"
-    floor = times.of("documented")
     if floor is not None and floor.seconds / time_s > _ABOVE:
         fix = "check what was timed, and that operands do not stay in a cache"
         raise FindingError(f"{reached:.0%} of the roof: {told}", where=what, fix=fix, code="KB470")
