@@ -88,6 +88,7 @@ def lines(folders: Sequence[Path]) -> list[dict]:
 def printed(every: Sequence[dict]) -> Iterator[str]:
     """Yield the Markdown of all tables."""
     names = sorted({one["table"] for one in every}, key=lambda name: (name.split("/")[1] in DEVELOPED_ON, name))
+    yield from summary(every, names)
     for name in names:
         rows = [one for one in every if one["table"] == name]
         first, held = rows[0], "developed on" if name.split("/")[1] in DEVELOPED_ON else "held out"
@@ -99,6 +100,24 @@ def printed(every: Sequence[dict]) -> Iterator[str]:
         yield "| " + " | ".join(COLUMNS) + " |"
         yield "|---" * len(COLUMNS) + "|"
         yield from (row(one) for one in sorted(rows, key=lambda one: (median_hit(runs_of(one)), one["search"])))
+
+
+def summary(every: Sequence[dict], names: Sequence[str]) -> Iterator[str]:
+    """Yield one row a table: the searcher, and the best of the others."""
+    yield "| Table | valid | within 2 % | searcher, median | of the valid space | best other, median |"
+    yield "|---|---|---|---|---|---|"
+    for name in names:
+        rows = {one["search"]: one for one in every if one["table"] == name}
+        own = rows.pop("searcher", None)
+        if own is None:
+            continue
+        hit, shown = median_hit(runs_of(own)), f"{name} | {own['valid']} | {own['within_2pct']}"
+        other = min(rows.values(), key=lambda one: median_hit(runs_of(one)), default=None)
+        least = float("inf") if other is None else median_hit(runs_of(other))
+        words = (
+            "none within its budget" if other is None or least == float("inf") else f"{least:.0f}, {other['search']}"
+        )
+        yield f"| {shown} | {hit:.0f} | {100 * hit / own['valid']:.2f} % | {words} |"
 
 
 def runs_of(one: dict) -> list[Run]:

@@ -100,7 +100,7 @@ class Space:
         columns: list[Floats] = []
         for column, values in enumerate(self.knobs.values()):
             at = self.places[:, column]
-            if len(self) and (at == at[0]).all():
+            if not len(self) or (at == at[0]).all():
                 continue
             if all(isinstance(one, int | float) for one in values):
                 ranks = np.unique(np.array(values, dtype=np.float64), return_inverse=True)[1]

@@ -37,6 +37,7 @@ def test_coordinates_rank_numbers_and_part_words() -> None:
     assert space.features.shape == (6, 3)
     assert space.features[at].tolist() == [1.0, 0.0, 1.0]
     assert Space.of({"fixed": [7]}).features.shape == (1, 1)
+    assert Space.of({"empty": []}).features.shape == (0, 1)
 
 
 def test_a_space_too_large_to_hold_is_sampled_from_its_seed() -> None:
