@@ -190,7 +190,8 @@ def test_a_claim_from_one_observation_says_so(basis: str, n: str, claim: str, ex
     """Steps are exempt, and one document of the maker is no observation."""
     text = GOOD.replace("A claim.", claim).replace("- seen here", "- seen here in one run")
     text = text.replace("1. of this", "1. of this, one run").replace(
-        'basis="source"; n="1"', f'basis="{basis}"; n="{n}"'
+        'basis="source"; n="1"; part="any"; toolkit="any"',
+        f'basis="{basis}"; n="{n}"; part="T10"; toolkit="triton 3.6.0"',
     )
     assert [fault.code for fault in read_knowledge(text.encode(), "pitfalls/a_trap.md", ("sm_00",)).faults] == expected
 
