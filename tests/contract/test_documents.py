@@ -132,6 +132,7 @@ OTHER_FORMS = {
     "lint_text.py": "SARIF, which names the data in the properties of its driver",
     "memory.py": "memory files as they lie on the disk, and single fields of them",
     "output.py": "where all others are printed",
+    "sarif.py": "SARIF, with the data in the properties of its driver",
     "tune_bundle.py": "the statement that the bundle holds",
 }
 """Module of a command that prints JSON past `print_json` and `print_values`, and what it prints so."""
