@@ -167,6 +167,8 @@ class _Walk:
 
     def _step(self, node: ast.For | ast.While, name: str) -> tuple[Poly, ...] | None:
         """Return by how much a name grows in each iteration, if only one statement of the body changes it."""
+        if any(isinstance(one, ast.Continue) for one in ast.walk(node)):
+            return None  # an iteration may leave before it
         changes = [one for one in ast.walk(node) if isinstance(one, ast.Name) and one.id == name]
         if sum(isinstance(one.ctx, ast.Store) for one in changes) != 1:
             return None

@@ -24,7 +24,8 @@ class Need:
 
     Attributes:
         kind: `unit`: the stride is 1. `aligned`: the product is a multiple of 16 bytes. `stride`: that, and not 0.
-            `block`: so many lanes are 16 bytes or more. `extent`: it is positive and fits 32 bits.
+            `block`: so many lanes are 16 bytes or more. `extent`: it is positive and fits 32 bits. `present`: it is not
+            None, since the descriptor is made before the branch that asks.
         pointer: Parameter whose element size counts.
         factors: Parameters multiplied.
         number: Constant factor.
@@ -156,6 +157,8 @@ class _Proof:
         before, versions, known = self._place(access, [_offset(_base(address), pointer), *shape, slow.scale, *sizes])
         base = self._relative(_base(address), pointer, versions, known)
         needs = self._needs(pointer, _base(address), slow, quick)
+        if before is not access.statement and _conditional(before, access.call):
+            needs += (Need("present", pointer, ()),)
         extents = tuple(self._extent(pointer, one) for one in shape)
         needs += tuple(one for one in extents if isinstance(one, Need))
         guarded = (extents[0] is True, extents[1] is True)
@@ -214,7 +217,7 @@ class _Proof:
         if access.mask is not None and access.mask.other:
             raise _Refused(f"its mask tests more than the bounds of the tile: {access.mask.other}")
         given = {one.arg: one.value for one in access.call.keywords}
-        other = given.get("other")
+        other = given.get("other") or next(iter([] if access.store else access.call.args[2:3]), None)
         if other is not None and not (isinstance(other, ast.Constant) and other.value == 0):
             raise _Refused(f"lanes outside get {ast.unparse(other)}, a descriptor gives 0")
         padding = given.get("padding_option")
@@ -376,6 +379,12 @@ class _Proof:
         if not all(names):
             raise _Refused(f"the block size {size.text()} is no product of parameters")
         return names, number
+
+
+def _conditional(place: ast.stmt, call: ast.Call) -> bool:
+    """Return whether a branch below a place decides if a call is reached: its pointer may be None then."""
+    branches = [one for one in ast.walk(place) if isinstance(one, ast.If | ast.IfExp)]
+    return any(each is call for one in branches for each in ast.walk(one))
 
 
 def _is_name(node: ast.expr, name: str) -> bool:

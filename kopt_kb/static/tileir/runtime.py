@@ -124,12 +124,16 @@ class TileirChoice:
                 if other != pointer and _shares(tensor, values.get(other)):
                     return f"{pointer} and {other} share memory, and the kernel may write to it"
         for kind, pointer, factors, number in self._needs:
+            if kind == "present" and pointer not in pointers:
+                return f"{pointer} is not given"
             if pointer in pointers and not _holds(kind, values[pointer].element_size(), factors, number, values):
                 return f"{kind}: {' * '.join([str(number), *factors])} of {pointer}"
         return ""
 
 
 def _holds(kind: str, element_bytes: int, factors: Any, number: int, values: Any) -> bool:
+    if kind == "present":
+        return True
     known = [values[one] for one in factors if isinstance(values.get(one), int)]
     product = number
     for one in known:

@@ -70,6 +70,7 @@ STORE = "    tl.store(q + r[:, None] * s + o[None, :], x, mask=r[:, None] < T)\n
     [
         (f"    x = tl.load({GOOD} & (flag > 0))\n", "tests more than the bounds"),
         (f"    x = tl.load({GOOD}, other=1.0)\n", "a descriptor gives 0"),
+        ("    x = tl.load(p + r[:, None] * s + o[None, :], (r < T)[:, None], 1.0)\n", "a descriptor gives 0"),
         ("    x = tl.load(p + r[:, None] * 3 + o[None, :] * 2)\n", "no axis has a stride of 1"),
         ("    g = tl.load(q + r)\n    x = tl.load(p + g[:, None] * s + o[None, :])\n", "no sum of scalars and index vectors"),
         (f"    x = tl.load({GOOD})\n    tl.store(p + r[:, None] * s + o[None, :], x)\n", "loaded and stored"),
@@ -95,3 +96,16 @@ def test_a_wrap_whose_rows_are_masked_at_the_store() -> None:
 def test_memory_that_the_kernel_may_write_to() -> None:
     assert _tiles(f"    x = tl.load({GOOD})\n{STORE}").apart == ("q",)
     assert "T" in _tiles(f"    x = tl.load({GOOD})\n    helper(q)\n").apart
+
+
+def test_a_branch_below_the_place_asks_for_the_pointer() -> None:
+    """A descriptor made before the loop needs a pointer that a branch in it may know to be None."""
+    body = "    for i in range(0, T, B):\n        if flag:\n            x = tl.load(p + r[:, None] * s + o[None, :])\n"
+    (one,) = _tiles(body).descriptors
+    assert Need("present", "p", ()) in one.needs
+
+
+def test_an_iteration_that_leaves_early_moves_no_pointer() -> None:
+    body = "    w = p + r[:, None] * s + o[None, :]\n    for i in range(0, T, B):\n        {}x = tl.load(w)\n        w += B\n"
+    assert len(_tiles(body.format("")).descriptors) == 1
+    assert not _tiles(body.format("if i == flag:\n            continue\n        ")).descriptors

@@ -66,6 +66,13 @@ def test_memory_that_is_shared_or_not_aligned_or_no_tensor() -> None:
     assert choice[(1,)](None, a, **GOOD)[0] == "tiled"
 
 
+def test_a_pointer_that_has_to_be_given() -> None:
+    choice = TileirChoice(_kernel("plain"), _kernel("tiled"), ("a",), (("present", "a", (), 1),), ())
+    assert choice[(1,)](None)[0] == "plain"
+    assert choice.refused == "a is not given"
+    assert choice[(1,)](torch.zeros(8))[0] == "tiled"
+
+
 def test_every_configuration_has_to_fit() -> None:
     configs = [SimpleNamespace(kwargs={"B": 32}), SimpleNamespace(kwargs={"B": 2})]
     choice = _choice(configs=configs)
