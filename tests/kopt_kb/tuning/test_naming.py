@@ -65,6 +65,10 @@ def test_a_campaign_with_a_name(make_project, project_campaign: Make, project_ro
     assert [next(word for word in ("= 64", "= 128", "= 32") if f"TILE {word}" in one) for one in shots] == [
         "= 64", "= 128", "= 32"
     ]  # fmt: skip
+    summary = (root / "rounds/round-2/summary.md").read_text()
+    for line in ("Bucket: K1 ", "Cache key: no cache", "Decision: ACCEPT-as-real", "4-step trace hit rate: no cache"):
+        assert f"- {line}" in summary
+    assert "clean" in (root / "logs/optimize.md").read_text()
     assert "T4 user stop: no" in (root / "logs/optimize.md").read_text()
     tips = tips_path(root.parent / "agent/historical_experience", "sm_00", "gemm_fp16", "CK")
     lines = tips.read_text().splitlines()[2:]

@@ -9,6 +9,7 @@ from campaign_words import Make, decisions, finish, kernel, reason
 
 from kopt_kb.cli.main import main
 from kopt_kb.errors import BadInput
+from kopt_kb.tuning.lint import lint_files
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.project import ProjectAdapter
 from kopt_kb.wiki.registry import Registry
@@ -35,19 +36,16 @@ def test_caches_are_judged_before_anything_is_run(
     workspace = make_project(*FEW, shapes=SHAPES)
     answers = [
         ("seen before", kernel(128, W2)),
-        ("double the tile", kernel(128)),
         ("the weight once, W1 bound: 1.8 %", kernel(256, W1 + STEP)),
     ]
     finish(project_campaign(workspace, answers, name="primus"))
     found = decisions(workspace)
     assert found[1] == (1, "rollback", "gate lint")
     assert reason(workspace, 1).startswith("Rule 11, W2: line ")
-    assert [one[1] for one in found[2:4]] == ["accept", "accept"], reason(workspace, 3)
+    assert found[2][1] == "accept", reason(workspace, 2)
     root = workspace.layout.root
-    first, second = ((root / f"rounds/round-{number}/summary.md").read_text() for number in (3, 4))
-    assert "## Real-training transfer check" in first
-    for line in ("Bucket: K1 ", "Cache key: no cache", "Decision: ACCEPT-as-real", "4-step trace hit rate: no cache"):
-        assert f"- {line}" in first
+    second = (root / "rounds/round-3/summary.md").read_text()
+    assert "## Real-training transfer check" in second
     assert "- 4-step trace hit rate: 4/8" in second
     assert "within the bound of 1.8 %" in second
     assert "Decision: ACCEPT-with-asterisk" in second
@@ -61,15 +59,14 @@ def test_caches_are_judged_before_anything_is_run(
     assert "KB462" not in capsys.readouterr().err
     monkeypatch.setattr(transfer, "bucket_of_round", lambda *_: None)
     assert main(["tune", "report", str(root)]) == 1
-    assert "v2 has no transfer check; v3 has no transfer check" in capsys.readouterr().err
+    assert "v2 has no transfer check" in capsys.readouterr().err
 
 
-def test_other_policies_say_nothing_of_it(make_project, project_campaign: Make) -> None:
-    """Their lint refuses any cache by identity, and no section is rendered."""
-    workspace = make_project(*FEW, shapes=SHAPES)
-    finish(project_campaign(workspace, [("seen before", kernel(128, W2))]))
-    assert "uses id() of a tensor" in reason(workspace, 1)
-    assert "transfer check" not in (workspace.layout.root / "rounds/round-2/summary.md").read_text()
+def test_the_lint_of_other_policies_refuses_any_cache_by_identity() -> None:
+    """Where Rule 11 judges caches, the lint leaves them to it."""
+    old, new = {"ops/gemm.py": "x = 1\n"}, {"ops/gemm.py": W2}
+    assert "uses id() of a tensor" in lint_files(old, new).reason
+    assert lint_files(old, new, caches=False).result == "pass"
 
 
 def test_grouped_products_need_uneven_experts(make_project, project_root: Path) -> None:
