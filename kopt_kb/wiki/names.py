@@ -136,7 +136,8 @@ class NameIndex:
         size = folded[len(stem) :]
         begins = [p for p in self.identities if fold(p).split("_")[: len(parts)] == parts]
         begins = [p for p in begins if not size or (_CAPACITY.search(fold(p)) or [size])[0] == size]
-        candidates = tuple(owners or begins)
+        several = [self.names.get(fold(part), []) for part in name.split("/")] if "/" in name else []
+        candidates = tuple(owners or begins or dict.fromkeys(one for ones in several for one in ones))
         if len(candidates) > 1 and folded:
             raise AmbiguousPlatform(name.strip(), candidates)
         raise UnknownPlatform(f"no page for platform {name.strip()!r}", fix=self._near(folded, candidates))

@@ -118,6 +118,8 @@ class TestNames:
             ("rtx4090", "RTX_4090: NVIDIA", 0),
             ("4090", "did you mean RTX_4090?", 2),
             ("mi300", "did you mean MI300A, MI300X?", 2),
+            ("AMD Instinct MI250X/MI250", "say which: MI250X, MI250", 2),
+            ("DGX Spark", "GB10: NVIDIA", 0),
             ("gfx942", "product(s) of this target", 0),
             ("sm_100", "product(s) of this target", 0),
             ("hopper", "product(s) of this arch", 0),

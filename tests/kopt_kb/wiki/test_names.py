@@ -114,3 +114,10 @@ def test_beginnings_and_numbers_are_suggested(name: str, meant: str) -> None:
     """Never taken."""
     with pytest.raises(UnknownPlatform, match=rf"did you mean {meant}\?"):
         NameIndex((identity("MI300X"), identity("RTX_4090"), identity("MI100"))).resolve(name)
+
+
+def test_a_name_of_two_parts_names_both() -> None:
+    """What ROCm prints for the boards of both."""
+    with pytest.raises(AmbiguousPlatform) as caught:
+        NameIndex((identity("MI250X"), identity("MI250"))).resolve("AMD Instinct MI250X/MI250")
+    assert caught.value.candidates == ("MI250X", "MI250")
