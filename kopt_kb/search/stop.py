@@ -152,7 +152,7 @@ def _quantiles(found: Any) -> list[float]:
 
 
 @contextmanager
-def in_kernel_tuner(stop: RooflineStop, metrics: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+def in_kernel_tuner(stop: RooflineStop, metrics: Mapping[str, object] | None = None) -> Iterator[dict[str, object]]:
     """Let the stop end runs of Kernel Tuner, whatever their strategy; give what it yields as `metrics`.
 
     Kernel Tuner does not look at its budget in `brute_force`; there the results that its runner left out are dropped.
@@ -174,7 +174,7 @@ def in_kernel_tuner(stop: RooflineStop, metrics: Mapping[str, Any] | None = None
             raise util.StopCriterionReached(stop.saved())
         raise_if_done(self)
 
-    def share(result: Mapping[str, Any]) -> float:
+    def share(result: Any) -> float:
         time_s = float(result["time"]) * 1e-3
         stop.observe(time_s)
         return stop.floor_s / time_s
