@@ -113,7 +113,7 @@ def _basis(share: object, basis: str, name: str) -> str:
 
 
 def _judged(one: Measured) -> str:
-    rate = "" if one.rate is None else f", {si(one.rate, one.unit)}"
+    rate = "" if one.rate is None else f", {si(one.rate, one.unit.replace('FLOP/s', 'FLOPS'))}"
     if one.share is None or one.to_target is None or one.gap_s is None:
         return f"{duration(one.seconds)}{rate}; the roof of the target is UNKNOWN"
     if one.share > 1:
