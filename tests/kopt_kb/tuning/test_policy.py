@@ -40,9 +40,11 @@ def test_json() -> None:
     assert "evidence" not in BASE.to_json()["required_gates"]
 
 
-def test_two_policies_ship() -> None:
-    """gpu-wiki and primus; the latter neither plateaus nor escalates into a stop."""
-    assert set(POLICIES) == {"gpu-wiki", "primus"}
+def test_which_policies_ship() -> None:
+    """gpu-wiki, primus and autopilot; the latter two neither plateau nor escalate into a stop."""
+    assert {"gpu-wiki", "primus", "autopilot"} <= set(POLICIES)
+    assert not {"plateau", "escalated"} & set(POLICIES["autopilot"].stop_reasons)
+    assert [name for name, one in POLICIES.items() if one.transfer] == ["primus"]
     assert not {"plateau", "escalated"} & set(POLICIES["primus"].stop_reasons)
 
 
