@@ -44,13 +44,16 @@ class Measured(Wire):
     """A time that was measured, against roof and target.
 
     Attributes:
-        share: Least time under the roof of the target over the measured time: 1 is the roof.
+        basis: Of the roof that `share` and `gap_s` are about: `documented` where that is known, else `measured`, which
+            may be beaten; empty where neither is.
+        share: Least time under that roof over the measured time: 1 is the roof.
         gap_s: Seconds above that least time.
         to_target: Measured time over the time at the target; at most 1 where the target is met.
         rate: What it reached under the roof that binds, in `unit`.
     """
 
     seconds: float
+    basis: str
     share: float | None
     gap_s: float | None
     to_target: float | None
@@ -115,7 +118,7 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
     launch, owner = _launch(platform, min((one.seconds for one in least), default=None))
     cache = _cache(found, platform)
     warnings = tuple(filter(None, (_short(least, launch, owner), _cached(cache), _above(target_s, best))))
-    judged = tuple(_judged(one, found, target_s) for one in measured_s)
+    judged = tuple(_judged(one, found, least, target_s) for one in measured_s)
     own_s = launch.value_si if launch is not None and owner == platform.id else None
     return Reach(least, target_s, own_s, cache, judged, warnings)
 
@@ -213,11 +216,12 @@ def _above(target_s: float | None, best: RoofTime | None) -> str:
     return f"the target asks for more than the best that anybody measured, {best.roof} ({where})"
 
 
-def _judged(seconds: float, found: Roofline, target_s: float | None) -> Measured:
+def _judged(seconds: float, found: Roofline, least: tuple[RoofTime, ...], target_s: float | None) -> Measured:
+    """Judge a time by the least time that is printed beside it, of the documented roofs where they are known."""
     target = found.target
-    amount = found.work.amount_under(target.name)
-    unit = f"{_unit(target.name)}/s"
-    if target_s is None:
-        return Measured(seconds, None, None, None, amount / seconds, unit)
-    least_s = float(target_s * target.factor)
-    return Measured(seconds, least_s / seconds, seconds - least_s, seconds / target_s, amount / seconds, unit)
+    rate, unit = found.work.amount_under(target.name) / seconds, f"{_unit(target.name)}/s"
+    roof = next((one for basis in ("documented", "measured") for one in least if one.basis == basis), None)
+    if roof is None or target_s is None:
+        return Measured(seconds, "", None, None, None, rate, unit)
+    share, gap_s = roof.seconds / seconds, seconds - roof.seconds
+    return Measured(seconds, roof.basis, share, gap_s, seconds / target_s, rate, unit)

@@ -71,11 +71,12 @@ def _measured(one: Measured) -> Cell:
     rate = "" if one.rate is None else f", {si(one.rate, one.unit)}"
     if one.share is None or one.to_target is None:
         return Cell(f"{duration(one.seconds)}{rate}; the roof of the target is UNKNOWN", tone="warn")
-    if one.share > 1:
-        return Cell(f"{duration(one.seconds)}{rate}: {percent(one.share)} of the roof; nothing is faster", tone="bad")
+    share = f"{duration(one.seconds)}{rate}: {percent(one.share)} of the {one.basis} roof"
+    if one.share > 1 and one.basis == "documented":
+        return Cell(f"{share}; nothing is faster", tone="bad")
     met = "the target is met" if one.to_target <= 1 else f"{factor(one.to_target)} slower than the target"
     tone = "good" if one.to_target <= 1 else "warn"
-    return Cell(f"{duration(one.seconds)}{rate}: {percent(one.share)} of the roof, {met}", tone=tone)  # type: ignore[arg-type]
+    return Cell(f"{share}, {met}", tone=tone)  # type: ignore[arg-type]
 
 
 def _roof(name: str, documented: Quantity | Unknown, measured: Quantity | None) -> list[tuple[Text, ...]]:

@@ -116,11 +116,12 @@ def _judged(one: Measured) -> str:
     rate = "" if one.rate is None else f", {si(one.rate, one.unit.replace('FLOP/s', 'FLOPS'))}"
     if one.share is None or one.to_target is None or one.gap_s is None:
         return f"{duration(one.seconds)}{rate}; the roof of the target is UNKNOWN"
-    if one.share > 1:
-        return f"{duration(one.seconds)}{rate}: {percent(one.share)} of the roof; nothing is faster than its roof"
+    share = f"{duration(one.seconds)}{rate}: {percent(one.share)} of the {one.basis} roof"
+    if one.share > 1 and one.basis == "documented":
+        return f"{share}; nothing is faster than that: check the time and the work"
     met = "the target is met" if one.to_target <= 1 else f"{factor(one.to_target)} slower than the target"
-    gap = f"{duration(one.gap_s)} above it"
-    return f"{duration(one.seconds)}{rate}: {percent(one.share)} of the roof, {gap}, {met}"
+    gap = f"{duration(abs(one.gap_s))} {'above' if one.gap_s >= 0 else 'below'} it"
+    return f"{share}, {gap}, {met}"
 
 
 def compared(rooflines: Sequence[RooflineInTime]) -> str:

@@ -47,7 +47,7 @@ class TestHowFarAmI:
         """52 us is a share of the roof with a gap."""
         text = said(capsys, "roofline", "--platform", "H20", *OP, "--time", "52us")
         assert (
-            "measured    52 us, 2.581 TB/s: 64.53 % of the roof, 18.44 us above it, 1.395× slower than the target"
+            "measured    52 us, 2.581 TB/s: 64.53 % of the documented roof, 18.44 us above it, 1.395× slower than the target"
             in text
         )
 

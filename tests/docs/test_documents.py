@@ -111,7 +111,7 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     lines = [line for line in _lines("docs/tutorial.md") if line != "kb doctor"]  # a machine's own faults are its own
     _run(lines, tmp_path / "empty", monkeypatch)
     out = capsys.readouterr().out
-    for part in ("52 us, 2.581 TB/s: 64.53 % of the roof", "SIMULATED", "KB052: error", "UNKNOWN"):
+    for part in ("52 us, 2.581 TB/s: 64.53 % of the documented roof", "SIMULATED", "KB052: error", "UNKNOWN"):
         assert part in out, part
     ((_, code),) = [block for block in _blocks("docs/tutorial.md") if block[0] == "python"]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
