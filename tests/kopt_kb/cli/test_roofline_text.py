@@ -26,7 +26,8 @@ def test_the_verdict_comes_first_and_the_target_that_binds_before_the_other(wiki
     assert lines[2] == "Verdict"
     assert "target      memory-bound target >= 1.8 TB/s, 74.57 us  (0.9 x documented dram)" in text
     assert (
-        "measured    100 us, 1.342 TB/s: 67.11 % of the documented roof, 32.89 us above it, 1.341× slower than the target" in text
+        "measured    100 us, 1.342 TB/s: 67.11 % of the documented roof, 32.89 us above it, 1.341× slower than the target"
+        in text
     )
     assert text.index("memory-bound target") < text.index("not binding compute-bound target >= 23.04 TFLOPS")
     assert "134.2 MFLOP" in text and "67.12 MB" in text and "134,225,920" not in text
