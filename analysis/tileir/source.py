@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,7 +80,7 @@ def is_kernel(function: ast.FunctionDef, names: dict[str, str]) -> bool:
 
 def parse_module(text: str, name: str = "") -> Module:
     """Return a parsed file; raises SyntaxError or ValueError where it is no Python."""
-    return Module(name, ast.parse(text), tuple(text.splitlines()))
+    return Module(name, ast.parse(text), tuple(io.StringIO(text, newline="")))
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 from dataclasses import dataclass, field
 
 __all__ = ["Edits"]
@@ -19,7 +20,7 @@ class Edits:
     def __post_init__(self) -> None:
         """Find where lines begin."""
         at = 0
-        for line in self.text.splitlines(keepends=True):
+        for line in io.StringIO(self.text, newline=""):  # as Python ends lines
             self.starts.append(at)
             at += len(line)
         self.starts.append(at)

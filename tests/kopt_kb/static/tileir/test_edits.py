@@ -25,3 +25,12 @@ def test_lines_and_indents() -> None:
     assert edits.indent(inner) == "    "
     assert edits.line_start(inner) == TEXT.index("    b")
     assert Edits("a; b\n").line_start(ast.parse("a; b\n").body[1]) is None
+
+
+def test_lines_end_where_python_says() -> None:
+    """A form feed or a separator inside a string ends no line."""
+    text = "a = '\x1c\u2028'\r\nb = f(1)\n"
+    edits = Edits(text)
+    call = ast.parse(text).body[1].value  # type: ignore[attr-defined]
+    edits.replace(edits.begin(call), edits.end(call), "2")
+    assert edits.done() == "a = '\x1c\u2028'\r\nb = 2\n"
