@@ -56,6 +56,9 @@ COMMANDS: dict[str, tuple[str, int, list[str]]] = {
     "route_plan": ("route_plan", 0, ["route", "plan", "TMP/plan.txt"]),
     "route_remote": ("route_remote", 0, ["route", "remote", "--job", "4711"]),
     "route_task": ("route_task", 0, ["route", "task", "write a softmax kernel"]),
+    "tileir_apply": ("tileir_apply", 0, ["tileir", "apply", "TMP/rows.py"]),
+    "tileir_check": ("tileir_check", 3, ["tileir", "check"]),
+    "tileir_classify": ("tileir_classify", 0, ["tileir", "classify", "TMP/rows.py"]),
     "tune_dry_run": ("tune_plan", 0, [*SPACE, "--dry-run", "--core-shape", "1024x512"]),
     "tune_dry_run_judged": ("tune_plan", 0, ["tune", "run", "WORKSPACE", "--dry-run", "--judge", "child"]),
     "tune_project": ("tune_project_plan", 0, ["tune", "run", "PROJECT", "--dry-run"]),
@@ -83,6 +86,8 @@ EXPENSIVE: dict[str, tuple[str, int, list[str]]] = {
     "count": ("count", 0, ["count", *KERNEL_OF_8192]),
     "upgrade": ("upgrade", 0, ["upgrade", *KERNEL_OF_8192, "--to", sys.executable, "--target", "sm_90"]),
     "roofline_kernels": ("roofline_kernels", 0, ["roofline", *KERNEL_OF_8192, "--platform", "H200_SXM"]),
+    "tileir_bench": ("tileir_bench", 3, ["tileir", "bench", "TMP/rows.py", "--prepared", "TMP/rows.py"]),
+    "tileir_run": ("tileir_run", 0, ["tileir", "run", "TMP/rows.py"]),
     "verify_kernel": ("verify_kernel", 0, ["verify", "kernel", "TMP/good.py", *CHECK]),
     "verify_kernel_that_dies": ("verify_kernel", 1, ["verify", "kernel", "TMP/crash.py", *CHECK]),
 }  # fmt: skip
@@ -90,6 +95,7 @@ EXPENSIVE: dict[str, tuple[str, int, list[str]]] = {
 
 REGISTERS = {"registers": 124, "accumulation_registers": None, "scalar_registers": None, "tensor_memory_columns": 0}
 FILES = {
+    "rows.py": (ROOT / "kernels/naive/softmax.py").read_text(),
     "k.sass": '\t.headerflags\t@"EF_CUDA_SM90"\n\t.section\t.text.copy,"ax",@progbits\n'
     "        /*0000*/                   LDG.E R2, desc[UR4][R2.64] ;\n"
     "        /*0010*/                   EXIT ;\n",

@@ -293,7 +293,7 @@ def test_cuda_is_checked_and_searched_like_all_others(invented: Any, makers: Mak
     checked = executor.run(Job("check", source, body=body), lambda *_: None).result
     assert isinstance(checked, Check) and checked.passed
     space = {"64x512": SpaceAsked({}, {"THREADS": [64, 128, 1024], "CACHED": [0, 1]})}
-    found = executor.run(Job("search", source, body=replace(body, spaces=space)), lambda *_: None).result
+    found = executor.run(Job("search", source, body=replace(body, spaces=space, evaluations=8)), lambda *_: None).result
     executor.close()
     assert isinstance(found, Search)
     assert found.shapes["64x512"].config["THREADS"] == 64
