@@ -27,10 +27,10 @@ from kopt_kb.kernels.cuda.cubin import read_cubin  # noqa: E402
 from kopt_kb.kernels.declared import packaged_file  # noqa: E402
 from kopt_kb.kernels.record.cuda_driver import CudaDriver  # noqa: E402
 from kopt_kb.kernels.record.judge import stored  # noqa: E402
-from kopt_kb.kernels.record.model import View  # noqa: E402
+from kopt_kb.kernels.record.model import TensorView  # noqa: E402
 from kopt_kb.kernels.record.moves import move_of, moved  # noqa: E402
 from kopt_kb.kernels.record.replay import Replay  # noqa: E402
-from kopt_kb.kernels.record.request import OpRequest, Request  # noqa: E402
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
 from kopt_kb.problem.shapes import format_shape  # noqa: E402
 from kopt_kb.runners.replay.contest import contest  # noqa: E402
 from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
@@ -85,10 +85,10 @@ def records(run: Run, folder: Path, platform: str) -> dict[tuple[str, int], Path
         for number, (op, shape, dtype) in enumerate(CASES):
             files = {"triton": packaged_file(op), "cuda": ROOT / "kernels" / "cuda" / f"{op}.cu"}
             for language, file in ((name, one) for name, one in files.items() if one is not None and one.is_file()):
-                request = Request(OpRequest(str(file), shape, dtype), target, platform, facts, "")
+                request = MakerRequest(OpRequest(str(file), shape, dtype), target, platform, facts, "")
                 out = folder / f"{number}-{language}"
 
-                def record(request: Request = request, out: Path = out) -> dict[str, Any]:
+                def record(request: MakerRequest = request, out: Path = out) -> dict[str, Any]:
                     one = makers.make(request, out)
                     return {"maker_s": round(one.seconds, 3), "launches": len(one.stored().launches)}
 
@@ -131,9 +131,9 @@ def kept(run: Run, folder: Path, platform: str) -> None:
             place = folder / name
             place.mkdir()
             (place / "attack.cu").write_text(module.source(name))
-            request = Request(OpRequest(str(place / "attack.cu"), (4096,), "bf16"), target, platform, {}, "")
+            request = MakerRequest(OpRequest(str(place / "attack.cu"), (4096,), "bf16"), target, platform, {}, "")
 
-            def tried(request: Request = request, place: Path = place) -> dict[str, Any]:
+            def tried(request: MakerRequest = request, place: Path = place) -> dict[str, Any]:
                 makers.make(request, place / "record").stored()
                 judging = DeviceJudging()
                 try:
@@ -149,17 +149,21 @@ def kept(run: Run, folder: Path, platform: str) -> None:
             run.part(f"variables of {name}", lambda place=place: variables(place / "record"))
 
 
-MOVES: list[tuple[str, View, View]] = [
-    ("transpose", View("x", 0, (300, 500), (1, 300), "bf16"), View("o", 0, (300, 500), (500, 1), "bf16")),
-    ("cast", View("x", 0, (150_000,), (1,), "fp32"), View("o", 0, (150_000,), (1,), "bf16")),
-    ("cast and transpose", View("x", 0, (300, 500), (1, 300), "fp16"), View("o", 0, (300, 500), (500, 1), "fp32")),
-    ("broadcast", View("x", 0, (300, 500), (0, 1), "fp32"), View("o", 0, (300, 500), (500, 1), "fp16")),
+MOVES: list[tuple[str, TensorView, TensorView]] = [
+    ("transpose", TensorView("x", 0, (300, 500), (1, 300), "bf16"), TensorView("o", 0, (300, 500), (500, 1), "bf16")),
+    ("cast", TensorView("x", 0, (150_000,), (1,), "fp32"), TensorView("o", 0, (150_000,), (1,), "bf16")),
+    (
+        "cast and transpose",
+        TensorView("x", 0, (300, 500), (1, 300), "fp16"),
+        TensorView("o", 0, (300, 500), (500, 1), "fp32"),
+    ),
+    ("broadcast", TensorView("x", 0, (300, 500), (0, 1), "fp32"), TensorView("o", 0, (300, 500), (500, 1), "fp16")),
     (
         "whole numbers",
-        View("x", 0, (40, 50, 60), (3000, 1, 50), "i32"),
-        View("o", 0, (40, 50, 60), (3000, 60, 1), "i64"),
+        TensorView("x", 0, (40, 50, 60), (3000, 1, 50), "i32"),
+        TensorView("o", 0, (40, 50, 60), (3000, 60, 1), "i64"),
     ),
-    ("to bool", View("x", 0, (150_000,), (1,), "i32"), View("o", 0, (150_000,), (1,), "i1")),
+    ("to bool", TensorView("x", 0, (150_000,), (1,), "i32"), TensorView("o", 0, (150_000,), (1,), "i1")),
 ]
 
 
@@ -192,8 +196,8 @@ def moves_fast() -> dict[str, Any]:
     driver, found = CudaDriver(), {}
     shape = (8192, 8192)
     for name, source, target in (
-        ("cast", View("x", 0, shape, (8192, 1), "fp32"), View("o", 0, shape, (8192, 1), "bf16")),
-        ("transpose", View("x", 0, shape, (1, 8192), "bf16"), View("o", 0, shape, (8192, 1), "bf16")),
+        ("cast", TensorView("x", 0, shape, (8192, 1), "fp32"), TensorView("o", 0, shape, (8192, 1), "bf16")),
+        ("transpose", TensorView("x", 0, shape, (1, 8192), "bf16"), TensorView("o", 0, shape, (8192, 1), "bf16")),
     ):
         what = move_of(source, target)
         assert what is not None

@@ -165,12 +165,12 @@ def tried(made, platform) -> Tally:  # type: ignore[no-untyped-def]
 def request_of(words: list[str], platform, folder: Path):  # type: ignore[no-untyped-def]
     """Return what a maker is asked for a line of the list."""
     from kopt_kb.cli.record import call_request, script_request
-    from kopt_kb.kernels.record.request import Request
+    from kopt_kb.kernels.record.request import MakerRequest
     from kopt_kb.static.device_facts import device_facts
 
     what = script_request([*words[1:]], folder) if words[0] == "script" else call_request(words[0], words[1:])
     identity = platform.identity
-    return Request(what, identity.target, identity.platform, device_facts(platform), "", statics=True)
+    return MakerRequest(what, identity.target, identity.platform, device_facts(platform), "", statics=True)
 
 
 def main() -> int:

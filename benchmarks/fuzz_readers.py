@@ -19,7 +19,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.analysis.profile import Launch
+from kopt_kb.analysis.profile import ProfiledLaunch
 from kopt_kb.analysis.readers import read_profiles
 from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks
 from kopt_kb.errors import KoptError
@@ -84,7 +84,7 @@ class Original:
         self.table_start = starts[0]
         return list(zip(starts, [*starts[1:], len(self.data)], strict=True))
 
-    def faults(self, mutation: Mutation, got: list[Launch]) -> list[str]:
+    def faults(self, mutation: Mutation, got: list[ProfiledLaunch]) -> list[str]:
         """Return what changed outside of the touched bytes."""
         if not self.framed and mutation.start < self.table_start:
             return []
@@ -108,7 +108,7 @@ class Original:
         return found
 
 
-def read_launches(path: Path) -> list[Launch]:
+def read_launches(path: Path) -> list[ProfiledLaunch]:
     """Return every launch of a report in file order."""
     launches = [launch for profile in read_profiles(path) for launch in profile.launches]
     if launches and launches[0].place.at.startswith("line"):

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from kopt_kb.kernels.declared import packaged_file
-from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.runners.replay.makers import Made, Makers, make_record
 
 SHAPES = {"rms_norm": (8192, 4096), "softmax": (8192, 4096), "gemm": (4096, 4096, 4096)}
@@ -27,9 +27,9 @@ SPACE = {
 }
 
 
-def asked(op: str, **config: object) -> Request:
+def asked(op: str, **config: object) -> MakerRequest:
     what = OpRequest(str(packaged_file(op)), SHAPES[op], "bf16", config)
-    return Request(what, "sm_90", "sm_90", {"multi_processor_count": 4}, "")
+    return MakerRequest(what, "sm_90", "sm_90", {"multi_processor_count": 4}, "")
 
 
 def spent(made: Made, begin: float) -> float:

@@ -36,7 +36,7 @@ from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.makers import Makers  # noqa: E402
 from kopt_kb.runners.replay.pool import DevicePool, pinned  # noqa: E402
 from kopt_kb.runners.replay.ranking import Ranked, Ranking  # noqa: E402
-from kopt_kb.runners.replay.shelf import Asked, Shelf, Target  # noqa: E402
+from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf  # noqa: E402
 from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
@@ -79,7 +79,9 @@ def records(args: argparse.Namespace, folder: Path, product: str, until: float) 
     path = packaged_file("gemm")
     assert path is not None
     with Makers() as makers:
-        shelf = Shelf(folder, makers, Target(platform.identity.target, product, device_facts(platform)), most=10_000)
+        shelf = Shelf(
+            folder, makers, RecordTarget(platform.identity.target, product, device_facts(platform)), most=10_000
+        )
         asked = [Asked(path.read_bytes(), args.shape, "bf16", one) for one in configs(args.configs)]
         first = shelf.keep(asked[0], shelf.begin(asked[0]).result())
         yield json.dumps(asked[0].config, sort_keys=True), first.folder if first.record else Path()

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.kernels.record.request import OpRequest, Request  # noqa: E402
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
 from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.makers import Makers  # noqa: E402
 from kopt_kb.static.device_facts import device_facts  # noqa: E402
@@ -186,10 +186,10 @@ def main() -> int:
         folder, recorded = Path(name), dict[str, Path]()
         for language, file in written(folder).items():
             what = OpRequest(str(file), SHAPE, DTYPE)
-            request = Request(what, product.identity.target, args.platform, device_facts(product), "")
+            request = MakerRequest(what, product.identity.target, args.platform, device_facts(product), "")
             out = folder / f"{language}.record"
 
-            def record(request: Request = request, out: Path = out) -> dict[str, Any]:
+            def record(request: MakerRequest = request, out: Path = out) -> dict[str, Any]:
                 one = makers.make(request, out)
                 return {"maker_s": round(one.seconds, 3), "entry": one.stored().launches[0].entry[:80]}
 

@@ -27,9 +27,9 @@ from kopt_kb.kernels.record.bounds import unfit_result  # noqa: E402
 from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.judging import Judging  # noqa: E402
 from kopt_kb.runners.replay.makers import Made, Makers  # noqa: E402
-from kopt_kb.runners.replay.shelf import Asked, Shelf, Target  # noqa: E402
+from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf  # noqa: E402
 from kopt_kb.search.space import Space  # noqa: E402
-from kopt_kb.search.table import Result, Table, read_table  # noqa: E402
+from kopt_kb.search.table import ResultTable, TableResult, read_table  # noqa: E402
 from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
@@ -74,7 +74,7 @@ class Recording:
         known = {space.find(one.config) for one in self.results}
         return [space.config(at) for at in range(len(space)) if at not in known]
 
-    def add(self, result: Result) -> None:
+    def add(self, result: TableResult) -> None:
         """Take one more, and save from time to time."""
         self.results.append(result)
         if len(self.results) % _EVERY == 0:
@@ -84,20 +84,22 @@ class Recording:
         """Write the table."""
         name = f"{self.op}/{self.file.name.removesuffix('.json.gz').partition('_')[2]}"
         constraints = (CONSTRAINT,) if "BLOCK_M" in SPACES[self.op][2] else ()
-        table = Table(name, self.device, tuple(self.results), constraints, self.versions)
+        table = ResultTable(name, self.device, tuple(self.results), constraints, self.versions)
         self.file.write_bytes(gzip.compress(json.dumps(table.to_t4()).encode(), mtime=0))
 
 
-def measured(one: Asked, made: Made, judging: Judging, reference: Path, samples: int, ends_at: float) -> Result | None:
+def measured(
+    one: Asked, made: Made, judging: Judging, reference: Path, samples: int, ends_at: float
+) -> TableResult | None:
     """Return the result of a record, or None when the time is over."""
     why = str(made.error) if made.record is None else made.record.not_replayable or unfit_result(made.record)
     if why:
-        return Result(one.config, (), f"compile: {why.splitlines()[0][:120]}")
+        return TableResult(one.config, (), f"compile: {why.splitlines()[0][:120]}")
     try:
         (found,) = judging.time([made.folder], reference, samples, ends_at, again=True)
     except TimeoutError:
         return None
-    return Result(
+    return TableResult(
         one.config, () if found.problem else tuple(found.times_s), found.problem and f"runtime: {found.problem[:120]}"
     )
 
@@ -142,7 +144,9 @@ def main() -> int:
     platform = args.platform or ("H200_SXM" if "H200" in machine.name else "H100_SXM")
     found, versions = Registry.open().platform(platform), {"driver": machine.driver, "triton": triton.__version__}
     with Makers() as makers, tempfile.TemporaryDirectory(prefix="kb-table-") as folder:
-        shelf = Shelf(Path(folder), makers, Target(found.identity.target, platform, device_facts(found)), most=1000)
+        shelf = Shelf(
+            Path(folder), makers, RecordTarget(found.identity.target, platform, device_facts(found)), most=1000
+        )
         for op in args.op or sorted(SPACES):
             file = args.out / f"{op}_{platform}.json.gz"
             record(Recording(op, file, machine.name, versions), shelf, judging, args.samples, ends_at)

@@ -27,17 +27,17 @@ sys.path.insert(0, str(ROOT))
 from kopt_kb.errors import MissingTool  # noqa: E402
 from kopt_kb.kernels.declared import packaged_file  # noqa: E402
 from kopt_kb.kernels.record import trusted  # noqa: E402
-from kopt_kb.kernels.record.clock import Bench  # noqa: E402
+from kopt_kb.kernels.record.clock import DeviceBench  # noqa: E402
 from kopt_kb.kernels.record.cuda_driver import CudaDriver  # noqa: E402
 from kopt_kb.kernels.record.judge import RECORD, load_record, stored  # noqa: E402
-from kopt_kb.kernels.record.model import Buffer, Fill, Launch, NullArg, View  # noqa: E402
-from kopt_kb.kernels.record.request import OpRequest, Request  # noqa: E402
-from kopt_kb.kernels.record.turns import Entry  # noqa: E402
+from kopt_kb.kernels.record.model import Buffer, Fill, Launch, NullArg, TensorView  # noqa: E402
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
+from kopt_kb.kernels.record.turns import LoadedRecord  # noqa: E402
 from kopt_kb.runners.replay.contest import contest  # noqa: E402
 from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.judges import Judges, judges  # noqa: E402
 from kopt_kb.runners.replay.makers import make_records  # noqa: E402
-from kopt_kb.runners.replay.pairs import Pair, Plan, planned  # noqa: E402
+from kopt_kb.runners.replay.pairs import Pair, TimingPlan, planned  # noqa: E402
 from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 from kopt_kb.wire import canonical, plain  # noqa: E402
@@ -102,7 +102,7 @@ def make(run: Run, platform: str) -> dict[str, Any]:
     target, facts = found.identity.target, device_facts(found)
     asked = []
     for name, (op, shape, dtype) in CASES.items():
-        request = Request(OpRequest(str(packaged_file(op)), shape, dtype), target, platform, facts, "")
+        request = MakerRequest(OpRequest(str(packaged_file(op)), shape, dtype), target, platform, facts, "")
         asked.append((request, run.folder / name))
     made = make_records(asked)
     for name, (_, folder), one in zip(CASES, asked, made, strict=True):
@@ -125,7 +125,7 @@ def filled(size: int) -> Callable[[Any], Any]:
 
     def change(record: Any) -> Any:
         more = Buffer("more", "scratch", size, 256, True)
-        fill = Fill(View("more", 0, (size,), (1,), "u8"), "00")
+        fill = Fill(TensorView("more", 0, (size,), (1,), "u8"), "00")
         return replace(record, buffers=(*record.buffers, more), steps=(fill, *record.steps))
 
     return change
@@ -177,7 +177,7 @@ def device(driver: CudaDriver, run: Run) -> dict[str, Any]:
     return told
 
 
-def clock(bench: Bench) -> dict[str, Any]:
+def clock(bench: DeviceBench) -> dict[str, Any]:
     """Known work and probes: medians, spread."""
     turn = bench.known(64)
     clocks = sorted(turn.clocks_hz)
@@ -203,11 +203,11 @@ def clock(bench: Bench) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def turns(run: Run, bench: Bench, name: str) -> dict[str, Any]:
+def turns(run: Run, bench: DeviceBench, name: str) -> dict[str, Any]:
     """Single launches in this process: flushed, not flushed, held or not, and what events and host say."""
     record, code = stored(run.records[name])
     told: dict[str, Any] = {}
-    with Entry(record, code, bench, slots=5, travel="files", folder=run.folder) as entry:
+    with LoadedRecord(record, code, bench, slots=5, travel="files", folder=run.folder) as entry:
         for slot in entry.slots:
             for one in slot.inputs:
                 Path(one.path).write_bytes(b"\x3c\x3d\x3e\x3c" * (one.size_bytes // 4))
@@ -261,7 +261,7 @@ def aa(run: Run, made: Judges, name: str, count: int) -> dict[str, Any]:
 
 def slower(run: Run, made: Judges, name: str, share: float) -> dict[str, Any]:
     """The record against itself with a fill that takes about a share of its time; and the other way round."""
-    with Pair.of(made, (run.records[name],) * 2, Plan(1, 0)) as pair:
+    with Pair.of(made, (run.records[name],) * 2, TimingPlan(1, 0)) as pair:
         base_s = statistics.median(pair.quad().times_s["incumbent"])
     size = max(1 << 20, int(share * base_s * 2.0e12) // 4096 * 4096)
     slow = variant(run, name, f"slow{int(1000 * share)}", filled(size))
@@ -274,7 +274,7 @@ def slower(run: Run, made: Judges, name: str, share: float) -> dict[str, Any]:
 def switches(made: Judges, run: Run, name: str) -> dict[str, Any]:
     """First launch of a turn against the later ones; cost of a turn and of a launch in it; the plan."""
     folders = (run.records[name],) * 2
-    with Pair.of(made, folders, Plan(4, 0)) as pair:
+    with Pair.of(made, folders, TimingPlan(4, 0)) as pair:
         pair.settle()
         firsts, later, stamps = [], [], []
         for _ in range(6):
@@ -380,7 +380,7 @@ def main() -> int:
     platform = args.platform or ("H200_SXM" if "H200" in driver.device().name else "H100_SXM")
     run.part("device", lambda: device(driver, run))
     run.part("records", lambda: make(run, platform))
-    bench = Bench(driver)
+    bench = DeviceBench(driver)
     run.part("clock", lambda: clock(bench))
     run.part("search product", lambda: search(run, "product"), 15)
     for name in CASES:

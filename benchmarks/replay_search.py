@@ -26,7 +26,7 @@ from kopt_kb.runners.candidate.job import Request, SpaceAsked  # noqa: E402
 from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
 from kopt_kb.runners.replay.makers import Makers  # noqa: E402
 from kopt_kb.runners.replay.search import SearchTools, search_shape  # noqa: E402
-from kopt_kb.runners.replay.shelf import Shelf, Target  # noqa: E402
+from kopt_kb.runners.replay.shelf import RecordTarget, Shelf  # noqa: E402
 from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
@@ -76,7 +76,9 @@ def main() -> int:
     with Makers() as makers, tempfile.TemporaryDirectory(prefix="kb-search-") as folder:
         makers.warm()
         time.sleep(8.0)  # torch and triton are imported once a loop, not once a search
-        shelf = Shelf(Path(folder), makers, Target(found.identity.target, platform, device_facts(found)), most=1000)
+        shelf = Shelf(
+            Path(folder), makers, RecordTarget(found.identity.target, platform, device_facts(found)), most=1000
+        )
         tools = SearchTools(path.read_bytes(), path, shelf, judging, failed.append, took)
         space = SpaceAsked(STARTS[args.op], SPACES[args.op], None)
         body = Request(

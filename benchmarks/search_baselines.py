@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kopt_kb.search.replay import Search, asking
+from kopt_kb.search.replay import TableSearch, asking
 from kopt_kb.search.searcher import Searcher
 from kopt_kb.search.space import Space
 
@@ -87,7 +87,7 @@ def local(space: Space, seed: int, time: Time) -> None:
                     break
 
 
-def kernel_tuner(strategy: str) -> Search:
+def kernel_tuner(strategy: str) -> TableSearch:
     """Return a strategy of Kernel Tuner with its defaults; one that ends of its own accord begins again."""
 
     def search(space: Space, seed: int, time: Time) -> None:
@@ -189,9 +189,9 @@ def helion(space: Space, seed: int, time: Time) -> None:
         Scripted(adapter, ())._autotune()  # the search without its benchmark
 
 
-def installed() -> dict[str, Search]:
+def installed() -> dict[str, TableSearch]:
     """Return name → search of all that can run here, the searcher first."""
-    found: dict[str, Search] = {"searcher": asking(Searcher), "random": drawn, "genetic": genetic, "local": local}
+    found: dict[str, TableSearch] = {"searcher": asking(Searcher), "random": drawn, "genetic": genetic, "local": local}
     if importlib.util.find_spec("optuna") is not None:
         found["tpe"] = tpe
     if importlib.util.find_spec("kernel_tuner") is not None:

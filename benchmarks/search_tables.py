@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 from search_baselines import installed  # noqa: E402
 
 from kopt_kb.search.replay import Rules, Run, median_hit, replay  # noqa: E402
-from kopt_kb.search.table import Table, read_table, tables_in  # noqa: E402
+from kopt_kb.search.table import ResultTable, read_table, tables_in  # noqa: E402
 
 SHARE_OF_SPACE = 0.15
 DEVELOPED_ON = ("A100", "A4000")
@@ -38,7 +38,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def whole_tables(folder: Path, part: str) -> Iterator[Table]:
+def whole_tables(folder: Path, part: str) -> Iterator[ResultTable]:
     """Yield the tables that are whole, by name; the others are named."""
     tables = [read_table(path) for path in tables_in(folder)]
     for one in sorted(tables, key=lambda one: one.name):

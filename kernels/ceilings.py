@@ -7,16 +7,26 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 from kopt_kb.errors import FindingError, MissingTool
-from kopt_kb.kernels.idle import CacheRecord, LaunchRecord, cache_records, launch_records
+from kopt_kb.kernels.idle import CacheRecord, IdleRecord, cache_records, launch_records
 from kopt_kb.kernels.timing import measure, summarise
 from kopt_kb.problem.dtypes import format_of
-from kopt_kb.process import Limits, run
+from kopt_kb.process import ChildLimits, run
 from kopt_kb.process import environment as child_environment
 from kopt_kb.wire import Text, Wire
 
 __all__ = [
-    "FOOTPRINTS", "GEMM_SHAPES", "AnyRecord", "CeilingsRun", "Environment", "ProductRecord", "StreamRecord",
-    "bandwidth_records", "compute_records", "environment", "require_gpu", "run_records",
+    "FOOTPRINTS",
+    "GEMM_SHAPES",
+    "AnyRecord",
+    "CeilingEnvironment",
+    "CeilingsRun",
+    "ProductRecord",
+    "StreamRecord",
+    "bandwidth_records",
+    "compute_records",
+    "environment",
+    "require_gpu",
+    "run_records",
 ]  # fmt: skip
 
 FOOTPRINTS = tuple(1 << power for power in (23, 24, 25, 26, 27, 28, 29, 30, 32, 33))
@@ -40,7 +50,7 @@ _SLOW = {"fp32", "fp64"}
 _SLOW_FLOPS = 2 * 8192**3
 """Types far from their matrix rate are only measured up to this many operations a product."""
 
-Environment = Mapping[str, str | int | None]
+CeilingEnvironment = Mapping[str, str | int | None]
 """Device, driver, clocks and versions as found, by name."""
 
 
@@ -96,7 +106,7 @@ class ProductRecord(Wire):
         return f"{self.dtype} {self.engine} {self.shape}"
 
 
-AnyRecord: TypeAlias = StreamRecord | ProductRecord | CacheRecord | LaunchRecord
+AnyRecord: TypeAlias = StreamRecord | ProductRecord | CacheRecord | IdleRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +122,12 @@ class CeilingsRun(Wire):
         "command", "environment", "bandwidth", "compute", "environment_after", "cached?", "launches?",
     )  # fmt: skip
     command: Text
-    environment: Environment
+    environment: CeilingEnvironment
     bandwidth: tuple[StreamRecord, ...]
     compute: tuple[ProductRecord, ...]
-    environment_after: Environment
+    environment_after: CeilingEnvironment
     cached: tuple[CacheRecord, ...] | None = None
-    launches: tuple[LaunchRecord, ...] | None = None
+    launches: tuple[IdleRecord, ...] | None = None
 
     def plus(self, record: AnyRecord) -> CeilingsRun:
         """Return this run with one more record."""
@@ -128,7 +138,7 @@ class CeilingsRun(Wire):
                 return replace(self, compute=(*self.compute, record))
             case CacheRecord():
                 return replace(self, cached=(*(self.cached or ()), record))
-            case LaunchRecord():
+            case IdleRecord():
                 return replace(self, launches=(*(self.launches or ()), record))
 
 
@@ -147,7 +157,7 @@ def require_gpu() -> None:
         raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU", code="KB122")
 
 
-def environment() -> Environment:
+def environment() -> CeilingEnvironment:
     """Return device, driver, clocks and versions as found; nothing is changed.
 
     Raises:
@@ -177,7 +187,7 @@ def _smi() -> dict[str, str]:
     )
     command = ["nvidia-smi", f"--query-gpu={names}", "--format=csv,noheader", "--id=0"]
     try:
-        done = run(command, env=child_environment(), limits=Limits(30.0))
+        done = run(command, env=child_environment(), limits=ChildLimits(30.0))
     except OSError:
         return {}
     cells = done.stdout.decode(errors="replace").strip().split(",")

@@ -10,7 +10,7 @@ from kopt_kb.errors import FindingError
 from kopt_kb.kernels.timing import Samples, measure, summarise
 from kopt_kb.wire import Text, Wire
 
-__all__ = ["CACHED_FOOTPRINTS", "LAUNCHES", "CacheRecord", "LaunchRecord", "cache_records", "launch_records"]
+__all__ = ["CACHED_FOOTPRINTS", "LAUNCHES", "CacheRecord", "IdleRecord", "cache_records", "launch_records"]
 
 CACHED_FOOTPRINTS = tuple(1 << power for power in range(23, 28))
 """Bytes read over and over: 8 to 128 MiB, from well inside the L2 of a large part to outside of it."""
@@ -53,7 +53,7 @@ class CacheRecord(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchRecord(Wire):
+class IdleRecord(Wire):
     """How long a kernel that does nothing takes.
 
     Attributes:
@@ -97,7 +97,7 @@ def cache_records(footprints: Iterable[int] = CACHED_FOOTPRINTS, *, rounds: int 
             yield best
 
 
-def launch_records(*, rounds: int = 200) -> Iterator[LaunchRecord]:
+def launch_records(*, rounds: int = 200) -> Iterator[IdleRecord]:
     """Yield how long a kernel that does nothing takes, in each way of `LAUNCHES`."""
     from kopt_kb.kernels import streams
 
@@ -109,8 +109,8 @@ def launch_records(*, rounds: int = 200) -> Iterator[LaunchRecord]:
     yield _launch("host", summarise([_seen_by_host(streams.empty) for _ in range(rounds)]))
 
 
-def _launch(by: str, timed: Samples) -> LaunchRecord:
-    return LaunchRecord(by, timed.median_s, timed.spread_pct, timed.count)
+def _launch(by: str, timed: Samples) -> IdleRecord:
+    return IdleRecord(by, timed.median_s, timed.spread_pct, timed.count)
 
 
 def _graph(launch: Callable[[], object]) -> Callable[[], object]:

@@ -10,7 +10,7 @@ import torch
 from torch.utils import flop_counter
 
 from kopt_kb.kernels.torch_layers import LAYERS
-from kopt_kb.kernels.torch_op import Formula, OpFlops, each, first, storage_name, vector, vector_type
+from kopt_kb.kernels.torch_op import OpFlops, OpFormula, each, first, storage_name, vector, vector_type
 from kopt_kb.problem.dtypes import Engine
 
 __all__ = ["attention_flops", "formula_of"]
@@ -225,7 +225,7 @@ _SPECIAL = (
 _COMBINING = ("sum", "amax", "amin", "max", "min", "prod")
 
 
-_FORMULAS: dict[str, Formula] = {
+_FORMULAS: dict[str, OpFormula] = {
     **LAYERS,
     **{name: each(1) for name in _ONE},
     **dict.fromkeys(_NONE, each(0)),
@@ -249,7 +249,7 @@ _FORMULAS: dict[str, Formula] = {
 }
 
 
-def formula_of(packet: Any) -> Formula | None:
+def formula_of(packet: Any) -> OpFormula | None:
     """Return the formula of an aten operation: ours, else torch's own registry, else None (not countable)."""
     name = str(packet.__name__)
     ours = _FORMULAS.get(name) or _FORMULAS.get(name.rstrip("_"))

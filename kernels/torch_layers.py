@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from kopt_kb.kernels.torch_op import Formula, OpFlops, each, first, vector
+from kopt_kb.kernels.torch_op import OpFlops, OpFormula, each, first, vector
 
 __all__ = ["LAYERS"]
 
@@ -89,7 +89,7 @@ def _scatter_add(args: Sequence[Any], _out: Any) -> OpFlops:
     return vector(source, source.numel())
 
 
-def _in_and_out(flops: int, **special: int) -> Formula:
+def _in_and_out(flops: int, **special: int) -> OpFormula:
     """As `each`, of the gradient or input that comes first."""
 
     def formula(args: Sequence[Any], _out: Any) -> OpFlops:
@@ -110,7 +110,7 @@ def _loss(args: Sequence[Any], out: torch.Tensor) -> OpFlops:
     return vector(args[0], 3 * args[0].numel() if out.numel() == 1 else 2 * args[0].numel())
 
 
-LAYERS: Mapping[str, Formula] = {
+LAYERS: Mapping[str, OpFormula] = {
     "hardtanh": each(2),
     "leaky_relu": each(2),
     "threshold": each(1),

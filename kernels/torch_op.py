@@ -10,7 +10,7 @@ import torch
 
 from kopt_kb.problem.dtypes import DTYPES, FORMATS, Engine
 
-__all__ = ["Formula", "OpFlops", "each", "first", "storage_name", "vector", "vector_type"]
+__all__ = ["OpFlops", "OpFormula", "each", "first", "storage_name", "vector", "vector_type"]
 
 _NAMES = {getattr(torch, one.torch): one.dtype for one in FORMATS if one.dtype in DTYPES}
 
@@ -23,7 +23,7 @@ class OpFlops:
     special: tuple[tuple[str, str, int], ...] = ()
 
 
-Formula = Callable[[Sequence[Any], Any], OpFlops]
+OpFormula = Callable[[Sequence[Any], Any], OpFlops]
 
 
 def storage_name(dtype: torch.dtype) -> str:
@@ -50,7 +50,7 @@ def first(out: Any) -> torch.Tensor:
     return out[0] if isinstance(out, tuple | list) else out
 
 
-def each(flops: int, **special: int) -> Formula:
+def each(flops: int, **special: int) -> OpFormula:
     """Return the formula of so many operations an element of the result."""
 
     def formula(_args: Sequence[Any], out: Any) -> OpFlops:

@@ -25,7 +25,7 @@ from kopt_kb.cage import adopt_orphans, end_all, enter, settle
 from kopt_kb.cgroups import new_group
 from kopt_kb.errors import KoptError
 from kopt_kb.isolation import Isolation
-from kopt_kb.process import Limits, end_alike, run
+from kopt_kb.process import ChildLimits, end_alike, run
 from kopt_kb.wire import Wire, canonical, parse, read
 
 __all__ = ["Cage", "cage_here", "caged", "held_by", "main"]
@@ -70,7 +70,11 @@ def cage_here() -> Isolation:
     """Return what a command of nobody is held by on this machine: no candidate had a hand in this report."""
     with tempfile.TemporaryDirectory(prefix="kb-cage-") as name:
         report = Path(name) / "cage.json"
-        run(caged([sys.executable, "-I", "-S", "-c", ""], Cage((name,), str(report))), env={}, limits=Limits(_HERE_S))
+        run(
+            caged([sys.executable, "-I", "-S", "-c", ""], Cage((name,), str(report))),
+            env={},
+            limits=ChildLimits(_HERE_S),
+        )
         return held_by(report)
 
 

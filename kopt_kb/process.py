@@ -28,8 +28,17 @@ from pathlib import Path
 from typing import IO, Literal
 
 __all__ = [
-    "MAX_PRINTED_BYTES", "Child", "Finished", "Limits", "Passed", "Started", "end_alike", "environment", "read_tail",
-    "run", "start_ticks",
+    "MAX_PRINTED_BYTES",
+    "Child",
+    "ChildLimits",
+    "Finished",
+    "Passed",
+    "Started",
+    "end_alike",
+    "environment",
+    "read_tail",
+    "run",
+    "start_ticks",
 ]  # fmt: skip
 
 MAX_PRINTED_BYTES = 64 << 20
@@ -46,7 +55,7 @@ _TAIL_BYTES = 64_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChildLimits:
     """What a child may use; 0 sets no limit.
 
     Attributes:
@@ -66,7 +75,7 @@ class Limits:
     joined: bool = False
 
 
-_NO_LIMITS = Limits()
+_NO_LIMITS = ChildLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +129,7 @@ class Child:
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         stdout: int | IO[bytes] | None = subprocess.DEVNULL,
         stderr: int | IO[bytes] | None = subprocess.DEVNULL,
-        limits: Limits = _NO_LIMITS,
+        limits: ChildLimits = _NO_LIMITS,
     ) -> None:
         self._joined = limits.joined
         leash, self._held = os.pipe()
@@ -213,7 +222,7 @@ def run(
     argv: Sequence[str],
     *,
     env: Mapping[str, str],
-    limits: Limits,
+    limits: ChildLimits,
     feed: bytes = b"",
     folder: Path | None = None,
     log: IO[bytes] | None = None,
@@ -258,7 +267,9 @@ def run(
         return Finished(code, passed, time.monotonic() - begin, *texts)
 
 
-def _watch(child: Child, limits: Limits, begin: float, printed: Sequence[tuple[IO[bytes], float]]) -> Passed | None:
+def _watch(
+    child: Child, limits: ChildLimits, begin: float, printed: Sequence[tuple[IO[bytes], float]]
+) -> Passed | None:
     """Wait until the child ends; return the limit it passed, or None when it ended by itself."""
 
     def prints_too_much() -> bool:

@@ -10,15 +10,15 @@ from urllib.parse import quote
 
 from kopt_kb.wire import JSON
 
-__all__ = ["Level", "Result", "sarif_run"]
+__all__ = ["SarifLevel", "SarifResult", "sarif_run"]
 
-Level = Literal["error", "warning", "note"]
+SarifLevel = Literal["error", "warning", "note"]
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class SarifResult:
     """One finding.
 
     Attributes:
@@ -33,14 +33,14 @@ class Result:
 
     rule: str
     meaning: str
-    level: Level
+    level: SarifLevel
     message: str
     file: str
     line: int = 0
     columns: tuple[int, int] | None = None
 
 
-def sarif_run(tool: str, results: Iterable[Result], data: JSON) -> dict[str, JSON]:
+def sarif_run(tool: str, results: Iterable[SarifResult], data: JSON) -> dict[str, JSON]:
     """Return a document of one run.
 
     Args:
@@ -56,7 +56,7 @@ def sarif_run(tool: str, results: Iterable[Result], data: JSON) -> dict[str, JSO
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": listed}]}
 
 
-def _listed(one: Result) -> dict[str, JSON]:
+def _listed(one: SarifResult) -> dict[str, JSON]:
     place: dict[str, JSON] = {"artifactLocation": {"uri": _address(one.file)}}
     if one.line:
         columns: dict[str, JSON] = {}

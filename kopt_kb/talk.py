@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
-from kopt_kb.process import Child, Limits
+from kopt_kb.process import Child, ChildLimits
 
 __all__ = ["Silent", "Talk"]
 
 _CHUNK = 1 << 16
-_NO_LIMITS = Limits()
+_NO_LIMITS = ChildLimits()
 
 
 class Silent(Exception):
@@ -42,7 +42,7 @@ class Talk:
         *,
         env: Mapping[str, str],
         stderr: int | IO[bytes] = subprocess.DEVNULL,
-        limits: Limits = _NO_LIMITS,
+        limits: ChildLimits = _NO_LIMITS,
     ) -> None:
         pipe = subprocess.PIPE
         self.child = Child(argv, env=env, stdin=pipe, stdout=pipe, stderr=stderr, limits=limits)

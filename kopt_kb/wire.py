@@ -25,8 +25,8 @@ turns it back before the checks (`pairs` helps). A class with a field that is no
 and without `from_wire` is written only. `parse` turns text into a document
 and refuses members that stand twice. `schema(Kind)` is the JSON Schema of what `Kind` writes.
 
-Annotations for fields: `Text`, `Sha256`, `Number`, `Count`, `Seq`, `Exact` (a Fraction), `JsonMap` (any JSON object,
-at most 32 levels deep). Plain `int` has at most 63 bits and `float` is finite.
+Annotations for fields: `Text`, `Sha256`, `Number`, `NonNegativeInt`, `Seq`, `Exact` (a Fraction), `JsonMap` (any JSON
+object, at most 32 levels deep). Plain `int` has at most 63 bits and `float` is finite.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 __all__ = [
     "JSON",
     "AtLeast",
-    "Count",
     "Exact",
     "JsonMap",
     "Matches",
+    "NonNegativeInt",
     "Number",
     "Seq",
     "Sha256",
@@ -336,7 +336,7 @@ Sha256 = Annotated[str, Matches(r"^[0-9a-f]{64}$", "a sha256 in 64 lower-case he
 """The name of a blob or the hash of a page."""
 Number = Annotated[str, NUMBER]
 """A number kept as text, so that no digit is lost: an integer, a decimal or a fraction."""
-Count = Annotated[int, AtLeast(0)]
+NonNegativeInt = Annotated[int, AtLeast(0)]
 """An integer that is zero or more."""
 Seq = Annotated[int, AtLeast(1)]
 """The sequence number of an event; equal to its line in the journal."""

@@ -21,7 +21,7 @@ from kopt_kb.wire import DEPTH_LIMIT, LARGEST_INTEGER, NUMBER, AnyObject, AtLeas
 
 __all__ = ["UNSURE", "direct"]
 
-Reader = Callable[[Any], Any]
+DirectReader = Callable[[Any], Any]
 UNSURE = object()
 """What `direct` gives for a document that pydantic has to judge."""
 
@@ -39,7 +39,7 @@ def direct(kind: Any, document: object) -> object:
 
 
 @cache
-def _reader(kind: Any) -> Reader:
+def _reader(kind: Any) -> DirectReader:
     """Return what reads a type; it raises for every document that is not plainly of it."""
     origin, words = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -67,7 +67,7 @@ def _number(value: Any) -> float:
     return value
 
 
-def _scalar(kind: type, holds: Callable[[Any], object] | None) -> Reader:
+def _scalar(kind: type, holds: Callable[[Any], object] | None) -> DirectReader:
     def read(value: Any) -> Any:
         if type(value) is not kind or (holds is not None and not holds(value)):
             raise _UnsureError
@@ -83,7 +83,7 @@ _HOLDS: Mapping[Any, Callable[[Any], object] | None] = {
 """Type → what its values have to hold besides."""
 
 
-def _annotated(kind: Any, marks: tuple[object, ...]) -> Reader:
+def _annotated(kind: Any, marks: tuple[object, ...]) -> DirectReader:
     (mark,) = marks
     if isinstance(mark, AnyObject):
         return _any_object
@@ -97,7 +97,7 @@ def _annotated(kind: Any, marks: tuple[object, ...]) -> Reader:
     return lambda value: Fraction(exact(value))
 
 
-def _union(readers: list[Reader]) -> Reader:
+def _union(readers: list[DirectReader]) -> DirectReader:
     def read(value: Any) -> Any:
         taken = []
         for reader in readers:
@@ -112,7 +112,7 @@ def _union(readers: list[Reader]) -> Reader:
     return read
 
 
-def _tuple(words: tuple[Any, ...]) -> Reader:
+def _tuple(words: tuple[Any, ...]) -> DirectReader:
     is_long = len(words) == 2 and words[1] is Ellipsis
     items = [_reader(word) for word in (words[:1] if is_long else words)]
 
@@ -125,7 +125,7 @@ def _tuple(words: tuple[Any, ...]) -> Reader:
     return read
 
 
-def _mapping(key: Reader, item: Reader) -> Reader:
+def _mapping(key: DirectReader, item: DirectReader) -> DirectReader:
     def read(value: Any) -> Any:
         if type(value) is not dict:
             raise _UnsureError
@@ -134,7 +134,7 @@ def _mapping(key: Reader, item: Reader) -> Reader:
     return read
 
 
-def _record(kind: Any) -> Reader:
+def _record(kind: Any) -> DirectReader:
     """Return what reads a class: members by the names of its document, computed ones passed over."""
     convert = getattr(kind, "from_wire", None)
     fields, needed, computed = _members_of(kind, converts=convert is not None)
@@ -157,7 +157,7 @@ def _record(kind: Any) -> Reader:
     return read
 
 
-def _members_of(kind: Any, *, converts: bool) -> tuple[dict[str, tuple[str, Reader]], set[str], set[str]]:
+def _members_of(kind: Any, *, converts: bool) -> tuple[dict[str, tuple[str, DirectReader]], set[str], set[str]]:
     """Return member → field and its reader, the members that have to be there, and those that are computed."""
     listed = {member.path: member.name for member in members(kind)}
     try:

@@ -25,10 +25,10 @@ from typing import Any, ClassVar
 from kopt_kb.kernels.record.driver import Device, DriverError, Key
 from kopt_kb.kernels.record.exchange import (
     Close,
-    Compare,
     Compared,
-    Fill,
+    CompareSlots,
     Filled,
+    FillSlots,
     Open,
     Opened,
     Slot,
@@ -36,11 +36,19 @@ from kopt_kb.kernels.record.exchange import (
     Window,
 )
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
-from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, TensorMapArg, View
+from kopt_kb.kernels.record.model import (
+    VERSION,
+    Buffer,
+    Input,
+    Launch,
+    LaunchRecord,
+    TensorAddress,
+    TensorMapArg,
+    TensorView,
+)
 from kopt_kb.kernels.record.moves import Move, moved
 from kopt_kb.kernels.record.own_memory import OwnPlace
-from kopt_kb.kernels.record.reference import Compare as CompareFile
-from kopt_kb.kernels.record.reference import Distance, Prepare, Prepared
+from kopt_kb.kernels.record.reference import CompareFile, Distance, Prepare, Prepared
 from kopt_kb.kernels.record.trusted import masked
 from kopt_kb.runners.replay.channel import ProcessChannel
 from kopt_kb.runners.replay.judges import Starting
@@ -237,7 +245,7 @@ class FakeDriver:
     def launch(self, kernel: Any, step: Launch, values: list[Any], types: list[Any]) -> None:
         what, _, us = kernel.partition("__us")
         seconds = float(us.replace("_", ".")) * 1e-6
-        views = [one.view for one in step.arguments if isinstance(one, TensorArg)]
+        views = [one.view for one in step.arguments if isinstance(one, TensorAddress)]
         sizes = [view.end_bytes - view.offset * view.item_bytes for view in views]
 
         def run(_: float) -> None:
@@ -453,7 +461,7 @@ class FakeReference:
             return Opened("the reference file fails" if "failing" in question.file else "")
         if isinstance(question, Close):
             return Opened("" if self._offers.pop(question.key, None) else "not open")
-        if isinstance(question, Fill):
+        if isinstance(question, FillSlots):
             return self._fill(question)
         if isinstance(question, Prepare):
             self._file = Path(question.folder) / "in0.bin"
@@ -462,13 +470,13 @@ class FakeReference:
         if isinstance(question, CompareFile):
             right = Path(question.file).read_bytes() == bytes((one + 1) % 256 for one in self._file.read_bytes())
             return Distance(0.0 if right else 1.0, "" if right else "differs from the reference")
-        assert isinstance(question, Compare)
+        assert isinstance(question, CompareSlots)
         return Compared(tuple(self._compare(question.key, number) for number in question.slots))
 
     def _slot(self, key: str, number: int) -> Slot:
         return self._offers[key].slots[number]
 
-    def _fill(self, question: Fill) -> Filled:
+    def _fill(self, question: FillSlots) -> Filled:
         self.checks_asked += question.check
         for number in question.slots:
             slot = self._slot(question.key, number)
@@ -497,8 +505,10 @@ def store(
 ) -> Path:
     """Store a record whose one launch is an entry of the fake device; return its folder, a new one."""
     digest = hashlib.sha256(CODE).hexdigest()
-    x, out = (View(name, 0, (size // {"fp32": 4, "bf16": 2}.get(dtype, 1),), (1,), dtype) for name in ("x", "out"))
-    step = Launch(digest, entry, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
+    x, out = (
+        TensorView(name, 0, (size // {"fp32": 4, "bf16": 2}.get(dtype, 1),), (1,), dtype) for name in ("x", "out")
+    )
+    step = Launch(digest, entry, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorAddress(x), TensorAddress(out)))
     made = LaunchRecord(
         v=VERSION, label=entry, op=op, shape=shape, dtype=dtype, target="sm_90",
         buffers=(Buffer("x", "input", size, 256, False), Buffer("out", "output", size, 256, True)),
@@ -554,7 +564,7 @@ def _main(words: list[str]) -> None:
         return
     reference = FakeReference()
     for line in sys.stdin.buffer:
-        question: Any = read(Open | Fill | Compare | Close, parse(line))
+        question: Any = read(Open | FillSlots | CompareSlots | Close, parse(line))
         sys.stdout.buffer.write(canonical(reference.answer(question).to_json()) + b"\n")
         sys.stdout.buffer.flush()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from kopt_kb.tuning.machine import EXITS, NEXT, STEPS, State, Step
+from kopt_kb.tuning.machine import EXITS, NEXT, STEPS, MachineStep, State
 from kopt_kb.wiki.tables import table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tuning.md"
@@ -21,7 +21,7 @@ def diagram() -> list[str]:
     return [*lines, "```", ""]
 
 
-def _where(step: Step) -> str:
+def _where(step: MachineStep) -> str:
     return "wherever it stands" if step.passing else step.state or "as the last round was decided"
 
 

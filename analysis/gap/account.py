@@ -17,7 +17,7 @@ from typing import Literal
 from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.causes import UNEXPLAINED, CauseName, Certainty
 from kopt_kb.analysis.gap.document import Gap, GapPart
-from kopt_kb.analysis.gap.roofs import Reached, Roof, counted_work, roofs_of
+from kopt_kb.analysis.gap.roofs import Reached, RoofTimes, counted_work, roofs_of
 from kopt_kb.analysis.gap.spent import Fact, Spent, spent_of
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.rules.recording import recording_of
@@ -119,7 +119,7 @@ def _spent(case: GapCase) -> Spent | None:
     return whole.scaled(case.time_s / whole.time_s) if whole is not None and whole.time_s > 0 else None
 
 
-def _roofs(case: GapCase) -> tuple[tuple[Roof, ...], list[str]]:
+def _roofs(case: GapCase) -> tuple[tuple[RoofTimes, ...], list[str]]:
     notes = []
     work = case.work
     if case.platform is None:
@@ -139,18 +139,18 @@ def _roofs(case: GapCase) -> tuple[tuple[Roof, ...], list[str]]:
     return roofs, notes
 
 
-def _of_counters(spent: Spent) -> tuple[Roof, ...]:
+def _of_counters(spent: Spent) -> tuple[RoofTimes, ...]:
     """Return the busiest unit as a roof: what it did takes its share of the time at its own peak."""
     names = {"dram": "dram", "issue": "compute"}
     return tuple(
-        Roof(name, fact.seconds, fact.seconds, fact.seconds, fact.seconds, (), {})
+        RoofTimes(name, fact.seconds, fact.seconds, fact.seconds, fact.seconds, (), {})
         for unit, name in names.items()
         if (fact := spent.units.get(unit)) is not None and fact.seconds
     )
 
 
 def _charged(
-    case: GapCase, spent: Spent | None, roofs: Sequence[Roof], least_s: float, gap_s: float
+    case: GapCase, spent: Spent | None, roofs: Sequence[RoofTimes], least_s: float, gap_s: float
 ) -> tuple[tuple[GapPart, ...], list[str]]:
     """Return the parts in the order of charging, the unexplained one last, and the causes that were cut."""
     parts: list[GapPart] = []
@@ -186,7 +186,7 @@ def _wanted_s(charge: _Charge, at_s: float, time_s: float) -> float:
     return at_s + charge.up_to_s if charge.cause in _ADDED else charge.up_to_s
 
 
-def _steps(roofs: Sequence[Roof], spent: Spent | None, case: GapCase) -> Iterator[_Charge]:
+def _steps(roofs: Sequence[RoofTimes], spent: Spent | None, case: GapCase) -> Iterator[_Charge]:
     """Yield what each cause explains, in the order of the table."""
     yield _slowest("clock", roofs, [one.clocked_s for one in roofs], "clock")
     yield _slowest("reach", roofs, [one.reached_s for one in roofs], "reach")
@@ -200,7 +200,9 @@ def _steps(roofs: Sequence[Roof], spent: Spent | None, case: GapCase) -> Iterato
     yield from _idle(spent, case)
 
 
-def _slowest(cause: CauseName, roofs: Sequence[Roof], seconds: Sequence[float], step: str, level: str = "") -> _Charge:
+def _slowest(
+    cause: CauseName, roofs: Sequence[RoofTimes], seconds: Sequence[float], step: str, level: str = ""
+) -> _Charge:
     """Return a charge up to the roof that takes longest at this step, with that roof's evidence."""
     roof, up_to = max(zip(roofs, seconds, strict=True), key=lambda pair: pair[1])
     return _Charge(cause, up_to, roof.evidence.get(step, ()), level, roof.certainty if level else "measured")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["CAUSES", "UNEXPLAINED", "Cause", "CauseName", "Certainty"]
+__all__ = ["CAUSES", "UNEXPLAINED", "CauseName", "Certainty", "LossCause"]
 
 CauseName = Literal[
     "clock", "reach", "tile", "extra-bytes", "instructions", "launch", "tail", "imbalance", "latency", "unexplained"
@@ -17,7 +17,7 @@ Certainty = Literal["measured", "estimate", "at most"]
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class LossCause:
     """One cause.
 
     Attributes:
@@ -33,56 +33,56 @@ class Cause:
 
 UNEXPLAINED: CauseName = "unexplained"
 
-CAUSES: Mapping[CauseName, Cause] = {
-    "clock": Cause(
+CAUSES: Mapping[CauseName, LossCause] = {
+    "clock": LossCause(
         "clock below boost",
         "the engine's documented peak holds at a clock; at the mean clock of the run its operations take longer in "
         "that proportion",
         "Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: a compute ceiling is units x clock",
     ),
-    "reach": Cause(
+    "reach": LossCause(
         "roof out of reach",
         "the documented roof against the best rate that was measured with the same footprint or shape, or against the "
         "rate at which the profiler counts device memory as busy all the time",
         "Lo et al.: Roofline Model Toolkit, PMBS 2014: empirical ceilings below the theoretical ones",
     ),
-    "tile": Cause(
+    "tile": LossCause(
         "tile quantisation",
         "operations executed on the engine beyond those that the result needs, at the rate reached so far",
         "NVIDIA: Matrix Multiplication Background User's Guide, section Tile Quantization",
     ),
-    "extra-bytes": Cause(
+    "extra-bytes": LossCause(
         "extra bytes",
         "by how much the bytes that a level moved make it, and not the roof, what takes longest",
         "Yang, Kurth, Williams: Hierarchical Roofline analysis for GPUs, Concurrency and Computation 32(20), 2020",
     ),
-    "instructions": Cause(
+    "instructions": LossCause(
         "instruction overhead",
         "by how much the issue slots or an arithmetic pipe take longer than all roofs before",
         "Ding, Williams: An Instruction Roofline Model for GPUs, PMBS 2019",
     ),
-    "launch": Cause(
+    "launch": LossCause(
         "launch",
         "cycles of the launch in which not even the busiest SM had a block, or an empty launch as it was timed",
         "NVIDIA: Nsight Compute documentation, Metrics Reference: elapsed and active cycles",
     ),
-    "tail": Cause(
+    "tail": LossCause(
         "tail wave",
         "SM time without a block that a partly filled last wave predicts; as measured where cycles of SMs were",
         "NVIDIA: Matrix Multiplication Background User's Guide, section Wave Quantization",
     ),
-    "imbalance": Cause(
+    "imbalance": LossCause(
         "imbalance",
         "SM time without a block beyond what the last wave predicts",
         "NVIDIA: Nsight Compute documentation, Metrics Reference: active cycles, mean and maximum over SMs",
     ),
-    "latency": Cause(
+    "latency": LossCause(
         "exposed latency",
         "of the time left, the share in which no warp could issue and the reason was a wait, spread evenly over the "
         "run; nothing where a unit is high, since waiting for it is its own time",
         "Volkov: Understanding Latency Hiding on GPUs, 2016; NVIDIA: Nsight Compute, Warp State Statistics",
     ),
-    "unexplained": Cause("unexplained", "what no evidence at hand accounts for", ""),
+    "unexplained": LossCause("unexplained", "what no evidence at hand accounts for", ""),
 }
 """Causes in the order in which the time is charged to them; each second is charged once, to the first that explains it.
 

@@ -21,7 +21,7 @@ from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
 
-__all__ = ["Reached", "Roof", "counted_work", "roofs_of"]
+__all__ = ["Reached", "RoofTimes", "counted_work", "roofs_of"]
 
 _HZ_OF_GHZ = 1e9
 
@@ -42,7 +42,7 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
-class Roof:
+class RoofTimes:
     """Seconds that a work takes under one roof, by what is known of it; each at least the one before.
 
     Attributes:
@@ -117,7 +117,7 @@ def roofs_of(
     clock_hz: float | None,
     reached: tuple[Reached, ...] = (),
     scale: float = 1.0,
-) -> tuple[Roof, ...]:
+) -> tuple[RoofTimes, ...]:
     """Return the roofs of a work: of each engine it uses, and of device memory; one that is UNKNOWN is left out.
 
     Args:
@@ -154,7 +154,7 @@ def _cited(value: Quantity) -> tuple[str, ...]:
 def _engine(
     flop: FlopCount, ceiling: Ceiling, platform: Platform, profiles: tuple[KernelProfile, ...],
     clock_hz: float | None, probe: Reached | None, scale: float,
-) -> Roof | None:  # fmt: skip
+) -> RoofTimes | None:  # fmt: skip
     documented = _rate(ceiling)
     if documented is None or not flop.useful.value:
         return None
@@ -171,11 +171,11 @@ def _engine(
     if best is not None and flop.useful.value / best.rate_si > clocked:
         reached = flop.useful.value / best.rate_si
         evidence["reach"] = (Evidence("reached_rate", best.rate_si, "FLOP/s", None, best.what),)
-    made = Roof(ceiling.name, least, clocked, reached, reached, _cited(documented), evidence)
+    made = RoofTimes(ceiling.name, least, clocked, reached, reached, _cited(documented), evidence)
     return _executed(made, flop, profiles, scale)
 
 
-def _executed(roof: Roof, flop: FlopCount, profiles: tuple[KernelProfile, ...], scale: float) -> Roof:
+def _executed(roof: RoofTimes, flop: FlopCount, profiles: tuple[KernelProfile, ...], scale: float) -> RoofTimes:
     """Return the roof with what was executed: by counters, else by the kernel's own count, else by the busy pipe."""
     useful = flop.useful.value
     name = f"flops.{flop.engine}.{flop.dtype}"
@@ -203,7 +203,7 @@ def _total_s(profiles: tuple[KernelProfile, ...]) -> float:
 
 def _memory(
     work: Work, platform: Platform, profiles: tuple[KernelProfile, ...], probe: Reached | None
-) -> Roof | None:  # fmt: skip
+) -> RoofTimes | None:  # fmt: skip
     read, written = (sum(one.compulsory.value for one in work.bytes if one.direction == kind and one.level == "dram")
                      for kind in ("read", "write"))  # fmt: skip
     moved = work.compulsory_bytes("dram")
@@ -226,7 +226,9 @@ def _memory(
         used = reached * total / moved
         evidence["used"] = (Evidence("dram_over_compulsory", total / moved, "1", None, "bytes of device memory"),)
     above = any(one.bound("dram_bytes") == "upper" for one in profiles)
-    return Roof("dram", least, least, reached, used, _cited(documented), evidence, "at most" if above else "measured")
+    return RoofTimes(
+        "dram", least, least, reached, used, _cited(documented), evidence, "at most" if above else "measured"
+    )
 
 
 def _moved(profiles: tuple[KernelProfile, ...]) -> float | None:

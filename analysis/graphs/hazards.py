@@ -12,12 +12,12 @@ from kopt_kb.wire import Wire
 
 __all__ = ["Hazard", "hazards_of"]
 
-Kind = Literal[
+HazardKind = Literal[
     "synchronizes", "reads the host", "dynamic shape", "data-dependent branch", "host side effect", "own stream",
     "host randomness", "host copy", "capture inside",
 ]  # fmt: skip
 
-_METHODS: Mapping[str, tuple[Kind, str]] = {
+_METHODS: Mapping[str, tuple[HazardKind, str]] = {
     "item": ("reads the host", "waits for the device and gives a Python number"),
     "tolist": ("reads the host", "waits for the device and gives Python numbers"),
     "numpy": ("reads the host", "copies to the host"), "cpu": ("reads the host", "copies to the host"),
@@ -27,7 +27,7 @@ _METHODS: Mapping[str, tuple[Kind, str]] = {
     "synchronize": ("synchronizes", "capture forbids waiting for a stream or an event"),
     "pin_memory": ("host copy", "allocates host memory"),
 }  # fmt: skip
-_CALLS: Mapping[str, tuple[Kind, str]] = {
+_CALLS: Mapping[str, tuple[HazardKind, str]] = {
     "torch.cuda.synchronize": ("synchronizes", "capture forbids waiting for the device"),
     "torch.nonzero": ("dynamic shape", "its shape depends on values"),
     "torch.unique": ("dynamic shape", "its shape depends on values"),
@@ -53,7 +53,7 @@ class Hazard(Wire):
 
     line: int
     function: str
-    kind: Kind
+    kind: HazardKind
     text: str
     why: str
 
@@ -122,7 +122,7 @@ def _of(function: ast.FunctionDef, name: str, names: Mapping[str, str]) -> Itera
             yield Hazard(node.lineno, name, "host side effect", f"{', '.join(node.names)}", why)
 
 
-def _call(node: ast.Call, names: Mapping[str, str]) -> tuple[Kind, str] | None:
+def _call(node: ast.Call, names: Mapping[str, str]) -> tuple[HazardKind, str] | None:
     dotted, last = dotted_name(node.func, names), _last(node.func)
     if dotted in _CALLS:
         return _CALLS[dotted]

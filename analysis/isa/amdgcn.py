@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from kopt_kb.analysis.isa.amd_resources import ResourceReader
-from kopt_kb.analysis.isa.model import IsaTally, Kind, Space
+from kopt_kb.analysis.isa.model import AccessKind, IsaTally, MemorySpace
 
 __all__ = ["scan_amdgcn"]
 
@@ -15,14 +15,14 @@ _LABEL = re.compile(r"^(?:[0-9a-f]{8,}\s+<([^>]+)>:|([A-Za-z_$][\w$.]*):)")
 _TARGET = re.compile(r"(?:amdhsa--|--)(gfx\w+)|\.amdgcn_target.*?(gfx\w+)")
 _MEMORY = re.compile(r"^(?:t?buffer|global|flat|scratch)_(load|store|atomic)_(lds_)?(\w+)$")
 _LDS = re.compile(r"^ds_(read|load|write|store)(2st64|2|_addtid)?_([a-z]+\d*)")
-_SPACES: dict[str, Space] = {
+_SPACES: dict[str, MemorySpace] = {
     "buffer": "global",
     "tbuffer": "global",
     "global": "global",
     "flat": "generic",
     "scratch": "local",
 }
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, AccessKind] = {
     "load": "load",
     "read": "load",
     "store": "store",

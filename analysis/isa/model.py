@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 
 from kopt_kb.wire import Wire
 
-__all__ = ["Access", "Isa", "IsaResources", "IsaScan", "IsaTally", "Kind", "Space"]
+__all__ = ["Access", "AccessKind", "Isa", "IsaResources", "IsaScan", "IsaTally", "MemorySpace"]
 
 Isa = Literal["sass", "ptx", "amdgcn"]
-Space = Literal["global", "shared", "local", "generic", "tensor", "scalar"]
-Kind = Literal["load", "store", "copy", "atomic"]
+MemorySpace = Literal["global", "shared", "local", "generic", "tensor", "scalar"]
+AccessKind = Literal["load", "store", "copy", "atomic"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,8 +26,8 @@ class Access:
         width_bits: Bits each thread moves in one instruction.
     """
 
-    space: Space
-    kind: Kind
+    space: MemorySpace
+    kind: AccessKind
     width_bits: int
 
 
@@ -72,8 +72,8 @@ class IsaResources(Wire):
 class AccessCount(Wire):
     """How many memory instructions of one space, kind and width there are."""
 
-    space: Space
-    kind: Kind
+    space: MemorySpace
+    kind: AccessKind
     width_bits: int
     count: int
 
@@ -95,7 +95,7 @@ class IsaTally:
         self.matrix[family] += 1
         self.matrix_shapes[shape] += 1
 
-    def add_access(self, space: Space, kind: Kind, width_bits: int) -> None:
+    def add_access(self, space: MemorySpace, kind: AccessKind, width_bits: int) -> None:
         """Count one memory instruction."""
         self.accesses[Access(space, kind, width_bits)] += 1
 
@@ -145,7 +145,7 @@ class IsaScan(Wire):
             resources=tally.resources,
         )
 
-    def count(self, space: Space, kinds: Iterable[Kind], *, at_least_bits: int = 0) -> int:
+    def count(self, space: MemorySpace, kinds: Iterable[AccessKind], *, at_least_bits: int = 0) -> int:
         """Return the memory instructions of that space and those kinds, of at least that width."""
         wanted = set(kinds)
         return sum(
@@ -154,7 +154,7 @@ class IsaScan(Wire):
             if access.space == space and access.kind in wanted and access.width_bits >= at_least_bits
         )
 
-    def wide_share(self, space: Space, kinds: Iterable[Kind], *, bits: int) -> float | None:
+    def wide_share(self, space: MemorySpace, kinds: Iterable[AccessKind], *, bits: int) -> float | None:
         """Return the share (0 to 1) of at least `bits` wide; None when there is no such access."""
         kinds = tuple(kinds)
         total = self.count(space, kinds)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from kopt_kb.analysis.isa.model import IsaTally, Kind, Space
+from kopt_kb.analysis.isa.model import AccessKind, IsaTally, MemorySpace
 
 __all__ = ["scan_ptx"]
 
@@ -15,8 +15,8 @@ _KERNEL = re.compile(r"\.entry\s+([\w$]+)|^\s*\.(?:visible\s+)?func\s.*?([\w$]+)
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\w+)")
 _TYPE = re.compile(r"^(?:b|u|s|f|bf)(\d+)(?:x(\d+))?$")
 _IMMEDIATE = re.compile(r"(?:^|,)\s*(0x[0-9a-fA-F]+|\d+)\s*(?=,|$)")
-_SPACES: Mapping[str, Space] = MappingProxyType({"global": "global", "shared": "shared", "local": "local"})
-_KINDS: Mapping[str, Kind] = MappingProxyType(
+_SPACES: Mapping[str, MemorySpace] = MappingProxyType({"global": "global", "shared": "shared", "local": "local"})
+_KINDS: Mapping[str, AccessKind] = MappingProxyType(
     {"ld": "load", "st": "store", "atom": "atomic", "red": "atomic", "ldmatrix": "load", "stmatrix": "store"}
 )
 _MATRIX: Mapping[str, str] = MappingProxyType(
@@ -73,7 +73,7 @@ def _count(tally: IsaTally, opcode: str, modifiers: tuple[str, ...], operands: s
         count = next((int(one[1:]) for one in modifiers if re.fullmatch(r"x\d", one)), 1)
         tally.add_access("shared", _KINDS[opcode], _REGISTER_BITS * count)
     elif opcode in _KINDS and not {"param", "const"} & set(modifiers):
-        space: Space = next((_SPACES[one] for one in modifiers if one in _SPACES), "generic")
+        space: MemorySpace = next((_SPACES[one] for one in modifiers if one in _SPACES), "generic")
         tally.add_access(space, _KINDS[opcode], _width_bits(modifiers))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from kopt_kb.analysis.isa.model import IsaTally, Kind, Space
+from kopt_kb.analysis.isa.model import AccessKind, IsaTally, MemorySpace
 
 __all__ = ["scan_sass"]
 
@@ -22,7 +22,7 @@ _WIDTHS: Mapping[str, int] = MappingProxyType(
 )
 _REGISTER_BITS = 32
 
-_ACCESSES: Mapping[str, tuple[Space, Kind]] = MappingProxyType(
+_ACCESSES: Mapping[str, tuple[MemorySpace, AccessKind]] = MappingProxyType(
     {
         "LDG": ("global", "load"),
         "STG": ("global", "store"),

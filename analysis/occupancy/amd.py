@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.occupancy.limits import Limits, Resources, round_up
-from kopt_kb.analysis.occupancy.rules import Rule, by_blocks, by_warps, known, warps_per_block
+from kopt_kb.analysis.occupancy.rules import ResourceRule, by_blocks, by_warps, known, warps_per_block
 
 __all__ = ["AMD_RULES", "unified_registers", "waves_per_simd"]
 
@@ -60,21 +60,21 @@ def _needs_barrier(use: Resources, have: Limits) -> bool:
     return have.barriers_per_sm is not None and warps_per_block(use, have) > 1
 
 
-_REGISTERS = Rule(
+_REGISTERS = ResourceRule(
     "registers",
     ("simd_registers", "register_granule", "simds_per_sm", "warp_size"),
     _by_registers,
     "unified_registers",
     used=lambda use, _: unified_registers(use) > 0,
 )
-_SCALARS = Rule(
+_SCALARS = ResourceRule(
     "scalar_registers",
     ("scalar_registers_per_simd", "scalar_register_granule", "simds_per_sm"),
     _by_scalar_registers,
     "scalar_registers_per_warp",
     used=lambda use, _: use.scalar_registers_per_warp > 0,
 )
-_LDS = Rule(
+_LDS = ResourceRule(
     "shared_memory",
     ("shared_memory_per_sm", "shared_memory_per_block", "shared_memory_granule"),
     _by_shared_memory,
@@ -82,13 +82,13 @@ _LDS = Rule(
     used=lambda use, _: use.shared_bytes > 0,
 )
 
-AMD_RULES: tuple[Rule, ...] = (
-    Rule("warps", ("threads_per_block", "resident_warps", "warp_size"), by_warps, "threads_per_block"),
-    Rule("blocks", ("blocks_per_sm",), by_blocks, used=lambda _, have: have.blocks_per_sm is not None),
+AMD_RULES: tuple[ResourceRule, ...] = (
+    ResourceRule("warps", ("threads_per_block", "resident_warps", "warp_size"), by_warps, "threads_per_block"),
+    ResourceRule("blocks", ("blocks_per_sm",), by_blocks, used=lambda _, have: have.blocks_per_sm is not None),
     _REGISTERS,
     _SCALARS,
     _LDS,
-    Rule("barriers", ("barriers_per_sm",), _by_barriers, used=_needs_barrier),
+    ResourceRule("barriers", ("barriers_per_sm",), _by_barriers, used=_needs_barrier),
 )
 """One rule a resource; a CU counts wave slots and barriers, so a missing workgroup limit can't bind."""
 

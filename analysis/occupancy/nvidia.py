@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.occupancy.limits import Limits, Resources, round_up
-from kopt_kb.analysis.occupancy.rules import Rule, by_blocks, by_warps, known, warps_per_block
+from kopt_kb.analysis.occupancy.rules import ResourceRule, by_blocks, by_warps, known, warps_per_block
 
 __all__ = ["NVIDIA_RULES"]
 
@@ -39,17 +39,17 @@ def _by_barriers(use: Resources, have: Limits) -> int:
     return known(have, "barriers_per_sm") // use.barriers
 
 
-NVIDIA_RULES: tuple[Rule, ...] = (
-    Rule("warps", ("threads_per_block", "resident_warps", "warp_size"), by_warps, "threads_per_block"),
-    Rule("blocks", ("blocks_per_sm",), by_blocks),
-    Rule(
+NVIDIA_RULES: tuple[ResourceRule, ...] = (
+    ResourceRule("warps", ("threads_per_block", "resident_warps", "warp_size"), by_warps, "threads_per_block"),
+    ResourceRule("blocks", ("blocks_per_sm",), by_blocks),
+    ResourceRule(
         "registers",
         ("registers_per_thread", "register_granule", "registers_per_block", "simd_registers", "simds_per_sm"),
         _by_registers,
         "registers_per_thread",
         used=lambda use, _: use.registers_per_thread > 0,
     ),
-    Rule(
+    ResourceRule(
         "shared_memory",
         (
             "shared_memory_per_sm",
@@ -61,14 +61,14 @@ NVIDIA_RULES: tuple[Rule, ...] = (
         "shared_dynamic_bytes",
         used=_uses_shared_memory,
     ),
-    Rule(
+    ResourceRule(
         "tensor_memory",
         ("tensor_memory_per_sm",),
         _by_tensor_memory,
         "tensor_memory_bytes",
         used=lambda use, _: use.tensor_memory_bytes > 0,
     ),
-    Rule(
+    ResourceRule(
         "barriers",
         ("barriers_per_sm",),
         _by_barriers,

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from kopt_kb.analysis.occupancy.amd import AMD_RULES, unified_registers, waves_per_simd
 from kopt_kb.analysis.occupancy.limits import Limiter, Limits, Resources
 from kopt_kb.analysis.occupancy.nvidia import NVIDIA_RULES
-from kopt_kb.analysis.occupancy.rules import Rule, known, warps_per_block
+from kopt_kb.analysis.occupancy.rules import ResourceRule, known, warps_per_block
 from kopt_kb.errors import UnknownData
 from kopt_kb.wire import Wire, inside
 
@@ -17,7 +17,7 @@ __all__ = [
     "Change", "Limits", "NextStep", "Occupancy", "PlatformOccupancies", "PlatformOccupancy", "Resources", "occupancy",
 ]  # fmt: skip
 
-_RULES: Mapping[str, tuple[Rule, ...]] = {"nvidia": NVIDIA_RULES, "amd": AMD_RULES}
+_RULES: Mapping[str, tuple[ResourceRule, ...]] = {"nvidia": NVIDIA_RULES, "amd": AMD_RULES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def occupancy(resources: Resources, limits: Limits, *, allow_unknown: bool = Fal
     )
 
 
-def _unknown(rules: tuple[Rule, ...], use: Resources, have: Limits) -> tuple[str, ...]:
+def _unknown(rules: tuple[ResourceRule, ...], use: Resources, have: Limits) -> tuple[str, ...]:
     """Return the UNKNOWN limits of the resources that the kernel uses; warps must be known at all."""
     for name in ("warp_size", "resident_warps", "threads_per_block"):
         known(have, name)
@@ -170,7 +170,7 @@ def _unknown(rules: tuple[Rule, ...], use: Resources, have: Limits) -> tuple[str
     return tuple(dict.fromkeys(names))
 
 
-def _next_step(binding: list[Rule], use: Resources, have: Limits, target: int) -> NextStep | None:
+def _next_step(binding: list[ResourceRule], use: Resources, have: Limits, target: int) -> NextStep | None:
     """Collect the changes in order; fewer threads (first) may already free what a later rule limits."""
     changes = []
     for rule in binding:
@@ -184,7 +184,7 @@ def _next_step(binding: list[Rule], use: Resources, have: Limits, target: int) -
     return NextStep(target, tuple(changes))
 
 
-def _change(rule: Rule, use: Resources, have: Limits, target: int) -> Change | None:
+def _change(rule: ResourceRule, use: Resources, have: Limits, target: int) -> Change | None:
     """Bisect for the largest use that allows `target` blocks; every rule falls as the use grows."""
     name, now = _knob_value(rule.knob, use)
     low, high = (1 if rule.knob == "threads_per_block" else 0), now
@@ -215,17 +215,17 @@ def _with(use: Resources, knob: str, value: int) -> Resources:
     return replace(use, **{knob: value})
 
 
-def _allows(rule: Rule, use: Resources, have: Limits, target: int) -> bool:
+def _allows(rule: ResourceRule, use: Resources, have: Limits, target: int) -> bool:
     return not rule.used(use, have) or rule.blocks(use, have) >= target
 
 
-def _refusal(rule: Rule, use: Resources, have: Limits) -> str:
+def _refusal(rule: ResourceRule, use: Resources, have: Limits) -> str:
     name, now = _knob_value(rule.knob, use) if rule.knob else ("block", 1)
     against = "; ".join(have.cite(one) for one in rule.needs if one in Limits.__dataclass_fields__)
     return f"{rule.limiter}: {name}={now} does not fit ({against})"
 
 
-def _sources(applied: list[Rule], have: Limits) -> tuple[str, ...]:
+def _sources(applied: list[ResourceRule], have: Limits) -> tuple[str, ...]:
     parts = {
         "resident_warps": ("warps_per_sm", "warps_per_simd", "threads_per_sm"),
         "simd_registers": ("registers_per_simd", "registers_per_sm"),

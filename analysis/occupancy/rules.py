@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kopt_kb.analysis.occupancy.limits import Limiter, Limits, Resources
 from kopt_kb.errors import UnknownData
 
-__all__ = ["Rule", "by_blocks", "by_warps", "known", "warps_per_block"]
+__all__ = ["ResourceRule", "by_blocks", "by_warps", "known", "warps_per_block"]
 
 
 def known(have: Limits, name: str) -> int:
@@ -43,7 +43,7 @@ def _always(_use: Resources, _have: Limits) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ResourceRule:
     """One resource of an SM and the blocks it allows.
 
     Attributes:

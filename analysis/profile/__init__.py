@@ -3,7 +3,7 @@
 A reader (package `kopt_kb.analysis.readers`) turns a report into `KernelProfile`s; rules judge them.
 
 For a reader:
-    1. Build one `Launch` a dispatch. `metrics` holds normalised values by the ids of `METRICS` (closed list in
+    1. Build one `ProfiledLaunch` a dispatch. `metrics` holds normalised values by the ids of `METRICS` (closed list in
        `vocabulary.py`; families such as `stall.*`, `pipe.*_pct`, `flops.<engine>.<dtype>`, `occupancy_limit.*`
        in `families.py`); `raw` holds the tool's counters verbatim in base units (`RawMetric(value, unit)`).
        A counter that was not collected has no entry. Grids are in blocks. Times are seconds, and a zero or
@@ -12,7 +12,7 @@ For a reader:
        (name, device, grid, block), sums before it divides and takes the median time.
     3. For traces too large for launch objects build `KernelProfile` directly from sums
        (`DurationStats`, `duration_stats`), with `launch_count` the true count and `launches` left short.
-    4. Bounds: put `{"dram_read_bytes": "lower"}` into `Launch.bounds` where a counter misses part.
+    4. Bounds: put `{"dram_read_bytes": "lower"}` into `ProfiledLaunch.bounds` where a counter misses part.
 
 For a rule: `profile.get(id)` (None means not collected), `.absent(*ids)`, `.bound(id)`, `.rate(id)` per second,
 `.flops` by (dtype, engine), `.stalls`, `.occupancy_limiters` (a set), `.rules` (the tool's stored verdicts),
@@ -32,7 +32,15 @@ from kopt_kb.analysis.profile.families import (
     Vendor,
 )
 from kopt_kb.analysis.profile.kernel_profile import DurationStats, KernelProfile
-from kopt_kb.analysis.profile.launch import Dim3, HotSpot, Launch, Place, RawMetric, Source, StoredRule
+from kopt_kb.analysis.profile.launch import (
+    Dim3,
+    HotSpot,
+    ProfiledLaunch,
+    RawMetric,
+    ReportPlace,
+    ReportSource,
+    StoredRule,
+)
 from kopt_kb.analysis.profile.sol import SOL_RULE_TITLES, sol_class, stored_sol_class
 from kopt_kb.analysis.profile.vocabulary import METRICS, MetricDef, definition_of
 
@@ -49,12 +57,12 @@ __all__ = [
     "DurationStats",
     "HotSpot",
     "KernelProfile",
-    "Launch",
     "MetricDef",
-    "Place",
+    "ProfiledLaunch",
     "RawMetric",
+    "ReportPlace",
+    "ReportSource",
     "SolClass",
-    "Source",
     "StoredRule",
     "Vendor",
     "definition_of",

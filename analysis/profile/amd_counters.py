@@ -10,7 +10,7 @@ from functools import lru_cache
 from kopt_kb.analysis.profile.formulas import Formula, load_formulas
 from kopt_kb.quantity import Exactness
 
-__all__ = ["AmdDevice", "Counted", "averaged_counters", "count_amd", "counter_passes", "counters_used"]
+__all__ = ["AmdDevice", "CountedMetrics", "averaged_counters", "count_amd", "counter_passes", "counters_used"]
 
 _SUM = "_sum"
 _CACHED_SETS = 1024
@@ -55,14 +55,14 @@ class AmdDevice:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedMetrics:
     """Metrics by vocabulary id, and which of them are bounds."""
 
     metrics: dict[str, float] = field(default_factory=dict)
     bounds: dict[str, Exactness] = field(default_factory=dict)
 
 
-def count_amd(counters: Mapping[str, float], device: AmdDevice) -> Counted:
+def count_amd(counters: Mapping[str, float], device: AmdDevice) -> CountedMetrics:
     """Return what the counters say, by the formulas of `gpuwiki/counters/amd_*.md`.
 
     Args:
@@ -72,11 +72,11 @@ def count_amd(counters: Mapping[str, float], device: AmdDevice) -> Counted:
     A metric without its counters, or with a divisor of 0, has no entry.
     """
     if not counters:
-        return Counted()
+        return CountedMetrics()
     values = {name: counters[name] for name in _needed() if name in counters}
     values.update({name: counters[base] for name, base in _sums_needed() if name not in counters and base in counters})
     values.update(device.parameters())
-    found = Counted()
+    found = CountedMetrics()
     for formula in _usable(frozenset(values), device.target):
         if formula.metric in found.metrics:
             continue
@@ -118,7 +118,7 @@ def _usable(names: frozenset[str], target: str) -> tuple[Formula, ...]:
     return tuple(one for one in load_formulas() if names.issuperset(one.expression.names) and one.holds_for(target))
 
 
-def _device_memory(found: Counted) -> None:
+def _device_memory(found: CountedMetrics) -> None:
     """Book fabric traffic as a bound of DRAM traffic: requests that a memory-side cache answers are in it."""
     for kind in ("read", "write"):
         value = found.metrics.get(f"fabric_{kind}_bytes")

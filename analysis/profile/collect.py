@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kopt_kb.analysis.profile.kernel_profile import DurationStats, KernelProfile
-from kopt_kb.analysis.profile.launch import Launch, Source
+from kopt_kb.analysis.profile.launch import ProfiledLaunch, ReportSource
 from kopt_kb.analysis.profile.vocabulary import METRICS, MetricDef, definition_of
 from kopt_kb.quantity import Exactness
 
@@ -55,16 +55,16 @@ class _Sums:
 class _Group:
     """All launches of one configuration."""
 
-    first: Launch
+    first: ProfiledLaunch
     count: int = 0
-    kept: list[Launch] = field(default_factory=list)
+    kept: list[ProfiledLaunch] = field(default_factory=list)
     durations_s: array[float] = field(default_factory=lambda: array("d"))
     sums: dict[str, _Sums] = field(default_factory=dict)
     parts: dict[str, list[float]] = field(default_factory=dict)
     bounds: dict[str, Exactness] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
 
-    def add(self, launch: Launch, keep: int) -> None:
+    def add(self, launch: ProfiledLaunch, keep: int) -> None:
         self.count += 1
         if len(self.kept) < keep:
             self.kept.append(launch)
@@ -120,12 +120,12 @@ class Collector:
         keep: Launch records each profile keeps.
     """
 
-    def __init__(self, source: Source, *, keep: int = KEPT_LAUNCHES) -> None:
+    def __init__(self, source: ReportSource, *, keep: int = KEPT_LAUNCHES) -> None:
         self._source = source
         self._keep = keep
         self._groups: dict[tuple[object, ...], _Group] = {}
 
-    def add(self, launch: Launch) -> None:
+    def add(self, launch: ProfiledLaunch) -> None:
         """Count one launch; raises `BadInput` later, in `profiles`, for an id outside the vocabulary."""
         key = (launch.demangled or launch.name, launch.name, launch.device, launch.grid, launch.block)
         group = self._groups.get(key)

@@ -11,21 +11,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from kopt_kb.analysis.profile.kernel_profile import DurationStats, KernelProfile
-from kopt_kb.analysis.profile.launch import Dim3, Place, Source
+from kopt_kb.analysis.profile.launch import Dim3, ReportPlace, ReportSource
 from kopt_kb.analysis.profile.names import function_name, role_of
-from kopt_kb.analysis.profile.timeline import Copies, DeviceTimeline, EventKind, Gap, StreamTime, Trace
+from kopt_kb.analysis.profile.timeline import DeviceTimeline, DirectionCopies, EventKind, IdleGap, StreamTime, Trace
 
 if TYPE_CHECKING:
     from kopt_kb.analysis.profile.intervals import Calls
 
-__all__ = ["NO_LAUNCH", "EventLog", "Kind", "kind_of"]
+__all__ = ["NO_LAUNCH", "EventLog", "TimedKind", "kind_of"]
 
 NO_LAUNCH = -1
 _LONGEST = 5
 _LARGEST_NS = 1 << 62
 
 
-class Kind(NamedTuple):
+class TimedKind(NamedTuple):
     """What events have in common: a kernel with its shape, or copies of one direction.
 
     Attributes:
@@ -72,13 +72,13 @@ class EventLog:
         impossible: Events that end before they start or are out of range: left out.
     """
 
-    source: Source
+    source: ReportSource
     rank: str = ""
     notes: dict[str, None] = field(default_factory=dict)
     impossible: int = 0
     _devices: list[_Device] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
-    _kinds: dict[Kind, int] = field(default_factory=dict)
+    _kinds: dict[TimedKind, int] = field(default_factory=dict)
     _streams: dict[str, int] = field(default_factory=dict)
     _bytes: dict[int, int] = field(default_factory=dict)
     _calls: tuple[array[int], array[int], array[int]] = field(
@@ -95,7 +95,7 @@ class EventLog:
         known.name, known.target = name or known.name, target or known.target
         return number
 
-    def kind(self, kind: Kind) -> int:
+    def kind(self, kind: TimedKind) -> int:
         """Return the number of a kind of events."""
         return self._kinds.setdefault(kind, len(self._kinds))
 
@@ -165,7 +165,7 @@ class EventLog:
         timelines = [_timeline(one, self.rank, kinds, list(self._streams), self._bytes, calls) for one in used]
         return Trace(self.source, tuple(one for _, one in profiles), tuple(timelines))
 
-    def _profiles(self, device: _Device, kinds: list[Kind]) -> Iterator[tuple[Kind, KernelProfile]]:
+    def _profiles(self, device: _Device, kinds: list[TimedKind]) -> Iterator[tuple[TimedKind, KernelProfile]]:
         from kopt_kb.analysis.profile.intervals import durations_by
 
         for number, (first, stats) in durations_by(device.kinds, device.starts, device.ends).items():
@@ -173,7 +173,7 @@ class EventLog:
             if kind.kind in {"kernel", "communication"}:
                 yield kind, self._profile(device, kind, first, stats)
 
-    def _profile(self, device: _Device, kind: Kind, first_ns: int, stats: DurationStats) -> KernelProfile:
+    def _profile(self, device: _Device, kind: TimedKind, first_ns: int, stats: DurationStats) -> KernelProfile:
         metrics: dict[str, float] = dict(kind.metrics)
         for axis, metric in ((kind.grid, "grid_blocks"), (kind.block, "block_threads")):
             if axis is not None:
@@ -183,7 +183,7 @@ class EventLog:
             name=kind.name,
             demangled=kind.demangled or kind.name,
             source=self.source,
-            place=Place(self.source.file, f"device {device.label}, first at {first_ns} ns"),
+            place=ReportPlace(self.source.file, f"device {device.label}, first at {first_ns} ns"),
             launch_count=stats.count,
             metrics=metrics,
             durations=stats,
@@ -201,7 +201,7 @@ def kind_of(name: str) -> EventKind:
 
 
 def _timeline(
-    device: _Device, rank: str, kinds: list[Kind], streams: list[str], moved: Mapping[int, int], calls: Calls
+    device: _Device, rank: str, kinds: list[TimedKind], streams: list[str], moved: Mapping[int, int], calls: Calls
 ) -> DeviceTimeline:
     from kopt_kb.analysis.profile.intervals import COLLECTIVES, COPIES, KERNELS, Events, as_times
 
@@ -232,7 +232,7 @@ def _timeline(
         unknown_s=idle.unknown_s,
         gaps=idle.count,
         longest=tuple(
-            Gap(at_s, time_s, kinds[after].name, kinds[before].name, cause)
+            IdleGap(at_s, time_s, kinds[after].name, kinds[before].name, cause)
             for at_s, time_s, after, before, cause in idle.longest(_LONGEST)
         ),
         streams=tuple(StreamTime(streams[one], count, busy_s) for one, count, busy_s in events.by_stream()),
@@ -240,9 +240,11 @@ def _timeline(
     )
 
 
-def _copies(kinds: list[Kind], sums: Mapping[int, tuple[int, float]], moved: Mapping[int, int]) -> tuple[Copies, ...]:
+def _copies(
+    kinds: list[TimedKind], sums: Mapping[int, tuple[int, float]], moved: Mapping[int, int]
+) -> tuple[DirectionCopies, ...]:
     found = [
-        Copies(kinds[one].name, count, moved.get(one), time_s)
+        DirectionCopies(kinds[one].name, count, moved.get(one), time_s)
         for one, (count, time_s) in sums.items()
         if kinds[one].kind in {"copy", "fill"}
     ]

@@ -24,13 +24,13 @@ except ImportError:
 
 __all__ = ["COLLECTIVES", "COPIES", "KERNELS", "Calls", "Events", "Idle", "as_times", "durations_by"]
 
-Times = NDArray[np.int64]
+TimesNs = NDArray[np.int64]
 KERNELS, COPIES, COLLECTIVES = range(3)
 """Groups of kinds that unions are taken over."""
 _NS_PER_S = 1e9
 
 
-def as_times(packed: array[int]) -> Times:
+def as_times(packed: array[int]) -> TimesNs:
     """Return packed whole numbers as an array of 64 bits; those of 64 bits are not copied."""
     if not packed:
         return np.zeros(0, dtype=np.int64)
@@ -81,13 +81,13 @@ class Calls:
         released: Ends of the waits.
     """
 
-    def __init__(self, ids: Times, starts: Times, ends: Times, waits: Times, released: Times) -> None:
+    def __init__(self, ids: TimesNs, starts: TimesNs, ends: TimesNs, waits: TimesNs, released: TimesNs) -> None:
         order = np.argsort(ids, kind="stable")
         self._ids, self._starts, self._ends = ids[order], starts[order], ends[order]
         order = np.argsort(released, kind="stable")
         self._waits, self._released = waits[order], released[order]
 
-    def spans(self, wanted: Times) -> tuple[Times, Times]:
+    def spans(self, wanted: TimesNs) -> tuple[TimesNs, TimesNs]:
         """Return start and end of the calls with the wanted identifiers; -1 for those that are not known."""
         if not len(self._ids):
             none = np.full(len(wanted), -1, dtype=np.int64)
@@ -96,7 +96,7 @@ class Calls:
         known = (self._ids[at] == wanted) & (wanted >= 0)
         return np.where(known, self._starts[at], -1), np.where(known, self._ends[at], -1)
 
-    def waited(self, moments: Times) -> NDArray[np.bool_]:
+    def waited(self, moments: TimesNs) -> NDArray[np.bool_]:
         """Return whether the host was waiting for a device at each moment."""
         if not len(self._waits):
             return np.zeros(len(moments), dtype=np.bool_)
@@ -127,8 +127,8 @@ class Idle:
     host: NDArray[np.float64]
     synchronised: NDArray[np.bool_]
     launched: NDArray[np.bool_]
-    after: Times
-    before: Times
+    after: TimesNs
+    before: TimesNs
     called: int
     short: int
 
@@ -180,7 +180,7 @@ class Events:
     """
 
     def __init__(
-        self, starts: Times, ends: Times, kinds: Times, streams: Times, calls: Times, groups: Sequence[int]
+        self, starts: TimesNs, ends: TimesNs, kinds: TimesNs, streams: TimesNs, calls: TimesNs, groups: Sequence[int]
     ) -> None:
         order = np.argsort(starts, kind="stable")
         self._starts, self._ends, self._kinds = starts[order], ends[order], kinds[order]
@@ -188,7 +188,7 @@ class Events:
         self._groups = np.asarray(groups, dtype=np.int64)[self._kinds]
 
     @cached_property
-    def _latest(self) -> Times:
+    def _latest(self) -> TimesNs:
         """Latest end up to each event."""
         return np.maximum.accumulate(self._ends)
 
@@ -216,7 +216,7 @@ class Events:
         found = [(one, count, busy_s) for one, (count, busy_s) in self._sums(self._streams).items()]
         return sorted(found, key=lambda one: -one[2])
 
-    def _sums(self, numbers: Times) -> dict[int, tuple[int, float]]:
+    def _sums(self, numbers: TimesNs) -> dict[int, tuple[int, float]]:
         counts = np.bincount(numbers)
         times = np.bincount(numbers, weights=self._ends - self._starts)
         return {int(one): (int(counts[one]), float(times[one]) / _NS_PER_S) for one in np.flatnonzero(counts)}
@@ -242,7 +242,7 @@ class Events:
             short=int((alone & (self._ends - self._starts < returned - called)).sum()),
         )
 
-    def _alone(self, called: Times) -> NDArray[np.bool_]:
+    def _alone(self, called: TimesNs) -> NDArray[np.bool_]:
         """Return which events are kernels that share their launch call with no other event, as those of a graph do."""
         _, at, counts = np.unique(self._calls, return_inverse=True, return_counts=True)
         single: NDArray[np.bool_] = counts[at] == 1
@@ -250,7 +250,7 @@ class Events:
         return kernels & single & (called >= 0)
 
 
-def _union_s(starts: Times, ends: Times) -> float:
+def _union_s(starts: TimesNs, ends: TimesNs) -> float:
     """Return the time that sorted spans cover."""
     if not len(starts):
         return 0.0

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from kopt_kb.analysis.profile.families import LIMITERS, STALL_REASONS, SolClass
-from kopt_kb.analysis.profile.launch import Dim3, HotSpot, Launch, Place, Source, StoredRule
-from kopt_kb.analysis.profile.names import Role, function_name, role_of
+from kopt_kb.analysis.profile.launch import Dim3, HotSpot, ProfiledLaunch, ReportPlace, ReportSource, StoredRule
+from kopt_kb.analysis.profile.names import KernelRole, function_name, role_of
 from kopt_kb.analysis.profile.sol import sol_class_of
 from kopt_kb.analysis.profile.vocabulary import definition_of
 from kopt_kb.quantity import Exactness
@@ -56,12 +56,12 @@ class KernelProfile(Wire):
 
     name: str
     demangled: str
-    source: Source
-    place: Place
+    source: ReportSource
+    place: ReportPlace
     launch_count: int
     metrics: Mapping[str, float]
     durations: DurationStats | None = None
-    launches: tuple[Launch, ...] = ()
+    launches: tuple[ProfiledLaunch, ...] = ()
     bounds: Mapping[str, Exactness] = field(default_factory=dict)
     device: str = ""
     target: str = ""
@@ -106,7 +106,7 @@ class KernelProfile(Wire):
         return function_name(self.demangled or self.name)
 
     @property
-    def role(self) -> Role:
+    def role(self) -> KernelRole:
         """Whether this is the user's work, a collective, or a helper of the runtime."""
         return role_of(self.function)
 

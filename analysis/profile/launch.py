@@ -10,7 +10,7 @@ from kopt_kb.analysis.profile.families import Vendor
 from kopt_kb.quantity import Exactness
 from kopt_kb.wire import Wire
 
-__all__ = ["Dim3", "HotSpot", "Launch", "Place", "RawMetric", "RuleKind", "Source", "StoredRule"]
+__all__ = ["Dim3", "HotSpot", "ProfiledLaunch", "RawMetric", "ReportPlace", "ReportSource", "RuleKind", "StoredRule"]
 
 RuleKind = Literal["none", "ok", "optimization", "warning", "error"]
 
@@ -41,7 +41,7 @@ class RawMetric(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Wire):
+class ReportSource(Wire):
     """The report that profiles were read from.
 
     Attributes:
@@ -60,7 +60,7 @@ class Source(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReportPlace:
     """Where in a report a launch stands.
 
     Attributes:
@@ -130,7 +130,7 @@ class HotSpot(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Launch(Wire):
+class ProfiledLaunch(Wire):
     """One launch (ncu action, AMD dispatch).
 
     Attributes:
@@ -151,7 +151,7 @@ class Launch(Wire):
 
     id: str
     name: str
-    place: Place
+    place: ReportPlace
     demangled: str = ""
     device: str = ""
     target: str = ""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-__all__ = ["Role", "function_name", "role_of"]
+__all__ = ["KernelRole", "function_name", "role_of"]
 
-Role = Literal["kernel", "communication", "runtime"]
+KernelRole = Literal["kernel", "communication", "runtime"]
 _COMMUNICATION = re.compile(r"(?:nccl|rccl|msccl)[A-Z_]?\w*")
 _RUNTIME = re.compile(r"__amd_rocclr_\w+")
 
@@ -44,7 +44,7 @@ def _last_identifier(mangled: str) -> str:
     return found
 
 
-def role_of(function: str) -> Role:
+def role_of(function: str) -> KernelRole:
     """Return what a kernel is there for: the user's work, a collective of NCCL or RCCL, or the runtime's own fills.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kopt_kb.analysis.profile.kernel_profile import KernelProfile
 from kopt_kb.analysis.profile.vocabulary import METRICS
 from kopt_kb.frames import Record
-from kopt_kb.markup.blocks import Block, Facts, Table, Text
+from kopt_kb.markup.blocks import Block, FactsBlock, TableBlock, Text
 from kopt_kb.quantity.readable import duration, rounded
 
 __all__ = ["COLUMNS", "profile_blocks", "record_of"]
@@ -46,5 +46,5 @@ def profile_blocks(one: KernelProfile) -> tuple[Block, ...]:
         )
         for name, value in one.metrics.items()
     )
-    table = Table("Metrics that were collected", ("metric", "value", "unit"), metrics, frozenset({1}))
-    return (Facts(tuple(rows)), table) if metrics else (Facts(tuple(rows)),)
+    table = TableBlock("Metrics that were collected", ("metric", "value", "unit"), metrics, frozenset({1}))
+    return (FactsBlock(tuple(rows)), table) if metrics else (FactsBlock(tuple(rows)),)

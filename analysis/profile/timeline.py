@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from kopt_kb.analysis.profile.kernel_profile import KernelProfile
-from kopt_kb.analysis.profile.launch import Source
+from kopt_kb.analysis.profile.launch import ReportSource
 from kopt_kb.wire import Wire
 
-__all__ = ["Copies", "DeviceTimeline", "EventKind", "Gap", "GapCause", "StreamTime", "Trace"]
+__all__ = ["DeviceTimeline", "DirectionCopies", "EventKind", "GapCause", "IdleGap", "StreamTime", "Trace"]
 
 EventKind = Literal["kernel", "communication", "copy", "fill"]
 GapCause = Literal["host", "synchronisation", "device", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Copies(Wire):
+class DirectionCopies(Wire):
     """Copies of one direction.
 
     Attributes:
@@ -53,7 +53,7 @@ class StreamTime(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Gap(Wire):
+class IdleGap(Wire):
     """A time in which nothing ran on a device.
 
     Attributes:
@@ -119,9 +119,9 @@ class DeviceTimeline(Wire):
     device_s: float
     unknown_s: float
     gaps: int
-    longest: tuple[Gap, ...] = ()
+    longest: tuple[IdleGap, ...] = ()
     streams: tuple[StreamTime, ...] = ()
-    copies: tuple[Copies, ...] = ()
+    copies: tuple[DirectionCopies, ...] = ()
 
     WIRE: ClassVar = (
         "rank", "device", "name", "span_s", "busy_s", "idle_pct", "kernel_s", "communication_s", "copy_s",
@@ -149,6 +149,6 @@ class Trace:
         devices: Timelines; empty for a report that has sums only.
     """
 
-    source: Source
+    source: ReportSource
     profiles: tuple[KernelProfile, ...]
     devices: tuple[DeviceTimeline, ...] = ()

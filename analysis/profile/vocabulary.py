@@ -16,9 +16,9 @@ from kopt_kb.analysis.profile.families import (
 )
 from kopt_kb.errors import BadInput
 
-__all__ = ["METRICS", "Combine", "MetricDef", "Unit", "definition_of"]
+__all__ = ["METRICS", "Combine", "MetricDef", "MetricUnit", "definition_of"]
 
-Unit = Literal["s", "Hz", "%", "B", "B/s", "FLOP", "FLOP/s", "cycle", "1"]
+MetricUnit = Literal["s", "Hz", "%", "B", "B/s", "FLOP", "FLOP/s", "cycle", "1"]
 Combine = Literal["sum", "time", "max", "ratio"]
 
 
@@ -39,22 +39,22 @@ class MetricDef:
     """
 
     id: str
-    unit: Unit
+    unit: MetricUnit
     meaning: str
     combine: Combine = "time"
     over: tuple[str, str] | None = None
     scale: float = 1.0
 
 
-def _amount(name: str, unit: Unit, meaning: str) -> MetricDef:
+def _amount(name: str, unit: MetricUnit, meaning: str) -> MetricDef:
     return MetricDef(name, unit, meaning, "sum")
 
 
-def _fixed(name: str, unit: Unit, meaning: str) -> MetricDef:
+def _fixed(name: str, unit: MetricUnit, meaning: str) -> MetricDef:
     return MetricDef(name, unit, meaning, "max")
 
 
-def _ratio(name: str, unit: Unit, meaning: str, over: tuple[str, str], scale: float = 1.0) -> MetricDef:
+def _ratio(name: str, unit: MetricUnit, meaning: str, over: tuple[str, str], scale: float = 1.0) -> MetricDef:
     return MetricDef(name, unit, meaning, "ratio", over, scale)
 
 

@@ -4,8 +4,8 @@ A format is one module that exports a `Reader(id, what, sniff, read)` and one en
 `sniff(head)` looks at `head.data` (first 256 KiB), `head.text`, `head.tables` (SQLite) or `head.is_folder`.
 """
 
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import NoKernelMatches, ReportError
 from kopt_kb.analysis.readers.read import read_profiles, reader_of
 
-__all__ = ["Head", "NoKernelMatches", "Reader", "ReportError", "read_profiles", "reader_of"]
+__all__ = ["NoKernelMatches", "Reader", "ReportError", "ReportHead", "read_profiles", "reader_of"]

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from kopt_kb.analysis.readers.common.base import GZIP_MAGIC, SQLITE_MAGIC, Head
+from kopt_kb.analysis.readers.common.base import GZIP_MAGIC, SQLITE_MAGIC, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["Kind", "kind_of_foreign"]
+__all__ = ["FileKind", "kind_of_foreign"]
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """What a file is, and what to do."""
 
     what: str
@@ -51,11 +51,11 @@ _MARKED = (
 )
 
 
-def kind_of_foreign(head: Head) -> Kind | None:
+def kind_of_foreign(head: ReportHead) -> FileKind | None:
     """Return what a file that no reader takes is, None when nothing tells."""
     if head.is_folder:
-        return Kind("a folder without reports in it", "give one of its files, or the folder that holds them")
-    tests: tuple[Callable[[Head], Kind | None], ...] = (_nsys, _packed, _marked, _sqlite, _text)
+        return FileKind("a folder without reports in it", "give one of its files, or the folder that holds them")
+    tests: tuple[Callable[[ReportHead], FileKind | None], ...] = (_nsys, _packed, _marked, _sqlite, _text)
     return next((found for test in tests if (found := test(head)) is not None), None)
 
 
@@ -63,65 +63,67 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def _nsys(head: Head) -> Kind | None:
+def _nsys(head: ReportHead) -> FileKind | None:
     if head.data.startswith(_NSYS_REPORT):
         export = f"nsys export --type sqlite --output {_quoted(head.path.with_suffix('.sqlite'))} {_quoted(head.path)}"
-        return Kind("an Nsight Systems report, which only nsys reads", export)
+        return FileKind("an Nsight Systems report, which only nsys reads", export)
     if _NSYS_STREAM in head.data[:64]:
         command = f"QdstrmImporter --input-file {_quoted(head.path)}, then nsys export --type sqlite"
-        return Kind("an unfinished Nsight Systems recording (.qdstrm)", command)
+        return FileKind("an unfinished Nsight Systems recording (.qdstrm)", command)
     return None
 
 
-def _packed(head: Head) -> Kind | None:
+def _packed(head: ReportHead) -> FileKind | None:
     if head.data.startswith(GZIP_MAGIC):
-        return Kind("a gzip file without a trace in it", f"gunzip -k {_quoted(head.path)}, and give what it holds")
+        return FileKind("a gzip file without a trace in it", f"gunzip -k {_quoted(head.path)}, and give what it holds")
     for magic, name, command in _PACKED:
         if head.data.startswith(magic):
-            return Kind(f"a file packed by {name}", f"{command} {_quoted(head.path)}, and give what it holds")
+            return FileKind(f"a file packed by {name}", f"{command} {_quoted(head.path)}, and give what it holds")
     return None
 
 
-def _marked(head: Head) -> Kind | None:
+def _marked(head: ReportHead) -> FileKind | None:
     for magic, what, fix in _MARKED:
         if head.data.startswith(magic):
-            return Kind(what, fix)
+            return FileKind(what, fix)
     if head.data[:1] == b"\x0a" and head.path.suffix in {".pftrace", ".perfetto-trace", ".proto"}:
-        return Kind("a Perfetto trace", "rocprofv3 --output-format rocpd, or torch.profiler's JSON")
+        return FileKind("a Perfetto trace", "rocprofv3 --output-format rocpd, or torch.profiler's JSON")
     if head.path.suffix == ".otf2":
-        return Kind("an OTF2 archive", "rocprofv3 --output-format rocpd")
+        return FileKind("an OTF2 archive", "rocprofv3 --output-format rocpd")
     if head.path.suffix == ".att":
-        return Kind("a raw thread trace", "give the ui_output folder or the stats CSV that rocprofv3 --att writes")
+        return FileKind("a raw thread trace", "give the ui_output folder or the stats CSV that rocprofv3 --att writes")
     return None
 
 
-def _sqlite(head: Head) -> Kind | None:
+def _sqlite(head: ReportHead) -> FileKind | None:
     if not head.data.startswith(SQLITE_MAGIC):
         return None
     try:
         tables = sorted(head.tables)
     except ReportError:
-        return Kind("a damaged SQLite file", "copy or record the report again")
+        return FileKind("a damaged SQLite file", "copy or record the report again")
     if any(one.startswith("CUPTI_ACTIVITY_KIND_") for one in tables):
-        return Kind(
+        return FileKind(
             "an nvprof database, without the strings of Nsight Systems", "record with nsys profile --trace cuda"
         )
     if not tables:
-        return Kind("an empty SQLite database", "record the report again")
+        return FileKind("an empty SQLite database", "record the report again")
     more = f" and {len(tables) - _NAMES_SHOWN} more" if len(tables) > _NAMES_SHOWN else ""
     known = "databases of Nsight Systems, rocprofv3, rocprof-compute and RocmProfileData are read"
-    return Kind(f"a SQLite database of no profiler known here (tables {', '.join(tables[:_NAMES_SHOWN])}{more})", known)
+    return FileKind(
+        f"a SQLite database of no profiler known here (tables {', '.join(tables[:_NAMES_SHOWN])}{more})", known
+    )
 
 
-def _text(head: Head) -> Kind | None:
+def _text(head: ReportHead) -> FileKind | None:
     text = head.text[:_HEAD_CHARS].lstrip("\ufeff \t\r\n")
     if _STATISTICS.search(text):
-        return Kind("statistics that nsys stats prints", "nsys export --type sqlite of the report itself")
+        return FileKind("statistics that nsys stats prints", "nsys export --type sqlite of the report itself")
     if text[:15].lower().startswith(("<!doctype", "<html")):
-        return Kind("an HTML page", "give the profiler's own file; a download page may stand in its place")
+        return FileKind("an HTML page", "give the profiler's own file; a download page may stand in its place")
     if text.startswith(("{", "[")):
         names = list(dict.fromkeys(_MEMBER.findall(text)))[:_NAMES_SHOWN]
         told = f" (members {', '.join(names)})" if names else ""
         known = "Chrome traces, proton trees and rocprofv3's JSON are read"
-        return Kind(f"JSON of no profiler known here{told}", known)
+        return FileKind(f"JSON of no profiler known here{told}", known)
     return None

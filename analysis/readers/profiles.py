@@ -57,7 +57,7 @@ class Profiles(Sequence[KernelProfile]):
         return f"Profiles({count}{f', {duration(sum(timed))}' if timed else ''})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.markup.blocks import Cell, Table
+        from kopt_kb.markup.blocks import Cell, TableBlock
         from kopt_kb.markup.html import fragment
 
         rows = tuple(
@@ -66,7 +66,7 @@ class Profiles(Sequence[KernelProfile]):
         )
         head = ("kernel", "launches", "median", "metrics", "report")
         more = [Cell(f"{len(self) - _SHOWN} more kernels")] if len(self) > _SHOWN else []
-        return fragment(Table("Kernels", head, rows, frozenset({1, 2, 3})), *more)
+        return fragment(TableBlock("Kernels", head, rows, frozenset({1, 2, 3})), *more)
 
     def records(self) -> list[Record]:
         """Return one row a kernel."""

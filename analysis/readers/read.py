@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.profile.timeline import DeviceTimeline
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import NoKernelMatches, ReportError
 from kopt_kb.analysis.readers.foreign import kind_of_foreign
 from kopt_kb.analysis.readers.table import READERS
@@ -67,7 +67,7 @@ def reader_of(path: str | Path) -> Reader:
             fix="give the report itself, not a pipe or device",
             code="KB207",
         )
-    head = Head(report)
+    head = ReportHead(report)
     try:
         _refuse_pointer(head)
         found = next((one for one in READERS if one.sniff(head)), None)
@@ -86,7 +86,7 @@ def reader_of(path: str | Path) -> Reader:
     raise ReportError("no profiler report that is known here", where=report, fix=f"known are {known}", code="KB204")
 
 
-def _refuse_pointer(head: Head) -> None:
+def _refuse_pointer(head: ReportHead) -> None:
     if head.is_folder:
         return
     if not head.data:

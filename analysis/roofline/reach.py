@@ -16,7 +16,7 @@ from kopt_kb.quantity.readable import said
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire
 
-__all__ = ["Measured", "Reach", "RoofTime", "RooflineInTime", "RooflinesInTime", "reach"]
+__all__ = ["MeasuredReach", "Reach", "RoofTime", "RooflineInTime", "RooflinesInTime", "reach"]
 
 SHORT_S = 1e-5
 """Work that takes less may be ruled by its launch, so a launch time is looked for."""
@@ -40,7 +40,7 @@ class RoofTime(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured(Wire):
+class MeasuredReach(Wire):
     """A time that was measured, against roof and target.
 
     Attributes:
@@ -78,7 +78,7 @@ class Reach(Wire):
     target_s: float | None
     launch_s: float | None
     cache: str | None
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredReach, ...]
     warnings: tuple[str, ...]
 
     def of(self, basis: str) -> RoofTime | None:
@@ -216,12 +216,12 @@ def _above(target_s: float | None, best: RoofTime | None) -> str:
     return f"the target asks for more than the best that anybody measured, {best.roof} ({where})"
 
 
-def _judged(seconds: float, found: Roofline, least: tuple[RoofTime, ...], target_s: float | None) -> Measured:
+def _judged(seconds: float, found: Roofline, least: tuple[RoofTime, ...], target_s: float | None) -> MeasuredReach:
     """Judge a time by the least time that is printed beside it, of the documented roofs where they are known."""
     target = found.target
     rate, unit = found.work.amount_under(target.name) / seconds, f"{_unit(target.name)}/s"
     roof = next((one for basis in ("documented", "measured") for one in least if one.basis == basis), None)
     if roof is None or target_s is None:
-        return Measured(seconds, "", None, None, None, rate, unit)
+        return MeasuredReach(seconds, "", None, None, None, rate, unit)
     share, gap_s = roof.seconds / seconds, seconds - roof.seconds
-    return Measured(seconds, roof.basis, share, gap_s, seconds / target_s, rate, unit)
+    return MeasuredReach(seconds, roof.basis, share, gap_s, seconds / target_s, rate, unit)

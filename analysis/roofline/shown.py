@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.roofline.reach import Measured, Reach
+from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach
 from kopt_kb.analysis.roofline.roofline import Roofline
-from kopt_kb.markup.blocks import Block, Bullets, Cell, Facts, Table, Text
+from kopt_kb.markup.blocks import Block, Bullets, Cell, FactsBlock, TableBlock, Text
 from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.quantity.readable import duration, factor, percent, rounded, said, si
 
@@ -25,8 +25,8 @@ def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block,
         times: What it means in seconds, with the times that were measured.
     """
     roofs = [row for ceiling in found.roofs() for row in _roof(ceiling.name, ceiling.documented, ceiling.measured)]
-    blocks: list[Block] = [Facts(tuple(_verdict(found, times)))]
-    blocks.append(Table("Roofs", ("roof", "basis", "value", "grades"), tuple(roofs), frozenset({2})))
+    blocks: list[Block] = [FactsBlock(tuple(_verdict(found, times)))]
+    blocks.append(TableBlock("Roofs", ("roof", "basis", "value", "grades"), tuple(roofs), frozenset({2})))
     work: list[tuple[Text, ...]] = [
         (f"useful operations, {one.dtype} {one.engine}", si(one.useful.value, "FLOP"), one.useful.exactness)
         for one in found.work.flops
@@ -39,7 +39,7 @@ def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block,
         (f"special functions, {one.function}", f"{one.count.value:,}", one.count.exactness)
         for one in found.work.special
     ]
-    blocks.append(Table("Work", ("what", "amount", "exactness"), tuple(work), frozenset({1})))
+    blocks.append(TableBlock("Work", ("what", "amount", "exactness"), tuple(work), frozenset({1})))
     told = [*(times.warnings if times is not None else ()), *found.notes]
     return (*blocks, Bullets(tuple(told))) if told else tuple(blocks)
 
@@ -67,7 +67,7 @@ def _ridge(found: Roofline) -> str:
     return "UNKNOWN" if isinstance(found.ridge, Unknown) else f"{rounded(found.ridge.si)} FLOP/B"
 
 
-def _measured(one: Measured) -> Cell:
+def _measured(one: MeasuredReach) -> Cell:
     rate = "" if one.rate is None else f", {si(one.rate, one.unit)}"
     if one.share is None or one.to_target is None:
         return Cell(f"{duration(one.seconds)}{rate}; the roof of the target is UNKNOWN", tone="warn")

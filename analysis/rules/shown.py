@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.rules.verdict import Verdict
-from kopt_kb.markup.blocks import Block, Bullets, Cell, Facts, Table, Text
+from kopt_kb.markup.blocks import Block, Bullets, Cell, FactsBlock, TableBlock, Text
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import percent
 
@@ -21,12 +21,12 @@ def verdict_blocks(one: Verdict, letters: int = 2000) -> tuple[Block, ...]:
     ]
     rows += [(f"worth of {limiter}", clipped(str(worth), letters)) for limiter, worth in one.worth.items()]
     rows += [("doubt", Cell(clipped(each, letters), tone="warn")) for each in one.doubts]
-    blocks: list[Block] = [Facts(tuple(rows))]
+    blocks: list[Block] = [FactsBlock(tuple(rows))]
     near = [roof for roof in one.headroom if roof.of_limiter or roof.share >= _NEAR]
     if near:
         cells = tuple(
             (each.name, Cell(percent(each.share), "; ".join(each.notes), each.citations), each.basis) for each in near
         )
-        blocks.append(Table("Rates of the run under roofs", ("roof", "reached", "basis"), cells, frozenset({1})))
+        blocks.append(TableBlock("Rates of the run under roofs", ("roof", "reached", "basis"), cells, frozenset({1})))
     steps = [f"{step} ({one.advice.page})" for step in one.advice.steps] + [f"Record: {each}" for each in one.recording]
     return (*blocks, Bullets(tuple(clipped(step, letters) for step in steps))) if steps else tuple(blocks)

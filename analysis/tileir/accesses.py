@@ -10,7 +10,7 @@ from kopt_kb.analysis.tileir.affine import ONE, ZERO, Affine, Axis, Poly, atom
 from kopt_kb.analysis.tileir.motion import Block, Bound, Known, Mask, assigned, called, growth, moved
 from kopt_kb.analysis.tileir.source import language_name, statements
 
-__all__ = ["Access", "Accesses", "Block", "Bound", "Mask", "accesses_of"]
+__all__ = ["Accesses", "Block", "Bound", "Mask", "TileAccess", "accesses_of"]
 
 _INTEGER = re.compile(r"\bu?int(32|64)$")
 _TRANSPARENT = frozenset({"max_contiguous", "multiple_of", "max_constancy"})
@@ -18,7 +18,7 @@ _PURE = frozenset({"cdiv", "program_id", "num_programs", "minimum", "maximum"})
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class TileAccess:
     """One load or store of a tile.
 
     Attributes:
@@ -46,7 +46,7 @@ class Access:
 class Accesses:
     """All of a kernel."""
 
-    every: list[Access] = field(default_factory=list)
+    every: list[TileAccess] = field(default_factory=list)
     divisors: dict[str, Poly] = field(default_factory=dict)
 
 
@@ -198,7 +198,7 @@ class _Walk:
         if mask is not None and not _is_none(mask) and not isinstance(known, Mask):
             known = Mask(other=ast.unparse(mask))
         self.found.every.append(
-            Access(
+            TileAccess(
                 node,
                 self.statement,
                 store,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kopt_kb.analysis.tileir.flow import Findings, Found, follow
-from kopt_kb.analysis.tileir.source import Module, Project
+from kopt_kb.analysis.tileir.source import KernelModule, Project
 from kopt_kb.wire import Wire
 
 __all__ = ["STRATEGIES", "Classification", "Indicator", "KernelType", "classify", "classify_module"]
@@ -75,7 +75,7 @@ class Classification(Wire):
     unresolved: tuple[str, ...]
 
 
-def classify(project: Project, module: Module, name: str) -> Classification:
+def classify(project: Project, module: KernelModule, name: str) -> Classification:
     """Return what a kernel of a module is; raises KeyError for a name that is no kernel there."""
     function = module.functions[name]
     findings = follow(project, module, function)
@@ -89,7 +89,7 @@ def classify(project: Project, module: Module, name: str) -> Classification:
     )  # fmt: skip
 
 
-def classify_module(project: Project, module: Module) -> tuple[Classification, ...]:
+def classify_module(project: Project, module: KernelModule) -> tuple[Classification, ...]:
     """Return what every kernel is that a host starts."""
     return tuple(classify(project, module, name) for name in module.entries())
 

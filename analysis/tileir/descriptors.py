@@ -5,21 +5,21 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
-from kopt_kb.analysis.tileir.accesses import Access, Accesses, accesses_of
+from kopt_kb.analysis.tileir.accesses import Accesses, TileAccess, accesses_of
 from kopt_kb.analysis.tileir.affine import ONE, Affine, Axis, Poly
 from kopt_kb.analysis.tileir.motion import Block, Known
 from kopt_kb.analysis.tileir.operations import DOTS, REDUCTIONS, SCANS
 from kopt_kb.analysis.tileir.source import language_name
 from kopt_kb.analysis.tileir.uses import handed_on, shape_of, used_as_numbers
 
-__all__ = ["Descriptor", "Need", "Refusal", "Tiles", "tiles_of"]
+__all__ = ["Descriptor", "DescriptorNeed", "DescriptorRefusal", "Tiles", "tiles_of"]
 
 UNBOUNDED = Poly.number(2**31 - 1)
 """Extent of an axis that no mask bounds: the largest that a descriptor takes, so that it bounds nothing either."""
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class DescriptorNeed:
     """What must hold of a launch's arguments.
 
     Attributes:
@@ -55,7 +55,7 @@ class Descriptor:
         needs: What must hold of a launch.
     """
 
-    access: Access
+    access: TileAccess
     pointer: str
     base: Poly
     shape: tuple[Poly, Poly]
@@ -65,14 +65,14 @@ class Descriptor:
     transposed: bool
     before: ast.stmt
     guarded: tuple[bool, bool]
-    needs: tuple[Need, ...]
+    needs: tuple[DescriptorNeed, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class DescriptorRefusal:
     """A tile access that stays as it is, and why."""
 
-    access: Access
+    access: TileAccess
     reason: str
 
 
@@ -87,7 +87,7 @@ class Tiles:
     """
 
     descriptors: tuple[Descriptor, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[DescriptorRefusal, ...]
     apart: tuple[str, ...]
 
 
@@ -106,7 +106,7 @@ def tiles_of(function: ast.FunctionDef, names: dict[str, str]) -> Tiles:
         try:
             descriptors.append(proof.descriptor(one))
         except _Refused as error:
-            refusals.append(Refusal(one, str(error)))
+            refusals.append(DescriptorRefusal(one, str(error)))
     return Tiles(tuple(descriptors), tuple(refusals), proof.apart())
 
 
@@ -141,7 +141,7 @@ class _Proof:
         self.handed = handed_on(function, names)
         self.unknown_store = any(one.store and not self._pointer(_base(self._settled(one))) for one in found.every)
 
-    def descriptor(self, access: Access) -> Descriptor:
+    def descriptor(self, access: TileAccess) -> Descriptor:
         """Return the descriptor of an access; raises `_Refused` with the obligation that can't be shown."""
         address = self._settled(access)
         if address is None:
@@ -158,25 +158,25 @@ class _Proof:
         base = self._relative(_base(address), pointer, versions, known)
         needs = self._needs(pointer, _base(address), slow, quick)
         if before is not access.statement and _conditional(before, access.call):
-            needs += (Need("present", pointer, ()),)
+            needs += (DescriptorNeed("present", pointer, ()),)
         extents = tuple(self._extent(pointer, one) for one in shape)
-        needs += tuple(one for one in extents if isinstance(one, Need))
+        needs += tuple(one for one in extents if isinstance(one, DescriptorNeed))
         guarded = (extents[0] is True, extents[1] is True)
         return Descriptor(
             access, pointer, base, shape, slow.scale, sizes, (slow.origin, quick.origin), fast == 0, before, guarded,
             needs,
         )  # fmt: skip
 
-    def _extent(self, pointer: str, extent: Poly) -> Need | bool:
+    def _extent(self, pointer: str, extent: Poly) -> DescriptorNeed | bool:
         """Return what shows an extent to be positive, or whether the source has to."""
         if extent.constant is not None:
             if extent.constant <= 0:
                 raise _Refused("an extent is 0")
             return False
         name = self._parameter(extent.single or "")
-        return Need("extent", pointer, (name,)) if name else True
+        return DescriptorNeed("extent", pointer, (name,)) if name else True
 
-    def _settled(self, access: Access) -> Affine | Block | None:
+    def _settled(self, access: TileAccess) -> Affine | Block | None:
         """Return an address whose pointer stands in its base: `p + lanes` reads as lanes that begin at p."""
         address = access.address
         if not isinstance(address, Affine):
@@ -201,7 +201,7 @@ class _Proof:
         pointers = every - self.numbers
         return next(iter(pointers)) if len(pointers) == 1 else ""
 
-    def _check_uses(self, access: Access, pointer: str) -> None:
+    def _check_uses(self, access: TileAccess, pointer: str) -> None:
         if pointer in self.stored and pointer in self.loaded:
             raise _Refused(
                 f"{pointer} is loaded and stored in the kernel; a descriptor's order to plain accesses is its own"
@@ -228,7 +228,7 @@ class _Proof:
         if access.store:
             self._check_value(access)
 
-    def _check_value(self, access: Access) -> None:
+    def _check_value(self, access: TileAccess) -> None:
         """A descriptor stores a tile of its block's shape; a plain store broadcasts what it is given."""
         value = access.call.args[1] if len(access.call.args) > 1 else None
         shape = shape_of(value, self.function, self.names) if value is not None else None
@@ -240,13 +240,13 @@ class _Proof:
         if not shape or [one.text() for one in sizes] != shape:
             raise _Refused("what is stored is not known to have the shape of the block")
 
-    def _sides(self, access: Access, address: Affine) -> tuple[_Side, _Side]:
+    def _sides(self, access: TileAccess, address: Affine) -> tuple[_Side, _Side]:
         axes = dict(address.axes)
         if address.rank != 2 or set(axes) != {0, 1}:
             raise _Refused("the tile has not two axes")
         return self._side(access, 0, axes[0]), self._side(access, 1, axes[1])
 
-    def _side(self, access: Access, at: int, axis: Axis) -> _Side:
+    def _side(self, access: TileAccess, at: int, axis: Axis) -> _Side:
         # A mask of one axis alone lies along the last one.
         mask = access.mask
         last = mask is not None and mask.rank == 1
@@ -262,7 +262,7 @@ class _Proof:
             extent = axis.wrap
         return _Side(axis.scale, axis.origin, axis.size, extent)
 
-    def _check_wrap(self, access: Access, at: int, axis: Axis) -> None:
+    def _check_wrap(self, access: TileAccess, at: int, axis: Axis) -> None:
         """Lanes that wrap around may read 0 instead only if whatever they lead to is masked off where it is stored."""
         reason = f"axis {at} wraps around, and it is not shown that what those lanes give is never stored"
         statement = access.statement
@@ -297,7 +297,7 @@ class _Proof:
                 return False
         return uses == 0
 
-    def _block_sides(self, access: Access, block: Block) -> tuple[_Side, _Side]:
+    def _block_sides(self, access: TileAccess, block: Block) -> tuple[_Side, _Side]:
         given = {one.arg: one.value for one in access.call.keywords}
         checked = given.get("boundary_check") or (access.call.args[2 if access.store else 1 :][:1] or [None])[0]  # type: ignore[list-item]
         if access.store and checked is None:
@@ -321,7 +321,7 @@ class _Proof:
         text, _, inside = name.partition("|")
         return text if text in self.parameters and inside == f"{text}#0" else ""
 
-    def _place(self, access: Access, parts: list[Poly]) -> tuple[ast.stmt, dict[str, int], dict[str, Known]]:
+    def _place(self, access: TileAccess, parts: list[Poly]) -> tuple[ast.stmt, dict[str, int], dict[str, Known]]:
         """Return the place before all loops at which all parts have the values they have at the access."""
         needed = {each for one in parts for each in one.names()}
         for node, versions, known in access.loops[:1]:
@@ -343,17 +343,17 @@ class _Proof:
             raise _Refused(f"the offset of {pointer} is not known where the descriptor would be made")
         return offset
 
-    def _needs(self, pointer: str, base: Poly, slow: _Side, quick: _Side) -> tuple[Need, ...]:
+    def _needs(self, pointer: str, base: Poly, slow: _Side, quick: _Side) -> tuple[DescriptorNeed, ...]:
         needs = []
         if quick.scale != ONE:
-            needs.append(Need("unit", pointer, (self._parameter(quick.scale.single or ""),)))
+            needs.append(DescriptorNeed("unit", pointer, (self._parameter(quick.scale.single or ""),)))
         for what, kind in ((_offset(base, pointer), "aligned"), (slow.scale, "stride"), (quick.origin, "aligned")):
             needs += [self._aligned(kind, pointer, key, value, quick) for key, value in what.terms]
         factors, number = self._factors(quick.size)
-        needs.append(Need("block", pointer, factors, number))
+        needs.append(DescriptorNeed("block", pointer, factors, number))
         return tuple(dict.fromkeys(needs))
 
-    def _aligned(self, kind: str, pointer: str, key: tuple[str, ...], value: int, quick: _Side) -> Need:
+    def _aligned(self, kind: str, pointer: str, key: tuple[str, ...], value: int, quick: _Side) -> DescriptorNeed:
         rest = list(key)
         if quick.scale.single in rest:
             rest.remove(quick.scale.single or "")  # it is 1
@@ -369,7 +369,7 @@ class _Proof:
         if not factors and value % 2:
             shown = Poly.of({key: value}).text()
             raise _Refused(f"nothing shows that {shown} elements are a multiple of 16 bytes")
-        return Need(kind, pointer, tuple(sorted(factors)), abs(value))
+        return DescriptorNeed(kind, pointer, tuple(sorted(factors)), abs(value))
 
     def _factors(self, size: Poly) -> tuple[tuple[str, ...], int]:
         if len(size.terms) != 1:

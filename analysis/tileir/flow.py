@@ -13,12 +13,12 @@ from typing import Literal
 
 from kopt_kb.analysis.frameworks import dotted_name
 from kopt_kb.analysis.tileir import operations
-from kopt_kb.analysis.tileir.source import Module, Project, language_name, statements
-from kopt_kb.analysis.tileir.values import NOTHING, Value, combined, expanded, joined
+from kopt_kb.analysis.tileir.source import KernelModule, Project, language_name, statements
+from kopt_kb.analysis.tileir.values import NOTHING, TileValue, combined, expanded, joined
 
-__all__ = ["Findings", "Found", "Kind", "follow"]
+__all__ = ["Findings", "Found", "ValueKind", "follow"]
 
-Kind = Literal["dot", "reduction", "scan", "loop sum", "atomic", "norm", "store", "unresolved"]
+ValueKind = Literal["dot", "reduction", "scan", "loop sum", "atomic", "norm", "store", "unresolved"]
 _DEEPEST = 12
 
 
@@ -34,7 +34,7 @@ class Found:
         name: What it is called: the operation, variable or callee.
     """
 
-    kind: Kind
+    kind: ValueKind
     line: int
     text: str
     module: str
@@ -49,7 +49,9 @@ class Findings:
     every: list[Found] = field(default_factory=list)
     sources: dict[int, frozenset[int]] = field(default_factory=dict)
 
-    def add(self, kind: Kind, module: Module, node: ast.AST, name: str, consumed: frozenset[int] = frozenset()) -> int:
+    def add(
+        self, kind: ValueKind, module: KernelModule, node: ast.AST, name: str, consumed: frozenset[int] = frozenset()
+    ) -> int:
         """Return the number of a finding, new or known."""
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         number = self.found.setdefault((kind, module.name, line, column, name), len(self.every))
@@ -59,19 +61,19 @@ class Findings:
         self.sources[number] = self.sources.get(number, frozenset()) | consumed
         return number
 
-    def of(self, *kinds: Kind) -> tuple[Found, ...]:
+    def of(self, *kinds: ValueKind) -> tuple[Found, ...]:
         """Return the findings of some kinds, in order."""
         return tuple(one for one in self.every if one.kind in kinds)
 
 
-def follow(project: Project, module: Module, function: ast.FunctionDef) -> Findings:
+def follow(project: Project, module: KernelModule, function: ast.FunctionDef) -> Findings:
     """Return what a kernel does.
 
     It is followed twice: which parameters are pointers shows at the loads of the first time.
     """
     pointers: set[str] = set()
     names = [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
-    arguments = {name: Value(bases=frozenset({name})) for name in names}
+    arguments = {name: TileValue(bases=frozenset({name})) for name in names}
     Flow(project, module, Findings(), pointers).enter(function, dict(arguments))
     findings = Findings()
     Flow(project, module, findings, pointers).enter(function, dict(arguments))
@@ -83,16 +85,16 @@ class Flow:
     """One function being followed."""
 
     project: Project
-    module: Module
+    module: KernelModule
     findings: Findings
     pointers: set[str]
     depth: int = 0
-    env: dict[str, Value] = field(default_factory=dict)
-    returned: Value | None = None
-    tests: list[Value] = field(default_factory=list)
+    env: dict[str, TileValue] = field(default_factory=dict)
+    returned: TileValue | None = None
+    tests: list[TileValue] = field(default_factory=list)
     loops: int = 0
 
-    def enter(self, function: ast.FunctionDef, arguments: dict[str, Value]) -> Value:
+    def enter(self, function: ast.FunctionDef, arguments: dict[str, TileValue]) -> TileValue:
         """Follow a function with these arguments and return what it returns."""
         self.env = arguments
         self.body(function.body)
@@ -132,7 +134,7 @@ class Flow:
             value = replace(value, plain=True)  # counted under a condition on data
         self._bind(node.target, self.combine(self.value(node.target), value))
 
-    def _bind(self, target: ast.expr, value: Value) -> None:
+    def _bind(self, target: ast.expr, value: TileValue) -> None:
         if isinstance(target, ast.Name):
             self.env[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
@@ -179,7 +181,7 @@ class Flow:
         self.env = dict(before)
         for name in changed & before.keys():
             old = before[name]
-            self.env[name] = Value(old.rank, bases=old.bases, carried=old.carried | {f"{name}@{node.lineno}"})
+            self.env[name] = TileValue(old.rank, bases=old.bases, carried=old.carried | {f"{name}@{node.lineno}"})
         self.loops += 1
         self.body(node.body)
         gathered = {name: self._gathered(node, name) for name in changed & before.keys()}
@@ -191,7 +193,7 @@ class Flow:
         after = {name: self._settled(self.env[name], value) for name, value in kept.items() if name in self.env}
         self.env = _merged(before, {**self.env, **after})
 
-    def _gathered(self, node: ast.For | ast.While, name: str) -> Value | None:
+    def _gathered(self, node: ast.For | ast.While, name: str) -> TileValue | None:
         """Return what a variable holds after the loop when it gathered data there, or None."""
         value = self.env[name]
         mark = f"{name}@{node.lineno}"
@@ -200,7 +202,7 @@ class Flow:
         place = _last_assignment(node, name)
         consumed = value.reductions
         number = self.findings.add("loop sum", self.module, place, name, consumed)
-        return Value(
+        return TileValue(
             value.rank,
             reduced=value.reduced | value.spread | {number},
             scanned=value.scanned,
@@ -208,7 +210,7 @@ class Flow:
             bases=value.bases,
         )
 
-    def _settled(self, value: Value, gathered: Value) -> Value:
+    def _settled(self, value: TileValue, gathered: TileValue) -> TileValue:
         """Return what a gathering variable holds after its loop: a result, no tile, weighed by the loop's own sums."""
         loops = frozenset(one for one in gathered.reduced if self.findings.every[one].kind == "loop sum")
         return replace(
@@ -218,16 +220,16 @@ class Flow:
 
     # Expressions.
 
-    def value(self, node: ast.expr) -> Value:
+    def value(self, node: ast.expr) -> TileValue:
         """Return the abstract value of an expression."""
         method = getattr(self, f"_of_{type(node).__name__.lower()}", None)
         return method(node) if method is not None else NOTHING
 
-    def combine(self, one: Value, other: Value) -> Value:
+    def combine(self, one: TileValue, other: TileValue) -> TileValue:
         """Return an arithmetic result of two values."""
         return combined(one, other, self.findings.sources)
 
-    def combine_all(self, values: Sequence[Value]) -> Value:
+    def combine_all(self, values: Sequence[TileValue]) -> TileValue:
         """Return an arithmetic result of several values."""
         result = NOTHING
         for one in values:
@@ -235,44 +237,44 @@ class Flow:
                 result = self.combine(result, each)
         return result
 
-    def _of_name(self, node: ast.Name) -> Value:
+    def _of_name(self, node: ast.Name) -> TileValue:
         return self.env.get(node.id, NOTHING)
 
-    def _of_binop(self, node: ast.BinOp) -> Value:
+    def _of_binop(self, node: ast.BinOp) -> TileValue:
         one, other = self.value(node.left), self.value(node.right)
         result = self.combine(one, other)
         if not isinstance(node.op, ast.Add | ast.Sub):
             result = replace(result, bases=frozenset())
         return replace(result, one_hot=_picks(node.op, one, other))
 
-    def _of_unaryop(self, node: ast.UnaryOp) -> Value:
+    def _of_unaryop(self, node: ast.UnaryOp) -> TileValue:
         return self.value(node.operand)
 
-    def _of_boolop(self, node: ast.BoolOp) -> Value:
+    def _of_boolop(self, node: ast.BoolOp) -> TileValue:
         return self.combine_all([self.value(one) for one in node.values])
 
-    def _of_compare(self, node: ast.Compare) -> Value:
+    def _of_compare(self, node: ast.Compare) -> TileValue:
         values = [self.value(one) for one in (node.left, *node.comparators)]
         result = replace(self.combine_all(values), bases=frozenset(), index=False)
         lanes = any(one.index and one.rank for one in values)
         return replace(result, one_hot="lane" if lanes and isinstance(node.ops[0], ast.Eq) else "")
 
-    def _of_ifexp(self, node: ast.IfExp) -> Value:
+    def _of_ifexp(self, node: ast.IfExp) -> TileValue:
         self.value(node.test)
         return joined(self.value(node.body), self.value(node.orelse))
 
-    def _of_tuple(self, node: ast.Tuple | ast.List) -> Value:
-        return Value(items=tuple(self.value(one) for one in node.elts))
+    def _of_tuple(self, node: ast.Tuple | ast.List) -> TileValue:
+        return TileValue(items=tuple(self.value(one) for one in node.elts))
 
     _of_list = _of_tuple
 
-    def _of_starred(self, node: ast.Starred) -> Value:
+    def _of_starred(self, node: ast.Starred) -> TileValue:
         return self.value(node.value)
 
-    def _of_attribute(self, node: ast.Attribute) -> Value:
+    def _of_attribute(self, node: ast.Attribute) -> TileValue:
         return self.value(node.value) if node.attr == "T" else NOTHING
 
-    def _of_subscript(self, node: ast.Subscript) -> Value:
+    def _of_subscript(self, node: ast.Subscript) -> TileValue:
         value = self.value(node.value)
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if value.items is not None:
@@ -284,7 +286,7 @@ class Flow:
             return value
         return expanded(value, None if value.rank is None else value.rank + new)
 
-    def _of_call(self, node: ast.Call) -> Value:
+    def _of_call(self, node: ast.Call) -> TileValue:
         arguments = [self.value(one) for one in node.args]
         named = {one.arg: self.value(one.value) for one in node.keywords if one.arg}
         language = language_name(node.func, self.module.names)
@@ -310,7 +312,9 @@ class Flow:
         if module is None or not _defines(module, leaf):
             self.findings.add("unresolved", self.module, func, dotted)
 
-    def _inlined(self, found: tuple[Module, ast.FunctionDef], arguments: list[Value], named: dict[str, Value]) -> Value:
+    def _inlined(
+        self, found: tuple[KernelModule, ast.FunctionDef], arguments: list[TileValue], named: dict[str, TileValue]
+    ) -> TileValue:
         module, function = found
         names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
         given = dict(zip(names, arguments, strict=False)) | named
@@ -319,14 +323,14 @@ class Flow:
         return inner.enter(function, {name: given.get(name, NOTHING) for name in every})
 
 
-def _merged(one: dict[str, Value], other: dict[str, Value]) -> dict[str, Value]:
+def _merged(one: dict[str, TileValue], other: dict[str, TileValue]) -> dict[str, TileValue]:
     return {
         name: joined(one[name], other[name]) if name in one and name in other else one.get(name) or other[name]
         for name in {**one, **other}
     }
 
 
-def _along(value: Value) -> Value:
+def _along(value: TileValue) -> TileValue:
     """Return a value from before a loop as the loop sees it: the same in every iteration, so broadcast along them."""
     return expanded(value, value.rank) if value.reduced and value.items is None else value
 
@@ -343,7 +347,7 @@ def _last_assignment(node: ast.For | ast.While, name: str) -> ast.AST:
     return max(stored, key=lambda each: each.lineno)
 
 
-def _picks(op: ast.operator, one: Value, other: Value) -> str:
+def _picks(op: ast.operator, one: TileValue, other: TileValue) -> str:
     """Return whether a product, difference or conjunction with something that picks one lane picks it too."""
     picks = one.one_hot or other.one_hot
     if isinstance(op, ast.Mult | ast.BitAnd):
@@ -351,6 +355,6 @@ def _picks(op: ast.operator, one: Value, other: Value) -> str:
     return picks if isinstance(op, ast.Sub) and not (one.data or other.data) and picks == "pair" else ""
 
 
-def _defines(module: Module, name: str) -> bool:
+def _defines(module: KernelModule, name: str) -> bool:
     stored = (node for node in ast.walk(module.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     return name in module.names or any(node.id == name for node in stored)

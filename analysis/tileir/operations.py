@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.tileir.values import NOTHING, Value, expanded, joined
+from kopt_kb.analysis.tileir.values import NOTHING, TileValue, expanded, joined
 
 if TYPE_CHECKING:
     from kopt_kb.analysis.tileir.flow import Flow
@@ -35,7 +35,7 @@ _NO_DATA = frozenset({
 })  # fmt: skip
 
 
-def apply(flow: Flow, name: str, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def apply(flow: Flow, name: str, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     """Return what a call of the language gives, and note what it does."""
     every = [*values, *named.values()]
     handler = _HANDLERS.get(name)
@@ -54,10 +54,10 @@ def apply(flow: Flow, name: str, node: ast.Call, values: list[Value], named: dic
     return NOTHING if name in _NO_DATA else flow.combine_all(every)
 
 
-def _dot(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _dot(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "dot")
     flow.findings.add("dot", flow.module, node, name)
-    return Value(2, plain=True)
+    return TileValue(2, plain=True)
 
 
 def _axis(node: ast.Call, at: int) -> bool:
@@ -79,49 +79,49 @@ def _is_method(flow: Flow, node: ast.Call) -> bool:
     return not language_name(node.func, flow.module.names)
 
 
-def _reduce(flow: Flow, name: str, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _reduce(flow: Flow, name: str, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     source = values[0] if values else next(iter(named.values()), NOTHING)
     if source.items is not None:
         whole = flow.combine_all(source.items)
         one = _reduced(flow, name, node, whole)
-        return Value(items=(one,) * len(source.items))
+        return TileValue(items=(one,) * len(source.items))
     return _reduced(flow, name, node, source)
 
 
-def _reduced(flow: Flow, name: str, node: ast.Call, source: Value) -> Value:
+def _reduced(flow: Flow, name: str, node: ast.Call, source: TileValue) -> TileValue:
     axis = _axis(node, 0 if _is_method(flow, node) else 1)
     rank = 0 if not axis else None if source.rank is None else max(source.rank - 1, 0)
     if not source.data:
-        return Value(rank, carried=source.carried)
+        return TileValue(rank, carried=source.carried)
     if source.one_hot == "lane":
         picked = replace(source, rank=rank, one_hot="")
         # One number of a normalised row is no row.
         return replace(picked, reduced=picked.reduced | picked.normed, normed=frozenset()) if rank == 0 else picked
     if source.one_hot == "pair":
         number = flow.findings.add("scan", flow.module, node, "exchange of lanes", source.reductions)
-        return Value(rank, scanned=source.scanned | {number}, carried=source.carried)
+        return TileValue(rank, scanned=source.scanned | {number}, carried=source.carried)
     number = flow.findings.add("reduction", flow.module, node, name, source.reductions)
-    result = Value(rank, reduced=frozenset({number}), carried=source.carried)
+    result = TileValue(rank, reduced=frozenset({number}), carried=source.carried)
     return expanded(result, source.rank) if _keeps(node) else result
 
 
-def _scan(flow: Flow, name: str, node: ast.Call, source: Value) -> Value:
+def _scan(flow: Flow, name: str, node: ast.Call, source: TileValue) -> TileValue:
     if not source.data:
-        return Value(source.rank)
+        return TileValue(source.rank)
     number = flow.findings.add("scan", flow.module, node, name, source.reductions)
-    return Value(source.rank, scanned=source.scanned | {number}, normed=source.normed, carried=source.carried)
+    return TileValue(source.rank, scanned=source.scanned | {number}, normed=source.normed, carried=source.carried)
 
 
-def _load(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _load(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     address = values[0] if values else next(iter(named.values()))
     flow.pointers |= address.bases
     if _is_method(flow, node):
         where = values[1] if len(values) > 1 else next(iter(named.values()), NOTHING)
-        return Value(len(where.items) if where.items is not None else None, plain=True)
-    return Value(address.rank, plain=True)
+        return TileValue(len(where.items) if where.items is not None else None, plain=True)
+    return TileValue(address.rank, plain=True)
 
 
-def _store(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _store(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     pointer = named.get("pointer") or (values[0] if values else NOTHING)
     flow.pointers |= pointer.bases
     _stored(
@@ -130,23 +130,23 @@ def _store(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Val
     return NOTHING
 
 
-def _stored(flow: Flow, node: ast.Call, value: Value) -> None:
+def _stored(flow: Flow, node: ast.Call, value: TileValue) -> None:
     flow.findings.add("store", flow.module, node, "store", value.reductions)
     if value.normed:
         flow.findings.add("norm", flow.module, node, "store", value.normed)
 
 
-def _atomic(flow: Flow, name: str, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _atomic(flow: Flow, name: str, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     pointer = values[0] if values else NOTHING
     flow.pointers |= pointer.bases
     value = named.get("val") or (values[-1 if _is_method(flow, node) else 1] if len(values) > 1 else NOTHING)
     _stored(flow, node, value)
     if name.endswith(("add", "max", "min")):
         flow.findings.add("atomic", flow.module, node, name, value.reductions)
-    return Value(pointer.rank, plain=True)
+    return TileValue(pointer.rank, plain=True)
 
 
-def _where(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _where(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     if len(values) + len(named) < 3:
         return flow.combine_all([*values, *named.values()])
     condition, one, other = [*values, *named.values()][:3]
@@ -159,7 +159,7 @@ def _where(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Val
             for value, each in zip((one, other), branches, strict=True)
         )
     result = flow.combine(one, other)
-    judged = Value(
+    judged = TileValue(
         condition.rank, reduced=condition.reduced, spread=condition.spread, scanned=condition.scanned,
         normed=condition.normed, carried=kept,
     )  # fmt: skip
@@ -168,7 +168,7 @@ def _where(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Val
     return replace(result, one_hot=picked)
 
 
-def _shape(flow: Flow, node: ast.Call, values: list[Value], at: int) -> int | None:
+def _shape(flow: Flow, node: ast.Call, values: list[TileValue], at: int) -> int | None:
     """Return how many axes a shape among the arguments has."""
     given = {one.arg: one.value for one in node.keywords}
     if "shape" in given:
@@ -180,61 +180,61 @@ def _shape(flow: Flow, node: ast.Call, values: list[Value], at: int) -> int | No
     return len(rest) if len(rest) > 1 else None
 
 
-def _filled(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _filled(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     given = named.get("shape") or (values[0] if values else NOTHING)
     rank = len(given.items) if given.items is not None else None
     value = named.get("value") or (values[1] if len(values) > 1 else NOTHING)
-    return expanded(replace(value, bases=frozenset()), rank) if value.data else Value(rank)
+    return expanded(replace(value, bases=frozenset()), rank) if value.data else TileValue(rank)
 
 
-def _like(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
-    return Value(values[0].rank if values else None)
+def _like(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
+    return TileValue(values[0].rank if values else None)
 
 
-def _arange(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _arange(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     end = node.args[1] if len(node.args) > 1 else None
     pair = isinstance(end, ast.Constant) and end.value == 2
-    return Value(1, index=True, one_hot="pair" if pair else "")
+    return TileValue(1, index=True, one_hot="pair" if pair else "")
 
 
-def _reshape(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _reshape(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     value = values[0] if values else NOTHING
     rank = _shape(flow, node, values, 1)
     grows = rank is None or value.rank is None or rank > value.rank
     return expanded(value, rank) if grows else replace(value, rank=rank)
 
 
-def _expand(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _expand(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     value = values[0] if values else NOTHING
     return expanded(value, None if value.rank is None else value.rank + 1)
 
 
-def _split(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _split(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     value = values[0] if values else NOTHING
     half = replace(value, rank=None if value.rank is None else max(value.rank - 1, 0))
-    return Value(items=(half, half))
+    return TileValue(items=(half, half))
 
 
-def _join(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _join(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     value = joined(values[0], values[1]) if len(values) > 1 else NOTHING
     return replace(value, rank=None if value.rank is None else value.rank + 1)
 
 
-def _softmax(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _softmax(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     value = values[0] if values else NOTHING
     number = flow.findings.add("reduction", flow.module, node, "softmax", value.reductions)
     return replace(value, plain=True, normed=value.normed | {number})
 
 
-def _block(flow: Flow, node: ast.Call, values: list[Value], named: dict[str, Value]) -> Value:
+def _block(flow: Flow, node: ast.Call, values: list[TileValue], named: dict[str, TileValue]) -> TileValue:
     """A block pointer or descriptor: its base is a pointer, its rank that of the block."""
     base = named.get("base") or (values[0] if values else NOTHING)
     flow.pointers |= base.bases
     shape = named.get("block_shape") or (values[4] if len(values) > 4 else values[1] if len(values) > 1 else NOTHING)
-    return Value(len(shape.items) if shape.items is not None else None, bases=base.bases)
+    return TileValue(len(shape.items) if shape.items is not None else None, bases=base.bases)
 
 
-_HANDLERS: dict[str, Callable[[Flow, ast.Call, list[Value], dict[str, Value]], Value]] = {
+_HANDLERS: dict[str, Callable[[Flow, ast.Call, list[TileValue], dict[str, TileValue]], TileValue]] = {
     "store": _store, "where": _where, "zeros": _filled, "full": _filled, "zeros_like": _like, "arange": _arange,
     "reshape": _reshape, "view": _reshape, "broadcast_to": _reshape, "expand_dims": _expand, "split": _split,
     "join": _join, "softmax": _softmax, "make_block_ptr": _block, "make_tensor_descriptor": _block,

@@ -10,14 +10,14 @@ from functools import cached_property
 
 from kopt_kb.analysis.frameworks import dotted_name
 
-__all__ = ["Module", "Project", "is_kernel", "parse_module"]
+__all__ = ["KernelModule", "Project", "is_kernel", "parse_module"]
 
 _SHORT = frozenset({"tl", "gl", "ttgl", "tlx"})
 """What the language is called everywhere, imported or not."""
 
 
 @dataclass(frozen=True)
-class Module:
+class KernelModule:
     """One parsed file.
 
     Attributes:
@@ -78,9 +78,9 @@ def is_kernel(function: ast.FunctionDef, names: dict[str, str]) -> bool:
     return False
 
 
-def parse_module(text: str, name: str = "") -> Module:
+def parse_module(text: str, name: str = "") -> KernelModule:
     """Return a parsed file; raises SyntaxError or ValueError where it is no Python."""
-    return Module(name, ast.parse(text), tuple(io.StringIO(text, newline="")))
+    return KernelModule(name, ast.parse(text), tuple(io.StringIO(text, newline="")))
 
 
 @dataclass
@@ -92,9 +92,9 @@ class Project:
     """
 
     read: Callable[[str], str | None]
-    _known: dict[str, Module | None] = field(default_factory=dict)
+    _known: dict[str, KernelModule | None] = field(default_factory=dict)
 
-    def module(self, name: str) -> Module | None:
+    def module(self, name: str) -> KernelModule | None:
         """Return a module by its dotted name, parsed once."""
         if name not in self._known:
             text = self.read(name)
@@ -104,7 +104,7 @@ class Project:
                 self._known[name] = None
         return self._known[name]
 
-    def callee(self, module: Module, func: ast.expr) -> tuple[Module, ast.FunctionDef] | None:
+    def callee(self, module: KernelModule, func: ast.expr) -> tuple[KernelModule, ast.FunctionDef] | None:
         """Return the kernel function that a call names, with its module, through imports and re-exports."""
         if isinstance(func, ast.Name) and func.id in module.functions:
             return module, module.functions[func.id]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-__all__ = ["NOTHING", "Value", "combined", "expanded", "joined"]
+__all__ = ["NOTHING", "TileValue", "combined", "expanded", "joined"]
 
 _NONE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class TileValue:
     """A value in a kernel, as far as classification needs it.
 
     Attributes:
@@ -38,7 +38,7 @@ class Value:
     one_hot: str = ""
     carried: frozenset[str] = field(default_factory=frozenset)
     bases: frozenset[str] = field(default_factory=frozenset)
-    items: tuple[Value, ...] | None = None
+    items: tuple[TileValue, ...] | None = None
 
     @property
     def data(self) -> bool:
@@ -51,22 +51,22 @@ class Value:
         return self.reduced | self.spread | self.scanned | self.normed
 
 
-NOTHING = Value()
+NOTHING = TileValue()
 """A number that everybody knows: a constant, a shape, a program number."""
 
 
-def _rank(one: Value, other: Value) -> int | None:
+def _rank(one: TileValue, other: TileValue) -> int | None:
     return None if one.rank is None or other.rank is None else max(one.rank, other.rank)
 
 
-def joined(one: Value, other: Value) -> Value:
+def joined(one: TileValue, other: TileValue) -> TileValue:
     """Return what holds of either: the two ends of a branch."""
     if one is other:
         return one
     items = None
     if one.items is not None and other.items is not None and len(one.items) == len(other.items):
         items = tuple(joined(a, b) for a, b in zip(one.items, other.items, strict=True))
-    return Value(
+    return TileValue(
         rank=_rank(one, other),
         plain=one.plain or other.plain,
         reduced=one.reduced | other.reduced,
@@ -81,12 +81,12 @@ def joined(one: Value, other: Value) -> Value:
     )
 
 
-def expanded(value: Value, rank: int | None) -> Value:
+def expanded(value: TileValue, rank: int | None) -> TileValue:
     """Return a value along more axes: what was reduced in it is broadcast now."""
     return replace(value, rank=rank, reduced=_NONE, spread=value.spread | value.reduced)
 
 
-def combined(one: Value, other: Value, sources: dict[int, frozenset[int]]) -> Value:
+def combined(one: TileValue, other: TileValue, sources: dict[int, frozenset[int]]) -> TileValue:
     """Return an arithmetic result of two values.
 
     Args:
@@ -116,7 +116,7 @@ def combined(one: Value, other: Value, sources: dict[int, frozenset[int]]) -> Va
     )  # fmt: skip
 
 
-def _normed(broadcast: Value, tile: Value, sources: dict[int, frozenset[int]]) -> frozenset[int]:
+def _normed(broadcast: TileValue, tile: TileValue, sources: dict[int, frozenset[int]]) -> frozenset[int]:
     """Return the broadcast reductions that meet tile data, or the results that they themselves consumed."""
     if not broadcast.spread:
         return _NONE

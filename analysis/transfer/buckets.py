@@ -13,8 +13,8 @@ from kopt_kb.wire import Wire
 
 __all__ = [
     "Bucket",
+    "BucketFinding",
     "BucketWord",
-    "Finding",
     "bucket_of",
     "bucket_of_cache",
     "changed_caches",
@@ -32,7 +32,7 @@ _GROUP_SIZES = re.compile(r"tokens?_per_|rows?_per_|group_(?:sizes?|lens?|rows)|
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(Wire):
+class BucketFinding(Wire):
     """One thing that does not carry over: line and words."""
 
     line: int
@@ -54,7 +54,7 @@ class Bucket(Wire):
     word: BucketWord
     why: str
     caches: tuple[CacheUse, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[BucketFinding, ...] = ()
     bound_pct: float | None = None
 
     @property
@@ -133,16 +133,20 @@ def _foreign_caches(text: str) -> tuple[CacheUse, ...]:
     return (CacheUse(line, "map", "dict", (KeyPart("data_ptr", "id(activation)"),)),) if at else ()
 
 
-def _cache_faults(judged: Sequence[tuple[str, CacheUse]], bound: float | None) -> Iterator[Finding]:
+def _cache_faults(judged: Sequence[tuple[str, CacheUse]], bound: float | None) -> Iterator[BucketFinding]:
     """Yield what makes a cache one that may not be."""
     for word, one in judged:
         parts = {part.part for part in one.key}
         if word in {"W2", "W3"}:
-            yield Finding(one.line, f"{word}: {one.name} is found by what is new in every training step")
+            yield BucketFinding(one.line, f"{word}: {one.name} is found by what is new in every training step")
         elif "weight version" not in parts:
-            yield Finding(one.line, f"W1 without the weight's _version: {one.name} is stale after the optimizer's step")
+            yield BucketFinding(
+                one.line, f"W1 without the weight's _version: {one.name} is stale after the optimizer's step"
+            )
         elif bound is None:
-            yield Finding(one.line, "W1 without its bound: state `W1 bound: X %` (saved calls × time / step time)")
+            yield BucketFinding(
+                one.line, "W1 without its bound: state `W1 bound: X %` (saved calls × time / step time)"
+            )
 
 
 def _kernel_bucket(old: Mapping[str, str], new: Mapping[str, str], words: str) -> tuple[BucketWord, str]:
@@ -158,12 +162,12 @@ def _kernel_bucket(old: Mapping[str, str], new: Mapping[str, str], words: str) -
     return "K1", "inside the kernel; no cache"
 
 
-def _new_assumptions(old: str, new: str) -> list[Finding]:
+def _new_assumptions(old: str, new: str) -> list[BucketFinding]:
     known = {one.what for one in grouped_assumptions(old)}
     return [one for one in grouped_assumptions(new) if one.what not in known]
 
 
-def grouped_assumptions(text: str) -> list[Finding]:
+def grouped_assumptions(text: str) -> list[BucketFinding]:
     """Return what a file assumes of the rows of groups: one size for all, a multiple of a tile, none empty."""
     try:
         tree = ast.parse(text)
@@ -176,20 +180,22 @@ def grouped_assumptions(text: str) -> list[Finding]:
             and _PER_GROUP.match(node.arg)
             and "constexpr" in ast.unparse(node.annotation or ast.Constant(0))
         ):
-            found.append(Finding(node.lineno, f"{node.arg} is a compile-time constant: experts differ in every step"))
+            found.append(
+                BucketFinding(node.lineno, f"{node.arg} is a compile-time constant: experts differ in every step")
+            )
         elif isinstance(node, ast.Assert):
             found += _asserted(node)
     return found
 
 
-def _asserted(node: ast.Assert) -> Iterator[Finding]:
+def _asserted(node: ast.Assert) -> Iterator[BucketFinding]:
     said = ast.unparse(node.test)
     if not _GROUP_SIZES.search(said):
         return
     if any(isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod) for one in ast.walk(node.test)):
-        yield Finding(node.lineno, f"asserts that groups are multiples of a tile: {said}")
+        yield BucketFinding(node.lineno, f"asserts that groups are multiples of a tile: {said}")
     elif any(
         isinstance(one, ast.Compare) and isinstance(one.ops[0], ast.Gt | ast.GtE | ast.NotEq)
         for one in ast.walk(node.test)
     ):
-        yield Finding(node.lineno, f"asserts that no group is empty: {said}")
+        yield BucketFinding(node.lineno, f"asserts that no group is empty: {said}")

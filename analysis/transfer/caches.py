@@ -11,9 +11,9 @@ from typing import Literal
 from kopt_kb.analysis.frameworks import aliases, dotted_name
 from kopt_kb.wire import Wire
 
-__all__ = ["CacheUse", "KeyPart", "Part", "cache_uses", "role_of"]
+__all__ = ["CachePart", "CacheUse", "KeyPart", "cache_uses", "role_of"]
 
-Part = Literal[
+CachePart = Literal[
     "id(weight)", "weight version", "id(activation)", "id(grad_out)", "id(scale)", "version", "layout", "other"
 ]
 """What a component of a key is: an identity of a tensor, its version, shape with stride and dtype, or anything else."""
@@ -51,7 +51,7 @@ class KeyPart(Wire):
     """One component of a key: as it stands in the file, and what it is."""
 
     text: str
-    part: Part
+    part: CachePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ def _is_tensor(function: ast.FunctionDef, argument: ast.arg) -> bool:
     )
 
 
-def _identity(name: str) -> Part:
-    parts: dict[str, Part] = {
+def _identity(name: str) -> CachePart:
+    parts: dict[str, CachePart] = {
         "weight": "id(weight)", "grad_out": "id(grad_out)", "scale": "id(scale)", "activation": "id(activation)",
     }  # fmt: skip
     return parts[role_of(name)]
@@ -207,7 +207,7 @@ def _parts(
         yield KeyPart(ast.unparse(key), part or "other")
 
 
-def _tensor_part(key: ast.expr, arguments: set[str], names: Mapping[str, str]) -> Part | None:
+def _tensor_part(key: ast.expr, arguments: set[str], names: Mapping[str, str]) -> CachePart | None:
     """Return what one component says of a tensor; None where it says nothing."""
     if isinstance(key, ast.Call) and dotted_name(key.func, names) == "id" and key.args:
         return _identity(ast.unparse(key.args[0]))

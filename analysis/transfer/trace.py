@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kopt_kb.analysis.transfer.caches import CacheUse
 from kopt_kb.wire import Wire
 
-__all__ = ["LEAST_HIT_PCT", "PAPER_STEPS", "RUN_STEPS", "Trace", "paper_trace", "verdict_of_run"]
+__all__ = ["LEAST_HIT_PCT", "PAPER_STEPS", "RUN_STEPS", "TransferTrace", "paper_trace", "verdict_of_run"]
 
 PAPER_STEPS, RUN_STEPS = 4, 8
 LEAST_HIT_PCT = 50.0
@@ -16,7 +16,7 @@ LEAST_HIT_PCT = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class Trace(Wire):
+class TransferTrace(Wire):
     """Lookups of a cache in a training loop and how many found something."""
 
     steps: int
@@ -34,14 +34,14 @@ class Trace(Wire):
         return self.hit_pct >= LEAST_HIT_PCT
 
 
-def paper_trace(use: CacheUse, steps: int = PAPER_STEPS) -> Trace:
+def paper_trace(use: CacheUse, steps: int = PAPER_STEPS) -> TransferTrace:
     """Return the trace of a cache with a fresh activation and gradient and one weight, updated after each step.
 
     Forward and backward ask once each; a gradient is asked for in backward alone, an activation in forward alone.
     """
     parts = {one.part for one in use.key}
     if parts & {"id(activation)", "id(grad_out)", "id(scale)", "version"}:
-        return Trace(steps, steps, 0)
+        return TransferTrace(steps, steps, 0)
     held: set[tuple[str, int]] = set()
     hits = 0
     for step in range(steps):
@@ -49,7 +49,7 @@ def paper_trace(use: CacheUse, steps: int = PAPER_STEPS) -> Trace:
         for _ in ("forward", "backward"):
             hits += key in held
             held.add(key)
-    return Trace(steps, 2 * steps, hits)
+    return TransferTrace(steps, 2 * steps, hits)
 
 
 def verdict_of_run(lookups: Sequence[int], hits: Sequence[int], *, stale: bool) -> str:
@@ -67,5 +67,5 @@ def verdict_of_run(lookups: Sequence[int], hits: Sequence[int], *, stale: bool) 
     without = [number + 1 for number, one in enumerate(hits) if not one]
     if without:
         return f"nothing is found in step {', '.join(map(str, without))}: a weight's cache is found once a step"
-    found = Trace(len(hits), sum(lookups), sum(hits))
+    found = TransferTrace(len(hits), sum(lookups), sum(hits))
     return "" if found.enough else f"found in {found.hit_pct:.0f} % of lookups, under {LEAST_HIT_PCT:g} %"

@@ -12,7 +12,7 @@ from kopt_kb.problem.dtypes import DTYPES, FORMATS
 
 __all__ = ["IrType", "parse_type", "split_top"]
 
-Kind = Literal["scalar", "pointer", "tensor", "descriptor", "other"]
+TypeKind = Literal["scalar", "pointer", "tensor", "descriptor", "other"]
 
 _DTYPE_OF_ELEMENT = {"i4": "int4", **{one.ir: one.dtype for one in reversed(FORMATS) if one.dtype in DTYPES}}
 
@@ -28,7 +28,7 @@ class IrType:
     `shape` is empty for scalars; a descriptor's or block pointer's shape is its block.
     """
 
-    kind: Kind
+    kind: TypeKind
     element: str
     shape: tuple[int, ...] = ()
     of_pointers: bool = False

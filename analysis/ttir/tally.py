@@ -7,11 +7,11 @@ from typing import Literal
 
 from kopt_kb.analysis.ttir.footprint import Footprint
 
-__all__ = ["LOWER", "UPPER", "IrDirection", "IrExactness", "IrTally", "Key", "exactness_of"]
+__all__ = ["LOWER", "UPPER", "IrDirection", "IrExactness", "IrTally", "TallyKey", "exactness_of"]
 
 IrExactness = Literal["exact", "lower", "upper", "unknown"]
 IrDirection = Literal["read", "written"]
-Key = tuple[object, ...]
+TallyKey = tuple[object, ...]
 
 UPPER, LOWER = 1, 2
 """Flag bits: some part may be smaller than counted; some part may be larger."""
@@ -27,12 +27,12 @@ class IrTally:
     """Counts by key with flag bits, the bytes touched each way, and notes by IR line."""
 
     def __init__(self) -> None:
-        self.amounts: dict[Key, int] = {}
-        self.flags: dict[Key, int] = {}
+        self.amounts: dict[TallyKey, int] = {}
+        self.flags: dict[TallyKey, int] = {}
         self.touched: dict[IrDirection, Footprint] = {"read": Footprint(), "written": Footprint()}
         self.notes: dict[tuple[int, str], None] = {}
 
-    def add(self, key: Key, amount: int, flags: int = 0) -> None:
+    def add(self, key: TallyKey, amount: int, flags: int = 0) -> None:
         """Add to one entry and set its flag bits."""
         self.amounts[key] = self.amounts.get(key, 0) + amount
         if flags:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 
 __all__ = ["amdgcn_of", "binary_text", "objdump_version", "sass_of", "tool", "tool_version"]
 
@@ -63,7 +63,7 @@ def sass_of(cubin: bytes) -> str:
 
 def _ran(command: list[str]) -> tuple[str, str]:
     """Return why a tool failed, in one line of at most 200 characters or empty, and what it printed."""
-    done = run(command, env=environment(), limits=Limits(_TOOL_LIMIT_S, printed_bytes=0))
+    done = run(command, env=environment(), limits=ChildLimits(_TOOL_LIMIT_S, printed_bytes=0))
     words = (
         f"it took over {_TOOL_LIMIT_S:g} s" if done.passed else " ".join(done.stderr.decode(errors="replace").split())
     )

@@ -26,7 +26,7 @@ from unittest import mock
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
 
-__all__ = ["Place", "Published", "import_name", "load_published", "missing_package", "place_of"]
+__all__ = ["ModulePlace", "Published", "import_name", "load_published", "missing_package", "place_of"]
 
 _OURS = {"triton": "pip install 'kopt-kb[static]'", "torch": "pip install 'kopt-kb[gpu]'"}
 """Package that this program can bring along → how."""
@@ -46,7 +46,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModulePlace:
     """Where a file stands: the folder that its package is imported from, and its dotted name there."""
 
     root: Path
@@ -92,12 +92,12 @@ def import_name(name: str) -> ModuleType:
         if spec is None or spec.origin is None:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         root = Path(spec.origin).parents[name.count(".") + (Path(spec.origin).stem == "__init__")]
-        return _without_parents(Place(root, name))
+        return _without_parents(ModulePlace(root, name))
 
     return _first_of([lambda: Published(importlib.import_module(name)), without_parents], name).module
 
 
-def place_of(path: Path) -> Place | None:
+def place_of(path: Path) -> ModulePlace | None:
     """Return where a file stands in its package; None for a file of its own.
 
     Folders with `__init__.py` belong to the package, and so do those that the file's own relative imports climb to.
@@ -112,7 +112,7 @@ def place_of(path: Path) -> Place | None:
     if not parts or not all(part.isidentifier() for part in parts):
         return None
     stem = [] if path.stem == "__init__" else [path.stem]
-    return Place(list(path.parents)[folders], ".".join([*parts, *stem]))
+    return ModulePlace(list(path.parents)[folders], ".".join([*parts, *stem]))
 
 
 def _climbs(path: Path) -> int:
@@ -208,14 +208,14 @@ def _looking_in(root: Path) -> Iterator[None]:
         sys.path.remove(str(root))
 
 
-def _named(place: Place) -> ModuleType:
+def _named(place: ModulePlace) -> ModuleType:
     _drop_other_copies(place)
     with _looking_in(place.root):
         importlib.invalidate_caches()
         return importlib.import_module(place.name)
 
 
-def _drop_other_copies(place: Place) -> None:
+def _drop_other_copies(place: ModulePlace) -> None:
     """Forget a package of the same name that came from elsewhere."""
     top = place.name.partition(".")[0]
     loaded = sys.modules.get(top)
@@ -225,14 +225,14 @@ def _drop_other_copies(place: Place) -> None:
             del sys.modules[name]
 
 
-def _without_parents(place: Place) -> Published:
+def _without_parents(place: ModulePlace) -> Published:
     """Import a module whose packages are folders only: what their `__init__` files would run is left out."""
     _bare_parents(place)
     with _looking_in(place.root):
         return Published(importlib.import_module(place.name))
 
 
-def _bare_parents(place: Place) -> None:
+def _bare_parents(place: ModulePlace) -> None:
     _drop_other_copies(place)
     parts = place.name.split(".")[:-1]
     for count in range(1, len(parts) + 1):
@@ -275,7 +275,7 @@ def _alone(path: Path, digest: str) -> Published:
     return Published(module)
 
 
-def _by_statement(path: Path, place: Place | None, digest: str) -> Published:
+def _by_statement(path: Path, place: ModulePlace | None, digest: str) -> Published:
     """Run a file's statements one by one, going on behind those that fail."""
     tree = ast.parse(path.read_bytes(), filename=str(path))
     name = place.name if place else f"_kopt_{path.stem}_{digest[:12]}"

@@ -17,7 +17,7 @@ from kopt_kb.errors import KoptError
 from kopt_kb.kernels.compile.frames import HEAD_BYTES, Outcome, asked, outcome_of, read_frame
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest
 from kopt_kb.owned import owned_folder
-from kopt_kb.process import Limits, environment
+from kopt_kb.process import ChildLimits, environment
 from kopt_kb.talk import Silent, Talk
 
 __all__ = ["CompilePool"]
@@ -141,7 +141,7 @@ class _Worker:
             self._talk = Talk(
                 self._command,
                 env=environment({"TRITON_CACHE_DIR": str(cache)}, ours=self._is_ours),
-                limits=Limits(address_bytes=self._memory_limit_bytes),
+                limits=ChildLimits(address_bytes=self._memory_limit_bytes),
             )
         return self._talk
 

@@ -11,14 +11,14 @@ from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.disassemble import amdgcn_of, objdump_version, sass_of, tool_version
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, Given, KernelCase, OpCase
 from kopt_kb.kernels.compile.target import CompileTarget
-from kopt_kb.kernels.cuda.cubin import Cubin, Entry
+from kopt_kb.kernels.cuda.cubin import Cubin, CubinKernel
 from kopt_kb.kernels.cuda.given import code_given, read_given
 from kopt_kb.kernels.cuda.header import GIVEN, source_text
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda, nvrtc_version
-from kopt_kb.kernels.cuda.plan import Plan, Program, header_of, launch_of, plan_of, program_of
+from kopt_kb.kernels.cuda.plan import CudaPlan, Program, header_of, launch_of, plan_of, program_of
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.code_object import is_code_object, read_code_object, resource_text
-from kopt_kb.kernels.record.model import Argument, Launch, ScalarArg, TensorArg
+from kopt_kb.kernels.record.model import Argument, Launch, ScalarArg, TensorAddress
 
 __all__ = ["build_cuda"]
 
@@ -49,7 +49,7 @@ def _launches(request: CompileRequest, case: OpCase, target: CompileTarget) -> l
 
 
 def _of_launch(
-    plan: Plan, program: Program, step: Launch, target: CompileTarget, sass: str, seconds: Mapping[str, float]
+    plan: CudaPlan, program: Program, step: Launch, target: CompileTarget, sass: str, seconds: Mapping[str, float]
 ) -> Compilation:
     config = {name: plan.names[name] for name in plan.header.config}
     return _compilation(
@@ -70,7 +70,7 @@ def _of_launch(
 
 
 def _given(one: Argument) -> Given:
-    if isinstance(one, TensorArg):
+    if isinstance(one, TensorAddress):
         return TensorSpec(one.view.shape, one.view.dtype, one.view.strides)
     return one.value if isinstance(one, ScalarArg) else None
 
@@ -101,7 +101,7 @@ def _kernels(request: CompileRequest, case: KernelCase, target: CompileTarget) -
     ]  # fmt: skip
 
 
-def _named(read: Cubin, wanted: str, where: str) -> list[Entry]:
+def _named(read: Cubin, wanted: str, where: str) -> list[CubinKernel]:
     found = [one for name, one in read.entries.items() if wanted in name]
     if not found:
         names = ", ".join(sorted(read.entries)) or "none; templates are named with their arguments: 'name<float, 4>'"
@@ -120,7 +120,7 @@ def _sass(cubin: bytes, request: CompileRequest, seconds: dict[str, float]) -> s
     return text
 
 
-def _allowed(entry: Entry, shared_bytes: int, limit: int | None, where: str) -> None:
+def _allowed(entry: CubinKernel, shared_bytes: int, limit: int | None, where: str) -> None:
     needed = entry.shared_bytes + shared_bytes
     if limit is not None and needed > limit:
         what = f"needs {needed} B of shared memory, a block may use {limit} B"
@@ -128,7 +128,7 @@ def _allowed(entry: Entry, shared_bytes: int, limit: int | None, where: str) -> 
 
 
 def _compilation(
-    entry: Entry, target: CompileTarget, cubin: bytes, compiled: Compiled | None, sass: str,
+    entry: CubinKernel, target: CompileTarget, cubin: bytes, compiled: Compiled | None, sass: str,
     seconds: Mapping[str, float], *, made_by: Mapping[str, str], threads: int, shared_bytes: int = 0, ctas: int = 1,
     grid: tuple[int, ...] = (), constants: Mapping[str, object] | None = None,
     arguments: tuple[tuple[str, Given], ...] = (),
@@ -160,7 +160,7 @@ def _compilation(
     )  # fmt: skip
 
 
-def _log_of(entry: Entry) -> str:
+def _log_of(entry: CubinKernel) -> str:
     """Return what a code object says of a kernel in ptxas's words; it does not say what was spilled."""
     words = f"Used {entry.registers} registers, used {entry.barriers} barriers, {entry.shared_bytes} bytes smem"
     head = f"ptxas info    : Compiling entry function '{entry.name}' for 'given'"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["Cubin", "Entry", "OwnMemory", "exported", "read_cubin"]
+__all__ = ["Cubin", "CubinKernel", "OwnMemory", "exported", "read_cubin"]
 
 _SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
 _WRITE, _ALLOC, _NOBITS, _OBJECT, _GLOBAL = 1, 2, 8, 1, 1
@@ -34,7 +34,7 @@ _MAX_THREADS, _PARAMETER, _FRAME, _REGISTERS, _REQUIRED_THREADS, _CLUSTER, _BARR
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CubinKernel:
     """One kernel of a cubin.
 
     Attributes:
@@ -84,7 +84,7 @@ class OwnMemory:
 class Cubin:
     """The kernels of a code object by symbol, its own memory, and functions it calls that it does not hold."""
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, CubinKernel]
     memory: tuple[OwnMemory, ...]
     imports: tuple[str, ...] = ()
 
@@ -208,12 +208,12 @@ class _Reader:
             yield attribute, body[at : at + size], value
             at += size
 
-    def _entry(self, name: str, said: _Found) -> Entry:
+    def _entry(self, name: str, said: _Found) -> CubinKernel:
         text = next(one for one in self.sections if one.name == f".text.{name}")
         shared = sum(one.size for one in self.sections if one.name == f".nv.shared.{name}")
         reserved = _SYSTEM_RESERVE_BYTES if self._has(".nv.shared.reserved.0") else 0
         barriers = text.flags >> 20 & 0x7F  # ABI version 7 keeps them here, 8 in an attribute
-        return Entry(
+        return CubinKernel(
             name, said.numbers.get(_REGISTERS, text.info >> 24), said.numbers.get(_FRAME, 0),
             max(shared - reserved, 0), said.numbers.get(_BARRIERS, barriers),
             tuple(said.parameters[at] for at in sorted(said.parameters)), *said.threads, said.cluster,

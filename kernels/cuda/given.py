@@ -7,10 +7,10 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.disassemble import tool
-from kopt_kb.kernels.cuda.cubin import Cubin, Entry, read_cubin
+from kopt_kb.kernels.cuda.cubin import Cubin, CubinKernel, read_cubin
 from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code
 from kopt_kb.kernels.record.code_object import is_code_object, read_code_object
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 
 __all__ = ["code_given", "read_given"]
 
@@ -50,7 +50,7 @@ def read_given(code: bytes, where: str) -> Cubin:
         return read_cubin(code, where)
     said = read_code_object(code, where)
     entries = {
-        name: Entry(
+        name: CubinKernel(
             name, one.vgprs, one.scratch_bytes, one.lds_bytes, 1, parameters=one.parameters,
             most_threads=one.most_threads,
         )
@@ -62,7 +62,7 @@ def read_given(code: bytes, where: str) -> Cubin:
 def _out_of(file: Path, target: str) -> bytes:
     command = [str(tool("cuobjdump")), "-xelf", "all", str(file.resolve())]
     with tempfile.TemporaryDirectory() as folder:
-        done = run(command, env=environment(), limits=Limits(_TOOL_LIMIT_S, printed_bytes=0), folder=Path(folder))
+        done = run(command, env=environment(), limits=ChildLimits(_TOOL_LIMIT_S, printed_bytes=0), folder=Path(folder))
         objects = sorted(Path(folder).glob("*.cubin"))
         for one in reversed(objects):  # what is for one architecture alone comes last
             try:

@@ -18,7 +18,8 @@ from kopt_kb.problem.dtypes import format_of
 from kopt_kb.wire import JsonMap
 
 __all__ = [
-    "GIVEN", "Header", "Step", "Tensor", "is_cuda", "kernel_name", "read_header", "source_text", "split_argument",
+    "GIVEN", "Header", "LauncherStep", "Tensor", "is_cuda", "kernel_name", "read_header", "source_text",
+    "split_argument",
 ]  # fmt: skip
 
 _COMMENT = re.compile(r"/\*\s*kb[ \t]*\r?\n(.*?)\*/", re.DOTALL)
@@ -42,20 +43,20 @@ _STEP_KEYS = {
     "fill": {"fill", "value", "when"},
     "copy": {"copy", "to", "when"},
 }
-Role = Literal["inputs", "outputs", "scratch", "zeroed"]
+ArgumentRole = Literal["inputs", "outputs", "scratch", "zeroed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """A contiguous tensor; extents are expressions, an empty dtype is the problem's."""
 
-    role: Role
+    role: ArgumentRole
     shape: tuple[str, ...]
     dtype: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LauncherStep:
     """One step of a launcher; expressions are text.
 
     Attributes:
@@ -111,7 +112,7 @@ class Header:
 
     where: str
     op: str
-    steps: tuple[Step, ...]
+    steps: tuple[LauncherStep, ...]
     options: Mapping[str, object] = field(default_factory=dict)
     form: str = ""
     dtypes: tuple[str, ...] = ()
@@ -292,7 +293,7 @@ class _Reading:
             raise self._refuse(f"{value!r} is no one to three extents", 'write such as ["cdiv(M, 4)", 1]')
         return found
 
-    def _tensors(self, role: Role, data: object) -> dict[str, Tensor]:
+    def _tensors(self, role: ArgumentRole, data: object) -> dict[str, Tensor]:
         found = {}
         for name, text in self._table(role, {role: data}).items():
             said = _TENSOR.fullmatch(self._text(name, text).strip())
@@ -310,7 +311,7 @@ class _Reading:
             raise self._refuse(f"{place}: a struct without members")
         return tuple(self._text(place, one) for one in given)
 
-    def _step(self, number: int, data: object, tensors: Mapping[str, Tensor]) -> Step:
+    def _step(self, number: int, data: object, tensors: Mapping[str, Tensor]) -> LauncherStep:
         place = f"steps[{number}]"
         kinds = [one for one in _KINDS if isinstance(data, dict) and one in data]
         if not isinstance(data, dict) or len(kinds) != 1:
@@ -322,7 +323,7 @@ class _Reading:
         value = data.get("value", 0)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self._refuse(f"{place}: value {value!r} is no number")
-        made = Step(
+        made = LauncherStep(
             kind=kind,  # type: ignore[arg-type]
             what=self._text(place, data[kind]),
             grid=self._expressions(data.get("grid", 1)),

@@ -24,7 +24,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda
-from kopt_kb.kernels.record.model import View
+from kopt_kb.kernels.record.model import TensorView
 
 __all__ = ["LANGUAGES", "Foreign", "made_of"]
 
@@ -58,7 +58,7 @@ class Foreign:
 
 
 def made_of(
-    language: str, file: Path, function: str, tensors: Sequence[View], names: Mapping[str, int], arch: int,
+    language: str, file: Path, function: str, tensors: Sequence[TensorView], names: Mapping[str, int], arch: int,
     entries: Sequence[str],
 ) -> Foreign:  # fmt: skip
     """Return the machine code of a function for tensors of these shapes.
@@ -129,7 +129,7 @@ def _given(function: Any, names: Mapping[str, int]) -> dict[str, int]:
     return {name: value for name, value in names.items() if name in parameters}
 
 
-def _cute(function: Any, tensors: Sequence[View], names: Mapping[str, int], arch: str) -> bytes:
+def _cute(function: Any, tensors: Sequence[TensorView], names: Mapping[str, int], arch: str) -> bytes:
     cutlass, cute = importlib.import_module("cutlass"), importlib.import_module("cutlass.cute")
     runtime = importlib.import_module("cutlass.cute.runtime")
     fakes = []

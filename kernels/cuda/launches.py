@@ -20,11 +20,11 @@ from kopt_kb.kernels.record.model import (
     LaunchRecord,
     Step,
     StructArg,
-    TensorArg,
+    TensorAddress,
     TensorMapArg,
-    View,
+    TensorView,
 )
-from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.problem.ops import ALIASES
 
 __all__ = ["record_cuda"]
@@ -42,7 +42,7 @@ _ROLES: dict[str, Literal["input", "output", "scratch", "zeroed"]] = {
 }
 
 
-def record_cuda(request: Request, what: OpRequest) -> LaunchRecord:
+def record_cuda(request: MakerRequest, what: OpRequest) -> LaunchRecord:
     """Return the record of a file on a shape; its code object is written into the request's folder.
 
     Raises:
@@ -78,7 +78,7 @@ def record_cuda(request: Request, what: OpRequest) -> LaunchRecord:
     )
 
 
-def _buffers(named: Mapping[str, Sequence[View]], steps: Sequence[Step]) -> tuple[Buffer, ...]:
+def _buffers(named: Mapping[str, Sequence[TensorView]], steps: Sequence[Step]) -> tuple[Buffer, ...]:
     """Return the buffers: all of the problem, and of the rest those that a step uses."""
     used = {view.buffer for step in steps for view in _views(step)}
     made = []
@@ -90,7 +90,7 @@ def _buffers(named: Mapping[str, Sequence[View]], steps: Sequence[Step]) -> tupl
     return tuple(made)
 
 
-def _views(step: Step) -> Iterator[View]:
+def _views(step: Step) -> Iterator[TensorView]:
     if isinstance(step, Fill):
         yield step.view
     elif isinstance(step, Copy):
@@ -98,7 +98,7 @@ def _views(step: Step) -> Iterator[View]:
     else:
         for given in step.arguments:
             held = [one.value for one in given.members] if isinstance(given, StructArg) else [given]
-            yield from (one.view for one in held if isinstance(one, TensorArg | TensorMapArg))
+            yield from (one.view for one in held if isinstance(one, TensorAddress | TensorMapArg))
 
 
 def _sources(file: Path, other: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.cubin import Cubin, read_cubin
 from kopt_kb.kernels.cuda.given import code_given, read_given
-from kopt_kb.kernels.cuda.header import GIVEN, Header, Step, Tensor, read_header, source_text, split_argument
+from kopt_kb.kernels.cuda.header import GIVEN, Header, LauncherStep, Tensor, read_header, source_text, split_argument
 from kopt_kb.kernels.cuda.languages import made_of
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda, nvrtc_version
 from kopt_kb.kernels.integers import ExpressionError, holds, value_of
@@ -25,14 +25,14 @@ from kopt_kb.kernels.record.model import (
     NullArg,
     ScalarArg,
     StructArg,
-    TensorArg,
-    View,
+    TensorAddress,
+    TensorView,
 )
 from kopt_kb.problem.dtypes import Format, format_of
 from kopt_kb.problem.ops import OPS, definition, op_id
 from kopt_kb.problem.shapes import check_shape, format_shape
 
-__all__ = ["Plan", "Program", "header_of", "label_of", "launch_of", "plan_of", "program_of", "steps_of"]
+__all__ = ["CudaPlan", "Program", "header_of", "label_of", "launch_of", "plan_of", "program_of", "steps_of"]
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _FLOATS = {"fp16", "bf16", "fp32", "fp64"}
@@ -47,7 +47,7 @@ _C_TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CudaPlan:
     """A header for one problem.
 
     Attributes:
@@ -61,8 +61,8 @@ class Plan:
     header: Header
     names: Mapping[str, int]
     element: str
-    tensors: Mapping[str, View]
-    steps: tuple[Step, ...]
+    tensors: Mapping[str, TensorView]
+    steps: tuple[LauncherStep, ...]
 
     def text(self, text: str) -> str:
         """Return a text with `{name}` and `{T}` put in."""
@@ -119,7 +119,7 @@ def header_of(file: Path) -> Header:
 
 def plan_of(
     header: Header, shape: tuple[int, ...], dtype: str, config: Mapping[str, object], facts: Mapping[str, int]
-) -> Plan:
+) -> CudaPlan:
     """Return the plan of a header for a problem.
 
     Args:
@@ -153,7 +153,7 @@ def plan_of(
     tensors = {name: _view(buffers[name], one, found, names, header.where) for name, one in header.tensors.items()}
     steps = tuple(one for one in header.steps
                   if not one.when or _evaluated(lambda one=one: holds(one.when, names), one.when, header.where))  # type: ignore[misc] # fmt: skip
-    return Plan(header, names, _C_TYPES.get(found.triton, found.triton), tensors, steps)
+    return CudaPlan(header, names, _C_TYPES.get(found.triton, found.triton), tensors, steps)
 
 
 def _buffers(header: Header) -> dict[str, str]:
@@ -192,16 +192,16 @@ def _evaluated(work: Callable[[], int], text: str, where: str) -> int:
         raise BadInput(f"{text!r}: {error}", where=where, fix=error.fix or "see the header", code="KB077") from error
 
 
-def _view(name: str, one: Tensor, default: Format, names: Mapping[str, int], where: str) -> View:
+def _view(name: str, one: Tensor, default: Format, names: Mapping[str, int], where: str) -> TensorView:
     held = format_of(one.dtype) if one.dtype else default
     shape = tuple(_evaluated(lambda text=text: value_of(text, names), text, where) for text in one.shape)  # type: ignore[misc]
     if held is None or any(extent < 0 for extent in shape):
         raise BadInput(f"{name} has shape {shape}", where=where, fix="extents are not negative", code="KB077")
     strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    return View(name, 0, shape, strides, held.triton)
+    return TensorView(name, 0, shape, strides, held.triton)
 
 
-def program_of(plan: Plan, file: Path, target: CompileTarget) -> Program:
+def program_of(plan: CudaPlan, file: Path, target: CompileTarget) -> Program:
     """Return the machine code of a plan's launches, compiled or as given.
 
     Raises:
@@ -233,7 +233,7 @@ def program_of(plan: Plan, file: Path, target: CompileTarget) -> Program:
     return made
 
 
-def _foreign(plan: Plan, file: Path, arch: int, entries: Sequence[str]) -> Program:
+def _foreign(plan: CudaPlan, file: Path, arch: int, entries: Sequence[str]) -> Program:
     """Return the machine code of another language; its symbols may have the kernel's name among other words."""
     name, _, function = plan.header.function.partition(":")
     tensors = list(plan.tensors.values())
@@ -246,12 +246,12 @@ def _foreign(plan: Plan, file: Path, arch: int, entries: Sequence[str]) -> Progr
     return Program(found.cubin, read, symbols, found.compiled, found.versions)
 
 
-def steps_of(plan: Plan, program: Program, code: str) -> tuple[Fill | Copy | Launch, ...]:
+def steps_of(plan: CudaPlan, program: Program, code: str) -> tuple[Fill | Copy | Launch, ...]:
     """Return a plan's steps as a launch record has them; raises `BadInput` where they don't fit the machine code."""
     return tuple(_step(plan, program, code, one) for one in plan.steps)
 
 
-def _step(plan: Plan, program: Program, code: str, one: Step) -> Fill | Copy | Launch:
+def _step(plan: CudaPlan, program: Program, code: str, one: LauncherStep) -> Fill | Copy | Launch:
     if one.kind == "fill":
         view = plan.tensors[one.what]
         return Fill(view, pattern_of(one.value, view.dtype, plan))
@@ -260,7 +260,7 @@ def _step(plan: Plan, program: Program, code: str, one: Step) -> Fill | Copy | L
     return launch_of(plan, program, code, one)
 
 
-def launch_of(plan: Plan, program: Program, code: str, one: Step) -> Launch:
+def launch_of(plan: CudaPlan, program: Program, code: str, one: LauncherStep) -> Launch:
     """Return one launch; raises `BadInput` where its arguments or block don't fit the kernel."""
     name = plan.text(one.what)
     entry = program.read.entries[program.symbols[name]]
@@ -283,7 +283,7 @@ def launch_of(plan: Plan, program: Program, code: str, one: Step) -> Launch:
     )
 
 
-def _three(plan: Plan, sizes: tuple[str, ...]) -> tuple[int, int, int]:
+def _three(plan: CudaPlan, sizes: tuple[str, ...]) -> tuple[int, int, int]:
     found = [plan.value(text) for text in sizes]
     if min(found) < 1:
         raise plan.refusal(f"{', '.join(sizes)} is {found}", "every extent is at least 1")
@@ -291,22 +291,22 @@ def _three(plan: Plan, sizes: tuple[str, ...]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _argument(plan: Plan, text: str | tuple[str, ...]) -> Argument:
+def _argument(plan: CudaPlan, text: str | tuple[str, ...]) -> Argument:
     if not isinstance(text, str):
         return StructArg.laid_out([_simple(plan, one) for one in text], f"{{{', '.join(text)}}}")
     return _simple(plan, text)
 
 
-def _simple(plan: Plan, text: str) -> TensorArg | ScalarArg | NullArg:
+def _simple(plan: CudaPlan, text: str) -> TensorAddress | ScalarArg | NullArg:
     kind, rest = split_argument(text)
     if not kind:
-        return NullArg(rest) if rest == "null" else TensorArg(plan.tensors[rest], rest)
+        return NullArg(rest) if rest == "null" else TensorAddress(plan.tensors[rest], rest)
     if kind not in _SCALARS:
         raise plan.refusal(f"{text!r} has no type of a number", f"such as i32 N; types: {', '.join(sorted(_SCALARS))}")
     return ScalarArg(kind, _real(plan, rest) if kind in _FLOATS else plan.value(rest), rest)
 
 
-def _real(plan: Plan, text: str) -> float:
+def _real(plan: CudaPlan, text: str) -> float:
     """Return a floating argument: a literal, `1 / expression`, `rsqrt(expression)` or a whole expression."""
     try:
         return float(text)
@@ -323,10 +323,10 @@ def _real(plan: Plan, text: str) -> float:
 def _size(one: Argument) -> int:
     if isinstance(one, ScalarArg | StructArg):
         return one.size_bytes
-    return 8 if isinstance(one, TensorArg | NullArg) else _TENSOR_MAP_BYTES
+    return 8 if isinstance(one, TensorAddress | NullArg) else _TENSOR_MAP_BYTES
 
 
-def pattern_of(value: float, dtype: str, plan: Plan) -> str:
+def pattern_of(value: float, dtype: str, plan: CudaPlan) -> str:
     """Return the bytes of one element in hex, as a fill has them; raises `BadInput` for what the type can't hold."""
     form = format_of(dtype)
     size = (form.bits if form is not None else 0) // 8

@@ -1,7 +1,7 @@
 """What a reference file says of its problem: shapes, tensors, results and counted work. The main program of a child.
 
-It gets one `Asked` as JSON on stdin and answers with one `Described`. The reference runs on tensors without memory
-where it can; one that reads values runs on the CPU, within a limit of elements.
+It gets one `ReferenceRequest` as JSON on stdin and answers with one `Described`. The reference runs on tensors without
+memory where it can; one that reads values runs on the CPU, within a limit of elements.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.problems.adapted import Adapted, tensors_of, torch_dtype
 from kopt_kb.kernels.problems.one_float import in_one_float, with_floats
-from kopt_kb.kernels.problems.question import Asked, Described, Layout, OneShape
+from kopt_kb.kernels.problems.question import Described, OneShape, ReferenceRequest, TensorLayout
 from kopt_kb.kernels.torch_count import TorchCount, count_made
 from kopt_kb.problem.counts import ByteCount, FlopCount
 from kopt_kb.problem.dtypes import DTYPES, Engine, format_of
@@ -32,7 +32,7 @@ _DRAWS = frozenset(
 )
 
 
-def described(asked: Asked) -> Described:
+def described(asked: ReferenceRequest) -> Described:
     """Return what a reference file says; what its own code raises is an answer."""
     try:
         problem = load_module(asked.file).PROBLEM
@@ -161,16 +161,16 @@ def _refuse_draws(counted: TorchCount) -> None:
         )
 
 
-def _layout(name: str, tensor: Any) -> Layout:
+def _layout(name: str, tensor: Any) -> TensorLayout:
     known = format_of(str(tensor.dtype))
     dtype = known.dtype if known is not None else str(tensor.dtype).removeprefix("torch.")
-    return Layout(name, tuple(map(int, tensor.shape)), dtype, tuple(map(int, tensor.stride())))
+    return TensorLayout(name, tuple(map(int, tensor.shape)), dtype, tuple(map(int, tensor.stride())))
 
 
 def main(words: Sequence[str] = ()) -> None:
     """Answer the question on stdin."""
     del words
-    asked = read(Asked, parse(sys.stdin.buffer.read(), where="stdin"), where="stdin")
+    asked = read(ReferenceRequest, parse(sys.stdin.buffer.read(), where="stdin"), where="stdin")
     answer = described(asked)
     sys.stdout.write(canonical(answer.to_json()).decode() + "\n")
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from kopt_kb.problem.counts import ByteCount, FlopCount, SpecialCount
 from kopt_kb.wire import Wire
 
-__all__ = ["Asked", "Described", "Layout", "OneShape"]
+__all__ = ["Described", "OneShape", "ReferenceRequest", "TensorLayout"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Wire):
+class ReferenceRequest(Wire):
     """A reference file, its shapes (none: its own), and its storage type."""
 
     file: str
@@ -21,7 +21,7 @@ class Asked(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout(Wire):
+class TensorLayout(Wire):
     """One tensor by name and layout, dtype in this project's or torch's name."""
 
     name: str
@@ -47,8 +47,8 @@ class OneShape(Wire):
     """
 
     shape: tuple[int, ...]
-    inputs: tuple[Layout, ...]
-    outputs: tuple[Layout, ...]
+    inputs: tuple[TensorLayout, ...]
+    outputs: tuple[TensorLayout, ...]
     flops: tuple[FlopCount, ...]
     special: tuple[SpecialCount, ...]
     bytes: tuple[ByteCount, ...]

@@ -27,16 +27,16 @@ from kopt_kb.kernels.problems.adapted import (
     torch_dtype,
 )
 from kopt_kb.problem.shapes import Shape, parse_shape
-from kopt_kb.problem.table import Held, ProblemTable, StatedTensor, Workload
+from kopt_kb.problem.table import ProblemTable, RecordedTensor, StatedTensor, Workload
 from kopt_kb.wire import JSON, read
 
-__all__ = ["Stated"]
+__all__ = ["TabledProblem"]
 
 _HIGH = 128
 """Above integers that nobody says more of: a range that indexes most things."""
 
 
-class Stated(Adapted):
+class TabledProblem(Adapted):
     """A problem of a table.
 
     Args:
@@ -146,7 +146,7 @@ def _shapes(tensors: Sequence[Any]) -> tuple[Shape, ...]:
     return tuple(tuple(map(int, one.shape)) for one in tensors)
 
 
-def _held(held: Held, device: str) -> Any:
+def _held(held: RecordedTensor, device: str) -> Any:
     raw = bytearray(base64.b64decode(held.data))
     flat = torch.frombuffer(raw, dtype=torch.uint8) if raw else torch.empty(0, dtype=torch.uint8)
     return flat.view(torch_dtype(held.dtype)).reshape(held.shape).to(device)

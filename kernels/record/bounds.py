@@ -27,7 +27,7 @@ from kopt_kb.kernels.record.model import (
     Step,
     StructArg,
     TensorMapArg,
-    View,
+    TensorView,
 )
 from kopt_kb.kernels.record.moves import move_of
 from kopt_kb.problem.dtypes import FORMATS
@@ -214,7 +214,7 @@ class _Check:
             free = one.role != "input" or not one.changed or one.name in results
             self._need(free, f"input {one.name} may change and is no result")
 
-    def _view(self, view: View, place: str) -> None:
+    def _view(self, view: TensorView, place: str) -> None:
         self._need(view.buffer in self._buffers, f"{place}: no buffer {view.buffer[:80]!r}")
         self._need(view.dtype in _ITEM_BYTES, f"{place}: dtype {view.dtype[:80]!r}")
         self._need(len(view.shape) == len(view.strides) <= _MAX_RANK, f"{place}: shape and strides differ in rank")
@@ -251,7 +251,7 @@ class _Check:
         self._need(self._buffers[two.buffer].changed, f"{place}: writes {two.buffer}, which may not change")
         self._moved += math.prod(two.shape) * two.item_bytes
 
-    def _written(self, view: View, place: str) -> None:
+    def _written(self, view: TensorView, place: str) -> None:
         self._need(self._buffers[view.buffer].changed, f"{place}: writes {view.buffer}, which may not change")
         self._need(view.contiguous, f"{place}: writes what is not contiguous")
         self._moved += max(view.end_bytes - view.offset * view.item_bytes, 0)

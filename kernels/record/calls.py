@@ -16,9 +16,9 @@ from kopt_kb.kernels.compile.device import DeviceFacts, stand_ins
 from kopt_kb.kernels.compile.importing import import_name, load_published
 from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.record.model import Keywords
-from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, ScriptRequest, TensorArgument
+from kopt_kb.kernels.record.request import CallRequest, MakerRequest, OpRequest, ScriptRequest, TensorArgument
 from kopt_kb.kernels.record.script import Script
-from kopt_kb.kernels.record.trace import Trace
+from kopt_kb.kernels.record.trace import CallTrace
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.wire import plain
 
@@ -51,7 +51,7 @@ class Call:
         return self.function(*given)
 
 
-def call_of(request: Request, trace: Trace, facts: DeviceFacts) -> tuple[Call | Script, str]:
+def call_of(request: MakerRequest, trace: CallTrace, facts: DeviceFacts) -> tuple[Call | Script, str]:
     """Return what a request runs, with a label for its record.
 
     Raises:
@@ -65,7 +65,7 @@ def call_of(request: Request, trace: Trace, facts: DeviceFacts) -> tuple[Call | 
         return _free_call(request.what, trace)
 
 
-def _op_call(what: OpRequest, trace: Trace) -> tuple[Call, str]:
+def _op_call(what: OpRequest, trace: CallTrace) -> tuple[Call, str]:
     module = load_module(what.file)
     if what.problem:
         return _problem_call(what, module, trace)
@@ -86,7 +86,7 @@ def _op_call(what: OpRequest, trace: Trace) -> tuple[Call, str]:
     return Call(module, module.launch, {**given, **config}), f"{Path(what.file).name} {shape} {what.dtype}"
 
 
-def _problem_call(what: OpRequest, module: ModuleType, trace: Trace) -> tuple[Call, str]:
+def _problem_call(what: OpRequest, module: ModuleType, trace: CallTrace) -> tuple[Call, str]:
     """Return the call of a candidate as its problem's reference file makes it."""
     problem = load_module(what.problem)
     with FakeTensorMode(allow_non_fake_inputs=True):
@@ -105,7 +105,7 @@ def _problem_call(what: OpRequest, module: ModuleType, trace: Trace) -> tuple[Ca
     return Call(module, run, arguments), label
 
 
-def op_of(request: Request, module: ModuleType) -> str:
+def op_of(request: MakerRequest, module: ModuleType) -> str:
     """Return the operation that a record is of: the problem's, else the one that the file declares."""
     if not isinstance(request.what, OpRequest):
         return ""
@@ -114,7 +114,7 @@ def op_of(request: Request, module: ModuleType) -> str:
     return str(getattr(module, "OP", ""))
 
 
-def _free_call(what: CallRequest, trace: Trace) -> tuple[Call, str]:
+def _free_call(what: CallRequest, trace: CallTrace) -> tuple[Call, str]:
     place, _, name = what.call.rpartition(":")
     if not place or not name:
         raise BadInput(f"{what.call!r} names no function", where="--call", fix="write module:function", code="KB447")
@@ -130,7 +130,7 @@ def _free_call(what: CallRequest, trace: Trace) -> tuple[Call, str]:
     return Call(module, function, arguments), what.call
 
 
-def _value(key: str, value: object, trace: Trace) -> object:
+def _value(key: str, value: object, trace: CallTrace) -> object:
     """Return what a call is given for an argument."""
     if isinstance(value, TensorArgument):
         known = format_of(value.dtype)

@@ -8,7 +8,7 @@ from kopt_kb.kernels.record.driver import Driver
 from kopt_kb.kernels.record.moves import Move
 from kopt_kb.wire import Wire
 
-__all__ = ["BLOCK_BYTES", "Bench", "Turn"]
+__all__ = ["BLOCK_BYTES", "DeviceBench", "Turn"]
 
 BLOCK_BYTES = 2 << 20
 """Large allocations are multiples of this: below it several share a block, and an IPC handle opens the whole block."""
@@ -40,7 +40,7 @@ class Turn(Wire):
     empty_s: float = 0.0
 
 
-class Bench:
+class DeviceBench:
     """What all entries of a device share: flush buffer, probe results, flags, events."""
 
     def __init__(self, driver: Driver) -> None:

@@ -19,17 +19,17 @@ from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.judgement import Case, Judgement, limits_of, trials_of
 from kopt_kb.kernels.record.exchange import (
     Close,
-    Compare,
     Compared,
-    Fill,
+    CompareSlots,
     Filled,
+    FillSlots,
     Open,
     Opened,
     SlotResult,
     Windows,
 )
 from kopt_kb.kernels.record.keeping import Keeping
-from kopt_kb.kernels.record.model import View
+from kopt_kb.kernels.record.model import TensorView
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.trials import RANDOM, Trial
 
@@ -98,7 +98,7 @@ class Contents:
             self._windows.close(offer.asked.slots)
         return Opened()
 
-    def fill(self, asked: Fill) -> Filled:
+    def fill(self, asked: FillSlots) -> Filled:
         """Write fresh contents, or those that another offer's slots hold."""
         offer = self._offer(asked.key)
         contents = self._contents(offer, asked)
@@ -113,7 +113,7 @@ class Contents:
             offer.slots[slot] = content
         return Filled(tuple(one.seed for one in contents), tuple(_kind(one) for one in contents))
 
-    def compare(self, asked: Compare) -> Compared:
+    def compare(self, asked: CompareSlots) -> Compared:
         """Hold the outputs of slots against what was written there last."""
         offer = self._offer(asked.key)
         return Compared(tuple(self._result(offer, slot) for slot in asked.slots))
@@ -123,7 +123,7 @@ class Contents:
             raise FindingError(f"nothing was opened as {key[:80]!r}", where="reference", code="KB453")
         return self._offers[key]
 
-    def _contents(self, offer: _Offer, asked: Fill) -> list[_Content]:
+    def _contents(self, offer: _Offer, asked: FillSlots) -> list[_Content]:
         if asked.like:
             return self._like(asked)
         if asked.again:
@@ -140,7 +140,7 @@ class Contents:
             drawn += secrets.SystemRandom().sample(pool, min(_POOL, count - len(drawn)))
         return drawn
 
-    def _like(self, asked: Fill) -> list[_Content]:
+    def _like(self, asked: FillSlots) -> list[_Content]:
         held = self._offer(asked.like).slots
         if missing := [slot for slot in asked.slots if slot not in held]:
             raise FindingError(
@@ -251,7 +251,7 @@ def span_of(tensor: Any) -> Any:
     return tensor.detach().as_strided((span,), (1,), tensor.storage_offset()).view(torch.uint8)
 
 
-def tensor_of(raw: Any, view: View, inputs: tuple[Any, ...]) -> Any:
+def tensor_of(raw: Any, view: TensorView, inputs: tuple[Any, ...]) -> Any:
     """Return the tensor that a buffer's bytes hold at a view, on the inputs' device; a sentence when they hold none."""
     import torch
 
@@ -272,16 +272,16 @@ def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
 
 
-def answered(contents: Contents, message: Open | Fill | Compare | Close) -> Opened | Filled | Compared:
+def answered(contents: Contents, message: Open | FillSlots | CompareSlots | Close) -> Opened | Filled | Compared:
     """Return the answer to a message; whatever goes wrong is one."""
     try:
         if isinstance(message, Open):
             return contents.open(message)
-        if isinstance(message, Fill):
+        if isinstance(message, FillSlots):
             return contents.fill(message)
-        if isinstance(message, Compare):
+        if isinstance(message, CompareSlots):
             return contents.compare(message)
         return contents.close(message)
     except Exception as error:  # noqa: BLE001 - whatever a reference or an offer does, this process answers
-        kinds: dict[type, type[Opened | Filled | Compared]] = {Fill: Filled, Compare: Compared}
+        kinds: dict[type, type[Opened | Filled | Compared]] = {FillSlots: Filled, CompareSlots: Compared}
         return kinds.get(type(message), Opened)(error=said(error))

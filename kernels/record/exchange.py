@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kopt_kb.errors import BadInput, FindingError, MissingTool
-from kopt_kb.kernels.record.model import View
+from kopt_kb.kernels.record.model import TensorView
 from kopt_kb.wire import Wire
 
 __all__ = [
-    "Close", "Compare", "Compared", "Fill", "Filled", "Open", "Opened", "Slot", "SlotResult", "Travel", "Window",
-    "Windows",
+    "Close", "CompareSlots", "Compared", "FillSlots", "Filled", "Open", "Opened", "Slot", "SlotResult", "Travel",
+    "Window", "Windows",
 ]  # fmt: skip
 
 Travel = Literal["ipc", "files"]
@@ -84,7 +84,7 @@ class Open(Wire):
     file: str
     shape: tuple[int, ...]
     dtype: str
-    outputs: tuple[View, ...]
+    outputs: tuple[TensorView, ...]
     slots: tuple[Slot, ...]
     trials: tuple[str, ...] = ()
     op: str = ""
@@ -99,7 +99,7 @@ class Opened(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Fill(Wire):
+class FillSlots(Wire):
     """Write fresh contents into slots, by number, and wait until they are there.
 
     Attributes:
@@ -129,7 +129,7 @@ class Filled(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Wire):
+class CompareSlots(Wire):
     """Read the outputs of slots and compare them with the reference of what was filled there last."""
 
     key: str

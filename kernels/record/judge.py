@@ -23,7 +23,7 @@ from kopt_kb.kernels.record.replay import Replay
 from kopt_kb.kernels.record.service import Greeting, Server, serve
 from kopt_kb.wire import Wire, canonical, parse, read
 
-__all__ = ["OBJECTS", "RECORD", "Job", "Verdict", "driver_for", "load_record", "main", "replayed", "stored"]
+__all__ = ["OBJECTS", "RECORD", "ReplayJob", "ReplayVerdict", "driver_for", "load_record", "main", "replayed", "stored"]
 
 RECORD, OBJECTS = "record.json", "objects"
 """Names inside a record's folder: the record, and the folder of its code objects by sha256."""
@@ -33,7 +33,7 @@ MAX_RECORD_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Wire):
+class ReplayJob(Wire):
     """What to replay, with which inputs, and where the outputs go."""
 
     record: str
@@ -42,7 +42,7 @@ class Job(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Wire):
+class ReplayVerdict(Wire):
     """What the replay found: what was touched, the driver's complaint, or what is missing on this machine."""
 
     touched: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ def code_of(folder: Path, digest: str, target: str) -> bytes:
     return code
 
 
-def replayed(job: Job, driver: Driver) -> Verdict:
+def replayed(job: ReplayJob, driver: Driver) -> ReplayVerdict:
     """Replay a job on a device and leave its outputs as files."""
     folder = Path(job.record)
     record = load_record(folder)
@@ -87,7 +87,7 @@ def replayed(job: Job, driver: Driver) -> Verdict:
         left = replay.run(inputs)
     for number, content in enumerate(left.outputs):
         (Path(job.outputs) / f"{number}.bin").write_bytes(content)
-    return Verdict(touched=left.touched)
+    return ReplayVerdict(touched=left.touched)
 
 
 def stored(folder: Path) -> tuple[LaunchRecord, Callable[[str], bytes]]:

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kopt_kb.kernels.record.model import Keywords
 
-__all__ = ["NOT_KNOWN", "Known", "written_parameters"]
+__all__ = ["NOT_KNOWN", "KnownContents", "written_parameters"]
 
 _MOST = 1 << 16
 """Elements of a tensor above which its values are not followed."""
@@ -28,7 +28,7 @@ NOT_KNOWN = object()
 """What an operation yields whose operands are not all known."""
 
 
-class Known:
+class KnownContents:
     """Storages whose contents are known, by the fake storage that stands for them."""
 
     def __init__(self) -> None:

@@ -19,10 +19,10 @@ import torch
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.request import Given, worded
 from kopt_kb.kernels.launch_case import TensorSpec
-from kopt_kb.kernels.record.known import Known
-from kopt_kb.kernels.record.model import Argument, Keywords, NullArg, ScalarArg, TensorArg, TensorMapArg
+from kopt_kb.kernels.record.known import KnownContents
+from kopt_kb.kernels.record.model import Argument, Keywords, NullArg, ScalarArg, TensorAddress, TensorMapArg
 from kopt_kb.kernels.record.stand_ins import ADDRESSES
-from kopt_kb.kernels.record.trace import Trace, on_device
+from kopt_kb.kernels.record.trace import CallTrace, on_device
 
 __all__ = ["arguments_of", "entry_parameters", "given_of", "run_time", "tensor_of"]
 
@@ -44,7 +44,7 @@ def _members(name: str, kind: Any, value: Any) -> Iterator[tuple[str, str, Any]]
         yield name, str(kind), value
 
 
-def arguments_of(trace: Trace, compiled: Any, bound: Keywords, grid: list[int]) -> tuple[Argument, ...]:
+def arguments_of(trace: CallTrace, compiled: Any, bound: Keywords, grid: list[int]) -> tuple[Argument, ...]:
     """Return the arguments of a launch.
 
     Args:
@@ -70,7 +70,7 @@ def arguments_of(trace: Trace, compiled: Any, bound: Keywords, grid: list[int]) 
     return (*made, *_added(trace, compiled, len(made), grid))
 
 
-def _pointer(trace: Trace, name: str, value: Any) -> Argument:
+def _pointer(trace: CallTrace, name: str, value: Any) -> Argument:
     if value is None:
         return NullArg(name)
     if not on_device(tensor_of(value)):
@@ -78,10 +78,10 @@ def _pointer(trace: Trace, name: str, value: Any) -> Argument:
         return NullArg(name)
     view = trace.view(tensor_of(value))
     trace.used(view)
-    return TensorArg(view, name)
+    return TensorAddress(view, name)
 
 
-def _descriptor(trace: Trace, name: str, value: Any, meta: Any) -> list[Argument]:
+def _descriptor(trace: CallTrace, name: str, value: Any, meta: Any) -> list[Argument]:
     view = trace.view(value.base)
     view = dataclasses.replace(view, shape=tuple(map(int, value.shape)), strides=tuple(map(int, value.strides)))
     trace.used(view)
@@ -90,7 +90,7 @@ def _descriptor(trace: Trace, name: str, value: Any, meta: Any) -> list[Argument
     if meta is None:  # without TMA Triton passes the pointer, and shape and strides twice
         wide = [ScalarArg("i64", one, f"{name}.shape") for one in view.shape]
         padding = ScalarArg("i1", getattr(value, "padding", "zero") == "nan", f"{name}.padding")
-        return [TensorArg(view, name), *wide, *steps, padding, *sizes, *steps]
+        return [TensorAddress(view, name), *wide, *steps, padding, *sizes, *steps]
     element = int(meta["elem_type"])
     first = TensorMapArg(
         view=view,
@@ -104,7 +104,7 @@ def _descriptor(trace: Trace, name: str, value: Any, meta: Any) -> list[Argument
     return [first, *sizes, *steps]
 
 
-def _added(trace: Trace, compiled: Any, given: int, grid: list[int]) -> list[Argument]:
+def _added(trace: CallTrace, compiled: Any, given: int, grid: list[int]) -> list[Argument]:
     """Return the pointers that the compiler added: global scratch, profile scratch, then nothing that is used."""
     metadata, ptx = compiled.metadata, compiled.asm.get("ptx", "")
     count = entry_parameters(ptx, str(metadata.name)) - given if ptx else 2
@@ -123,7 +123,7 @@ def _added(trace: Trace, compiled: Any, given: int, grid: list[int]) -> list[Arg
         if size:
             view = trace.scratch(size)
             trace.used(view)
-            made.append(TensorArg(view, f"scratch.{number}"))
+            made.append(TensorAddress(view, f"scratch.{number}"))
         else:
             made.append(NullArg(f"scratch.{number}"))
     return made
@@ -151,7 +151,7 @@ def tensor_of(value: Any) -> torch.Tensor:
     )
 
 
-def given_of(value: Any, known: Known | None = None) -> Given:
+def given_of(value: Any, known: KnownContents | None = None) -> Given:
     """Return what a parameter was given as data: the layout of a tensor with its known integers, or the number."""
     if value is None or isinstance(value, bool | int | float):
         return worded(value)

@@ -1,7 +1,7 @@
 """The maker: runs launchers on fake tensors and writes launch records, each in a child that is trusted with nothing.
 
-`serve` starts that child; it writes code objects into the request's folder and answers with one `Answer` as JSON; what
-the launcher prints goes nowhere.
+`serve` starts that child; it writes code objects into the request's folder and answers with one `MakerAnswer` as JSON;
+what the launcher prints goes nowhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.kernels.record.request import Answer, OpRequest, Refusal, Request, ScriptRequest
+from kopt_kb.kernels.record.request import MakerAnswer, MakerRequest, OpRequest, Refusal, ScriptRequest
 from kopt_kb.kernels.record.serve import READY, serve
 from kopt_kb.wire import canonical
 
@@ -29,33 +29,33 @@ __all__ = ["answer", "main"]
 _MOST_SOURCES = 512
 
 
-def answer(request: Request) -> Answer:
+def answer(request: MakerRequest) -> MakerAnswer:
     """Return the record of a request, or why there is none."""
     try:
-        return Answer(record=_record(request))
+        return MakerAnswer(record=_record(request))
     except KoptError as error:
-        return Answer(refusal=Refusal(error.error_code, error.what, error.where, error.fix))
+        return MakerAnswer(refusal=Refusal(error.error_code, error.what, error.where, error.fix))
     except ImportError as error:
         from kopt_kb.kernels.compile.importing import missing_package
 
         missing = missing_package(error, _where(request))
-        return Answer(refusal=Refusal("KB120", missing.what, missing.where, missing.fix))
+        return MakerAnswer(refusal=Refusal("KB120", missing.what, missing.where, missing.fix))
     except BaseException as error:  # noqa: BLE001 - a maker answers whatever the launcher does
         text = " ".join(str(error).split())[:300]
         what = f"the launcher fails on tensors without memory: {type(error).__name__}: {text}"
-        return Answer(
+        return MakerAnswer(
             refusal=Refusal("KB445", what, _where(request), "see kb record --help for what a launcher may do")
         )
 
 
-def _where(request: Request) -> str:
+def _where(request: MakerRequest) -> str:
     what = request.what
     if isinstance(what, ScriptRequest):
         return " ".join(what.words)
     return what.file if isinstance(what, OpRequest) else what.call
 
 
-def _record(request: Request) -> Any:
+def _record(request: MakerRequest) -> Any:
     from kopt_kb.kernels.cuda.header import is_cuda
 
     if isinstance(request.what, OpRequest) and is_cuda(request.what.file):
@@ -65,7 +65,7 @@ def _record(request: Request) -> Any:
     return _traced(request)
 
 
-def _traced(request: Request) -> Any:
+def _traced(request: MakerRequest) -> Any:
     from kopt_kb.kernels.compile.device import DeviceFacts
     from kopt_kb.kernels.compile.stub import activate
     from kopt_kb.kernels.compile.target import CompileTarget
@@ -73,13 +73,13 @@ def _traced(request: Request) -> Any:
     from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
     from kopt_kb.kernels.record.script import of_script
     from kopt_kb.kernels.record.statics import STATICS, Statics
-    from kopt_kb.kernels.record.trace import Trace
+    from kopt_kb.kernels.record.trace import CallTrace
     from kopt_kb.kernels.record.triton_launches import Launches
 
     target = CompileTarget.parse(request.target)
     facts = DeviceFacts(request.device, target.name, request.facts)
     activate(target, facts)
-    trace = Trace(facts, lenient=isinstance(request.what, ScriptRequest))
+    trace = CallTrace(facts, lenient=isinstance(request.what, ScriptRequest))
     launches = Launches(trace, Path(request.folder), request)
     call, label = call_of(request, trace, facts)
     with trace.running(), launches.recording():
@@ -122,9 +122,9 @@ def _named(record: Any) -> Any:
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    from kopt_kb.kernels.record.model import Buffer, View
+    from kopt_kb.kernels.record.model import Buffer, TensorView
 
-    if isinstance(value, View):
+    if isinstance(value, TensorView):
         return replace(value, buffer=names.get(value.buffer, value.buffer))
     if isinstance(value, Buffer):
         return replace(value, name=names.get(value.name, value.name))
@@ -169,7 +169,7 @@ def _warm() -> None:
     path = packaged_file("elementwise")
     with tempfile.TemporaryDirectory() as folder, suppress(Exception):
         os.environ["TRITON_CACHE_DIR"] = folder
-        answer(Request(OpRequest(str(path), (64, 64), "bf16"), "sm_90", "sm_90", {}, folder))
+        answer(MakerRequest(OpRequest(str(path), (64, 64), "bf16"), "sm_90", "sm_90", {}, folder))
 
 
 def main() -> None:

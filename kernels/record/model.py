@@ -26,9 +26,9 @@ __all__ = [
     "ScalarArg",
     "Step",
     "StructArg",
-    "TensorArg",
+    "TensorAddress",
     "TensorMapArg",
-    "View",
+    "TensorView",
 ]
 
 VERSION = 1
@@ -41,7 +41,7 @@ _ITEM_BYTES = {one.triton: one.bits // 8 for one in FORMATS}
 
 
 @dataclass(frozen=True, slots=True)
-class View(Wire):
+class TensorView(Wire):
     """A tensor inside a buffer.
 
     Attributes:
@@ -115,14 +115,14 @@ class Input(Wire):
     """A tensor that the launcher was given, by its parameter; the order of inputs is the order of the call."""
 
     name: str
-    view: View
+    view: TensorView
 
 
 @dataclass(frozen=True, slots=True)
-class TensorArg(Wire):
+class TensorAddress(Wire):
     """The address of a tensor's first element."""
 
-    view: View
+    view: TensorView
     name: str = ""
     kind: Literal["tensor"] = "tensor"
 
@@ -155,7 +155,7 @@ class TensorMapArg(Wire):
         nan_fill: Whether elements outside read as NaN instead of zero.
     """
 
-    view: View
+    view: TensorView
     box: tuple[int, ...]
     element_type: int
     swizzle: int
@@ -178,7 +178,7 @@ class Member(Wire):
     """A member of a structure: its first byte in it, and what it holds."""
 
     offset: int
-    value: TensorArg | ScalarArg | NullArg
+    value: TensorAddress | ScalarArg | NullArg
 
     @property
     def size_bytes(self) -> int:
@@ -196,7 +196,7 @@ class StructArg(Wire):
     kind: Literal["struct"] = "struct"
 
     @classmethod
-    def laid_out(cls, values: Sequence[TensorArg | ScalarArg | NullArg], name: str = "") -> StructArg:
+    def laid_out(cls, values: Sequence[TensorAddress | ScalarArg | NullArg], name: str = "") -> StructArg:
         """Return a structure whose members lie as C lays them out, each at a multiple of its size."""
         members, at, widest = [], 0, 1
         for value in values:
@@ -207,14 +207,14 @@ class StructArg(Wire):
         return cls(-(-at // widest) * widest, tuple(members), name)
 
 
-Argument = TensorArg | ScalarArg | TensorMapArg | NullArg | StructArg
+Argument = TensorAddress | ScalarArg | TensorMapArg | NullArg | StructArg
 
 
 @dataclass(frozen=True, slots=True)
 class Fill(Wire):
     """Every element of a view set to one value, given as the bytes of one element in hex."""
 
-    view: View
+    view: TensorView
     pattern: str
     step: Literal["fill"] = "fill"
 
@@ -223,8 +223,8 @@ class Fill(Wire):
 class Copy(Wire):
     """A view copied into another of the same shape; where layouts or types differ, element by element, converted."""
 
-    source: View
-    target: View
+    source: TensorView
+    target: TensorView
     step: Literal["copy"] = "copy"
 
     @property
@@ -295,7 +295,7 @@ class LaunchRecord(Wire):
     target: str
     buffers: tuple[Buffer, ...]
     inputs: tuple[Input, ...]
-    outputs: tuple[View, ...]
+    outputs: tuple[TensorView, ...]
     steps: tuple[Step, ...]
     codes: Mapping[str, int]
     sources: Mapping[str, str] = field(default_factory=dict)

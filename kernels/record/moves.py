@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kopt_kb.kernels.record.model import View
+from kopt_kb.kernels.record.model import TensorView
 
 __all__ = ["ENTRY", "MOST_RANK", "Move", "converts", "move_of", "moved"]
 
@@ -54,7 +54,7 @@ def converts(source: str, target: str) -> bool:
     return source == target or (source in _NUMBERS and target in _NUMBERS)
 
 
-def move_of(source: View, target: View) -> Move | None:
+def move_of(source: TensorView, target: TensorView) -> Move | None:
     """Return the move between two views of one shape; None where too many extents lie apart, or the types don't fit."""
     if not converts(source.dtype, target.dtype):
         return None

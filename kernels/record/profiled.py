@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.kernels.record.driver import Driver
-from kopt_kb.kernels.record.judge import Job, Verdict, driver_for, load_record, replayed
+from kopt_kb.kernels.record.judge import ReplayJob, ReplayVerdict, driver_for, load_record, replayed
 from kopt_kb.wire import canonical, parse, read
 
 __all__ = ["VERDICT", "main"]
@@ -25,13 +25,13 @@ VERDICT = "verdict.json"
 def main(words: Sequence[str], driver: Callable[[str], Driver] = driver_for) -> None:
     """Replay the job of the named file, and write what the replay found."""
     path = Path(words[0])
-    job = read(Job, parse(path.read_bytes(), where=str(path)), where=str(path))
+    job = read(ReplayJob, parse(path.read_bytes(), where=str(path)), where=str(path))
     try:
         verdict = replayed(job, driver(load_record(Path(job.record)).target))
     except MissingTool as error:
-        verdict = Verdict(missing=error.what)
+        verdict = ReplayVerdict(missing=error.what)
     except KoptError as error:
-        verdict = Verdict(error=f"{error.what} [{error.error_code}]")
+        verdict = ReplayVerdict(error=f"{error.what} [{error.error_code}]")
     (Path(job.outputs) / VERDICT).write_bytes(canonical(verdict.to_json()))
 
 

@@ -19,11 +19,11 @@ from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.judgement import Case, limits_of, trials_of
 from kopt_kb.kernels.record import exchange
 from kopt_kb.kernels.record.contents import Contents, answered, said, span_of, tensor_of
-from kopt_kb.kernels.record.model import View
+from kopt_kb.kernels.record.model import TensorView
 from kopt_kb.problem.trials import RANDOM
 from kopt_kb.wire import Wire, canonical, read
 
-__all__ = ["Compare", "Distance", "Other", "Prepare", "Prepared", "main"]
+__all__ = ["CompareFile", "Distance", "Other", "Prepare", "Prepared", "main"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,15 @@ class Other(Wire):
     """Another output of the same run."""
 
     file: str
-    view: View
+    view: TensorView
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Wire):
+class CompareFile(Wire):
     """Hold an output's bytes, and those of further outputs, against the reference of the inputs prepared last."""
 
     file: str
-    view: View
+    view: TensorView
     others: tuple[Other, ...] = ()
 
 
@@ -109,7 +109,7 @@ class Distance(Wire):
 
 
 _MESSAGES: Mapping[str, type[Any]] = {
-    "open": exchange.Open, "fill": exchange.Fill, "compare": exchange.Compare, "close": exchange.Close,
+    "open": exchange.Open, "fill": exchange.FillSlots, "compare": exchange.CompareSlots, "close": exchange.Close,
 }  # fmt: skip
 
 
@@ -128,7 +128,7 @@ class _Session:
         try:
             if "seed" in body:
                 return self.prepare(read(Prepare, body, where="prepare"))
-            return self.compare(read(Compare, body, where="compare"))
+            return self.compare(read(CompareFile, body, where="compare"))
         except Exception as error:  # noqa: BLE001 - whatever a reference or a record does, this process answers
             text = said(error)
             return Prepared(error=text) if "seed" in body else Distance(None, text)
@@ -155,7 +155,7 @@ class _Session:
             files.append(str(path))
         return Prepared(tuple(files))
 
-    def compare(self, what: Compare) -> Distance:
+    def compare(self, what: CompareFile) -> Distance:
         import torch
 
         if self._case is None or self._asked is None:

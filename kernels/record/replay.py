@@ -24,9 +24,9 @@ from kopt_kb.kernels.record.model import (
     LaunchRecord,
     NullArg,
     StructArg,
-    TensorArg,
+    TensorAddress,
     TensorMapArg,
-    View,
+    TensorView,
 )
 from kopt_kb.kernels.record.moves import move_of
 from kopt_kb.kernels.record.own_memory import OwnPlace
@@ -230,7 +230,7 @@ class Replay:
         words = "is not zero after the launch, as its next launch needs"
         return [f"{one.name} {words}" for one in zeroed if any(self.content(one))]
 
-    def _address(self, view: View) -> int:
+    def _address(self, view: TensorView) -> int:
         return self.place(view.buffer) + view.offset * view.item_bytes
 
     def _prepared(self) -> list[tuple[Launch, Any, list[Any], list[Any]]]:
@@ -267,7 +267,7 @@ class Replay:
         pointer = scalar_type("u64")
         if isinstance(one, StructArg):
             return self._structure(one), None
-        if isinstance(one, TensorArg):
+        if isinstance(one, TensorAddress):
             return self._address(one.view), pointer
         if isinstance(one, TensorMapArg):
             return self._driver.tensor_map(one, self._address(one.view)), None

@@ -9,7 +9,7 @@ from kopt_kb.kernels.launch_case import Scalar
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.wire import JsonMap, Wire
 
-__all__ = ["Answer", "CallRequest", "OpRequest", "Refusal", "Request", "ScriptRequest", "TensorArgument"]
+__all__ = ["CallRequest", "MakerAnswer", "MakerRequest", "OpRequest", "Refusal", "ScriptRequest", "TensorArgument"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class ScriptRequest(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Request(Wire):
+class MakerRequest(Wire):
     """One job of a maker.
 
     Attributes:
@@ -100,7 +100,7 @@ class Refusal(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Wire):
+class MakerAnswer(Wire):
     """What a maker answers: a record, or a refusal."""
 
     record: LaunchRecord | None = None

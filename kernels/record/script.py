@@ -23,9 +23,9 @@ import torch
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.record.gradients import gradients
-from kopt_kb.kernels.record.model import Argument, Launch, LaunchRecord, TensorArg, TensorMapArg
+from kopt_kb.kernels.record.model import Argument, Launch, LaunchRecord, TensorAddress, TensorMapArg
 from kopt_kb.kernels.record.request import ScriptRequest
-from kopt_kb.kernels.record.trace import Trace
+from kopt_kb.kernels.record.trace import CallTrace
 
 __all__ = ["Script", "of_script"]
 
@@ -39,7 +39,7 @@ _OF_PLOTS = frozenset({"show_plots", "print_data", "save_path", "return_df", "di
 class Script:
     """A program with its words; it is given no tensors."""
 
-    def __init__(self, what: ScriptRequest, trace: Trace) -> None:
+    def __init__(self, what: ScriptRequest, trace: CallTrace) -> None:
         self._what, self._trace = what, trace
         self.tensors: dict[str, torch.Tensor] = {}
         self.module = ModuleType("script")
@@ -87,7 +87,7 @@ def of_script(record: LaunchRecord) -> LaunchRecord:
     sizes = {one.name: one.size_bytes for one in record.buffers}
     for one in record.launches:
         key = (one.code, one.grid, tuple(map(_anywhere, one.arguments)))
-        names = {arg.view.buffer for arg in one.arguments if isinstance(arg, TensorArg | TensorMapArg)}
+        names = {arg.view.buffer for arg in one.arguments if isinstance(arg, TensorAddress | TensorMapArg)}
         together = buffers | {name: sizes[name] for name in names}
         fits = len(together) <= _MOST_BUFFERS and sum(together.values()) <= _MOST_BYTES
         if key not in kept and fits and len(kept) < _MOST_STEPS:
@@ -108,7 +108,7 @@ def of_script(record: LaunchRecord) -> LaunchRecord:
 
 def _anywhere(argument: Argument) -> Argument:
     """Return an argument without the name of its buffer."""
-    if isinstance(argument, TensorArg | TensorMapArg):
+    if isinstance(argument, TensorAddress | TensorMapArg):
         return replace(argument, view=replace(argument.view, buffer=""))
     return argument
 

@@ -6,7 +6,7 @@ namespaces of its own where the machine has them, with a folder of its own as ho
 one alone imports the candidate. When it ends, passes a limit or says too much, everything that it started is ended
 before its answer is passed on.
 
-One request a line of stdin (`Job`); the reply is a line (`Reply`) and then as many bytes of the answer as it says.
+One request a line of stdin (`MakerJob`); the reply is a line (`Reply`) and then as many bytes of the answer as it says.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from typing import BinaryIO, Literal
 from kopt_kb.cage import adopt_orphans, below, end_all, enter, resident_bytes, settle, unreadable
 from kopt_kb.cgroups import Group, new_group
 from kopt_kb.isolation import Isolation
-from kopt_kb.kernels.record.request import Request
+from kopt_kb.kernels.record.request import MakerRequest
 from kopt_kb.wire import Wire, canonical, parse, read
 
-__all__ = ["MAX_ANSWER_BYTES", "READY", "Job", "Reply", "serve"]
+__all__ = ["MAX_ANSWER_BYTES", "READY", "MakerJob", "Reply", "serve"]
 
 READY = b"ready\n"
 """What a maker says once, when it is warm."""
@@ -48,10 +48,10 @@ Ended = Literal["ok", "crash", "hang", "oom", "limit"]
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Wire):
+class MakerJob(Wire):
     """A request with its limits: wall time in seconds; memory in bytes, of all processes together."""
 
-    request: Request
+    request: MakerRequest
     wall_s: float
     memory_bytes: int
 
@@ -75,7 +75,7 @@ class Reply(Wire):
     size: int
 
 
-def serve(asked: BinaryIO, answers: int, answer: Callable[[Request], Wire]) -> None:
+def serve(asked: BinaryIO, answers: int, answer: Callable[[MakerRequest], Wire]) -> None:
     """Answer requests until there are no more.
 
     Args:
@@ -90,7 +90,7 @@ def serve(asked: BinaryIO, answers: int, answer: Callable[[Request], Wire]) -> N
         if keeper == 0:
             status = 1
             with suppress(BaseException):
-                _keep(read(Job, parse(line, where="job"), where="job"), answers, answer)
+                _keep(read(MakerJob, parse(line, where="job"), where="job"), answers, answer)
                 status = 0
             os._exit(status)
         status = os.waitstatus_to_exitcode(os.waitpid(keeper, 0)[1])
@@ -105,7 +105,7 @@ def _reply(answers: int, reply: Reply, body: bytes) -> None:
         left = left[os.write(answers, left) :]
 
 
-def _keep(job: Job, answers: int, answer: Callable[[Request], Wire]) -> None:
+def _keep(job: MakerJob, answers: int, answer: Callable[[MakerRequest], Wire]) -> None:
     """Be the keeper of one request."""
     begin = time.monotonic()
     group = new_group(job.memory_bytes)
@@ -132,7 +132,7 @@ def _keep(job: Job, answers: int, answer: Callable[[Request], Wire]) -> None:
     _reply(answers, Reply(ended, status, time.monotonic() - begin, around, len(kept)), kept)
 
 
-def _attended(child: int, reading: int, job: Job, begin: float) -> tuple[Ended, bytes]:
+def _attended(child: int, reading: int, job: MakerJob, begin: float) -> tuple[Ended, bytes]:
     """Return how the child ended, or which limit it passed, and what it said."""
     os.set_blocking(reading, False)
     ending, said = os.pidfd_open(child), bytearray()
@@ -163,7 +163,7 @@ def _chunk(reading: int) -> bytes | None:
         return None
 
 
-def _confined(job: Job, writing: int, answer: Callable[[Request], Wire], group: Group) -> None:
+def _confined(job: MakerJob, writing: int, answer: Callable[[MakerRequest], Wire], group: Group) -> None:
     """Be the process that imports the candidate."""
     status = 1
     try:

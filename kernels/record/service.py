@@ -14,16 +14,26 @@ from pathlib import Path
 from typing import IO, Literal, cast
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.kernels.record.clock import Bench, Turn
+from kopt_kb.kernels.record.clock import DeviceBench, Turn
 from kopt_kb.kernels.record.driver import Device, Driver, DriverError
 from kopt_kb.kernels.record.exchange import Slot, Travel
 from kopt_kb.kernels.record.model import LaunchRecord
-from kopt_kb.kernels.record.turns import Entry
+from kopt_kb.kernels.record.turns import LoadedRecord
 from kopt_kb.wire import Wire, canonical, parse, read
 
 __all__ = [
-    "MAX_LINE_BYTES", "Greeting", "HostChain", "HostTime", "Known", "Load", "Loaded", "Server", "Take", "Taken",
-    "Unload", "serve",
+    "MAX_LINE_BYTES",
+    "Greeting",
+    "HostChain",
+    "HostTime",
+    "Load",
+    "Loaded",
+    "Server",
+    "Take",
+    "Taken",
+    "TimeKnown",
+    "Unload",
+    "serve",
 ]  # fmt: skip
 
 MAX_LINE_BYTES = 4 << 20
@@ -74,7 +84,7 @@ class Take(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Wire):
+class TimeKnown(Wire):
     """Time the judge's own known work so many times."""
 
     times: int
@@ -118,8 +128,8 @@ class Unload(Wire):
     message: Literal["unload"] = "unload"
 
 
-Question = Load | Take | Known | HostChain | Unload
-Reading = Callable[[Path], tuple[LaunchRecord, Callable[[str], bytes]]]
+Question = Load | Take | TimeKnown | HostChain | Unload
+ReadRecord = Callable[[Path], tuple[LaunchRecord, Callable[[str], bytes]]]
 """Returns the checked record of a folder, and what returns its code objects."""
 
 
@@ -131,10 +141,10 @@ class Server:
         reading: How records are read.
     """
 
-    def __init__(self, driver: Driver, reading: Reading) -> None:
+    def __init__(self, driver: Driver, reading: ReadRecord) -> None:
         self._driver, self._reading = driver, reading
-        self._bench = Bench(driver)
-        self._entries: dict[str, Entry] = {}
+        self._bench = DeviceBench(driver)
+        self._entries: dict[str, LoadedRecord] = {}
 
     @property
     def device(self) -> Device:
@@ -153,7 +163,7 @@ class Server:
     def _answered(self, question: Question) -> Wire:
         if isinstance(question, Load):
             return self._load(question)
-        if isinstance(question, Known):
+        if isinstance(question, TimeKnown):
             return Taken(self._bench.known(min(max(question.times, 1), 1000)))
         if isinstance(question, Unload):
             entry = self._entries.pop(question.key, None)
@@ -175,7 +185,7 @@ class Server:
         if question.key in self._entries:
             raise BadInput(f"{question.key[:80]!r} is loaded already", where="judge", code="KB440")
         record, code = self._reading(Path(question.record))
-        entry = Entry(
+        entry = LoadedRecord(
             record, code, self._bench, slots=question.slots, travel=question.travel, folder=Path(question.folder),
             chain=question.chain,
         ).__enter__()  # fmt: skip
@@ -192,7 +202,7 @@ class Server:
 
 
 _ANSWERS: Mapping[type, Callable[..., Loaded | Taken | HostTime]] = {
-    Load: Loaded, Unload: Loaded, Take: Taken, Known: Taken, HostChain: HostTime,
+    Load: Loaded, Unload: Loaded, Take: Taken, TimeKnown: Taken, HostChain: HostTime,
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.record.known import Known
+from kopt_kb.kernels.record.known import KnownContents
 from kopt_kb.kernels.record.model import Keywords
 
 __all__ = ["ADDRESSES", "indexing"]
@@ -50,7 +50,7 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
             print as `?`.
     """
 
-    def __init__(self, known: Known, *, lenient: bool = False) -> None:
+    def __init__(self, known: KnownContents, *, lenient: bool = False) -> None:
         super().__init__()
         self._known, self._lenient = known, lenient
 

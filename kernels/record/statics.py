@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kopt_kb.kernels.compile.request import Compilation
-from kopt_kb.kernels.record.request import Request
+from kopt_kb.kernels.record.request import MakerRequest
 from kopt_kb.wire import Sha256, Wire
 
 __all__ = ["STATICS", "StaticLaunch", "Statics"]
@@ -41,5 +41,5 @@ class Statics(Wire):
         launches: Each kernel with each set of arguments once, in the order of its first launch.
     """
 
-    request: Request
+    request: MakerRequest
     launches: tuple[StaticLaunch, ...]

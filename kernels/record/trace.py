@@ -26,13 +26,13 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.device import DeviceFacts, stand_ins
-from kopt_kb.kernels.record.known import NOT_KNOWN, Known
-from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Keywords, Step, View
+from kopt_kb.kernels.record.known import NOT_KNOWN, KnownContents
+from kopt_kb.kernels.record.model import Buffer, Copy, Fill, Input, Keywords, Step, TensorView
 from kopt_kb.kernels.record.moves import move_of
 from kopt_kb.kernels.record.stand_ins import indexing
 from kopt_kb.problem.dtypes import format_of
 
-__all__ = ["Trace", "dtype_name", "on_device"]
+__all__ = ["CallTrace", "dtype_name", "on_device"]
 
 ALIGNMENT = 256
 """Bytes that allocators align an address to at least; a replay allocates no worse."""
@@ -51,7 +51,7 @@ def dtype_name(dtype: torch.dtype) -> str:
     return known.triton
 
 
-class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
+class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
     """Traces one call of a launcher.
 
     Args:
@@ -68,7 +68,7 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         self._kept: list[Any] = []
         self._marked: dict[str, str] = {}
         self._changed: set[str] = set()
-        self.known = Known()
+        self.known = KnownContents()
         self.steps: list[Step] = []
         self.host: dict[str, None] = {}
         self.reasons: list[str] = []
@@ -105,25 +105,25 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             self.known.give(fake, torch.tensor(values, dtype=dtype).reshape(shape))
         return fake
 
-    def view(self, tensor: Any) -> View:
+    def view(self, tensor: Any) -> TensorView:
         """Return where a tensor lies; its storage gets a name at its first use."""
         buffer = self._buffers.get(_storage(tensor)) or self._name(tensor, f"scratch{len(self._sizes)}")
         shape, strides = tuple(map(int, tensor.shape)), tuple(map(int, tensor.stride()))
-        return View(buffer, int(tensor.storage_offset()), shape, strides, dtype_name(tensor.dtype))
+        return TensorView(buffer, int(tensor.storage_offset()), shape, strides, dtype_name(tensor.dtype))
 
-    def scratch(self, size_bytes: int) -> View:
+    def scratch(self, size_bytes: int) -> TensorView:
         """Return new bytes that only a compiler's runtime uses."""
         name = f"scratch{len(self._sizes)}"
         self._sizes[name] = size_bytes
-        return View(name, 0, (size_bytes,), (1,), "u8")
+        return TensorView(name, 0, (size_bytes,), (1,), "u8")
 
-    def used(self, view: View) -> None:
+    def used(self, view: TensorView) -> None:
         """Note that a launch may read and write a buffer."""
         if view.buffer in self._marked:
             self.reasons.append(f"{view.buffer} is computed by {self._marked[view.buffer]} outside the launches")
         self._changed.add(view.buffer)
 
-    def buffers(self, inputs: tuple[Input, ...], outputs: tuple[View, ...]) -> tuple[Buffer, ...]:
+    def buffers(self, inputs: tuple[Input, ...], outputs: tuple[TensorView, ...]) -> tuple[Buffer, ...]:
         """Return the buffers that steps, inputs and outputs name, with their roles."""
         given, results = {one.view.buffer for one in inputs}, {one.buffer for one in outputs}
         named = given | results | self._changed
@@ -134,7 +134,7 @@ class Trace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             made.append(Buffer(name, role, max(self._sizes[name], 1), ALIGNMENT, changed))  # type: ignore[arg-type]
         return tuple(made)
 
-    def returned(self, result: object) -> tuple[View, ...]:
+    def returned(self, result: object) -> tuple[TensorView, ...]:
         """Return the tensors among what a launcher returned, in order."""
         tensors = [one for one in tree_leaves(result) if isinstance(one, torch.Tensor)]
         self.reasons += [f"a result lies on the {one.device}" for one in tensors if not on_device(one)]

@@ -32,9 +32,9 @@ from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.known import written_parameters
 from kopt_kb.kernels.record.launch_arguments import arguments_of, given_of, run_time
 from kopt_kb.kernels.record.model import Keywords, Launch
-from kopt_kb.kernels.record.request import Request
+from kopt_kb.kernels.record.request import MakerRequest
 from kopt_kb.kernels.record.statics import StaticLaunch
-from kopt_kb.kernels.record.trace import Trace
+from kopt_kb.kernels.record.trace import CallTrace
 from kopt_kb.wire import canonical, plain
 
 __all__ = ["Launches"]
@@ -56,7 +56,7 @@ class Launches:
         request: The target, which configuration of an autotuned kernel is recorded, and whether IR is kept.
     """
 
-    def __init__(self, trace: Trace, folder: Path, request: Request) -> None:
+    def __init__(self, trace: CallTrace, folder: Path, request: MakerRequest) -> None:
         self._trace, self._folder, self._autotune = trace, folder, request.autotune
         self._statics, self._target = request.statics, CompileTarget.parse(request.target)
         self._facts = request.facts

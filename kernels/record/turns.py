@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.record.clock import BLOCK_BYTES, Bench, Turn
+from kopt_kb.kernels.record.clock import BLOCK_BYTES, DeviceBench, Turn
 from kopt_kb.kernels.record.driver import Key
 from kopt_kb.kernels.record.exchange import Slot, Travel, Window
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.kernels.record.replay import Replay
 
-__all__ = ["MAX_SLOTS", "Entry"]
+__all__ = ["MAX_SLOTS", "LoadedRecord"]
 
 MAX_SLOTS = 80
 """Most slots that a record may be loaded with."""
@@ -40,7 +40,7 @@ _WINDOW_BYTES = 256
 """Windows begin at multiples of this."""
 
 
-class Entry:
+class LoadedRecord:
     """One loaded record with its slots; a context manager.
 
     Args:
@@ -54,7 +54,7 @@ class Entry:
     """
 
     def __init__(
-        self, record: LaunchRecord, code: Callable[[str], bytes], bench: Bench, *, slots: int,
+        self, record: LaunchRecord, code: Callable[[str], bytes], bench: DeviceBench, *, slots: int,
         travel: Travel, folder: Path, chain: int = 0,
     ) -> None:  # fmt: skip
         if not chain < slots <= MAX_SLOTS:
@@ -78,7 +78,7 @@ class Entry:
         self._graphs: tuple[Any, Any] | None = None
         self.slots: tuple[Slot, ...] = ()
 
-    def __enter__(self) -> Entry:
+    def __enter__(self) -> LoadedRecord:
         try:
             for one in self._sets:
                 one.__enter__()

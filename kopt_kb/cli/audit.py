@@ -18,19 +18,19 @@ from pathlib import Path
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, print_values, printable, table
 from kopt_kb.cli.sarif import add_format, print_sarif, wants_json
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.sarif import Result
+from kopt_kb.sarif import SarifResult
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.version import data_version
 from kopt_kb.wire import canonical
 from kopt_kb.workspace.audit.audit import AuditReport, audit
 from kopt_kb.workspace.audit.bundled import is_bundle
-from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding
+from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding
 from kopt_kb.workspace.foreign.audit import FOREIGN_CODES, ForeignReport, audit_foreign, is_foreign
-from kopt_kb.workspace.foreign.judge import State
+from kopt_kb.workspace.foreign.judge import ClaimState
 
 __all__ = ["add_arguments", "run"]
 
-_MARKS: dict[State, str] = {"present": "yes", "partial": "part", "missing": "no", "failed": "against"}
+_MARKS: dict[ClaimState, str] = {"present": "yes", "partial": "part", "missing": "no", "failed": "against"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -136,18 +136,18 @@ def render_foreign(report: ForeignReport) -> str:
     return "\n".join([*lines, f"{printable(report.path)}{at}: {claims}: {verdict}"])
 
 
-def _results(report: AuditReport | ForeignReport) -> tuple[Result, ...]:
+def _results(report: AuditReport | ForeignReport) -> tuple[SarifResult, ...]:
     """Return the findings and notes of an audit; those about a file inside a bundle stand at the bundle."""
     meanings = {**FOREIGN_CODES, **AUDIT_CODES}
     root = Path(report.path)
 
-    def result(one: Finding, is_note: bool) -> Result:
+    def result(one: AuditFinding, is_note: bool) -> SarifResult:
         itself = Path(one.file).name == root.name
         inside = bool(one.file) and (root.is_dir() or itself)
         file = str(root / one.file) if inside and not itself else str(root)
         place = "" if inside or not one.file else f"{one.file}:{one.line}: " if one.line else f"{one.file}: "
         remedy = f"; {one.fix}" if one.fix else ""
         message, meaning = f"{place}{one.message}{remedy}", meanings.get(one.code, one.code)
-        return Result(one.code, meaning, "note" if is_note else "error", message, file, one.line if inside else 0)
+        return SarifResult(one.code, meaning, "note" if is_note else "error", message, file, one.line if inside else 0)
 
     return (*(result(one, False) for one in report.findings), *(result(one, True) for one in report.notes))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.cli.output import add_wiki, print_values, table
 from kopt_kb.errors import ExitCode, KoptError
-from kopt_kb.runners.health import Finding, Health, Host
+from kopt_kb.runners.health import Health, HealthFinding, Host
 
 if TYPE_CHECKING:
     from kopt_kb.isolation import Isolation
@@ -58,17 +58,17 @@ def _print(health: Health) -> None:
     print(f"\n{wrong} wrong; note: works with less; UNKNOWN: could not be asked; -: not here")
 
 
-def _program() -> Iterator[Finding]:
+def _program() -> Iterator[HealthFinding]:
     """What runs: kb and its Python."""
     from kopt_kb.cli.main import version
 
     number = version()
     fix = "" if number != "unknown" else "pip install it: files alone have no version"
-    yield Finding("kb", "version", "ok" if not fix else "unknown", number, fix)
-    yield Finding("kb", "python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
+    yield HealthFinding("kb", "version", "ok" if not fix else "unknown", number, fix)
+    yield HealthFinding("kb", "python", "ok", f"{sys.version.split()[0]}, {sys.executable}")
 
 
-def _data(roots: list[str]) -> tuple[list[Finding], list[Wiki]]:
+def _data(roots: list[str]) -> tuple[list[HealthFinding], list[Wiki]]:
     """What values are read from."""
     from kopt_kb.wiki.registry import Registry
     from kopt_kb.wiki.version import data_version
@@ -79,8 +79,8 @@ def _data(roots: list[str]) -> tuple[list[Finding], list[Wiki]]:
         text = f"{known}, {len(registry.platforms())} products, {', '.join(str(one.root) for one in registry.wikis)}"
     except KoptError as error:
         fix = error.fix or "kb wiki check names what is wrong with it"
-        return [Finding("kb", "wiki", "wrong", error.what, fix)], []
-    return [Finding("kb", "wiki", "ok", text)], list(registry.wikis)
+        return [HealthFinding("kb", "wiki", "wrong", error.what, fix)], []
+    return [HealthFinding("kb", "wiki", "ok", text)], list(registry.wikis)
 
 
 def this_machine() -> Host:
@@ -91,9 +91,9 @@ def this_machine() -> Host:
 
 
 def _ask(command: tuple[str, ...]) -> tuple[int, str]:
-    from kopt_kb.process import Limits, environment, run
+    from kopt_kb.process import ChildLimits, environment, run
 
-    done = run(command, env=environment(), limits=Limits(_ASK_S, printed_bytes=1 << 20))
+    done = run(command, env=environment(), limits=ChildLimits(_ASK_S, printed_bytes=1 << 20))
     if done.passed:
         return 124, f"no answer within {_ASK_S:.0f} s"
     return done.code, (done.stdout + done.stderr).decode(errors="replace")
@@ -128,9 +128,9 @@ def supported() -> Mapping[str, str]:
 def _isolate() -> Isolation:
     from kopt_kb.caged import Cage, caged, held_by
     from kopt_kb.owned import owned_folder
-    from kopt_kb.process import Limits, environment, run
+    from kopt_kb.process import ChildLimits, environment, run
 
     with owned_folder("kb-doctor-") as folder:
         report = folder / "held.json"
-        run(caged(["true"], Cage((str(folder),), str(report))), env=environment(), limits=Limits(_ASK_S))
+        run(caged(["true"], Cage((str(folder),), str(report))), env=environment(), limits=ChildLimits(_ASK_S))
         return held_by(report)

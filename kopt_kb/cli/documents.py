@@ -14,7 +14,7 @@ __all__ = [
     "Codes",
     "ErrorBody",
     "ErrorDocument",
-    "Product",
+    "ProductListing",
     "Products",
     "WrittenFile",
     "WrittenFiles",
@@ -45,7 +45,7 @@ class ErrorDocument(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Product(Wire):
+class ProductListing(Wire):
     """One product of the wiki and how many rows of its page have a value or a word."""
 
     WIRE: ClassVar = (
@@ -60,7 +60,7 @@ class Product(Wire):
 class Products(Wire):
     """All products."""
 
-    platforms: tuple[Product, ...]
+    platforms: tuple[ProductListing, ...]
 
 
 @dataclass(frozen=True, slots=True)

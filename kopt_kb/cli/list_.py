@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from kopt_kb.cli.documents import Product, Products
+from kopt_kb.cli.documents import ProductListing, Products
 from kopt_kb.cli.output import add_format, add_wiki, open_registry, print_table, print_values, wants_json
 from kopt_kb.errors import ExitCode
 
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     for name in registry.platforms():
         platform = registry.platform(name)
         count = sum(row.kind in {"value", "token"} for row in platform.sheet.chosen().values())
-        products.append(Product(platform.identity, count))
+        products.append(ProductListing(platform.identity, count))
     if wants_json(args):
         print_values(Products(tuple(products)), registry.wikis)
     else:

@@ -26,7 +26,7 @@ from kopt_kb.cli.output import (
 )
 from kopt_kb.errors import ExitCode
 from kopt_kb.wiki.conflicts import sheet_conflicts
-from kopt_kb.wiki.group import Group, group
+from kopt_kb.wiki.group import ProductGroup, group
 from kopt_kb.wiki.lookup import Lookup, lookup
 from kopt_kb.wiki.row import Row
 
@@ -75,7 +75,7 @@ def _plain_cells(row: Row) -> tuple[str, ...]:
     return (row.key, row.value, "" if row.unit == "-" else row.unit, row.grade, f"{row.path}:L{row.line}")
 
 
-def _print_group(view: Group, form: str) -> None:
+def _print_group(view: ProductGroup, form: str) -> None:
     """Print one line for each row of each product."""
     if form != "table":
         found = [(one.identity.platform, *_plain_cells(row)) for one in view.products for row in _rows(one)]

@@ -11,16 +11,16 @@ from kopt_kb.analysis.profile import METRICS
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, table
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.profile_read import judge
-from kopt_kb.cli.profile_text import Judged, total_s
+from kopt_kb.cli.profile_text import JudgedKernel, total_s
 from kopt_kb.cli.sarif import add_format, print_sarif, wants_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.quantity.readable import duration, rounded
 from kopt_kb.quantity.statistics import change_pct
-from kopt_kb.sarif import Result
+from kopt_kb.sarif import SarifResult
 from kopt_kb.wiki.version import data_version
 from kopt_kb.wire import Wire
 
-__all__ = ["Comparison", "Difference", "ProfileDiff", "add_arguments", "compare", "run"]
+__all__ = ["KernelComparison", "MetricDifference", "ProfileDiff", "add_arguments", "compare", "run"]
 
 _NAME_CHARS = 60
 _SHOWN = 8
@@ -29,7 +29,7 @@ _CLOCKS_APART_PCT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Difference(Wire):
+class MetricDifference(Wire):
     """One metric of a kernel in two reports; None where one of them lacks it.
 
     Attributes:
@@ -53,7 +53,7 @@ class Difference(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Wire):
+class KernelComparison(Wire):
     """A kernel in a baseline and a later report.
 
     Attributes:
@@ -65,9 +65,9 @@ class Comparison(Wire):
     """
 
     name: str
-    duration: Difference
+    duration: MetricDifference
     limiter: tuple[str | None, str | None]
-    metrics: tuple[Difference, ...]
+    metrics: tuple[MetricDifference, ...]
     notes: tuple[str, ...] = ()
 
     WIRE: ClassVar = ("name", "duration", "speedup", "limiter", "metrics", "notes")
@@ -89,7 +89,7 @@ class ComparedReport(Wire):
     """A later report and how its kernels compare with the baseline's."""
 
     file: str
-    kernels: tuple[Comparison, ...]
+    kernels: tuple[KernelComparison, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class SlowerKernel(Wire):
 
     WIRE: ClassVar = ("file", "name=kernel.name")
     file: str
-    kernel: Comparison
+    kernel: KernelComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.FINDING if diff.slower else ExitCode.OK
 
 
-def _results(diff: ProfileDiff) -> Iterator[Result]:
+def _results(diff: ProfileDiff) -> Iterator[SarifResult]:
     """Yield slower kernels as errors and other limiters as notes, at the later report."""
     for report in diff.reports:
         for one in report.kernels:
@@ -176,22 +176,22 @@ def _results(diff: ProfileDiff) -> Iterator[Result]:
             if diff.threshold_pct is not None and one.slower_than(diff.threshold_pct):
                 what = f"{one.name} takes {rounded(change)} % longer than in {diff.baseline}, allowed are"
                 meaning = "a kernel takes longer than the threshold allows"
-                yield Result("slower", meaning, "error", f"{what} {diff.threshold_pct:g} %", report.file)
+                yield SarifResult("slower", meaning, "error", f"{what} {diff.threshold_pct:g} %", report.file)
             if was and now and was != now:
                 what = f"{one.name} is limited by {now}, in {diff.baseline} by {was}"
-                yield Result("other-limiter", "a kernel is limited by something else", "note", what, report.file)
+                yield SarifResult("other-limiter", "a kernel is limited by something else", "note", what, report.file)
 
 
-def compare(before: Sequence[Judged], after: Sequence[Judged]) -> list[Comparison]:
+def compare(before: Sequence[JudgedKernel], after: Sequence[JudgedKernel]) -> list[KernelComparison]:
     """Return kernels of both reports: of equal name and shape, else of equal name where each report has one.
 
     Raises:
         BadInput: The reports were recorded on different products, whose times are never compared.
     """
     _same_product(before, after)
-    pairs: list[tuple[Judged, None] | tuple[Judged | None, Judged]] = []
+    pairs: list[tuple[JudgedKernel, None] | tuple[JudgedKernel | None, JudgedKernel]] = []
     left = {_shape(kernel): kernel for kernel in before}
-    rest: list[Judged] = []
+    rest: list[JudgedKernel] = []
     for one in after:
         same = left.pop(_shape(one), None)
         if same is None:
@@ -207,16 +207,16 @@ def compare(before: Sequence[Judged], after: Sequence[Judged]) -> list[Compariso
     return [_comparison(now or was, was, now) for was, now in ordered]
 
 
-def _total(kernel: Judged | None) -> float:
+def _total(kernel: JudgedKernel | None) -> float:
     return 0.0 if kernel is None else total_s(kernel)
 
 
-def _shape(one: Judged) -> tuple[object, ...]:
+def _shape(one: JudgedKernel) -> tuple[object, ...]:
     profile = one.profile
     return profile.demangled, profile.grid, profile.block
 
 
-def _same_product(before: Iterable[Judged], after: Iterable[Judged]) -> None:
+def _same_product(before: Iterable[JudgedKernel], after: Iterable[JudgedKernel]) -> None:
     names = [{one.profile.device or one.profile.target for one in side} - {""} for side in (before, after)]
     if all(names) and not names[0] & names[1]:
         kinds = [{kernel.profile.target for kernel in side} - {""} for side in (before, after)]
@@ -230,14 +230,14 @@ def _same_product(before: Iterable[Judged], after: Iterable[Judged]) -> None:
             )
 
 
-def _comparison(either: Judged | None, was: Judged | None, now: Judged | None) -> Comparison:
+def _comparison(either: JudgedKernel | None, was: JudgedKernel | None, now: JudgedKernel | None) -> KernelComparison:
     ids = [one for one in METRICS if any(side is not None and one in side.profile.metrics for side in (was, now))]
     metrics = tuple(_difference(one, was, now) for one in ids)
     clock = next((one for one in metrics if one.metric == "sm_frequency_hz"), None)
     notes: tuple[str, ...] = ()
     if clock is not None and clock.change_pct is not None and abs(clock.change_pct) > _CLOCKS_APART_PCT:
         notes = (f"the core clocks of the two runs differ by {rounded(clock.change_pct)} %",)
-    return Comparison(
+    return KernelComparison(
         name="" if either is None else either.profile.function,
         duration=_difference("duration_s", was, now),
         limiter=(was.verdict.limiter if was else None, now.verdict.limiter if now else None),
@@ -246,12 +246,12 @@ def _comparison(either: Judged | None, was: Judged | None, now: Judged | None) -
     )
 
 
-def _difference(metric: str, was: Judged | None, now: Judged | None) -> Difference:
+def _difference(metric: str, was: JudgedKernel | None, now: JudgedKernel | None) -> MetricDifference:
     values = [None if one is None else one.profile.get(metric) for one in (was, now)]
-    return Difference(metric, METRICS[metric].unit, values[0], values[1])
+    return MetricDifference(metric, METRICS[metric].unit, values[0], values[1])
 
 
-def _text(baseline: str, file: str, rows: Sequence[Comparison]) -> str:
+def _text(baseline: str, file: str, rows: Sequence[KernelComparison]) -> str:
     lines = [["kernel", "before", "after", "change", "limiter"]]
     for one in rows:
         times = [duration(side) for side in (one.duration.before, one.duration.after)]
@@ -265,7 +265,7 @@ def _text(baseline: str, file: str, rows: Sequence[Comparison]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _metrics(comparison: Comparison) -> str:
+def _metrics(comparison: KernelComparison) -> str:
     """Return the metrics of a kernel that changed most, and notes."""
     changed = [row for row in comparison.metrics if row.change_pct is not None and abs(row.change_pct) >= _SMALL_PCT]
     ranked = sorted(changed, key=lambda row: -abs(row.change_pct or 0.0))

@@ -10,7 +10,7 @@ from kopt_kb.analysis.gap.account import GapCase, account
 from kopt_kb.analysis.gap.document import Gap, Gaps
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines
 from kopt_kb.cli.profile_read import judge
-from kopt_kb.cli.profile_text import Judged
+from kopt_kb.cli.profile_text import JudgedKernel
 from kopt_kb.cli.work_arguments import add_work, work_from
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.problem.work import Work
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.OK if any(gap.roof_s is not None for gap in gaps.gaps) or not judged else ExitCode.UNKNOWN
 
 
-def _account(kernel: Judged, work: Work | None) -> Gap:
+def _account(kernel: JudgedKernel, work: Work | None) -> Gap:
     if work is None and kernel.gap is not None:
         return replace(kernel.gap, name=kernel.profile.name)
     case = GapCase.of_profile(kernel.profile, kernel.platform, work)
@@ -67,7 +67,7 @@ def _work(args: argparse.Namespace) -> Work | None:
     return found[0]
 
 
-def _refuse_several(judged: Sequence[Judged]) -> None:
+def _refuse_several(judged: Sequence[JudgedKernel]) -> None:
     names = list(dict.fromkeys(one.profile.name for one in judged))
     if len(judged) > 1:
         shown = ", ".join(printable(name)[:60] for name in names[:_NAMES_SHOWN])

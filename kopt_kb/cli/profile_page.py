@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.rules.shown import verdict_blocks
 from kopt_kb.cli.page_output import made_by, save_report
-from kopt_kb.cli.profile_text import Judged, total_s
+from kopt_kb.cli.profile_text import JudgedKernel, total_s
 from kopt_kb.errors import BadInput
-from kopt_kb.markup.blocks import Block, Bullets, Cell, Facts, Page, Section, Table, Text
+from kopt_kb.markup.blocks import Block, Bullets, Cell, FactsBlock, Page, Section, TableBlock, Text
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, percent, rounded
-from kopt_kb.report.fitted import LEVELS, Level, fitted
+from kopt_kb.report.fitted import LEVELS, CutLevel, fitted
 from kopt_kb.report.markdown import markdown
 from kopt_kb.static.drawing_files import figure, picture_table
-from kopt_kb.static.picture import Picture, Roof
+from kopt_kb.static.picture import DrawnRoof, Picture
 from kopt_kb.static.report_roofline import level_points, level_roofs, picture_of_report, run_roofs
 
 if TYPE_CHECKING:
     from kopt_kb.analysis.profile.launch import Dim3
-    from kopt_kb.cli.profile_diff import Comparison, Difference, ProfileDiff
+    from kopt_kb.cli.profile_diff import KernelComparison, MetricDifference, ProfileDiff
     from kopt_kb.cli.profile_read import JudgedReports
 
 __all__ = ["diff_page", "read_page", "save_diff", "save_read"]
 
-_LEVELS = (Level(2000, 120), Level(400, 40), Level(200, 20), Level(60, 5))
+_LEVELS = (CutLevel(2000, 120), CutLevel(400, 40), CutLevel(200, 20), CutLevel(60, 5))
 _METRICS = 40
 _SMALL_PCT = 1.0
 
@@ -37,7 +37,7 @@ def save_read(args: argparse.Namespace, found: JudgedReports) -> list[str]:
     program, picture = made_by(), _picture(found.kernels)
     name = ", ".join(dict.fromkeys(one.file for one in found.reports))
 
-    def make(level: Level) -> Page:
+    def make(level: CutLevel) -> Page:
         return read_page(found, picture, program, level)
 
     return save_report(args, lambda: fitted(make, name, _LEVELS), lambda: markdown(make(_LEVELS[1])))
@@ -47,17 +47,17 @@ def save_diff(args: argparse.Namespace, found: ProfileDiff) -> list[str]:
     """Write the reports of `kb profile diff`; return one line a file."""
     program = made_by()
 
-    def make(level: Level) -> Page:
+    def make(level: CutLevel) -> Page:
         return diff_page(found, program, level)
 
     return save_report(args, lambda: fitted(make, found.baseline, _LEVELS), lambda: markdown(make(_LEVELS[1])))
 
 
-def _picture(kernels: Sequence[Judged]) -> Picture | None:
+def _picture(kernels: Sequence[JudgedKernel]) -> Picture | None:
     """Return the roofline of the kernels, None where the report has no operations or nobody knows a roof."""
     points = level_points([one.profile for one in kernels])
     products = {one.platform.id: one.platform for one in kernels if one.platform is not None}
-    roofs: list[Roof] = [roof for product in products.values() for roof in level_roofs(product, points).values()]
+    roofs: list[DrawnRoof] = [roof for product in products.values() for roof in level_roofs(product, points).values()]
     try:
         return picture_of_report("Kernels under their roofs", points, [*roofs, *run_roofs(points).values()])
     except BadInput as error:
@@ -66,7 +66,7 @@ def _picture(kernels: Sequence[Judged]) -> Picture | None:
         return None
 
 
-def read_page(found: JudgedReports, picture: Picture | None, program: str, level: Level = _LEVELS[0]) -> Page:
+def read_page(found: JudgedReports, picture: Picture | None, program: str, level: CutLevel = _LEVELS[0]) -> Page:
     """Return the page of reports: kernels by time, their roofline, a section for each verdict."""
     letters = level.letters
     files: list[tuple[str, Text]] = [
@@ -76,7 +76,7 @@ def read_page(found: JudgedReports, picture: Picture | None, program: str, level
     products = ", ".join(dict.fromkeys(str(one.platform.id) for one in found.kernels if one.platform is not None))
     files += [("product", products or Cell("not known", tone="warn")), ("kernels", str(len(found.kernels)))]
     shown = found.kernels[: level.rows]
-    lead: list[Block] = [Facts(tuple(files[-40:])), _kernels(shown, found.kernels, letters)]
+    lead: list[Block] = [FactsBlock(tuple(files[-40:])), _kernels(shown, found.kernels, letters)]
     if len(found.kernels) > len(shown):
         text = f"{len(found.kernels) - len(shown)} kernels that take less are left out; --json has all."
         lead.append(Cell(text, tone="warn"))
@@ -100,7 +100,7 @@ def read_page(found: JudgedReports, picture: Picture | None, program: str, level
     )
 
 
-def _kernels(shown: Sequence[Judged], every: Sequence[Judged], letters: int) -> Table:
+def _kernels(shown: Sequence[JudgedKernel], every: Sequence[JudgedKernel], letters: int) -> TableBlock:
     whole_s = sum(map(total_s, every))
     rows: list[tuple[Text, ...]] = []
     for one in shown:
@@ -112,16 +112,16 @@ def _kernels(shown: Sequence[Judged], every: Sequence[Judged], letters: int) -> 
             (name, str(profile.launch_count), *times, duration(profile.duration_s), one.verdict.bottleneck, limiter)
         )
     head = ("kernel", "launches", "time", "share", "median of a launch", "bottleneck", "limiter")
-    return Table("Kernels by total time", head, tuple(rows), frozenset({1, 2, 3, 4}))
+    return TableBlock("Kernels by total time", head, tuple(rows), frozenset({1, 2, 3, 4}))
 
 
-def _section(one: Judged, letters: int) -> Section:
+def _section(one: JudgedKernel, letters: int) -> Section:
     profile = one.profile
     where: list[tuple[str, Text]] = [
         ("grid, block", f"{_axes(profile.grid)}, {_axes(profile.block)}"),
         ("device", clipped(profile.device or "not named", letters)),
     ]
-    blocks: list[Block] = [Facts(tuple(where)), *verdict_blocks(one.verdict, letters)]
+    blocks: list[Block] = [FactsBlock(tuple(where)), *verdict_blocks(one.verdict, letters)]
     if one.gap is not None:
         blocks.append(Bullets(tuple(Cell(clipped(line.strip(), letters)) for line in one.gap.text().split("\n"))))
     return Section(clipped(profile.function, 200), tuple(blocks))
@@ -131,7 +131,7 @@ def _axes(one: Dim3 | None) -> str:
     return "-" if one is None else f"{one.x}x{one.y}x{one.z}"
 
 
-def diff_page(found: ProfileDiff, program: str, level: Level = LEVELS[0]) -> Page:
+def diff_page(found: ProfileDiff, program: str, level: CutLevel = LEVELS[0]) -> Page:
     """Return the page of a comparison: what became slower, then each report's kernels and metrics."""
     letters = level.letters
     slower: list[tuple[Text, ...]] = []
@@ -143,13 +143,13 @@ def diff_page(found: ProfileDiff, program: str, level: Level = LEVELS[0]) -> Pag
     lead: list[Block] = [Cell(f"Compared with {clipped(found.baseline, letters)}.")]
     if found.threshold_pct is not None:
         allowed = f"allowed are {rounded(found.threshold_pct)} %"
-        table = Table(f"Slower kernels; {allowed}", ("kernel", "report", "change"), tuple(slower), frozenset({2}))
+        table = TableBlock(f"Slower kernels; {allowed}", ("kernel", "report", "change"), tuple(slower), frozenset({2}))
         lead.append(table if slower else Cell(f"No kernel is slower; {allowed}.", tone="good"))
     sections = [Section(clipped(one.file, 200), tuple(_compared(one.kernels, level))) for one in found.reports]
     return Page(f"Profiles compared with {clipped(found.baseline, 160)}", tuple(lead), sections, program)
 
 
-def _compared(kernels: Sequence[Comparison], level: Level) -> list[Block]:
+def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[Block]:
     rows: list[tuple[Text, ...]] = []
     for one in kernels[: level.rows]:
         speedup = "-" if one.speedup is None else f"{rounded(one.speedup)}×"
@@ -161,7 +161,7 @@ def _compared(kernels: Sequence[Comparison], level: Level) -> list[Block]:
             (clipped(one.name, min(level.letters, 200)), *times, _change(one.duration), speedup, limiter + only)
         )
     head = ("kernel", "before", "after", "change", "times as fast", "limiter")
-    blocks: list[Block] = [Table("Median time of a launch", head, tuple(rows), frozenset({1, 2, 3, 4}))]
+    blocks: list[Block] = [TableBlock("Median time of a launch", head, tuple(rows), frozenset({1, 2, 3, 4}))]
     if len(kernels) > len(rows):
         blocks.append(Cell(f"{len(kernels) - len(rows)} more kernels are left out; --json has all.", tone="warn"))
     for one in kernels[: level.rows]:
@@ -169,7 +169,7 @@ def _compared(kernels: Sequence[Comparison], level: Level) -> list[Block]:
     return blocks
 
 
-def _metrics(one: Comparison, letters: int) -> list[Block]:
+def _metrics(one: KernelComparison, letters: int) -> list[Block]:
     """Return the metrics of a kernel that changed, those that changed most first."""
     changed = [each for each in one.metrics if each.change_pct is not None and abs(each.change_pct) >= _SMALL_PCT]
     changed.sort(key=lambda each: -abs(each.change_pct or 0.0))
@@ -178,7 +178,9 @@ def _metrics(one: Comparison, letters: int) -> list[Block]:
         for each in changed[:_METRICS]
     ]
     head = ("metric", "before", "after", "unit", "change")
-    table = Table(f"Metrics of {clipped(one.name, 120)} that changed most", head, tuple(rows), frozenset({1, 2, 4}))
+    table = TableBlock(
+        f"Metrics of {clipped(one.name, 120)} that changed most", head, tuple(rows), frozenset({1, 2, 4})
+    )
     notes = [Bullets(tuple(clipped(f"Note: {each}", letters) for each in one.notes))] if one.notes else []
     return [*((table,) if rows else ()), *notes]
 
@@ -187,5 +189,5 @@ def _number(value: float | None) -> str:
     return "-" if value is None else rounded(value)
 
 
-def _change(one: Difference) -> str:
+def _change(one: MetricDifference) -> str:
     return "-" if one.change_pct is None else f"{'+' if one.change_pct > 0 else ''}{rounded(one.change_pct)} %"

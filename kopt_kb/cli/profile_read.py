@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kopt_kb.analysis.gap.account import GapCase, account
-from kopt_kb.analysis.profile import KernelProfile, Source
+from kopt_kb.analysis.profile import KernelProfile, ReportSource
 from kopt_kb.analysis.profile.join import Counterparts, with_counters
 from kopt_kb.analysis.readers.common.base import without_collection
 from kopt_kb.analysis.readers.read import read_report
@@ -15,7 +15,7 @@ from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable
 from kopt_kb.cli.page_output import add_report, check_report
-from kopt_kb.cli.profile_text import Judged, by_time, render
+from kopt_kb.cli.profile_text import JudgedKernel, by_time, render
 from kopt_kb.cli.profile_timeline import JudgedTimeline, judged_timelines, render_timelines
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.static.residency import with_residency
@@ -74,14 +74,14 @@ class JudgedReports(Wire):
     """
 
     WIRE: ClassVar = ("reports", "timelines?", "kernels")
-    reports: tuple[Source, ...]
-    kernels: tuple[Judged, ...]
+    reports: tuple[ReportSource, ...]
+    kernels: tuple[JudgedKernel, ...]
     timelines: tuple[JudgedTimeline, ...] | None
 
 
 def judge(
     files: list[str], kernel: str | None, registry: Registry, platform: Platform | None = None, *, source: bool = False
-) -> tuple[tuple[Source, ...], tuple[Judged, ...]]:
+) -> tuple[tuple[ReportSource, ...], tuple[JudgedKernel, ...]]:
     """Return the reports and each kernel with its verdict under the roofs of the product it ran on."""
     found = judge_reports(files, kernel, registry, platform, source=source)
     return found.reports, found.kernels
@@ -99,7 +99,7 @@ def judge_reports(
         source: Whether costs of single instructions are read.
         platform: The product that the user says it was; a report that names another raises `BadInput`.
     """
-    reports: list[Source] = []
+    reports: list[ReportSource] = []
     timed: list[KernelProfile] = []
     counted: list[KernelProfile] = []
     timelines: list[JudgedTimeline] = []
@@ -111,12 +111,12 @@ def judge_reports(
             reports.append(found[0].source)
         (counted if devices is None else timed).extend(found)
         timelines += judged_timelines(file, devices or ())
-    judged: list[Judged] = []
+    judged: list[JudgedKernel] = []
     for one in _joined(timed, counted):
         product = product_of(one, registry, platform)
         resident = with_residency(one, product, registry)
         gap = account(GapCase.of_profile(resident, product))
-        judged.append(Judged(resident, classify(resident, product), product, gap))
+        judged.append(JudgedKernel(resident, classify(resident, product), product, gap))
     return JudgedReports(tuple(reports), tuple(by_time(judged)), tuple(timelines) or None)
 
 

@@ -14,7 +14,7 @@ from kopt_kb.analysis.rules.product import product_of
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.quantity.readable import percent, rounded
-from kopt_kb.static.picture import Roof, check_picture, write_picture
+from kopt_kb.static.picture import DrawnRoof, check_picture, write_picture
 from kopt_kb.static.report_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
 from kopt_kb.static.terminal_plot import terminal
 from kopt_kb.wiki.registry import Platform, Registry
@@ -22,7 +22,7 @@ from kopt_kb.wire import Wire, inside
 
 __all__ = ["ReportRoofline", "add_arguments", "run"]
 
-Roofs = Mapping[tuple[str, str], Roof]
+Roofs = Mapping[tuple[str, str], DrawnRoof]
 _NAME_CHARS = 60
 _RUN = "run"
 
@@ -121,7 +121,7 @@ def _without(profiles: Sequence[KernelProfile], points: Sequence[LevelPoint]) ->
     return tuple(dict.fromkeys(profile.function for profile in profiles if profile.function not in drawn))
 
 
-def _roof(point: LevelPoint, product: str, roofs: Mapping[str, Roofs]) -> Roof | None:
+def _roof(point: LevelPoint, product: str, roofs: Mapping[str, Roofs]) -> DrawnRoof | None:
     """Return the roof of a point: the profiler's own is that of the point's own run."""
     return point.run if product == _RUN else roofs[product].get((point.level, f"{point.dtype} {point.engine}"))
 

@@ -12,7 +12,18 @@ from typing import ClassVar
 from kopt_kb.cli.output import add_common, print_json, print_values
 from kopt_kb.cli.profile_read import judge_reports, print_judged
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
-from kopt_kb.runners.profile import SETS, STEPS, TOOLS, Options, Plan, Step, Tool, choose_tool, execute, plan
+from kopt_kb.runners.profile import (
+    SETS,
+    STEPS,
+    TOOLS,
+    Options,
+    ProfilePlan,
+    ProfileStep,
+    Tool,
+    choose_tool,
+    execute,
+    plan,
+)
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import Wire
 
@@ -108,7 +119,7 @@ class PlannedStep(Wire):
     """One command of a run: what it records, program and arguments, and the variables set for it."""
 
     WIRE: ClassVar = ("name=step.name", "argv=step.argv", "environment=step.environment")
-    step: Step
+    step: ProfileStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +139,7 @@ class PlannedRun(Wire):
     reports: tuple[str, ...]
 
 
-def _cost(made: Plan) -> str:
+def _cost(made: ProfilePlan) -> str:
     """Return in words how often the program runs."""
     runs = sum(step.name != "export" for step in made.steps)
     if made.tool == "ncu":
@@ -136,13 +147,13 @@ def _cost(made: Plan) -> str:
     return f"the program runs {runs} times: once for the times of its kernels, once for each group of counters"
 
 
-def _line(step: Step) -> str:
+def _line(step: ProfileStep) -> str:
     words = [f"{name}={shlex.quote(value)}" for name, value in step.environment.items()]
     redirect = f" > {shlex.quote(str(step.stdout))}" if step.stdout else ""
     return " ".join([*words, shlex.join(step.argv)]) + redirect
 
 
-def _print_plan(made: Plan, *, as_json: bool) -> None:
+def _print_plan(made: ProfilePlan, *, as_json: bool) -> None:
     if as_json:
         steps, reports = tuple(map(PlannedStep, made.steps)), tuple(map(str, made.reports))
         print_json(PlannedRun(made.tool, _cost(made), steps, reports))

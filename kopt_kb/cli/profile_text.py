@@ -14,7 +14,7 @@ from kopt_kb.quantity.readable import duration, percent, rounded
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire, inside
 
-__all__ = ["Judged", "by_time", "render", "total_s"]
+__all__ = ["JudgedKernel", "by_time", "render", "total_s"]
 
 _NAME_CHARS = 60
 _BLOCKS_SHOWN = 5
@@ -55,7 +55,7 @@ _OF_AMD = frozenset({"MFMA %", "VALU %", "LDS %", "L1 %", "L2 %", "wait %"})
 
 
 @dataclass(frozen=True, slots=True)
-class Judged(Wire):
+class JudgedKernel(Wire):
     """A kernel of a report with its verdict.
 
     Attributes:
@@ -80,19 +80,19 @@ class Judged(Wire):
         return None if self.platform is None else self.platform.id
 
 
-def total_s(kernel: Judged) -> float:
+def total_s(kernel: JudgedKernel) -> float:
     """Return the time of all launches, 0 where the report has none."""
     return kernel.profile.durations.total_s if kernel.profile.durations else 0.0
 
 
-def by_time(judged: Sequence[Judged]) -> list[Judged]:
+def by_time(judged: Sequence[JudgedKernel]) -> list[JudgedKernel]:
     """Return the kernels by falling total time, each with its part of all; those without times keep their order."""
     ranked = sorted(judged, key=lambda kernel: -total_s(kernel))
     whole_s = sum(map(total_s, ranked))
     return [replace(kernel, time_share=total_s(kernel) / whole_s) for kernel in ranked] if whole_s else ranked
 
 
-def render(judged: Sequence[Judged], top: int | None = None) -> str:
+def render(judged: Sequence[JudgedKernel], top: int | None = None) -> str:
     """Return the text of kernels that are already in their order: the first `top`, with their part of all."""
     whole_s = sum(map(total_s, judged))
     judged = judged[:top]
@@ -111,7 +111,7 @@ def render(judged: Sequence[Judged], top: int | None = None) -> str:
     return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])])
 
 
-def _table(shown: Sequence[Judged], whole_s: float) -> str:
+def _table(shown: Sequence[JudgedKernel], whole_s: float) -> str:
     amd = any(one.profile.source.vendor == "amd" for one in shown)
     columns = {
         title: metric
@@ -137,15 +137,15 @@ def _name(profile: KernelProfile) -> str:
     return printable(profile.name)[:_NAME_CHARS]
 
 
-def _groups(judged: Sequence[Judged]) -> list[list[Judged]]:
+def _groups(judged: Sequence[JudgedKernel]) -> list[list[JudgedKernel]]:
     """Return the kernels by verdict, the group that takes longest first."""
-    found: dict[tuple[str, str], list[Judged]] = {}
+    found: dict[tuple[str, str], list[JudgedKernel]] = {}
     for one in judged:
         found.setdefault((one.verdict.bottleneck, one.verdict.limiter), []).append(one)
     return sorted(found.values(), key=lambda group: -sum(total_s(kernel) for kernel in group))
 
 
-def _block(group: Sequence[Judged], whole_s: float) -> str:
+def _block(group: Sequence[JudgedKernel], whole_s: float) -> str:
     first = group[0]
     verdict = first.verdict
     time = f", {percent(sum(map(total_s, group)) / whole_s)} of the time" if whole_s else ""

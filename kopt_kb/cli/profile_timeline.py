@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kopt_kb.analysis.profile.timeline import Copies, DeviceTimeline
+from kopt_kb.analysis.profile.timeline import DeviceTimeline, DirectionCopies
 from kopt_kb.analysis.rules.trace import TraceFinding, judge_timeline
 from kopt_kb.cli.output import printable, table
 from kopt_kb.quantity.readable import duration, rounded, si
@@ -99,7 +99,7 @@ def _idle(timeline: DeviceTimeline) -> str:
     return f"idle {rounded(timeline.idle_pct)} % in {timeline.gaps} gaps: " + ", ".join(parts)
 
 
-def _copies(copies: Copies) -> str:
+def _copies(copies: DirectionCopies) -> str:
     size = "" if copies.moved_bytes is None else f", {si(copies.moved_bytes, 'B')}"
     rate = "" if copies.rate_si is None else f", {si(copies.rate_si, 'B/s')}"
     return f"{printable(copies.direction)}: {copies.count} x{size} in {_time(copies.time_s)}{rate}"

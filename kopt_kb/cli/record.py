@@ -42,17 +42,17 @@ from kopt_kb.cli.record_request import call_request, lines_of, script_request
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import open_input
 from kopt_kb.kernels.record.model import Copy, Fill, LaunchRecord, Step
-from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, ScriptRequest
+from kopt_kb.kernels.record.request import CallRequest, MakerRequest, OpRequest, ScriptRequest
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.replay.makers import make_record
 from kopt_kb.static.device_facts import device_facts, target_facts
 from kopt_kb.wire import Wire, inside
 
-__all__ = ["Recorded", "add_arguments", "run"]
+__all__ = ["RecordedLaunch", "add_arguments", "run"]
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded(Wire):
+class RecordedLaunch(Wire):
     """A launch record and the folder it was written to."""
 
     WIRE: ClassVar = ("path", *inside("record", LaunchRecord))
@@ -91,9 +91,9 @@ def run(args: argparse.Namespace) -> int:
     """Record, and print what was recorded; exit 1 when the record is not replayable."""
     device, target, facts = _device(args)
     with _asked(args) as what:
-        record = make_record(Request(what, target, device, facts, "", args.autotune, statics=True), Path(args.out))
+        record = make_record(MakerRequest(what, target, device, facts, "", args.autotune, statics=True), Path(args.out))
     if args.json:
-        print_json(Recorded(args.out, record), args.wiki)
+        print_json(RecordedLaunch(args.out, record), args.wiki)
     else:
         print(_render(record, args.out))
     return ExitCode.FINDING if record.not_replayable else ExitCode.OK

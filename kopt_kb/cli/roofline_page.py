@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from kopt_kb.analysis.roofline.reach import RooflineInTime
 from kopt_kb.analysis.roofline.shown import roofline_blocks, roofline_title
 from kopt_kb.cli.page_output import made_by, save_report
-from kopt_kb.markup.blocks import Block, Cell, Page, Section, Table, Text
+from kopt_kb.markup.blocks import Block, Cell, Page, Section, TableBlock, Text
 from kopt_kb.quantity.quantity import Unknown
 from kopt_kb.quantity.readable import duration
-from kopt_kb.report.fitted import LEVELS, Level, fitted
+from kopt_kb.report.fitted import LEVELS, CutLevel, fitted
 from kopt_kb.report.markdown import markdown
 from kopt_kb.static.drawing_files import figure, picture_table
 from kopt_kb.static.picture import Picture
@@ -25,14 +25,14 @@ def save_rooflines(args: argparse.Namespace, timed: Sequence[RooflineInTime], pi
     products = ", ".join(dict.fromkeys(one.found.platform for one in timed))
     title = f"Roofline of {timed[0].found.work.op or 'work'} on {products}"
 
-    def make(level: Level) -> Page:
+    def make(level: CutLevel) -> Page:
         return roofline_page(title, timed, picture, program, level)
 
     return save_report(args, lambda: fitted(make, title), lambda: markdown(make(LEVELS[0])))
 
 
 def roofline_page(
-    title: str, timed: Sequence[RooflineInTime], picture: Picture | None, program: str, level: Level
+    title: str, timed: Sequence[RooflineInTime], picture: Picture | None, program: str, level: CutLevel
 ) -> Page:
     """Return the page of rooflines: all in one table, a picture, a section each.
 
@@ -46,7 +46,7 @@ def roofline_page(
     shown = timed[: level.rows]
     rows = [row for one in shown for row in _rows(one)]
     head = ("product", "shape", "bound", "target", "least time", "at the target", "measured")
-    lead: list[Block] = [Table("Verdicts", head, tuple(rows), frozenset({4, 5, 6}))]
+    lead: list[Block] = [TableBlock("Verdicts", head, tuple(rows), frozenset({4, 5, 6}))]
     if len(timed) > len(shown):
         lead.append(Cell(f"{len(timed) - len(shown)} more rooflines are left out; --json has all.", tone="warn"))
     sections = []

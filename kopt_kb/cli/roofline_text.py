@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.roofline.reach import Measured, Reach, RooflineInTime
+from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach, RooflineInTime
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.cli.output import table
 from kopt_kb.quantity.quantity import Quantity, Unknown
@@ -112,7 +112,7 @@ def _basis(share: object, basis: str, name: str) -> str:
     return f"{share if isinstance(share, str) else format_exact(share)} x {basis} {name}"  # type: ignore[arg-type]
 
 
-def _judged(one: Measured) -> str:
+def _judged(one: MeasuredReach) -> str:
     rate = "" if one.rate is None else f", {si(one.rate, one.unit.replace('FLOP/s', 'FLOPS'))}"
     if one.share is None or one.to_target is None or one.gap_s is None:
         return f"{duration(one.seconds)}{rate}; the roof of the target is UNKNOWN"

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 
 from kopt_kb.cli.output import print_plain
-from kopt_kb.sarif import Result, sarif_run
+from kopt_kb.sarif import SarifResult, sarif_run
 from kopt_kb.wiki.version import DataVersion
 
 __all__ = ["add_format", "print_sarif", "wants_json"]
@@ -24,6 +24,6 @@ def wants_json(args: argparse.Namespace) -> bool:
     return bool(args.json) or args.format == "json"
 
 
-def print_sarif(tool: str, results: Iterable[Result], data: DataVersion) -> None:
+def print_sarif(tool: str, results: Iterable[SarifResult], data: DataVersion) -> None:
     """Print findings as one SARIF run, with the version and date of the wiki's data."""
     print_plain(sarif_run(tool, results, data.to_json()))

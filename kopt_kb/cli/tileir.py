@@ -23,7 +23,7 @@ from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.runners.tileir.phases import Driver, bench_file, run_phases, write_new
 from kopt_kb.static.tileir.files import Classified, classify_source
 from kopt_kb.static.tileir.report import Timings, render_report, render_timings
-from kopt_kb.static.tileir.rewrite import Options, Rewritten, apply_source, output_path
+from kopt_kb.static.tileir.rewrite import RewriteOptions, Rewritten, apply_source, output_path
 
 __all__ = ["add_arguments", "run"]
 
@@ -126,7 +126,7 @@ def _render(found: Classified) -> str:
 
 def _apply(args: argparse.Namespace) -> int:
     _checked(args)
-    done = apply_source(args.file, args.code, args.kernel, Options(approx=args.approx, ftz=args.ftz))
+    done = apply_source(args.file, args.code, args.kernel, RewriteOptions(approx=args.approx, ftz=args.ftz))
     done = _written(args, done)
     if args.json:
         print_json(done)
@@ -168,7 +168,7 @@ def _run(args: argparse.Namespace) -> int:
     from kopt_kb.cli.doctor import this_machine
     from kopt_kb.runners.tileir.environment import backends_here, examine
 
-    options = Options(approx=args.approx, ftz=args.ftz)
+    options = RewriteOptions(approx=args.approx, ftz=args.ftz)
     machine = examine(this_machine(), backends_here())
     report = run_phases(args.file, args.output, _driver(args), machine, options=options, force=args.force)
     if args.json:

@@ -20,7 +20,7 @@ from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of, print
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, proposers_of
 from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
-from kopt_kb.cli.tune_judge import MANY, Judge, judge_of, judged_policy
+from kopt_kb.cli.tune_judge import MANY, JudgeChoice, judge_of, judged_policy
 from kopt_kb.cli.tune_plan import FORMS
 from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
 from kopt_kb.errors import BadInput, ExitCode, FindingError
@@ -150,7 +150,9 @@ def _write(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState
     return print_patch(args, workspace, state)
 
 
-def _judge(args: argparse.Namespace, state: WorkspaceState, project: ProjectAdapter | None) -> tuple[Judge | None, str]:
+def _judge(
+    args: argparse.Namespace, state: WorkspaceState, project: ProjectAdapter | None
+) -> tuple[JudgeChoice | None, str]:
     """Return who judges a kernel, and why no replay does; None where no kernel is measured.
 
     Raises:
@@ -220,7 +222,7 @@ def _parameters(
     state: WorkspaceState,
     policy: Policy,
     project: ProjectAdapter | None,
-    judge: Judge | None,
+    judge: JudgeChoice | None,
 ) -> Wire:
     if project is None:
         return parameters_of(args, state, policy, proposers_of(args), judge=judge)

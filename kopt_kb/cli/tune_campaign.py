@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kopt_kb.cli.output import open_registry
 from kopt_kb.cli.tune_confirmed import launch_of, settings_of
-from kopt_kb.cli.tune_judge import JUDGES, Judge, executor_of, gated
+from kopt_kb.cli.tune_judge import JUDGES, JudgeChoice, executor_of, gated
 from kopt_kb.cli.tune_plan import made_plan, steered
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.runners.simulator import SimulatorExecutor
@@ -87,7 +87,7 @@ def campaign_of(
     state: WorkspaceState,
     policy: Policy,
     project: ProjectAdapter | None,
-    judge: Judge | None,
+    judge: JudgeChoice | None,
     say: Callable[[str], None],
 ) -> Campaign:
     """Return the campaign that the arguments ask for, or that the open one was confirmed as."""

@@ -11,7 +11,7 @@ from typing import Any
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.options import FLAGS, Settings
 from kopt_kb.wire import read
-from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Launch
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Invocation
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
@@ -29,9 +29,9 @@ def settings_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) ->
     return Settings(**{field: value for field, value in asked.items() if value is not None})
 
 
-def launch_of(args: argparse.Namespace) -> Launch:
+def launch_of(args: argparse.Namespace) -> Invocation:
     """Return what a campaign keeps of the command line, to ask and run the same again."""
-    return Launch(tuple(args.proposer), args.executor_command or "", args.device or DEVICE)
+    return Invocation(tuple(args.proposer), args.executor_command or "", args.device or DEVICE)
 
 
 def as_confirmed(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> argparse.Namespace:

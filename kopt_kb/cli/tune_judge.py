@@ -22,15 +22,16 @@ from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 if TYPE_CHECKING:
     from kopt_kb.runners.replay.judging import Judging
     from kopt_kb.runners.replay.search import Shared
-    from kopt_kb.runners.replay.shelf import Target
+    from kopt_kb.runners.replay.shelf import RecordTarget
     from kopt_kb.wiki.registry import Platform
 
 __all__ = [
-    "JUDGES", "MANY", "Judge", "executor_of", "gated", "judge_of", "judged_policy", "target_here", "why_no_replay",
+    "JUDGES", "MANY", "JudgeChoice", "executor_of", "gated", "judge_of", "judged_policy", "target_here",
+    "why_no_replay",
 ]  # fmt: skip
 
-Judge = Literal["replay", "child"]
-JUDGES: tuple[Judge, ...] = ("replay", "child")
+JudgeChoice = Literal["replay", "child"]
+JUDGES: tuple[JudgeChoice, ...] = ("replay", "child")
 
 MANY = ("devices", "cluster", "searchers", "search_command")
 """Arguments about several devices."""
@@ -38,7 +39,9 @@ _MOST_SEARCHERS = 256
 _DRIVER = Path("/proc/driver/nvidia/version")
 
 
-def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None, where: str = "kb tune") -> tuple[Judge, str]:
+def judge_of(
+    args: argparse.Namespace, campaign: CampaignConfirmed | None, where: str = "kb tune"
+) -> tuple[JudgeChoice, str]:
     """Return who judges, and one line that says why it is not the replay; an open campaign keeps its judge.
 
     Args:
@@ -49,8 +52,8 @@ def judge_of(args: argparse.Namespace, campaign: CampaignConfirmed | None, where
     Raises:
         BadInput: A replay is asked for together with what only a child can do.
     """
-    confirmed: Judge | None = None if campaign is None else "replay" if campaign.executor == "replay" else "child"
-    asked = cast("Judge | None", args.judge) or confirmed
+    confirmed: JudgeChoice | None = None if campaign is None else "replay" if campaign.executor == "replay" else "child"
+    asked = cast("JudgeChoice | None", args.judge) or confirmed
     why_not = why_no_replay(args)
     many = next((flag for flag in MANY if getattr(args, flag, None)), None)
     if many is not None and (asked == "child" or (asked is None and why_not)):
@@ -74,14 +77,14 @@ def _said(why: str) -> str:
     )
 
 
-def target_here(args: argparse.Namespace, device: str, where: str) -> Target:
+def target_here(args: argparse.Namespace, device: str, where: str) -> RecordTarget:
     """Return for what records are made: `--platform`, else the product whose page has what the driver prints.
 
     Raises:
         BadInput: No page has it.
     """
     from kopt_kb.cli.output import open_registry
-    from kopt_kb.runners.replay.shelf import Target
+    from kopt_kb.runners.replay.shelf import RecordTarget
     from kopt_kb.static.device_facts import device_facts
     from kopt_kb.wiki.devices import product_of
 
@@ -91,7 +94,7 @@ def target_here(args: argparse.Namespace, device: str, where: str) -> Target:
         fix = "name the product with --platform, or give --judge child"
         raise BadInput(f"no page of the wiki is of a device called {device!r}", where=where, fix=fix, code="KB103")
     platform = registry.platform(name)
-    return Target(platform.identity.target, platform.identity.platform, device_facts(platform))
+    return RecordTarget(platform.identity.target, platform.identity.platform, device_facts(platform))
 
 
 def _child_flags(args: argparse.Namespace) -> list[tuple[str, bool]]:
@@ -116,12 +119,12 @@ def why_no_replay(args: argparse.Namespace) -> str:
     return "" if _DRIVER.is_file() else "there is no NVIDIA driver"
 
 
-def judged_policy(policy: Policy, judge: Judge | None) -> Policy:
+def judged_policy(policy: Policy, judge: JudgeChoice | None) -> Policy:
     """Return the policy as a judge can meet it: of a child's times no more can be asked than that they are reported."""
     return replace(policy, least_trust="reported") if judge == "child" else policy
 
 
-def executor_of(args: argparse.Namespace, judge: Judge | None, platform: Platform, least: Policy) -> Executor:
+def executor_of(args: argparse.Namespace, judge: JudgeChoice | None, platform: Platform, least: Policy) -> Executor:
     """Return what runs candidates.
 
     Args:
@@ -138,16 +141,16 @@ def executor_of(args: argparse.Namespace, judge: Judge | None, platform: Platfor
     if judge == "child":
         return child
     from kopt_kb.runners.replay.executor import RecordExecutor
-    from kopt_kb.runners.replay.shelf import Target
+    from kopt_kb.runners.replay.shelf import RecordTarget
     from kopt_kb.static.device_facts import device_facts
 
     identity = platform.identity
-    target = Target(identity.target, identity.platform, device_facts(platform))
+    target = RecordTarget(identity.target, identity.platform, device_facts(platform))
     shared = _shared(args, target)
     return RecordExecutor(_judging(args), target, fallback=child, least=least.least_trust, shared=shared)
 
 
-def _shared(args: argparse.Namespace, target: Target) -> Shared | None:
+def _shared(args: argparse.Namespace, target: RecordTarget) -> Shared | None:
     """Return the processes that search, when some are asked for."""
     if not getattr(args, "searchers", None):
         if getattr(args, "search_command", None) or getattr(args, "searchers", None) == 0:

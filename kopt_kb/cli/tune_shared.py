@@ -8,7 +8,7 @@ from pathlib import Path
 from kopt_kb.cli.page_output import made_by, save_report
 from kopt_kb.errors import BadInput
 from kopt_kb.report.campaign import campaign_html, campaign_page, campaign_picture
-from kopt_kb.report.fitted import Level
+from kopt_kb.report.fitted import CutLevel
 from kopt_kb.report.markdown import markdown
 from kopt_kb.static.picture import write_picture
 from kopt_kb.tuning.report import CampaignReport
@@ -33,5 +33,5 @@ def share(report: CampaignReport, args: argparse.Namespace, state: WorkspaceStat
     return save_report(
         args,
         lambda: campaign_html(report, state, program),
-        lambda: markdown(campaign_page(report, state, program, Level(400, 100))),
+        lambda: markdown(campaign_page(report, state, program, CutLevel(400, 100))),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.analysis.transfer.buckets import Bucket, bucket_of
-from kopt_kb.analysis.transfer.trace import Trace, paper_trace
+from kopt_kb.analysis.transfer.trace import TransferTrace, paper_trace
 from kopt_kb.cli.output import print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_input
@@ -30,7 +30,7 @@ class TransferVerdict(Wire):
 
     file: str
     bucket: Bucket
-    traces: tuple[Trace, ...]
+    traces: tuple[TransferTrace, ...]
     steps: CountedSteps | None
     refusal: str
 

@@ -75,7 +75,7 @@ def run_sources(args: argparse.Namespace) -> int:
     """Search every quote in its document and print what the rows rest on; a quote that is not there exits 1."""
     from kopt_kb.wiki.citing import NAMED, count_naming
     from kopt_kb.wiki.places import default_root
-    from kopt_kb.wiki.sources import BASES, FOLDERS, RECORD, Documents, Sources, read_again, render_record
+    from kopt_kb.wiki.sources import BASES, FOLDERS, RECORD, Documents, WikiSources, read_again, render_record
     from kopt_kb.wiki.wiki import Wiki
 
     wiki = Wiki(one_folder(args) or default_root(), use_cache=False)
@@ -86,7 +86,7 @@ def run_sources(args: argparse.Namespace) -> int:
     if args.accept:
         (wiki.root / RECORD).write_text(render_record(readings), encoding="utf-8")
     if args.json:
-        print_values(Sources(counts, tuple(readings), naming), [wiki])
+        print_values(WikiSources(counts, tuple(readings), naming), [wiki])
     else:
         for reading in missing:
             print(f"{reading.path}:{reading.line}: a quote of {reading.key} is not in its document")

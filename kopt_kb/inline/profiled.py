@@ -24,9 +24,9 @@ from kopt_kb.errors import BadInput
 if TYPE_CHECKING:
     from kopt_kb.analysis.rules.verdict import Verdict
     from kopt_kb.cli.profile_read import JudgedReports
-    from kopt_kb.cli.profile_text import Judged
+    from kopt_kb.cli.profile_text import JudgedKernel
 
-__all__ = ["Profiled", "ProfiledFunction", "Recording", "annotate", "profiled"]
+__all__ = ["ProfiledCall", "ProfiledFunction", "Recording", "annotate", "profiled"]
 
 IN_CHILD = "KOPT_PROFILED"
 """Set in the child: there a profiled function is called as it is."""
@@ -61,7 +61,7 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True)
-class Profiled:
+class ProfiledCall:
     """What the profiler saw of one call.
 
     Attributes:
@@ -73,7 +73,7 @@ class Profiled:
     reports: JudgedReports
 
     @property
-    def kernels(self) -> tuple[Judged, ...]:
+    def kernels(self) -> tuple[JudgedKernel, ...]:
         """The kernels, by falling time."""
         return self.reports.kernels
 
@@ -145,7 +145,7 @@ class ProfiledFunction:
 
     def __call__(
         self, *args: object, configs: Sequence[Sequence[object]] | None = None, **kwargs: object
-    ) -> Profiled | tuple[Profiled, ...] | object:
+    ) -> ProfiledCall | tuple[ProfiledCall, ...] | object:
         """Return what was recorded of one call, or of one call for each configuration.
 
         In the child, and in whatever a profiled function calls there, this is the plain call.
@@ -163,7 +163,7 @@ class ProfiledFunction:
             return self._recorded(tuple(args), kwargs)
         return tuple(self._recorded((*config, *args), kwargs) for config in map(tuple, configs))
 
-    def _recorded(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Profiled:
+    def _recorded(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> ProfiledCall:
         from kopt_kb.cli.profile_read import judge_reports
         from kopt_kb.runners.profile import Options, choose_tool, execute, plan
         from kopt_kb.wiki.registry import Registry
@@ -182,7 +182,7 @@ class ProfiledFunction:
             file.write_text(request, encoding="utf-8")
             made = plan(tool, (sys.executable, str(_CHILD), str(file)), folder, options)
             execute(made, folder)
-            return Profiled(args, judge_reports([str(one) for one in made.reports], None, registry, platform))
+            return ProfiledCall(args, judge_reports([str(one) for one in made.reports], None, registry, platform))
 
 
 @contextlib.contextmanager
@@ -243,7 +243,7 @@ def profiled(
         **recording: Fields of `Recording`.
 
     Returns:
-        A function that returns `Profiled`, or one for each configuration.
+        A function that returns `ProfiledCall`, or one for each configuration.
     """
     how = Recording(**recording)
     if function is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from kopt_kb.inline.shares import Baseline, Timed
+    from kopt_kb.inline.shares import Baseline, TimedShare
 
 __all__ = ["assert_no_regression", "assert_roofline", "pytest_addoption", "pytest_configure"]
 
@@ -54,9 +54,9 @@ class _Updating:
 
     def __init__(self, baseline: Baseline) -> None:
         self._baseline = baseline
-        self._measured: dict[str, dict[str, Timed]] = {}
+        self._measured: dict[str, dict[str, TimedShare]] = {}
 
-    def take(self, test: str, name: str, timed: Timed) -> None:
+    def take(self, test: str, name: str, timed: TimedShare) -> None:
         """Keep a time until its test has passed."""
         self._measured.setdefault(test, {})[name] = timed
 
@@ -118,11 +118,11 @@ def assert_no_regression(request: pytest.FixtureRequest) -> Callable[..., float]
         what: object, *, name: str = "", platform: str = "", timer: Any = None, tolerance: float | None = None
     ) -> float:
         __tracebackhide__ = True
-        from kopt_kb.inline.shares import Timed, seconds_of
+        from kopt_kb.inline.shares import TimedShare, seconds_of
 
         config = request.config
         test = request.node.nodeid
-        key, found = f"{test}::{name}" if name else test, Timed(seconds_of(what, timer), platform)
+        key, found = f"{test}::{name}" if name else test, TimedShare(seconds_of(what, timer), platform)
         updating = config.pluginmanager.get_plugin("kopt-kb-updating")
         baseline = config.stash.get(_KEY, None)
         if updating is not None:

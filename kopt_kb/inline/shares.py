@@ -15,16 +15,16 @@ from kopt_kb.wire import Wire, WireError, read
 if TYPE_CHECKING:
     from kopt_kb.analysis.roofline.reach import Reach
 
-__all__ = ["Baseline", "Timed", "roof_share", "seconds_of"]
+__all__ = ["Baseline", "TimedShare", "roof_share", "seconds_of"]
 
-Timer = Callable[[Callable[[], object]], float]
+ShareTimer = Callable[[Callable[[], object]], float]
 """Times a callable; returns seconds."""
 
 _ABOVE = 1.05
 """A time this far below the least time of the roof was not the time of this work."""
 
 
-def seconds_of(what: object, timer: Timer | None = None) -> float:
+def seconds_of(what: object, timer: ShareTimer | None = None) -> float:
     """Return the seconds of a time, of a text such as `52us`, or of a callable that is timed.
 
     Args:
@@ -118,7 +118,7 @@ def _judged(time_s: float, times: Reach, basis: str, share: float, what: str) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Timed(Wire):
+class TimedShare(Wire):
     """A time of a baseline and the product that it is of; empty where nobody said it."""
 
     seconds: float
@@ -128,7 +128,7 @@ class Timed(Wire):
 @dataclass(frozen=True, slots=True)
 class _Stored(Wire):
     version: int
-    times: dict[str, Timed]
+    times: dict[str, TimedShare]
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ class Baseline:
     """
 
     file: Path
-    times: dict[str, Timed]
+    times: dict[str, TimedShare]
 
     @classmethod
     def at(cls, file: Path) -> Baseline:
@@ -162,7 +162,7 @@ class Baseline:
         made.write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
         made.replace(self.file)
 
-    def check(self, name: str, now: Timed, tolerance_pct: float) -> float:
+    def check(self, name: str, now: TimedShare, tolerance_pct: float) -> float:
         """Return the change in percent of the time before.
 
         Raises:

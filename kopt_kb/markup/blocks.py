@@ -8,7 +8,19 @@ from typing import Literal
 
 from kopt_kb.markup.elements import Element
 
-__all__ = ["Block", "Bullets", "Cell", "Code", "Facts", "Figure", "Page", "Section", "Table", "Text", "cell"]
+__all__ = [
+    "Block",
+    "Bullets",
+    "Cell",
+    "CodeBlock",
+    "FactsBlock",
+    "Figure",
+    "Page",
+    "Section",
+    "TableBlock",
+    "Text",
+    "cell",
+]
 
 Tone = Literal["", "good", "bad", "warn", "quiet"]
 """How a cell stands out; its words say the same, colour is never the only sign."""
@@ -40,7 +52,7 @@ def cell(text: Text) -> Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """Rows under a head; columns in `right` hold numbers."""
 
     caption: str
@@ -50,7 +62,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FactsBlock:
     """Names with their values."""
 
     rows: tuple[tuple[str, Text], ...]
@@ -64,7 +76,7 @@ class Bullets:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeBlock:
     """Commands or text that is read letter by letter."""
 
     text: str
@@ -79,7 +91,7 @@ class Figure:
     caption: str
 
 
-Block = Table | Facts | Bullets | Code | Figure | Cell
+Block = TableBlock | FactsBlock | Bullets | CodeBlock | Figure | Cell
 
 
 @dataclass(frozen=True, slots=True)

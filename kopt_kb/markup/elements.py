@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from kopt_kb.markup.style import Sheet
+from kopt_kb.markup.style import StyleSheet
 from kopt_kb.markup.text import visible
 
 __all__ = ["Element", "Node", "element", "write"]
@@ -53,7 +53,7 @@ class Element:
         return write(self)
 
 
-Node = Element | Sheet | str
+Node = Element | StyleSheet | str
 
 
 def element(tag: str, *children: Node | None, **attributes: str | float | None) -> Element:
@@ -70,7 +70,7 @@ def element(tag: str, *children: Node | None, **attributes: str | float | None) 
     if tag not in _TAGS:
         raise ValueError(f"no element {tag!r}")
     given = tuple(child for child in children if child is not None)
-    if any(isinstance(child, Sheet) is not (tag == "style") for child in given):
+    if any(isinstance(child, StyleSheet) is not (tag == "style") for child in given):
         raise ValueError("a sheet belongs into style, and nothing else does")
     named = tuple((_name(name), _value(value)) for name, value in attributes.items() if value is not None)
     for name, value in named:
@@ -110,7 +110,7 @@ def _write(one: Element, parts: list[str]) -> None:
         if isinstance(child, Element):
             _write(child, parts)
         else:
-            parts.append(child.value if isinstance(child, Sheet) else _escaped(child))
+            parts.append(child.value if isinstance(child, StyleSheet) else _escaped(child))
     parts.append(f"</{one.tag}>" + ("\n" if one.tag in _LINES else ""))
 
 

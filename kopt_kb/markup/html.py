@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kopt_kb.markup.blocks import Block, Bullets, Code, Facts, Figure, Page, Section, Table, Text, cell
+from kopt_kb.markup.blocks import Block, Bullets, CodeBlock, FactsBlock, Figure, Page, Section, TableBlock, Text, cell
 from kopt_kb.markup.elements import Element, Node, element
-from kopt_kb.markup.style import Sheet
+from kopt_kb.markup.style import StyleSheet
 
 __all__ = ["POLICY", "fragment", "page"]
 
@@ -47,7 +47,7 @@ def page(one: Page) -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
-        element("title", one.title), element("style", Sheet.PAGE), element("style", Sheet.PICTURE),
+        element("title", one.title), element("style", StyleSheet.PAGE), element("style", StyleSheet.PICTURE),
     )  # fmt: skip
     top = element("header", element("h1", one.title), *lead)
     main = element("main", top, *sections, notes.section())
@@ -67,14 +67,14 @@ def _section(one: Section, name: str, notes: _Notes) -> Element:
 
 
 def _block(one: Block, notes: _Notes) -> Element:
-    if isinstance(one, Table):
+    if isinstance(one, TableBlock):
         return _table(one, notes)
-    if isinstance(one, Facts):
+    if isinstance(one, FactsBlock):
         rows = [part for name, text in one.rows for part in (element("dt", name), _filled("dd", text, notes))]
         return element("dl", *rows)
     if isinstance(one, Bullets):
         return element("ul", *(_filled("li", item, notes) for item in one.items))
-    if isinstance(one, Code):
+    if isinstance(one, CodeBlock):
         return element("pre", element("code", one.text), tabindex=0)
     if isinstance(one, Figure):
         drawn = element("div", one.drawn, class_="scroll", tabindex=0, role="group", aria_label=one.caption)
@@ -82,7 +82,7 @@ def _block(one: Block, notes: _Notes) -> Element:
     return _filled("p", one, notes)
 
 
-def _table(one: Table, notes: _Notes) -> Element:
+def _table(one: TableBlock, notes: _Notes) -> Element:
     def row(texts: tuple[Text, ...]) -> Element:
         first, *rest = enumerate(texts)
         cells = [_filled("th", first[1], notes, "row", is_number=0 in one.right)]

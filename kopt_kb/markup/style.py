@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-__all__ = ["DARK", "GROUPS", "LIGHT", "Sheet"]
+__all__ = ["DARK", "GROUPS", "LIGHT", "StyleSheet"]
 
 GROUPS = 6
 """How many products of a picture have colours of their own; then they come round again."""
@@ -109,7 +109,7 @@ svg .line{{fill:none;stroke-width:1.8}}.thin{{stroke-width:1}}.grid,.axis,.lead{
 """
 
 
-class Sheet(Enum):
+class StyleSheet(Enum):
     """The sheets there are."""
 
     PAGE = _PAGE

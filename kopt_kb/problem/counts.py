@@ -14,18 +14,18 @@ __all__ = [
     "ByteCount",
     "Count",
     "Counts",
-    "Direction",
     "Exactness",
     "FlopCount",
     "Level",
     "SpecialCount",
+    "TrafficDirection",
     "dram",
     "exact",
     "weaker",
 ]
 
 Level = Literal["dram", "llc", "l2", "l1", "shared"]
-Direction = Literal["read", "write", "both"]
+TrafficDirection = Literal["read", "write", "both"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class ByteCount(Wire):
     """
 
     level: Level
-    direction: Direction
+    direction: TrafficDirection
     compulsory: Count
     requested: Count | None = None
 

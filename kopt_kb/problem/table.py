@@ -10,7 +10,7 @@ from kopt_kb.problem.extents import whole_of
 from kopt_kb.problem.shapes import Shape
 from kopt_kb.wire import JsonMap, Wire
 
-__all__ = ["DRAWS", "Draw", "Held", "ProblemTable", "StatedTensor", "Workload"]
+__all__ = ["DRAWS", "Draw", "ProblemTable", "RecordedTensor", "StatedTensor", "Workload"]
 
 Draw = Literal["normal", "uniform", "ones", "zeros", "positive", "weight", "scale", "angle"]
 DRAWS: tuple[Draw, ...] = ("normal", "uniform", "ones", "zeros", "positive", "weight", "scale", "angle")
@@ -45,7 +45,7 @@ class StatedTensor(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Held(Wire):
+class RecordedTensor(Wire):
     """A recorded tensor: torch's type, extents, and bytes in base64."""
 
     dtype: str
@@ -58,7 +58,7 @@ class Workload(Wire):
     """What a shape brings with it: Python scalars by name, and recorded tensors."""
 
     scalars: JsonMap = field(default_factory=dict)
-    held: Mapping[str, Held] = field(default_factory=dict)
+    held: Mapping[str, RecordedTensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.counts import (
     ByteCount,
     Count,
-    Direction,
     Exactness,
     FlopCount,
     Level,
     SpecialCount,
+    TrafficDirection,
 )
 from kopt_kb.problem.dtypes import Engine, dtype_of
 from kopt_kb.problem.ops import definition
@@ -112,7 +112,7 @@ class Work(Wire):
         """Return evaluations by special function."""
         return {one.function: one.count.value for one in self.special}
 
-    def compulsory(self, level: Level = "dram", direction: Direction | None = None) -> Count:
+    def compulsory(self, level: Level = "dram", direction: TrafficDirection | None = None) -> Count:
         """Return compulsory bytes at a level, in one direction or in all.
 
         Raises:
@@ -126,7 +126,7 @@ class Work(Wire):
             )
         return sum((one.compulsory for one in found), Count(0))
 
-    def compulsory_bytes(self, level: Level = "dram", direction: Direction | None = None) -> int:
+    def compulsory_bytes(self, level: Level = "dram", direction: TrafficDirection | None = None) -> int:
         """Return `compulsory(...)` as an exact integer."""
         return self.compulsory(level, direction).value
 
@@ -207,7 +207,7 @@ def _sum_flops(parts: Iterable[FlopCount]) -> tuple[FlopCount, ...]:
 
 
 def _sum_bytes(parts: Iterable[ByteCount]) -> tuple[ByteCount, ...]:
-    sums: dict[tuple[Level, Direction], Count] = {}
+    sums: dict[tuple[Level, TrafficDirection], Count] = {}
     for one in parts:
         key = (one.level, one.direction)
         sums[key] = sums.get(key, Count(0)) + one.compulsory

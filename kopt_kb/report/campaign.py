@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kopt_kb.markup.blocks import Block, Cell, Code, Facts, Figure, Page, Section, Table, Text
+from kopt_kb.markup.blocks import Block, Cell, CodeBlock, FactsBlock, Figure, Page, Section, TableBlock, Text
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, percent, rounded, si
 from kopt_kb.quantity.recorded import RecordedQuantity
-from kopt_kb.report.fitted import LEVELS, Level, fitted
+from kopt_kb.report.fitted import LEVELS, CutLevel, fitted
 from kopt_kb.report.provenance import cited, machine, of_record, of_records
 from kopt_kb.report.reproduce import commands
 from kopt_kb.report.rounds import gap_section, ledger_section, measurement_section, round_section
@@ -16,7 +16,7 @@ from kopt_kb.tuning.report import CampaignReport
 from kopt_kb.tuning.shown import headline
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, SpecRow, Target
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import Judged, StopConditions
+from kopt_kb.workspace.targets.conditions import JudgedCondition, StopConditions
 from kopt_kb.workspace.views.words import citation
 
 __all__ = ["campaign_html", "campaign_page", "campaign_picture"]
@@ -36,7 +36,7 @@ def campaign_page(
     report: CampaignReport,
     state: WorkspaceState,
     made_by: str,
-    level: Level = LEVELS[0],
+    level: CutLevel = LEVELS[0],
     drawing: tuple[Figure, Picture] | None = None,
 ) -> Page:
     """Return the page of a campaign.
@@ -61,7 +61,7 @@ def campaign_page(
         measurement_section(state, level),
         _machines(state, letters),
         _values(state, letters),
-        Section("How to do it again", (Code(clipped(commands(state), 20 * letters)),)),
+        Section("How to do it again", (CodeBlock(clipped(commands(state), 20 * letters)),)),
     ]
     name = clipped(state.created.name, 200)
     return Page(f"Campaign {name} on {state.created.platform}", tuple(_lead(report, state, letters)), sections, made_by)
@@ -95,7 +95,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[B
         ("rounds", f"{len(report.rounds)} with the baseline, {accepted} accepted" if report.rounds else "none yet"),
         ("journal", f"{state.seq} events, head {state.head}"),
     ]
-    return [*blocks, Facts(tuple((name, _cut(text, letters)) for name, text in rows))]
+    return [*blocks, FactsBlock(tuple((name, _cut(text, letters)) for name, text in rows))]
 
 
 _TRUST = """replayed: launch records replayed by a judge that never imported the candidate
@@ -119,13 +119,13 @@ def _targets(report: CampaignReport, state: WorkspaceState) -> Section:
     judged = {one.condition.shape: one for one in report.conditions.judged} if report.conditions is not None else {}
     rows = []
     for condition in StopConditions.of(state).conditions:
-        one = judged.get(condition.shape) or Judged(condition, None, "", None, None)
+        one = judged.get(condition.shape) or JudgedCondition(condition, None, "", None, None)
         rows.append(_target(one, targets.get(condition.shape), state))
     head = ("shape", "target", "median", "achieved", "achieved / target", "of the documented roof", "met", "trust")
     blocks: list[Block] = []
     if rows:
         blocks.append(
-            Table("Targets in force and what the best version reaches", head, tuple(rows), frozenset({2, 3, 4, 5}))
+            TableBlock("Targets in force and what the best version reaches", head, tuple(rows), frozenset({2, 3, 4, 5}))
         )
     else:
         blocks.append(Cell("No target is in force.", tone="warn"))
@@ -134,11 +134,11 @@ def _targets(report: CampaignReport, state: WorkspaceState) -> Section:
         blocks.append(Cell(f"Set by event {state.targets_seq} ({by}): {reason}."))
     unknown = [f"{one.key}: UNKNOWN, {one.reason}" for one in state.unknown.values()]
     if unknown and not rows:
-        blocks.append(Table("Needed values that nobody publishes", ("value",), tuple((one,) for one in unknown)))
+        blocks.append(TableBlock("Needed values that nobody publishes", ("value",), tuple((one,) for one in unknown)))
     return Section("Targets", tuple(blocks))
 
 
-def _target(one: Judged, target: Target | None, state: WorkspaceState) -> tuple[Text, ...]:
+def _target(one: JudgedCondition, target: Target | None, state: WorkspaceState) -> tuple[Text, ...]:
     condition = one.condition
     basis = state.specs.get(target.basis) if target is not None else None
     limit = f"a median of {duration(float(condition.latency_s))} or less"
@@ -188,7 +188,7 @@ def _versions(report: CampaignReport, state: WorkspaceState) -> Section:
     head = ("shape", f"baseline {report.baseline or 'v0'}", f"best {report.best or '-'}", "times as fast")
     return Section(
         "Baseline and best",
-        (Table("Medians of the rounds that accepted them", head, tuple(rows), frozenset({1, 2, 3})),),
+        (TableBlock("Medians of the rounds that accepted them", head, tuple(rows), frozenset({1, 2, 3})),),
     )
 
 
@@ -203,7 +203,7 @@ def _machines(state: WorkspaceState, letters: int) -> Section:
     if not rows:
         return Section("Machines", (Cell("Nothing was measured on a machine.", tone="quiet"),))
     head = ("machine", "product", "programs", "clocks", "harness")
-    return Section("Machines", (Table("What measured", head, tuple(rows)),))
+    return Section("Machines", (TableBlock("What measured", head, tuple(rows)),))
 
 
 def _values(state: WorkspaceState, letters: int) -> Section:
@@ -215,7 +215,9 @@ def _values(state: WorkspaceState, letters: int) -> Section:
     if not rows:
         return Section("Hardware values", (Cell("None is registered.", tone="quiet"),))
     head = ("key", "value", "grade", "line of the wiki", "document")
-    return Section("Hardware values", (Table("Registered values; kb audit reads each line again", head, tuple(rows)),))
+    return Section(
+        "Hardware values", (TableBlock("Registered values; kb audit reads each line again", head, tuple(rows)),)
+    )
 
 
 def _value(one: SpecRow, letters: int) -> tuple[Text, ...]:

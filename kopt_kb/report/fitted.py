@@ -9,14 +9,14 @@ from kopt_kb.errors import BadInput
 from kopt_kb.markup.blocks import Page
 from kopt_kb.markup.html import page
 
-__all__ = ["LEVELS", "MOST_BYTES", "Level", "fitted"]
+__all__ = ["LEVELS", "MOST_BYTES", "CutLevel", "fitted"]
 
 MOST_BYTES = 300_000
 """No page is larger: what is left out is said."""
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class CutLevel:
     """How much a page holds.
 
     Attributes:
@@ -30,11 +30,16 @@ class Level:
     notes: bool = True
 
 
-LEVELS = (Level(2000, 400), Level(400, 400, notes=False), Level(200, 120, notes=False), Level(60, 12, notes=False))
+LEVELS = (
+    CutLevel(2000, 400),
+    CutLevel(400, 400, notes=False),
+    CutLevel(200, 120, notes=False),
+    CutLevel(60, 12, notes=False),
+)
 """From all to what always fits."""
 
 
-def fitted(make: Callable[[Level], Page], name: str, levels: Sequence[Level] = LEVELS) -> bytes:
+def fitted(make: Callable[[CutLevel], Page], name: str, levels: Sequence[CutLevel] = LEVELS) -> bytes:
     """Return a page as HTML of at most `MOST_BYTES`.
 
     Raises:

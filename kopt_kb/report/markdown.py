@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kopt_kb.markup.blocks import Block, Bullets, Code, Facts, Figure, Page, Table, Text, cell
+from kopt_kb.markup.blocks import Block, Bullets, CodeBlock, FactsBlock, Figure, Page, TableBlock, Text, cell
 from kopt_kb.markup.text import visible
 
 __all__ = ["escaped", "markdown"]
@@ -44,13 +44,13 @@ class _Writer:
         self.lines += [*lines, ""]
 
     def block(self, one: Block) -> None:
-        if isinstance(one, Table):
+        if isinstance(one, TableBlock):
             self.table(one)
-        elif isinstance(one, Facts):
+        elif isinstance(one, FactsBlock):
             self.add(*(f"- {escaped(name)}: {self.text(text)}" for name, text in one.rows))
         elif isinstance(one, Bullets):
             self.add(*(f"- {self.text(item)}" for item in one.items))
-        elif isinstance(one, Code):
+        elif isinstance(one, CodeBlock):
             self.fenced(one.text, "sh")
         elif isinstance(one, Figure):
             self.fenced(one.characters, "text")
@@ -58,7 +58,7 @@ class _Writer:
         else:
             self.add(f"**{self.text(one)}**" if one.tone else self.text(one))
 
-    def table(self, one: Table) -> None:
+    def table(self, one: TableBlock) -> None:
         rule = ["--:" if at in one.right else "---" for at in range(len(one.head))]
         rows = [one.head, *one.rows]
         lines = ["| " + " | ".join(self.text(text, in_cell=True) for text in row) + " |" for row in rows]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kopt_kb.analysis.gap.document import Gap
-from kopt_kb.markup.blocks import Block, Bullets, Cell, Section, Table, Text
+from kopt_kb.markup.blocks import Block, Bullets, Cell, Section, TableBlock, Text
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, gain, percent
-from kopt_kb.report.fitted import Level
+from kopt_kb.report.fitted import CutLevel
 from kopt_kb.report.provenance import named, of_records
 from kopt_kb.tuning.report import CampaignReport, RoundLine
 from kopt_kb.workspace.journal.round_events import Measured
@@ -21,7 +21,7 @@ _TONES = {"accept": "good", "accept_with_note": "good", "rollback": "quiet", "un
 _FAILED = 300
 
 
-def round_section(report: CampaignReport, state: WorkspaceState, level: Level) -> Section:
+def round_section(report: CampaignReport, state: WorkspaceState, level: CutLevel) -> Section:
     """Return all rounds, or where they are too many for one page the accepted and the last.
 
     Args:
@@ -34,7 +34,7 @@ def round_section(report: CampaignReport, state: WorkspaceState, level: Level) -
     by_number = {one.number: one for one in state.rounds}
     head = ("round", "hypothesis", "verdict", "gain", *shapes, "trust", "evidence")
     rows = [_row(one, by_number[one.number], state, shapes, level) for one in shown]
-    table = Table(
+    table = TableBlock(
         "In order; the gain is against the version it started from, times are medians of the round's own version",
         head, tuple(rows), frozenset({0, 3, *range(4, 4 + len(shapes))}),
     )  # fmt: skip
@@ -56,7 +56,7 @@ def _chosen(rounds: Sequence[RoundLine], most: int) -> tuple[list[RoundLine], in
 
 
 def _row(
-    line: RoundLine, round_: Round, state: WorkspaceState, shapes: Sequence[str], level: Level
+    line: RoundLine, round_: Round, state: WorkspaceState, shapes: Sequence[str], level: CutLevel
 ) -> tuple[Text, ...]:
     letters, notes = level.letters, level.notes
     expected = round_.hypothesis.expected if round_.hypothesis is not None else ""
@@ -109,7 +109,7 @@ def _evidence(round_: Round, state: WorkspaceState, letters: int) -> Cell:
     return Cell(clipped("; ".join(filter(None, parts)), letters), clipped("\n".join(notes), letters))
 
 
-def measurement_section(state: WorkspaceState, level: Level) -> Section:
+def measurement_section(state: WorkspaceState, level: CutLevel) -> Section:
     """Return the records behind the times: of accepted versions first kept, where they are too many."""
     found = [one for round_ in state.rounds for one in round_.measured.values() if one.candidate == round_.name]
     if not found or not level.notes:
@@ -130,7 +130,7 @@ def measurement_section(state: WorkspaceState, level: Level) -> Section:
         if one in shown
     ]
     head = ("record", "timed runs", "median", "spread", "trust", "machine, event")
-    table = Table("Records of each version in its own round", head, tuple(rows), frozenset({1, 2, 5}))
+    table = TableBlock("Records of each version in its own round", head, tuple(rows), frozenset({1, 2, 5}))
     more = len(found) - len(rows)
     return Section(
         "Measurements", (table, *((Cell(f"{more} more are left out; the journal has them."),) if more else ()))
@@ -170,14 +170,14 @@ def _gap(gap: Gap, letters: int) -> list[Block]:
     )
     blocks.append(Cell(f"{gap.name}: {duration(gap.time_s)}, {roof}", "", tuple(gap.citations)))
     if rows:
-        blocks.append(Table(f"Between roof and time of {gap.name}", head, tuple(rows), frozenset({1, 2, 3})))
+        blocks.append(TableBlock(f"Between roof and time of {gap.name}", head, tuple(rows), frozenset({1, 2, 3})))
     told = [clipped(f"Note: {one}", letters) for one in gap.notes] + [
         clipped(f"Record next: {one}", letters) for one in gap.record
     ]
     return [*blocks, Bullets(tuple(told))] if told else blocks
 
 
-def ledger_section(report: CampaignReport, level: Level) -> Section:
+def ledger_section(report: CampaignReport, level: CutLevel) -> Section:
     """Return what became of each opportunity of the best version."""
     rows: list[tuple[Text, ...]] = []
     letters = level.letters
@@ -190,6 +190,6 @@ def ledger_section(report: CampaignReport, level: Level) -> Section:
     if not rows:
         return Section("What is left to try", (Cell("No opportunity of the best version was listed.", tone="quiet"),))
     head = ("opportunity", "at most of the time", "state", "why")
-    table = Table(f"Opportunities of {report.best}", head, tuple(rows), frozenset({1}))
+    table = TableBlock(f"Opportunities of {report.best}", head, tuple(rows), frozenset({1}))
     more = len(report.ledger) - len(rows)
     return Section("What is left to try", (table, *((Cell(f"{more} more are left out."),) if more else ())))

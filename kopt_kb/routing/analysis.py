@@ -11,7 +11,7 @@ from typing import Literal
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire
 
-__all__ = ["Analysis", "Impact", "KernelShare", "KernelShares", "Recommendation", "ranked_kernels", "read_analysis"]
+__all__ = ["Analysis", "Impact", "KernelShare", "KernelShares", "RoutedAdvice", "ranked_kernels", "read_analysis"]
 
 Impact = Literal["High", "Medium", "Low"]
 _IMPACTS: tuple[Impact, ...] = ("High", "Medium", "Low")
@@ -20,7 +20,7 @@ _HEAD = re.compile(r"^\s*(?P<name>primary bottleneck|evidence|recommendations)\s
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation(Wire):
+class RoutedAdvice(Wire):
     """What an analysis recommends, with the impact it expects."""
 
     number: int
@@ -67,7 +67,7 @@ class Analysis(Wire):
 
     bottleneck: str
     evidence: str
-    recommendations: tuple[Recommendation, ...]
+    recommendations: tuple[RoutedAdvice, ...]
     kernel: str = ""
 
 
@@ -87,14 +87,14 @@ def read_analysis(text: str, where: str) -> Analysis:
 
 def _of_block(text: str, where: str) -> Analysis:
     heads: dict[str, str] = {}
-    found: list[Recommendation] = []
+    found: list[RoutedAdvice] = []
     for number, line in enumerate(text.splitlines(), 1):
         head, item = _HEAD.match(line), _LINE.match(line)
         if head:
             heads[head["name"].casefold()] = head["text"]
         elif item:
             impact = next(one for one in _IMPACTS if one.casefold() == item["impact"].casefold())
-            found.append(Recommendation(int(item["number"]), impact, item["text"]))
+            found.append(RoutedAdvice(int(item["number"]), impact, item["text"]))
         elif "recommendations" in heads and re.match(r"\s*\d+[.)]", line):
             fix = "write `1. [High] text`, `[Medium]` or `[Low]`"
             raise BadInput("a recommendation says no impact", where=f"{where}:{number}", fix=fix, code="KB405")
@@ -122,7 +122,7 @@ def _of_document(text: str, where: str) -> Analysis:
     verdict = next(iter(_list({"verdict": [best["verdict"]]}, "verdict")))
     advice = [str(one.get("text", "")) for one in _list(verdict, "advice")]
     items = tuple(
-        Recommendation(number, _IMPACTS[min(number, len(_IMPACTS)) - 1], said)
+        RoutedAdvice(number, _IMPACTS[min(number, len(_IMPACTS)) - 1], said)
         for number, said in enumerate(filter(None, advice), 1)
     )
     words = "; ".join(str(one.get("text") or one.get("metric") or "") for one in _list(verdict, "evidence"))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.ops import ALIASES, OPS
-from kopt_kb.routing.specialists import NOT_THE_SAME, Category
+from kopt_kb.routing.specialists import NOT_THE_SAME, TaskCategory
 
 __all__ = ["Intent", "read_intent"]
 
-_MENTIONS: Mapping[Category, str] = {
+_MENTIONS: Mapping[TaskCategory, str] = {
     "tileir": r"tile[\s-]?ir\b|nv-?triton|enable_tile\b",
     "cute_dsl": r"cu[\s-]?te[\s-]?dsl\b|\bcute\b(?!\s*tile)|cutlass\.cute",
     "cutile": r"\bcu[\s-]?tile\b|cuda\.tile|ct\.kernel",
@@ -28,7 +28,7 @@ _MENTIONS: Mapping[Category, str] = {
 }
 """Category → words that ask for it; languages before what any language may serve."""
 
-_LANGUAGES: tuple[Category, ...] = ("tileir", "cute_dsl", "cutile", "other_language", "triton")
+_LANGUAGES: tuple[TaskCategory, ...] = ("tileir", "cute_dsl", "cutile", "other_language", "triton")
 _NOT = (
     r"(?:\bnot|\bno|\bwithout|\binstead of|\brather than|\bnever|\bavoid|\bdon't use)\s+"
     r"(?:a |an |the |any |use |using )*"
@@ -57,11 +57,11 @@ class Intent:
         source: Language that an existing kernel is converted from; empty without one.
     """
 
-    category: Category | None
-    mentions: tuple[Category, ...]
+    category: TaskCategory | None
+    mentions: tuple[TaskCategory, ...]
     has_kernel: bool | None
     op: str
-    source: Category | None = None
+    source: TaskCategory | None = None
 
 
 def read_intent(text: str) -> Intent:
@@ -85,7 +85,7 @@ def read_intent(text: str) -> Intent:
     return Intent(category, found, _has_kernel(words, source), _op(words), source)
 
 
-def _converted(words: str) -> tuple[Category | None, str]:
+def _converted(words: str) -> tuple[TaskCategory | None, str]:
     """Return the language a kernel is converted from, and the words that say what is wanted."""
     moved = _FROM_TO.search(words)
     if moved is None:
@@ -96,14 +96,14 @@ def _converted(words: str) -> tuple[Category | None, str]:
     return next(one for one in before if one in _LANGUAGES), moved["rest"]
 
 
-def _mentioned(words: str) -> tuple[Category, ...]:
+def _mentioned(words: str) -> tuple[TaskCategory, ...]:
     """Return the categories whose words stand there and are not denied."""
     return tuple(
         name for name, pattern in _MENTIONS.items() if re.search(pattern, re.sub(f"{_NOT}(?:{pattern})", " ", words))
     )
 
 
-def _has_kernel(words: str, source: Category | None) -> bool | None:
+def _has_kernel(words: str, source: TaskCategory | None) -> bool | None:
     if source is not None:
         return source == "triton"
     if _EXISTING.search(words):

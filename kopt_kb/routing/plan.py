@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kopt_kb.errors import BadInput
-from kopt_kb.routing.analysis import Analysis, Recommendation
+from kopt_kb.routing.analysis import Analysis, RoutedAdvice
 from kopt_kb.routing.specialists import SAFETY_RULES, Availability
 from kopt_kb.routing.task import TaskRoute, route_task
 from kopt_kb.wire import Wire
 
-__all__ = ["Plan", "PlannedStep", "plan_of", "planned", "recommendation_of"]
+__all__ = ["Plan", "RoutedStep", "plan_of", "planned", "recommendation_of"]
 
 Risk = Literal["low", "medium", "high"]
 _RISKS: tuple[Risk, ...] = ("low", "medium", "high")
@@ -49,7 +49,7 @@ _IMPACT = {"High": 0, "Medium": 1, "Low": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedStep(Wire):
+class RoutedStep(Wire):
     """One recommendation in its place.
 
     Attributes:
@@ -64,7 +64,7 @@ class PlannedStep(Wire):
     """
 
     id: str
-    recommendation: Recommendation
+    recommendation: RoutedAdvice
     risk: Risk
     after: tuple[str, ...]
     interacts: tuple[str, ...]
@@ -80,7 +80,7 @@ class Plan(Wire):
     bottleneck: str
     evidence: str
     kernel: str
-    steps: tuple[PlannedStep, ...]
+    steps: tuple[RoutedStep, ...]
     rules: tuple[str, ...] = SAFETY_RULES
 
     @property
@@ -108,7 +108,7 @@ def _topics(text: str) -> frozenset[str]:
     return frozenset(name for name, pattern in _TOPICS.items() if re.search(pattern, text, re.IGNORECASE))
 
 
-def _after(one: Recommendation, analysis: Analysis, topics: Mapping[int, frozenset[str]]) -> tuple[int, ...]:
+def _after(one: RoutedAdvice, analysis: Analysis, topics: Mapping[int, frozenset[str]]) -> tuple[int, ...]:
     needed = {name for topic in topics[one.number] for name in _NEEDS.get(topic, ())} - topics[one.number]
     return tuple(
         other.number for other in analysis.recommendations if other is not one and topics[other.number] & needed
@@ -123,13 +123,13 @@ def _risk(text: str) -> Risk:
 
 
 def _step(
-    one: Recommendation,
+    one: RoutedAdvice,
     analysis: Analysis,
     topics: Mapping[int, frozenset[str]],
     after: Mapping[int, tuple[int, ...]],
     target: str,
     commands: Collection[str],
-) -> PlannedStep:
+) -> RoutedStep:
     together = []
     for other in analysis.recommendations:
         for pair, what in _INTERACTS.items():
@@ -138,7 +138,7 @@ def _step(
                 together.append(f"R{other.number}: {what}")
     route = _route(one.text, target, commands)
     first = route.steps[0] if route is not None else None
-    return PlannedStep(
+    return RoutedStep(
         f"R{one.number}", one, _risk(one.text), tuple(f"R{at}" for at in after[one.number]),
         tuple(dict.fromkeys(together)),
         first.specialist if first is not None else "", route.answer if route is not None else "outside",
@@ -159,6 +159,6 @@ def recommendation_of(claim: str) -> str:
     return found[1] if found else ""
 
 
-def planned(plan: Plan, identity: str) -> PlannedStep | None:
+def planned(plan: Plan, identity: str) -> RoutedStep | None:
     """Return a step of a plan by its id."""
     return next((one for one in plan.steps if one.id == identity), None)

@@ -7,13 +7,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
-    "CATEGORIES", "NOT_THE_SAME", "PRINCIPLES", "SAFETY_RULES", "SPECIALISTS", "Availability", "Category", "Specialist",
+    "CATEGORIES",
+    "NOT_THE_SAME",
+    "PRINCIPLES",
+    "SAFETY_RULES",
+    "SPECIALISTS",
+    "Availability",
+    "Specialist",
+    "TaskCategory",
 ]  # fmt: skip
 
 Availability = Literal["built_in", "outside", "not_available"]
 """Done by commands of kb, by a command of the user's that kb drives and judges, or by nobody here."""
 
-Category = Literal[
+TaskCategory = Literal[
     "cuda_graph", "profiling", "kernel", "triton", "tileir", "cute_dsl", "cutile", "other_language", "distributed",
     "parallelism",
 ]  # fmt: skip
@@ -89,7 +96,7 @@ SPECIALISTS: Mapping[str, Specialist] = {
 }  # fmt: skip
 """Name → specialist; the first five are those of the coordination playbook."""
 
-CATEGORIES: Mapping[Category, tuple[str, ...]] = {
+CATEGORIES: Mapping[TaskCategory, tuple[str, ...]] = {
     "cuda_graph": ("perf-torch-cuda-graph-specialist",),
     "profiling": ("perf-profiling-specialist",),
     "kernel": ("perf-profiling-specialist",),

@@ -18,8 +18,8 @@ from kopt_kb.routing.specialists import (
     SAFETY_RULES,
     SPECIALISTS,
     Availability,
-    Category,
     Specialist,
+    TaskCategory,
 )
 from kopt_kb.wire import Wire
 
@@ -65,7 +65,7 @@ class TaskRoute(Wire):
     """
 
     task: str
-    category: Category
+    category: TaskCategory
     op: str
     target: str
     answer: Availability
@@ -112,10 +112,10 @@ def route_task(
     )
 
 
-def _language(kernel: Path) -> Category:
+def _language(kernel: Path) -> TaskCategory:
     """Return the language of a kernel file; raises `BadInput` where it holds no kernel that can be recognised."""
     source = read_input(kernel, 1 << 20)
-    names: dict[str, Category] = {"triton": "triton", "gluon": "triton", "cutedsl": "cute_dsl", "cutile": "cutile"}
+    names: dict[str, TaskCategory] = {"triton": "triton", "gluon": "triton", "cutedsl": "cute_dsl", "cutile": "cutile"}
     try:
         for plain, framework in FRAMEWORKS.items():
             if kernels_of(source, framework):
@@ -126,7 +126,7 @@ def _language(kernel: Path) -> Category:
     raise BadInput("the file holds no kernel", where=str(kernel), fix=fix, code="KB116")
 
 
-def _chosen(intent: Intent, target: str) -> tuple[tuple[str, ...], str, Category]:
+def _chosen(intent: Intent, target: str) -> tuple[tuple[str, ...], str, TaskCategory]:
     """Return who does it, by which rule, and the category: a language that is named comes before the hardware."""
     category = intent.category or "kernel"
     if category == "tileir":
@@ -140,7 +140,7 @@ def _chosen(intent: Intent, target: str) -> tuple[tuple[str, ...], str, Category
     return _by_hardware(intent, target)
 
 
-def _by_hardware(intent: Intent, target: str) -> tuple[tuple[str, ...], str, Category]:
+def _by_hardware(intent: Intent, target: str) -> tuple[tuple[str, ...], str, TaskCategory]:
     """Return who does it where no language is named."""
     number = _number(target)
     if number is None:
@@ -171,7 +171,7 @@ def _step(one: Specialist, intent: Intent, why: str, commands: Collection[str], 
     return Step(one.name, f"{one.does}: {text}"[:300], availability, command, why)
 
 
-def _delegations(steps: tuple[Step, ...], category: Category) -> tuple[Step, ...]:
+def _delegations(steps: tuple[Step, ...], category: TaskCategory) -> tuple[Step, ...]:
     """Return the steps of a CUDA graph as its three delegations: look, apply, measure; others as they are."""
     if category != "cuda_graph":
         return steps
@@ -198,7 +198,7 @@ def _gate(one: Specialist, op: str, target: str) -> str:
     return f"{one.name} needs {least} or later{what}, {target} is older" if number < needed else ""
 
 
-def _notes(intent: Intent, category: Category, target: str) -> tuple[str, ...]:
+def _notes(intent: Intent, category: TaskCategory, target: str) -> tuple[str, ...]:
     notes = []
     if category in {"tileir", "cute_dsl", "cutile"}:
         notes.append(NOT_THE_SAME)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.ceilings import CeilingsRun, ProductRecord, StreamRecord
-from kopt_kb.kernels.idle import LAUNCHES, CacheRecord, LaunchRecord
+from kopt_kb.kernels.idle import LAUNCHES, CacheRecord, IdleRecord
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.row import COLUMNS
 from kopt_kb.wiki.tables import table
@@ -37,7 +37,7 @@ def _cached_row(cached: CacheRecord) -> tuple[str, ...]:
     return "measured_bandwidth", value, "TB/s", conditions, "measured", source, note
 
 
-def _launch_row(launch: LaunchRecord) -> tuple[str, ...]:
+def _launch_row(launch: IdleRecord) -> tuple[str, ...]:
     value = f"{launch.median_s * 1e6:.2f}"
     note = f"method: median of {launch.count} runs, spread {launch.spread_pct:.1f} %, {LAUNCHES[launch.by]}"
     return (

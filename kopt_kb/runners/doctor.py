@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kopt_kb.quantity.readable import si
-from kopt_kb.runners.health import Finding, Health, Host
+from kopt_kb.runners.health import Health, HealthFinding, Host
 
 __all__ = ["examine"]
 
@@ -36,79 +36,81 @@ def _is_amd(host: Host) -> bool:
     return host.exists("sys/module/amdgpu") or host.exists("dev/kfd")
 
 
-def _nvidia(host: Host) -> Iterator[Finding]:
+def _nvidia(host: Host) -> Iterator[HealthFinding]:
     """Driver, CUDA, devices, persistence and clocks."""
     group = "nvidia"
     if not _is_nvidia(host):
-        yield Finding(group, "driver", "absent", "no NVIDIA driver here; what needs a GPU is refused, the rest works")
+        yield HealthFinding(
+            group, "driver", "absent", "no NVIDIA driver here; what needs a GPU is refused, the rest works"
+        )
         return
     said = host.text("proc/driver/nvidia/version")
     loaded = re.search(r"\b(\d+\.\d+(?:\.\d+)?)\b", said) if said else None
     if loaded:
-        yield Finding(group, "driver", "ok", loaded[1])
+        yield HealthFinding(group, "driver", "ok", loaded[1])
     else:
         fix = "load it: sudo modprobe nvidia; in a container: start it with --gpus all"
-        yield Finding(group, "driver", "wrong", "nvidia-smi is here, the kernel module is not loaded", fix)
+        yield HealthFinding(group, "driver", "wrong", "nvidia-smi is here, the kernel module is not loaded", fix)
     tool = host.which("nvidia-smi")
     if tool is None:
         fix = "install the driver's tools (nvidia-utils), or in a container: NVIDIA_DRIVER_CAPABILITIES=compute,utility"
-        yield Finding(group, "devices", "unknown", "nvidia-smi is not on PATH, so nothing could be asked", fix)
+        yield HealthFinding(group, "devices", "unknown", "nvidia-smi is not on PATH, so nothing could be asked", fix)
         return
     yield _cuda(host, tool)
     yield from _devices(host, tool)
 
 
-def _cuda(host: Host, tool: str) -> Finding:
+def _cuda(host: Host, tool: str) -> HealthFinding:
     code, text = _asked(host, tool)
     found = re.search(r"CUDA (?:UMD )?Version:\s*([\d.]+)", text)
     if code or not found:
-        return Finding("nvidia", "cuda", "unknown", f"nvidia-smi does not say: {_line(text) or f'exit {code}'}")
-    return Finding("nvidia", "cuda", "ok", f"{found[1]} is the newest that the driver runs")
+        return HealthFinding("nvidia", "cuda", "unknown", f"nvidia-smi does not say: {_line(text) or f'exit {code}'}")
+    return HealthFinding("nvidia", "cuda", "ok", f"{found[1]} is the newest that the driver runs")
 
 
-def _devices(host: Host, tool: str) -> Iterator[Finding]:
+def _devices(host: Host, tool: str) -> Iterator[HealthFinding]:
     code, text = _asked(host, tool, f"--query-gpu={','.join(_QUERY)}", "--format=csv,noheader")
     lines = [line.split(",") for line in text.splitlines()]
     rows = [[cell.strip() for cell in cells] for cells in lines if len(cells) == len(_QUERY)]
     if code or not rows:
         fix = "read `nvidia-smi`; a driver that was updated under running programs needs a reboot"
-        yield Finding("nvidia", "devices", "wrong", _line(text) or f"nvidia-smi ended with {code}", fix)
+        yield HealthFinding("nvidia", "devices", "wrong", _line(text) or f"nvidia-smi ended with {code}", fix)
         return
     for at, (name, _, persistence, clock, most) in enumerate(rows):
-        yield Finding("nvidia", f"gpu {at}", "ok", name)
+        yield HealthFinding("nvidia", f"gpu {at}", "ok", name)
         on = persistence.casefold() == "enabled"
         fix = "" if on else f"sudo nvidia-smi -i {at} -pm 1 (else the first call of each process waits for the driver)"
-        yield Finding("nvidia", f"gpu {at} persistence", "ok" if on else "note", persistence, fix)
+        yield HealthFinding("nvidia", f"gpu {at} persistence", "ok" if on else "note", persistence, fix)
         known = clock[:1].isdigit()
-        yield Finding("nvidia", f"gpu {at} clock", "ok" if known else "unknown", f"{clock} now, {most} at most")
+        yield HealthFinding("nvidia", f"gpu {at} clock", "ok" if known else "unknown", f"{clock} now, {most} at most")
 
 
-def _amd(host: Host) -> Iterator[Finding]:
+def _amd(host: Host) -> Iterator[HealthFinding]:
     """Kernel module, ROCm, access to the device."""
     group = "amd"
     if not _is_amd(host):
-        yield Finding(group, "driver", "absent", "no AMD driver here")
+        yield HealthFinding(group, "driver", "absent", "no AMD driver here")
         return
     version = host.text("sys/module/amdgpu/version")
-    yield Finding(group, "driver", "ok", version or "the kernel's own amdgpu (it names no version)")
+    yield HealthFinding(group, "driver", "ok", version or "the kernel's own amdgpu (it names no version)")
     rocm = host.text("opt/rocm/.info/version")
     fix = "" if rocm else "install ROCm, or mount /opt/rocm into the container"
-    yield Finding(group, "rocm", "ok" if rocm else "unknown", rocm or "no /opt/rocm/.info/version", fix)
+    yield HealthFinding(group, "rocm", "ok" if rocm else "unknown", rocm or "no /opt/rocm/.info/version", fix)
     kfd = host.root / "dev/kfd"
     if not kfd.exists():
         fix = "in a container: --device /dev/kfd --device /dev/dri"
-        yield Finding(group, "device", "wrong", "there is no /dev/kfd", fix)
+        yield HealthFinding(group, "device", "wrong", "there is no /dev/kfd", fix)
     elif os.access(kfd, os.R_OK | os.W_OK):
-        yield Finding(group, "device", "ok", "/dev/kfd can be opened")
+        yield HealthFinding(group, "device", "ok", "/dev/kfd can be opened")
     else:
         fix = "sudo usermod -aG render,video $USER, then log in again"
-        yield Finding(group, "device", "wrong", "/dev/kfd can't be opened by this user", fix)
+        yield HealthFinding(group, "device", "wrong", "/dev/kfd can't be opened by this user", fix)
 
 
 # ---- profilers -----------------------------------------------------------------------------------
 
 
-def _profilers(host: Host) -> Iterator[Finding]:
+def _profilers(host: Host) -> Iterator[HealthFinding]:
     """Profilers of the vendors that are here, and whether this user may count."""
     yield from _profiler(host, "ncu", "Nsight Compute", needed=_is_nvidia(host))
     if _is_nvidia(host):
@@ -117,39 +119,41 @@ def _profilers(host: Host) -> Iterator[Finding]:
     yield from _profiler(host, "rocprof-compute", "ROCm's rocprofiler-compute", needed=False)
 
 
-def _profiler(host: Host, name: str, product: str, *, needed: bool) -> Iterator[Finding]:
+def _profiler(host: Host, name: str, product: str, *, needed: bool) -> Iterator[HealthFinding]:
     path = host.which(name)
     if path is None:
         fix = f"install {product}, or add its folder to PATH" if needed else ""
         text = "not on PATH; reports are read without it"
-        yield Finding("profilers", name, "wrong" if needed else "absent", text, fix)
+        yield HealthFinding("profilers", name, "wrong" if needed else "absent", text, fix)
         return
     code, text = _asked(host, path, "--version")
     version = re.search(r"\b(\d+\.\d+(?:\.\d+)*)\b", text)
     if code or version is None:
         fix = f"run `{name} --version`; it says: {_line(text)}" if text else f"install {product} again"
-        yield Finding("profilers", name, "unknown", f"{path} does not say its version (exit {code})", fix)
+        yield HealthFinding("profilers", name, "unknown", f"{path} does not say its version (exit {code})", fix)
     else:
-        yield Finding("profilers", name, "ok", f"{version[1]}, {path}")
+        yield HealthFinding("profilers", name, "ok", f"{version[1]}, {path}")
 
 
-def _counting(host: Host) -> Finding:
+def _counting(host: Host) -> HealthFinding:
     """Whether the driver lets this user read counters (NVIDIA, ERR_NVGPUCTRPERM)."""
     name, said = "ncu permission", host.text("proc/driver/nvidia/params")
     only = re.search(r"^RmProfilingAdminOnly:\s*(\d)", said, re.MULTILINE) if said else None
     if only is None:
-        return Finding("profilers", name, "unknown", "/proc/driver/nvidia/params does not say who may count")
+        return HealthFinding("profilers", name, "unknown", "/proc/driver/nvidia/params does not say who may count")
     if only[1] == "0":
-        return Finding("profilers", name, "ok", "every user may read counters")
+        return HealthFinding("profilers", name, "ok", "every user may read counters")
     status = host.text("proc/self/status") or ""
     held = re.search(r"^CapEff:\s*([0-9a-f]+)", status, re.MULTILINE)
     if held is not None and int(held[1], 16) >> _SYS_ADMIN & 1:
-        return Finding("profilers", name, "ok", "administrators only, and this process is one")
+        return HealthFinding("profilers", name, "ok", "administrators only, and this process is one")
     fix = (
         "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/ncu.conf, then reboot; "
         "in a container: --cap-add SYS_ADMIN"
     )
-    return Finding("profilers", name, "wrong", "RmProfilingAdminOnly: 1, and this process lacks CAP_SYS_ADMIN", fix)
+    return HealthFinding(
+        "profilers", name, "wrong", "RmProfilingAdminOnly: 1, and this process lacks CAP_SYS_ADMIN", fix
+    )
 
 
 _SYS_ADMIN = 21
@@ -159,16 +163,16 @@ _SYS_ADMIN = 21
 # ---- processor, packages, programs ---------------------------------------------------------------
 
 
-def _processor(host: Host) -> Iterator[Finding]:
+def _processor(host: Host) -> Iterator[HealthFinding]:
     """The governor of the processor: a slow one stretches short kernels' launches."""
     files = sorted((host.root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor"))
     governors = {one.read_text(encoding="utf-8").strip() for one in files}
     if not governors:
-        yield Finding("processor", "governor", "unknown", "no cpufreq here, as in most virtual machines")
+        yield HealthFinding("processor", "governor", "unknown", "no cpufreq here, as in most virtual machines")
         return
     is_fast = governors == {"performance"}
     fix = "" if is_fast else "sudo cpupower frequency-set -g performance"
-    yield Finding("processor", "governor", "ok" if is_fast else "note", ", ".join(sorted(governors)), fix)
+    yield HealthFinding("processor", "governor", "ok" if is_fast else "note", ", ".join(sorted(governors)), fix)
 
 
 _EXTRAS = {
@@ -177,17 +181,17 @@ _EXTRAS = {
 }  # fmt: skip
 
 
-def _packages(host: Host) -> Iterator[Finding]:
+def _packages(host: Host) -> Iterator[HealthFinding]:
     """Python packages against the versions that are supported."""
     for name, extra in _EXTRAS.items():
         version, wanted = host.package(name), host.ranges.get(name, "")
         if version is None:
-            yield Finding("packages", name, "absent", f"not installed; the extra [{extra}] brings it")
+            yield HealthFinding("packages", name, "absent", f"not installed; the extra [{extra}] brings it")
         elif _within(version, wanted):
-            yield Finding("packages", name, "ok", f"{version} ({wanted or 'any'})")
+            yield HealthFinding("packages", name, "ok", f"{version} ({wanted or 'any'})")
         else:
             fix = f"pip install '{name}{wanted}'"
-            yield Finding("packages", name, "wrong", f"{version}, supported are {wanted}", fix)
+            yield HealthFinding("packages", name, "wrong", f"{version}, supported are {wanted}", fix)
 
 
 def _within(version: str, wanted: str) -> bool:
@@ -208,14 +212,14 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(map(int, found[0].split("."))) if found else ()
 
 
-def _programs(host: Host) -> Iterator[Finding]:
+def _programs(host: Host) -> Iterator[HealthFinding]:
     """Programs that workspaces and readers start."""
     path = host.which("git")
     if path is None:
-        yield Finding("programs", "git", "wrong", "not on PATH; a workspace is a repository", "install git")
+        yield HealthFinding("programs", "git", "wrong", "not on PATH; a workspace is a repository", "install git")
         return
     code, text = _asked(host, path, "--version")
-    yield Finding("programs", "git", "unknown" if code else "ok", _line(text))
+    yield HealthFinding("programs", "git", "unknown" if code else "ok", _line(text))
 
 
 # ---- isolation and caches ------------------------------------------------------------------------
@@ -235,21 +239,21 @@ _FIXES = {
 """What could not be had → what the machine's owner may do."""
 
 
-def _isolation(host: Host) -> Iterator[Finding]:
+def _isolation(host: Host) -> Iterator[HealthFinding]:
     """What holds the commands of projects and the makers of launch records."""
     try:
         isolation = host.isolate()
     except OSError as error:
-        yield Finding("isolation", "cage", "unknown", f"could not be tried: {error.strerror or error}")
+        yield HealthFinding("isolation", "cage", "unknown", f"could not be tried: {error.strerror or error}")
         return
     for name in isolation.held:
-        yield Finding("isolation", name, "ok", "held")
+        yield HealthFinding("isolation", name, "ok", "held")
     for name, why in isolation.missing.items():
         fix = _FIXES.get(name, "code of strangers runs with less around it: use a machine that has it")
-        yield Finding("isolation", name, "note", why, fix)
+        yield HealthFinding("isolation", name, "note", why, fix)
 
 
-def _caches(host: Host) -> Iterator[Finding]:
+def _caches(host: Host) -> Iterator[HealthFinding]:
     """Where caches are, how large, and whether they can be written."""
     base = Path(host.environ.get("XDG_CACHE_HOME") or host.home / ".cache")
     own = Path(host.environ.get("KOPT_CACHE") or base / "kopt-kb")
@@ -259,14 +263,14 @@ def _caches(host: Host) -> Iterator[Finding]:
     yield _cache("triton", triton, "TRITON_CACHE_DIR")
 
 
-def _cache(name: str, folder: Path, variable: str) -> Finding:
+def _cache(name: str, folder: Path, variable: str) -> HealthFinding:
     there = next(one for one in (folder, *folder.parents) if one.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         fix = f"make it writable, or name another folder: {variable}=DIR"
-        return Finding("caches", name, "note", f"{folder} can't be written", fix)
+        return HealthFinding("caches", name, "note", f"{folder} can't be written", fix)
     files = [one for one in folder.rglob("*") if one.is_file()] if folder.is_dir() else []
     size = sum(one.stat().st_size for one in files)
-    return Finding("caches", name, "ok", f"{folder}, {len(files)} file(s), {si(size, 'B')}")
+    return HealthFinding("caches", name, "ok", f"{folder}, {len(files)} file(s), {si(size, 'B')}")
 
 
 def _asked(host: Host, *command: str) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kopt_kb.caged import Cage, caged
 from kopt_kb.errors import KoptError
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.wire import Wire, parse, read
 
 __all__ = ["SCRIPT", "NotedOperators", "note_operators", "script_for"]
@@ -42,7 +42,7 @@ def note_operators(file: Path, name: str, wall_s: float = _WALL_S) -> NotedOpera
     with tempfile.TemporaryDirectory(prefix="kb-graph-") as place:
         words = [sys.executable, "-m", "kopt_kb.kernels.graph_steps", str(file.resolve()), name]
         done = run(
-            caged(words, Cage((place,), str(Path(place) / "cage.json"))), limits=Limits(wall_s),
+            caged(words, Cage((place,), str(Path(place) / "cage.json"))), limits=ChildLimits(wall_s),
             folder=file.resolve().parent,
             env=environment({"HOME": place, "TMPDIR": place, "PYTHONDONTWRITEBYTECODE": "1"}, ours=True),
         )  # fmt: skip

@@ -10,14 +10,14 @@ from typing import Literal
 from kopt_kb.isolation import Isolation
 from kopt_kb.wire import Wire
 
-__all__ = ["Finding", "Health", "Host", "State"]
+__all__ = ["Health", "HealthFinding", "HealthState", "Host"]
 
-State = Literal["ok", "note", "wrong", "unknown", "absent"]
+HealthState = Literal["ok", "note", "wrong", "unknown", "absent"]
 """Right; works with less; must be mended for what it names; could not be asked; not here and not needed here."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(Wire):
+class HealthFinding(Wire):
     """One thing that was looked at.
 
     Attributes:
@@ -30,7 +30,7 @@ class Finding(Wire):
 
     group: str
     name: str
-    state: State
+    state: HealthState
     found: str
     fix: str = ""
 
@@ -39,7 +39,7 @@ class Finding(Wire):
 class Health(Wire):
     """All findings, in order."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[HealthFinding, ...]
 
     @property
     def is_right(self) -> bool:

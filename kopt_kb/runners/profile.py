@@ -11,15 +11,15 @@ from typing import Literal
 
 from kopt_kb.analysis.profile.amd_counters import counter_passes
 from kopt_kb.errors import BadInput, FindingError, MissingTool
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 
 __all__ = [
     "SETS",
     "STEPS",
     "TOOLS",
-    "Plan",
+    "ProfilePlan",
+    "ProfileStep",
     "ProfilerFailed",
-    "Step",
     "Tool",
     "choose_tool",
     "execute",
@@ -41,7 +41,7 @@ class ProfilerFailed(FindingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProfileStep:
     """One command of a run.
 
     Attributes:
@@ -60,7 +60,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ProfilePlan:
     """What a run does, in order.
 
     Attributes:
@@ -70,7 +70,7 @@ class Plan:
     """
 
     tool: Tool
-    steps: tuple[Step, ...]
+    steps: tuple[ProfileStep, ...]
     reports: tuple[Path, ...]
 
 
@@ -120,7 +120,7 @@ class Options:
     page_only: bool = False
 
 
-def plan(tool: Tool, command: Sequence[str], output: Path, options: Options | None = None) -> Plan:
+def plan(tool: Tool, command: Sequence[str], output: Path, options: Options | None = None) -> ProfilePlan:
     """Return the commands that profile a program.
 
     Args:
@@ -152,7 +152,7 @@ def plan(tool: Tool, command: Sequence[str], output: Path, options: Options | No
     return _ncu(command, output, chosen) if tool == "ncu" else _rocprof(command, output, chosen)
 
 
-def _ncu(command: Sequence[str], output: Path, options: Options) -> Plan:
+def _ncu(command: Sequence[str], output: Path, options: Options) -> ProfilePlan:
     report, page = output / "profile.ncu-rep", output / "profile.csv"
     clocks = "base" if options.lock_clocks else "none"
     argv = ["ncu", "--set", options.section_set, "--clock-control", clocks, "--force-overwrite"]
@@ -171,24 +171,26 @@ def _ncu(command: Sequence[str], output: Path, options: Options) -> Plan:
         argv += ["--launch-skip", str(options.launch_skip)]
     if options.launch_count is not None:
         argv += ["--launch-count", str(options.launch_count)]
-    recorded = Step("ncu", (*argv, *command))
+    recorded = ProfileStep("ncu", (*argv, *command))
     if options.page_only:
-        return Plan("ncu", (recorded,), (page,))
-    return Plan("ncu", (recorded, Step("export", ("ncu", "--import", str(report), *printed), stdout=page)), (page,))
+        return ProfilePlan("ncu", (recorded,), (page,))
+    return ProfilePlan(
+        "ncu", (recorded, ProfileStep("export", ("ncu", "--import", str(report), *printed), stdout=page)), (page,)
+    )
 
 
-def _rocprof(command: Sequence[str], output: Path, options: Options) -> Plan:
+def _rocprof(command: Sequence[str], output: Path, options: Options) -> ProfilePlan:
     chosen = [] if options.kernel is None else ["--kernel-include-regex", options.kernel]
 
-    def rocprof(name: str, *arguments: str, formats: Sequence[str] = ("csv",), optional: bool = False) -> Step:
+    def rocprof(name: str, *arguments: str, formats: Sequence[str] = ("csv",), optional: bool = False) -> ProfileStep:
         where = ["--output-format", *formats, "-d", str(output / name)]
-        return Step(name, ("rocprofv3", *arguments, *chosen, *where, "--", *command), optional=optional)
+        return ProfileStep(name, ("rocprofv3", *arguments, *chosen, *where, "--", *command), optional=optional)
 
-    found: list[Step] = []
+    found: list[ProfileStep] = []
     reports: list[Path] = []
     if "asm" in options.steps:
         dump = {"TRITON_CACHE_DIR": str(output / "asm"), "FLYDSL_DUMP_IR": "1"}
-        found.append(Step("asm", tuple(command), dump))
+        found.append(ProfileStep("asm", tuple(command), dump))
     if "att" in options.steps:
         geometry = ("--att-target-cu", "1", "--att-shader-engine-mask", "0xf", "--att-simd-select", "0xf")
         found.append(rocprof("att", "--att", *geometry, "--att-buffer-size", "0x6000000", formats=("csv", "json")))
@@ -197,10 +199,10 @@ def _rocprof(command: Sequence[str], output: Path, options: Options) -> Plan:
         for number, group in enumerate(counter_passes(options.target)):
             found.append(rocprof(f"pmc/pmc_{number}", "--pmc", *group, optional=True))
         reports.append(output / "pmc")
-    return Plan("rocprofv3", tuple(found), tuple(reports))
+    return ProfilePlan("rocprofv3", tuple(found), tuple(reports))
 
 
-def execute(plan_: Plan, output: Path, limit_s: float = 0.0) -> tuple[str, ...]:
+def execute(plan_: ProfilePlan, output: Path, limit_s: float = 0.0) -> tuple[str, ...]:
     """Run every step and return one line for each optional step that failed.
 
     Args:
@@ -226,9 +228,9 @@ def execute(plan_: Plan, output: Path, limit_s: float = 0.0) -> tuple[str, ...]:
     return tuple(failed)
 
 
-def _run(step: Step, limit_s: float) -> None:
+def _run(step: ProfileStep, limit_s: float) -> None:
     try:  # whatever it prints: a report may be long
-        done = run(step.argv, env=environment(step.environment), limits=Limits(limit_s, printed_bytes=0))
+        done = run(step.argv, env=environment(step.environment), limits=ChildLimits(limit_s, printed_bytes=0))
     except FileNotFoundError as error:
         raise MissingTool(
             f"{step.argv[0]} is not installed", where=step.name, fix="check the name and PATH", code="KB121"

@@ -13,7 +13,7 @@ from kopt_kb.kernels.judgement import trials_of
 from kopt_kb.kernels.record.judge import load_record
 from kopt_kb.runners.replay.device import DeviceJudging
 from kopt_kb.runners.replay.judges import Starting, fit_for_a_contest
-from kopt_kb.runners.replay.judging import Tried
+from kopt_kb.runners.replay.judging import ReplayTried
 from kopt_kb.wire import Wire
 
 __all__ = ["Replayed", "packaged_reference", "replay_record"]
@@ -41,7 +41,7 @@ class Replayed(Wire):
     problem: str
     rel_l2_err: float | None
     checks: int
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[ReplayTried, ...] = ()
 
 
 def packaged_reference(folder: Path) -> Path:

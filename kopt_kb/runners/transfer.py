@@ -11,7 +11,7 @@ from pathlib import Path
 from kopt_kb.analysis.transfer.trace import verdict_of_run
 from kopt_kb.caged import Cage, caged
 from kopt_kb.errors import KoptError
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.wire import Wire, parse, read
 
 __all__ = ["CountedSteps", "count_steps"]
@@ -64,7 +64,7 @@ def count_steps(files: Mapping[str, str], path: str, wall_s: float = _WALL_S) ->
         report = folder / "cage.json"
         words = [sys.executable, "-m", "kopt_kb.kernels.transfer_steps", path]
         done = run(
-            caged(words, Cage((name,), str(report))), limits=Limits(wall_s), folder=folder,
+            caged(words, Cage((name,), str(report))), limits=ChildLimits(wall_s), folder=folder,
             env=environment({"HOME": name, "TMPDIR": name}, first=[folder], ours=True),
         )  # fmt: skip
     if done.code or done.passed:

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kopt_kb.search.searcher import Proposer
+from kopt_kb.search.searcher import PointProposer
 from kopt_kb.search.space import Space
-from kopt_kb.search.table import Table
+from kopt_kb.search.table import ResultTable
 
-__all__ = ["FINALISTS", "Over", "Replay", "Rules", "Run", "Search", "asking", "median_hit", "replay"]
+__all__ = ["FINALISTS", "Over", "Rules", "Run", "TableReplay", "TableSearch", "asking", "median_hit", "replay"]
 
 SAMPLES, AGAIN = 5, 24
 """Runs of an evaluation, and of a finalist when it is timed again."""
@@ -26,7 +26,7 @@ FINALISTS = 8
 
 
 @dataclass
-class Replay:
+class TableReplay:
     """Times of a table as a device would give them: the median of a few of the recorded runs, drawn anew each time.
 
     Args:
@@ -35,7 +35,7 @@ class Replay:
         samples: Runs of one evaluation.
     """
 
-    table: Table
+    table: ResultTable
     seed: int = 0
     samples: int = SAMPLES
     evaluated: dict[int, float] = field(default_factory=dict)
@@ -97,11 +97,11 @@ class Over(BaseException):
     """The run is decided: budget spent, or hit and judged; no handler of errors may swallow that."""
 
 
-Search = Callable[[Space, int, Callable[[int], float]], None]
+TableSearch = Callable[[Space, int, Callable[[int], float]], None]
 """Searches a space from a seed by calling for times of places, until `Over` comes out of that, or it has enough."""
 
 
-def asking(make: Callable[[Space, int], Proposer]) -> Search:
+def asking(make: Callable[[Space, int], PointProposer]) -> TableSearch:
     """Return a search that asks a proposer."""
 
     def search(space: Space, seed: int, time: Callable[[int], float]) -> None:
@@ -112,7 +112,7 @@ def asking(make: Callable[[Space, int], Proposer]) -> Search:
     return search
 
 
-def replay(table: Table, search: Search, seed: int, rules: Rules) -> Run:
+def replay(table: ResultTable, search: TableSearch, seed: int, rules: Rules) -> Run:
     """Return how a search of a table went; it ends with its hit, its budget or its space, not before it is judged.
 
     Args:
@@ -121,7 +121,7 @@ def replay(table: Table, search: Search, seed: int, rules: Rules) -> Run:
         seed: Of search and draws.
         rules: Budget and goal.
     """
-    judge = _Judge(Replay(table, seed), rules)
+    judge = _Judge(TableReplay(table, seed), rules)
     with suppress(Over):
         search(table.space, seed, judge.time)
     return Run(judge.hit, *(judge.errors or _errors(judge.device)))
@@ -131,7 +131,7 @@ def replay(table: Table, search: Search, seed: int, rules: Rules) -> Run:
 class _Judge:
     """Answers a search, and ends it."""
 
-    device: Replay
+    device: TableReplay
     rules: Rules
     hit: int | None = None
     errors: tuple[float, float, float] | None = None
@@ -156,7 +156,7 @@ _CALLS = 50
 """Calls for times, in budgets: a search that asks for the same again and again has nothing left to find."""
 
 
-def _errors(device: Replay) -> tuple[float, float, float]:
+def _errors(device: TableReplay) -> tuple[float, float, float]:
     """Return the ratios to the best: of the best evaluated, of what seems best, of what is best when timed again."""
     truth, best = device.table.medians_s, device.table.best_s
     seems = min(device.evaluated, key=device.evaluated.__getitem__)

@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kopt_kb.search.space import Config, Floats, Space
+from kopt_kb.search.space import Configuration, Floats, Space
 from kopt_kb.search.surrogate import Surrogate, ranked
 
-__all__ = ["Facts", "Proposer", "Searcher"]
+__all__ = ["PointProposer", "SearchFacts", "Searcher"]
 
 _FIRST = 8
 """Places drawn before the model is asked."""
@@ -31,7 +31,7 @@ _CENTRES = 20
 """Best places whose neighbours are looked through before a place is drawn."""
 
 
-class Proposer(Protocol):
+class PointProposer(Protocol):
     """Anything that searches by ask and tell."""
 
     def ask(self) -> int | None:
@@ -42,7 +42,7 @@ class Proposer(Protocol):
 
 
 @dataclass(frozen=True)
-class Facts:
+class SearchFacts:
     """What is known of places without running any.
 
     Attributes:
@@ -66,8 +66,10 @@ class Searcher:
         facts: What is known without running: refused places are never asked for, nor one whose floor is above the best.
     """
 
-    def __init__(self, space: Space, seed: int = 0, first: Sequence[Config] = (), facts: Facts | None = None) -> None:
-        self.space, self._facts = space, facts or Facts()
+    def __init__(
+        self, space: Space, seed: int = 0, first: Sequence[Configuration] = (), facts: SearchFacts | None = None
+    ) -> None:
+        self.space, self._facts = space, facts or SearchFacts()
         self._random = np.random.default_rng(seed)
         extra = self._facts.features
         features = space.features if extra is None else np.hstack([space.features, extra])

@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Config", "Floats", "Ints", "Space"]
+__all__ = ["Configuration", "Floats", "Ints", "Space"]
 
-Config = Mapping[str, object]
+Configuration = Mapping[str, object]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -40,7 +40,10 @@ class Space:
 
     @classmethod
     def of(
-        cls, knobs: Mapping[str, Sequence[object]], allowed: Callable[[Config], bool] | None = None, seed: int = 0
+        cls,
+        knobs: Mapping[str, Sequence[object]],
+        allowed: Callable[[Configuration], bool] | None = None,
+        seed: int = 0,
     ) -> Space:
         """Return the space of all values of the knobs that a constraint allows.
 
@@ -76,7 +79,7 @@ class Space:
         """Return the place of indices of values; None where a constraint forbids it."""
         return self._index.get(tuple(row))
 
-    def find(self, config: Config) -> int | None:
+    def find(self, config: Configuration) -> int | None:
         """Return the place of a configuration; None when it is not of the space."""
         try:
             return self.at([values.index(config[name]) for name, values in self.knobs.items()])

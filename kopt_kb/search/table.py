@@ -23,7 +23,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.files import read_input
 from kopt_kb.search.space import Floats, Space
 
-__all__ = ["Result", "Table", "read_table", "tables_in"]
+__all__ = ["ResultTable", "TableResult", "read_table", "tables_in"]
 
 _MOST_BYTES = 1 << 30
 _UNITS_S = {"milliseconds": 1e-3, "miliseconds": 1e-3, "ms": 1e-3, "microseconds": 1e-6, "seconds": 1.0, "s": 1.0}
@@ -31,7 +31,7 @@ _UNITS_S = {"milliseconds": 1e-3, "miliseconds": 1e-3, "ms": 1e-3, "microseconds
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TableResult:
     """What became of one configuration.
 
     Attributes:
@@ -46,7 +46,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Exhaustive results of one kernel on one device.
 
     Attributes:
@@ -60,7 +60,7 @@ class Table:
 
     name: str
     device: str
-    results: tuple[Result, ...] = field(repr=False)
+    results: tuple[TableResult, ...] = field(repr=False)
     constraints: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     is_whole: bool = True
@@ -102,7 +102,7 @@ class Table:
         return {"metadata": metadata, "results": [_t4(one) for one in self.results]}
 
 
-def _t4(one: Result) -> dict[str, object]:
+def _t4(one: TableResult) -> dict[str, object]:
     times_ms = [round(time * 1e3, 9) for time in one.times_s]
     return {
         "configuration": dict(one.config),
@@ -157,7 +157,7 @@ def _looks_like_table(path: Path) -> bool:
     return b'"tune_params' in head or (b'"metadata"' in head and b'"results"' in head)
 
 
-def read_table(path: str | Path, most_bytes: int = _MOST_BYTES) -> Table:
+def read_table(path: str | Path, most_bytes: int = _MOST_BYTES) -> ResultTable:
     """Return the table of a Kernel Tuner cache file or a T4 document.
 
     Args:
@@ -218,22 +218,22 @@ def _document(text: str, where: str) -> tuple[Any, bool]:
             raise BadInput(f"is not JSON: {error}", where=where, fix="give a JSON document", code="KB116") from error
 
 
-def _from_cache(document: Any, name: str, is_whole: bool) -> Table:
+def _from_cache(document: Any, name: str, is_whole: bool) -> ResultTable:
     keys: Sequence[str] = document["tune_params_keys"]
     results = []
     for one in document["cache"].values():
         time = one.get("time")
         failure = "" if isinstance(time, int | float) and time < _ABSURD_MS else str(time)
         times_s = () if failure else _times_s(one.get("times") or [time], 1e-3)
-        results.append(Result({key: one[key] for key in keys}, times_s, failure))
-    return Table(name, str(document.get("device_name", "")), tuple(results), is_whole=is_whole)
+        results.append(TableResult({key: one[key] for key in keys}, times_s, failure))
+    return ResultTable(name, str(document.get("device_name", "")), tuple(results), is_whole=is_whole)
 
 
 _ABSURD_MS = 1e19
 """Kernel Tuner's old files write 1e20 for a failure."""
 
 
-def _from_t4(document: Any, name: str, where: str) -> Table:
+def _from_t4(document: Any, name: str, where: str) -> ResultTable:
     metadata = document.get("metadata") or {}
     unit = str(metadata.get("timeunit", "milliseconds"))
     if unit not in _UNITS_S:
@@ -242,8 +242,8 @@ def _from_t4(document: Any, name: str, where: str) -> Table:
     for one in document["results"]:
         failure = "" if one.get("invalidity", "correct") == "correct" else str(one["invalidity"])
         times_s = () if failure else _times_s(one["times"].get("runtimes") or _measured(one), _UNITS_S[unit])
-        results.append(Result(dict(one["configuration"]), times_s, failure))
-    return Table(
+        results.append(TableResult(dict(one["configuration"]), times_s, failure))
+    return ResultTable(
         str(metadata.get("name") or name),
         str(metadata.get("device", "")),
         tuple(results),

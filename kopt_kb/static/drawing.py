@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from kopt_kb.markup.style import GROUPS
 from kopt_kb.markup.text import clipped, visible
 from kopt_kb.quantity.readable import rounded, si
-from kopt_kb.static.labels import CHAR_PX, LINE_PX, Box, Placed, Spot, Wanted, box_of, place, width_px
-from kopt_kb.static.picture import Picture, Point, Roof
+from kopt_kb.static.labels import CHAR_PX, LINE_PX, Box, Placed, Spot, WantedLabel, box_of, place, width_px
+from kopt_kb.static.picture import DrawnRoof, Picture, Point
 
-__all__ = ["Drawing", "Line", "Mark", "drawn", "number", "ticks"]
+__all__ = ["Drawing", "DrawnLine", "Mark", "drawn", "number", "ticks"]
 
 _WIDTH, _PLOT_HEIGHT = 820.0, 430.0
 _LEFT, _TOP, _RIGHT, _BOTTOM = 58.0, 34.0, 14.0, 46.0
@@ -31,7 +31,7 @@ _ALONG = tuple(at / 32 for at in range(1, 32))
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DrawnLine:
     """A line through points, in pixels; `dash` as SVG has it."""
 
     points: tuple[tuple[float, float], ...]
@@ -64,7 +64,7 @@ class Drawing:
     title: str
     width: float
     height: float
-    lines: tuple[Line, ...]
+    lines: tuple[DrawnLine, ...]
     marks: tuple[Mark, ...]
     labels: tuple[Placed, ...]
     unplaced: tuple[str, ...]
@@ -89,7 +89,7 @@ class _Plot:
     def group(self, name: str) -> str:
         return f"group{self.picture.groups.index(name) % GROUPS}"
 
-    def path(self, roof: Roof) -> tuple[tuple[float, float], ...]:
+    def path(self, roof: DrawnRoof) -> tuple[tuple[float, float], ...]:
         """Return the corners of a roof: on these axes it is two straight lines."""
         low, high = self.picture.range()
         places = [low, *([roof.ridge] if low < roof.ridge < high else []), high]
@@ -171,34 +171,34 @@ def _axis_labels(plot: _Plot) -> Iterator[Placed]:
         yield Placed(text, _left_box(text, x, y), "quiet")
 
 
-def _grid(plot: _Plot) -> Iterator[Line]:
+def _grid(plot: _Plot) -> Iterator[DrawnLine]:
     frame = plot.frame
     for value in ticks(*plot.picture.rates()):
-        yield Line(((frame.left, plot.y(value)), (frame.right, plot.y(value))), "grid")
+        yield DrawnLine(((frame.left, plot.y(value)), (frame.right, plot.y(value))), "grid")
     for value in ticks(*plot.picture.range()):
-        yield Line(((plot.x(value), frame.top), (plot.x(value), frame.bottom)), "grid")
+        yield DrawnLine(((plot.x(value), frame.top), (plot.x(value), frame.bottom)), "grid")
     corners = ((frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom))
-    yield Line(corners, "axis grid")
+    yield DrawnLine(corners, "axis grid")
 
 
 _DASHES = {"documented": "", "measured": "7 4", "target": "2 3", "counters": "12 3"}
 
 
-def _roof_lines(plot: _Plot) -> Iterator[Line]:
+def _roof_lines(plot: _Plot) -> Iterator[DrawnLine]:
     """Yield roofs, and under each ridge a line down to the axis."""
     for roof in plot.picture.roofs:
         over = "\n".join(filter(None, (f"{roof.name}: {roof.values}", roof.source)))
         thin = " thin" if roof.basis == "target" else ""
-        yield Line(plot.path(roof), f"line {plot.group(roof.group)}{thin}", _DASHES[roof.basis], over)
+        yield DrawnLine(plot.path(roof), f"line {plot.group(roof.group)}{thin}", _DASHES[roof.basis], over)
     for roof in _ridged(plot):
         x = plot.x(roof.ridge)
         over = f"ridge of {roof.name}: {rounded(roof.ridge)} FLOP/B"
-        yield Line(((x, plot.y(roof.peak)), (x, plot.frame.bottom)), "axis", "1 4", over)
+        yield DrawnLine(((x, plot.y(roof.peak)), (x, plot.frame.bottom)), "axis", "1 4", over)
 
 
-def _ridged(plot: _Plot) -> list[Roof]:
+def _ridged(plot: _Plot) -> list[DrawnRoof]:
     """Return one roof for each ridge: of those less than four pixels apart the first; targets have none."""
-    found: list[Roof] = []
+    found: list[DrawnRoof] = []
     for roof in plot.picture.roofs:
         x = plot.x(roof.ridge)
         if roof.basis != "target" and all(abs(plot.x(one.ridge) - x) >= 4 for one in found):
@@ -206,12 +206,14 @@ def _ridged(plot: _Plot) -> list[Roof]:
     return found
 
 
-def _drops(plot: _Plot, points: Iterable[Point]) -> Iterator[Line]:
+def _drops(plot: _Plot, points: Iterable[Point]) -> Iterator[DrawnLine]:
     """Yield a line from what is attainable down to the axis: the work's own intensity."""
     for one in points:
         if one.kind == "attainable":
             x = plot.x(one.intensity)
-            yield Line(((x, plot.y(one.rate)), (x, plot.frame.bottom)), f"line thin {plot.group(one.group)}", "1 6")
+            yield DrawnLine(
+                ((x, plot.y(one.rate)), (x, plot.frame.bottom)), f"line thin {plot.group(one.group)}", "1 6"
+            )
 
 
 _SHAPES = ("dot", "square", "triangle", "diamond")
@@ -238,17 +240,17 @@ def _around(text: str, x: float, y: float) -> tuple[Spot, ...]:
     return tuple(spots)
 
 
-def _point_labels(plot: _Plot, points: Iterable[Point]) -> Iterator[Wanted]:
+def _point_labels(plot: _Plot, points: Iterable[Point]) -> Iterator[WantedLabel]:
     """Yield a label for each measured point: its name, else its number in the legend."""
     for number, one in enumerate((each for each in points if each.is_measured), 1):
         if number > _LABELLED:
             return
         x, y = plot.x(one.intensity), plot.y(one.rate)
         texts = (clipped(visible(one.name), _NAME_CHARS), str(number))
-        yield Wanted(texts, tuple(_around(text, x, y) for text in texts), (x, y))
+        yield WantedLabel(texts, tuple(_around(text, x, y) for text in texts), (x, y))
 
 
-def _roof_labels(plot: _Plot) -> Iterator[Wanted]:
+def _roof_labels(plot: _Plot) -> Iterator[WantedLabel]:
     """Yield the value at each flat part and each slope, a text once."""
     alone = len(plot.picture.groups) == 1
     seen: set[str] = set()
@@ -270,7 +272,7 @@ def _roof_labels(plot: _Plot) -> Iterator[Wanted]:
             short = clipped(visible(text), _NAME_CHARS)
             if short not in seen and start != end:
                 seen.add(short)
-                yield Wanted(
+                yield WantedLabel(
                     (short,), (tuple(_beside(short, start, end)),), ((start[0] + end[0]) / 2, start[1]), "", math.inf
                 )
 
@@ -286,13 +288,13 @@ def _beside(text: str, start: tuple[float, float], end: tuple[float, float]) -> 
             yield from (Spot(x - half - 8, y, at), Spot(x + half + 8, y + 4, 8 + at))
 
 
-def _ridge_labels(plot: _Plot) -> Iterator[Wanted]:
+def _ridge_labels(plot: _Plot) -> Iterator[WantedLabel]:
     for roof in _ridged(plot):
         text = f"ridge {rounded(roof.ridge)} FLOP/B"
         x, half = plot.x(roof.ridge), width_px(text) / 2
         heights = [plot.frame.bottom - 10 - 15 * at for at in range(12)]
         spots = tuple(Spot(x + side * (half + 5), y, at) for at, y in enumerate(heights) for side in (1, -1))
-        yield Wanted((text,), (spots,), (x, heights[0]), "quiet", math.inf)
+        yield WantedLabel((text,), (spots,), (x, heights[0]), "quiet", math.inf)
 
 
 def _legend(picture: Picture, points: tuple[Point, ...]) -> Iterator[str]:
@@ -309,7 +311,7 @@ def _legend(picture: Picture, points: tuple[Point, ...]) -> Iterator[str]:
         yield f"and {len(lines) - _LEGEND_ROWS} more rows"
 
 
-def _told(sign: str, one: Roof | Point) -> str:
+def _told(sign: str, one: DrawnRoof | Point) -> str:
     return f"{sign} {one.name}: {one.values}" + (f" ({one.source})" if one.source else "")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from kopt_kb.markup.blocks import Cell, Figure, Page, Section, Table, Text
+from kopt_kb.markup.blocks import Cell, Figure, Page, Section, TableBlock, Text
 from kopt_kb.markup.elements import Element, element
 from kopt_kb.markup.html import page
-from kopt_kb.markup.style import LIGHT, Sheet
+from kopt_kb.markup.style import LIGHT, StyleSheet
 from kopt_kb.markup.text import clipped, visible
-from kopt_kb.static.drawing import Drawing, Line, Mark, drawn
+from kopt_kb.static.drawing import Drawing, DrawnLine, Mark, drawn
 from kopt_kb.static.picture import Picture
 from kopt_kb.static.terminal_plot import terminal
 
@@ -56,7 +56,7 @@ def svg(one: Drawing, *, alone: bool) -> Element:
     paper = element("rect", x=0, y=0, width=one.width, height=one.height, class_="paper") if alone else None
     return element(
         "svg", element("title", one.title), element("desc", "; ".join(one.sources) or "no source"),
-        element("style", Sheet.PICTURE) if alone else None, paper, *lines, *leads, *boxes, *marks, *texts,
+        element("style", StyleSheet.PICTURE) if alone else None, paper, *lines, *leads, *boxes, *marks, *texts,
         xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {one.width:g} {one.height:g}", role="img",
         aria_label=one.title, width=one.width if alone else None, height=one.height if alone else None,
     )  # fmt: skip
@@ -70,7 +70,7 @@ def _over(text: str) -> Element | None:
     return element("title", text) if text else None
 
 
-def _points(one: Line) -> str:
+def _points(one: DrawnLine) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in one.points)
 
 
@@ -102,7 +102,7 @@ def figure(picture: Picture, caption: str) -> Figure:
     return Figure(svg(drawn(picture, legend=False), alone=False), terminal(picture, width=96), caption)
 
 
-def picture_table(picture: Picture, *, letters: int = _NAME_CHARS, most: int = _ROWS) -> Table:
+def picture_table(picture: Picture, *, letters: int = _NAME_CHARS, most: int = _ROWS) -> TableBlock:
     """Return roofs and points with their values and sources, as the legend of a picture."""
     rows: list[tuple[Text, ...]] = []
     for roof in picture.roofs:
@@ -115,7 +115,7 @@ def picture_table(picture: Picture, *, letters: int = _NAME_CHARS, most: int = _
         )
     left_out = len(rows) - most
     shown = (*rows[:most], *([(f"{left_out} more", "left out", "")] if left_out > 0 else []))
-    return Table("What is drawn", ("name", "what", "values"), shown)
+    return TableBlock("What is drawn", ("name", "what", "values"), shown)
 
 
 def html_bytes(picture: Picture) -> bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["CHAR_PX", "LINE_PX", "Box", "Placed", "Spot", "Wanted", "box_of", "place"]
+__all__ = ["CHAR_PX", "LINE_PX", "Box", "Placed", "Spot", "WantedLabel", "box_of", "place"]
 
 CHAR_PX = 6.7
 """Width of a letter of the pictures' font (11 px, of equal widths); wide letters take two."""
@@ -58,7 +58,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedLabel:
     """A label that wants a place.
 
     Attributes:
@@ -100,7 +100,7 @@ Segment = tuple[float, float, float, float]
 
 
 def place(
-    wanted: Iterable[Wanted], frame: Box, taken: Sequence[Box], segments: Sequence[Segment]
+    wanted: Iterable[WantedLabel], frame: Box, taken: Sequence[Box], segments: Sequence[Segment]
 ) -> tuple[list[Placed], list[str]]:
     """Return labels in their places, and the first texts of those that found none.
 
@@ -121,7 +121,7 @@ def place(
     return placed, left_out
 
 
-def _first(one: Wanted, frame: Box, boxes: Sequence[Box], segments: Sequence[Segment]) -> Placed | None:
+def _first(one: WantedLabel, frame: Box, boxes: Sequence[Box], segments: Sequence[Segment]) -> Placed | None:
     for text, spots in zip(one.texts, one.spots, strict=True):
         free = []
         for spot in spots:

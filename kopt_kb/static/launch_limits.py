@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from kopt_kb.analysis.isa.model import IsaScan
 from kopt_kb.analysis.occupancy.limits import Limits, Resources
 from kopt_kb.analysis.occupancy.occupancy import occupancy
-from kopt_kb.kernels.cuda.cubin import Entry, read_cubin
+from kopt_kb.kernels.cuda.cubin import CubinKernel, read_cubin
 from kopt_kb.kernels.record.model import Launch, LaunchRecord
 from kopt_kb.problem.dtypes import format_of
 
@@ -48,7 +48,7 @@ def launch_refusal(record: LaunchRecord, code: Callable[[str], bytes], limits: L
     return ""
 
 
-def _refusal(step: Launch, entry: Entry, limits: Limits) -> str:
+def _refusal(step: Launch, entry: CubinKernel, limits: Limits) -> str:
     threads = step.block[0] * step.block[1] * step.block[2]
     if entry.most_threads and (threads > entry.most_threads or (entry.required and threads != entry.most_threads)):
         return f"is launched with {threads} threads a block, and was compiled for {entry.most_threads}"

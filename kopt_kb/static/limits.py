@@ -17,13 +17,13 @@ _PLAIN = (
     "shared_memory_granule", "tensor_memory_per_sm",
 )  # fmt: skip
 
-Row = tuple[str, Mapping[str, str]]
+LimitRow = tuple[str, Mapping[str, str]]
 
 
-def _rows(vendor: str) -> dict[str, Row]:
+def _rows(vendor: str) -> dict[str, LimitRow]:
     """Return, for each field of `Limits`, the metric and conditions of its row."""
     general = "vgpr" if vendor == "AMD" else "gpr"
-    rows: dict[str, Row] = {name: (name, {}) for name in _PLAIN}
+    rows: dict[str, LimitRow] = {name: (name, {}) for name in _PLAIN}
     for name in ("registers_per_sm", "registers_per_simd", "registers_per_thread", "register_granule"):
         rows[name] = (name, {"file": general})
     if vendor == "AMD":

@@ -19,16 +19,16 @@ from kopt_kb.quantity.readable import rounded, si
 from kopt_kb.quantity.recorded import RecordedQuantity
 from kopt_kb.quantity.units import unit
 
-__all__ = ["Dot", "Picture", "Point", "Roof", "check_picture", "picture_of", "recorded_picture", "write_picture"]
+__all__ = ["Dot", "DrawnRoof", "Picture", "Point", "check_picture", "picture_of", "recorded_picture", "write_picture"]
 
 _MARGIN = 4.0
 _LEAST, _MOST = 1e-100, 1e100
-Basis = Literal["documented", "measured", "target", "counters"]
-Kind = Literal["measured", "attainable", "target"]
+DrawnBasis = Literal["documented", "measured", "target", "counters"]
+DrawnKind = Literal["measured", "attainable", "target"]
 
 
 @dataclass(frozen=True, slots=True)
-class Roof:
+class DrawnRoof:
     """One roof: a slope of bandwidth up to a flat peak.
 
     Attributes:
@@ -46,7 +46,7 @@ class Roof:
     peak: float
     source: str
     group: str = ""
-    basis: Basis = "documented"
+    basis: DrawnBasis = "documented"
 
     @property
     def ridge(self) -> float:
@@ -79,7 +79,7 @@ class Point:
     name: str
     intensity: float
     rate: float
-    kind: Kind = "measured"
+    kind: DrawnKind = "measured"
     source: str = ""
     group: str = ""
 
@@ -104,7 +104,7 @@ class Picture:
     """What is drawn."""
 
     title: str
-    roofs: tuple[Roof, ...]
+    roofs: tuple[DrawnRoof, ...]
     points: tuple[Point, ...]
 
     @property
@@ -136,11 +136,11 @@ class Picture:
         return min(known) / 2, max(known) * _MARGIN
 
 
-def _pair(platform: str, memory: Ceiling | RecordedCeiling, engine: Ceiling | RecordedCeiling) -> list[Roof]:
+def _pair(platform: str, memory: Ceiling | RecordedCeiling, engine: Ceiling | RecordedCeiling) -> list[DrawnRoof]:
     """Return the documented roof of device memory and an engine, and the measured one where either was measured."""
     found = []
     name = f"{platform} {engine.name}"
-    sides: tuple[tuple[Basis, list[object]], ...] = (
+    sides: tuple[tuple[DrawnBasis, list[object]], ...] = (
         ("documented", [memory.documented, engine.documented]),
         ("measured", [memory.roof, engine.roof]),
     )
@@ -150,7 +150,7 @@ def _pair(platform: str, memory: Ceiling | RecordedCeiling, engine: Ceiling | Re
         low, high = _rate(slope), _rate(flat)
         if low and high:
             words = ", measured" if basis == "measured" else ""
-            found.append(Roof(name + words, low, high, _sources(slope, flat), platform, basis))
+            found.append(DrawnRoof(name + words, low, high, _sources(slope, flat), platform, basis))
     return found
 
 
@@ -211,7 +211,7 @@ def picture_of(title: str, rooflines: Sequence[Roofline], measured_s: Sequence[f
 
 def recorded_picture(title: str, rooflines: Iterable[RecordedRoofline], dots: Sequence[Dot]) -> Picture | None:
     """Return the picture of recorded rooflines with measurements; None when no roof of theirs is known."""
-    roofs: list[Roof] = []
+    roofs: list[DrawnRoof] = []
     points: list[Point] = []
     for one in rooflines:
         memory = one.ceiling(DRAM)
@@ -257,14 +257,14 @@ def _aim(target: RecordedTarget | RoofTarget) -> float:
     return _rate(target.value)
 
 
-def _aims(one: Roofline | RecordedRoofline) -> list[Roof]:
+def _aims(one: Roofline | RecordedRoofline) -> list[DrawnRoof]:
     """Return the lines that the targets of a work draw, one an engine."""
     memory = next((_aim(each) for each in one.targets if each.metric == "bandwidth"), 0.0)
     found = []
     for each in one.targets:
         if each.metric == "compute" and memory and _aim(each):
             words = f"{one.platform} {each.name}, target"
-            found.append(Roof(words, memory, _aim(each), _aim_text(each), one.platform, "target"))
+            found.append(DrawnRoof(words, memory, _aim(each), _aim_text(each), one.platform, "target"))
     return found
 
 

@@ -11,7 +11,7 @@ from kopt_kb.analysis.roofline.ceilings import compute_ceiling, level_ceiling, m
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity import Exactness
 from kopt_kb.quantity.quantity import Quantity
-from kopt_kb.static.picture import Picture, Point, Roof
+from kopt_kb.static.picture import DrawnRoof, Picture, Point
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire
 
@@ -43,7 +43,7 @@ class LevelPoint(Wire):
     intensity: float
     rate_si: float
     bound: Exactness
-    run: Roof | None = None
+    run: DrawnRoof | None = None
 
     WIRE: ClassVar = ("kernel", "level", "dtype", "engine", "intensity", "rate_si", "bound")
 
@@ -74,9 +74,9 @@ def _turned(bound: Exactness) -> Exactness:
     return turned.get(bound, bound)
 
 
-def level_roofs(platform: Platform, points: Sequence[LevelPoint]) -> dict[tuple[str, str], Roof]:
+def level_roofs(platform: Platform, points: Sequence[LevelPoint]) -> dict[tuple[str, str], DrawnRoof]:
     """Return the documented roofs of a product by level and `dtype engine`, as far as the wiki knows both parts."""
-    found: dict[tuple[str, str], Roof] = {}
+    found: dict[tuple[str, str], DrawnRoof] = {}
     for dtype, engine in dict.fromkeys((one.dtype, one.engine) for one in points):
         try:
             flat = compute_ceiling(platform, dtype, engine).documented
@@ -91,13 +91,13 @@ def level_roofs(platform: Platform, points: Sequence[LevelPoint]) -> dict[tuple[
                 source = "; ".join(str(one.citations()[0]) for one in (slope, flat) if one.citations())
                 kind = f"{dtype} {engine}"
                 name = f"{platform.id} {level}, {kind}"
-                found[level, kind] = Roof(name, slope.value_si, flat.value_si, source, platform.id)
+                found[level, kind] = DrawnRoof(name, slope.value_si, flat.value_si, source, platform.id)
     return found
 
 
-def run_roofs(points: Sequence[LevelPoint]) -> dict[tuple[str, str], Roof]:
+def run_roofs(points: Sequence[LevelPoint]) -> dict[tuple[str, str], DrawnRoof]:
     """Return the roofs that the profiler itself gives, for drawing the highest of the kernels."""
-    found: dict[tuple[str, str], Roof] = {}
+    found: dict[tuple[str, str], DrawnRoof] = {}
     for one in points:
         key = (one.level, f"{one.dtype} {one.engine}")
         if one.run is not None and (key not in found or one.run.peak > found[key].peak):
@@ -105,18 +105,18 @@ def run_roofs(points: Sequence[LevelPoint]) -> dict[tuple[str, str], Roof]:
     return found
 
 
-def _run_roof(profile: KernelProfile, level: str, kind: tuple[str, str]) -> Roof | None:
+def _run_roof(profile: KernelProfile, level: str, kind: tuple[str, str]) -> DrawnRoof | None:
     """Return the profiler's own peaks at the clock of this run, None where it gives none."""
     dtype, engine = kind
     flat, slope = profile.get(f"run_peak.{engine}.{dtype}"), profile.get(f"run_peak.{level}_bytes_per_s")
     if not flat or not slope:
         return None
-    return Roof(
+    return DrawnRoof(
         f"run {level}, {dtype} {engine}", slope, flat, "the profiler, at the clock of the run", "run", "counters"
     )
 
 
-def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[Roof]) -> Picture:
+def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[DrawnRoof]) -> Picture:
     """Return the picture of measured points under roofs.
 
     Raises:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kopt_kb.analysis.rules.categories import CATEGORIES
-from kopt_kb.routing.plan import Plan, PlannedStep, recommendation_of
-from kopt_kb.tuning.proposals import EvidenceAsked, Proposal, Proposer, Tried, View
+from kopt_kb.routing.plan import Plan, RoutedStep, recommendation_of
+from kopt_kb.tuning.proposals import EvidenceAsked, Proposal, Proposer, ProposerView, Tried
 
 __all__ = ["AutopilotProposer", "left_out"]
 
@@ -53,7 +53,7 @@ class AutopilotProposer:
     others: tuple[Proposer, ...]
     name: str = "autopilot"
 
-    def propose(self, view: View) -> Proposal | EvidenceAsked | None:
+    def propose(self, view: ProposerView) -> Proposal | EvidenceAsked | None:
         """Return a hypothesis for the first step that is open and that somebody has one for; None after the last."""
         out = left_out(self.plan, view.tried)
         for step in self.plan.steps:
@@ -63,7 +63,7 @@ class AutopilotProposer:
                     return made
         return None
 
-    def _asked(self, step: PlannedStep, view: View) -> Proposal | EvidenceAsked | None:
+    def _asked(self, step: RoutedStep, view: ProposerView) -> Proposal | EvidenceAsked | None:
         text = step.recommendation.text
         others = frozenset(CATEGORIES) - _categories(text)
         plain = tuple(replace(one, claim=_without_id(one.claim)) for one in view.tried)

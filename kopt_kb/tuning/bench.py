@@ -15,7 +15,7 @@ from kopt_kb.runners.candidate.answers import Answer, Check, Timing
 from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
 from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
 from kopt_kb.tuning.environment import ProductOf, read_machine
-from kopt_kb.tuning.jobs import Ran, Sources, job_of, refuse_missing
+from kopt_kb.tuning.jobs import JobFiles, Ran, job_of, refuse_missing
 from kopt_kb.tuning.lint import lint_source
 from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.session import Session
@@ -254,7 +254,7 @@ class _Unrecorded:
 
 def _job(kind: JobKind, plan: BenchPlan) -> Job:
     own = plan.options
-    return job_of(kind, plan.problem, own.settings, own.repeats, Sources(plan.source, plan.reference))
+    return job_of(kind, plan.problem, own.settings, own.repeats, JobFiles(plan.source, plan.reference))
 
 
 def _measure(

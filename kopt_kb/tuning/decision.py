@@ -18,8 +18,8 @@ __all__ = [
     "SUSPICIOUS",
     "Decision",
     "GateResult",
+    "RoundVerdict",
     "Times",
-    "Verdict",
     "decide",
     "judge_gates",
     "score_pct",
@@ -27,7 +27,7 @@ __all__ = [
     "untrusted",
 ]
 
-Verdict = Literal["accept", "accept_with_note", "rollback", "unverified"]
+RoundVerdict = Literal["accept", "accept_with_note", "rollback", "unverified"]
 Times = Mapping[str, Sequence[float]]
 """Shape → one median a repeat, in seconds; the i-th repeats of incumbent and candidate ran interleaved."""
 
@@ -58,7 +58,7 @@ class Decision(Wire):
         changes_pct: Shape → change, positive is faster.
     """
 
-    decision: Verdict
+    decision: RoundVerdict
     rule: str
     reason: str
     gain_pct: float | None = None
@@ -132,7 +132,7 @@ def decide(
     return Decision(*verdict, gain, changes)
 
 
-_Ruling = tuple[Verdict, str, str]
+_Ruling = tuple[RoundVerdict, str, str]
 
 
 def untrusted(policy: Policy, trust: Trust | None) -> Decision | None:

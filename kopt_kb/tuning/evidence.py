@@ -18,7 +18,7 @@ from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.work import Work
-from kopt_kb.runners.candidate.answers import Evidence
+from kopt_kb.runners.candidate.answers import ReportEvidence
 from kopt_kb.runners.report_file import unpack_report
 from kopt_kb.static.pruning import Removed
 from kopt_kb.tuning.decision import GateResult
@@ -26,7 +26,7 @@ from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import JSON, canonical
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 
-__all__ = ["IsaEvidence", "ResourceGate", "Taken", "read_evidence", "worst_progress"]
+__all__ = ["IsaEvidence", "ReportOrigin", "ResourceGate", "read_evidence", "worst_progress"]
 
 _SHOWN = (
     "memory_sol_pct", "sm_sol_pct", "dram_sol_pct", "achieved_occupancy_pct", "registers_per_thread", "waves_per_sm",
@@ -35,7 +35,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ReportOrigin:
     """Where a report comes from.
 
     Attributes:
@@ -53,7 +53,7 @@ class Taken:
     work: Work | None = None
 
 
-def read_evidence(result: Evidence, taken: Taken) -> tuple[GateResult, ProfileRead | None]:
+def read_evidence(result: ReportEvidence, taken: ReportOrigin) -> tuple[GateResult, ProfileRead | None]:
     """Return the gate's word and the record of a profiling run: what the rules say of each kernel, the longest first.
 
     The event's code is the class and the limiter of the first.

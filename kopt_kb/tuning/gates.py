@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from kopt_kb.analysis.roofline.recorded import DRAM
 from kopt_kb.problem.work import Work
-from kopt_kb.runners.candidate.answers import Check, Evidence, Timing
+from kopt_kb.runners.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.jobs import Ran
@@ -42,7 +42,7 @@ class GateContext:
     simulated: bool
     run: Callable[[JobKind], Ran]
     times: Callable[[], Mapping[str, list[float]]]
-    evidence: Callable[[Evidence], GateResult]
+    evidence: Callable[[ReportEvidence], GateResult]
     resources: Callable[[bytes], GateResult] | None = None
     framework: str = ""
     cold: bool = True
@@ -130,7 +130,7 @@ def _evidence(context: GateContext) -> _Judged:
     if context.simulated:
         return GateResult("evidence", "unavailable", "simulated"), ()
     ran = context.run("evidence")
-    if not isinstance(ran.result, Evidence):
+    if not isinstance(ran.result, ReportEvidence):
         return GateResult("evidence", "unavailable", ran.failure() or ran.unable or _NO_ANSWER), (ran.run,)
     return context.evidence(ran.result), (ran.run,)
 

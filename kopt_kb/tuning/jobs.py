@@ -13,14 +13,14 @@ from kopt_kb.runners.candidate.answers import Answer, Unable
 from kopt_kb.runners.candidate.job import Job, JobKind, Request, RunLimits
 from kopt_kb.tuning.options import Settings
 
-__all__ = ["NO_GPU_FIX", "Ran", "Sources", "job_of", "refuse_missing"]
+__all__ = ["NO_GPU_FIX", "JobFiles", "Ran", "job_of", "refuse_missing"]
 
 NO_GPU_FIX = "run on a machine with a GPU; --simulate needs another workspace, made with kb init"
 """What to do where nothing can be measured: simulated and measured rounds never share a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class JobFiles:
     """Files of one job.
 
     Attributes:
@@ -39,7 +39,7 @@ def job_of(
     problem: Problem,
     settings: Settings,
     repeats: int,
-    sources: Sources,
+    sources: JobFiles,
 ) -> Job:
     """Return a job on a source; its seeds follow from the source and the campaign's seed.
 

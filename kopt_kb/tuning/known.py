@@ -14,7 +14,7 @@ from kopt_kb.analysis.roofline.recorded import RecordedRoofline, RoofUse, roof_u
 from kopt_kb.analysis.rules.categories import CategoryRow, ranked_categories
 from kopt_kb.analysis.rules.table import LIMITERS
 from kopt_kb.errors import BadInput
-from kopt_kb.tuning.references import Reference, references_of
+from kopt_kb.tuning.references import ReferenceText, references_of
 from kopt_kb.tuning.stops import representative
 from kopt_kb.wiki.places import PageToRead
 from kopt_kb.wire import JsonMap, Wire
@@ -26,7 +26,7 @@ from kopt_kb.workspace.state import WorkspaceState
 if TYPE_CHECKING:
     from kopt_kb.wiki.registry import Platform
 
-__all__ = ["Known", "Profiled", "ShapeKnown", "known_of", "limiters_of"]
+__all__ = ["Profiled", "ProposerKnowledge", "ShapeKnown", "known_of", "limiters_of"]
 
 _BY_BOUND = {"memory": "dram", "compute": "compute", "balanced": "balanced", "mixed": "dram"}
 """What limits a kernel as far as its roofline alone tells."""
@@ -73,7 +73,7 @@ class ShapeKnown(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Wire):
+class ProposerKnowledge(Wire):
     """What a proposer may build on besides the kernel's text.
 
     Attributes:
@@ -100,7 +100,7 @@ class Known(Wire):
     isa: tuple[JsonMap, ...] = ()
     limits: tuple[SpecRow, ...] = ()
     pages: tuple[PageToRead, ...] = ()
-    references: tuple[Reference, ...] = ()
+    references: tuple[ReferenceText, ...] = ()
     review: ReviewHeld | None = None
     ledger: tuple[LedgerEntry, ...] = ()
 
@@ -110,7 +110,7 @@ class Known(Wire):
         return tuple(dict.fromkeys((*first, *categories)))
 
 
-def known_of(state: WorkspaceState, platform: Platform | None = None) -> Known:
+def known_of(state: WorkspaceState, platform: Platform | None = None) -> ProposerKnowledge:
     """Return what is known of a state.
 
     Args:
@@ -124,7 +124,7 @@ def known_of(state: WorkspaceState, platform: Platform | None = None) -> Known:
     limiters, basis = limiters_of(state)
     best = state.best
     scans = best.scans if best is not None else ()
-    return Known(
+    return ProposerKnowledge(
         profile=profile,
         limiters=limiters,
         limiter_basis=basis,

@@ -16,8 +16,8 @@ __all__ = [
     "EXITS",
     "NEXT",
     "STEPS",
+    "MachineStep",
     "State",
-    "Step",
     "StepName",
     "exits",
     "lacks_account",
@@ -59,7 +59,7 @@ StepName = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MachineStep:
     """One row of the machine.
 
     Attributes:
@@ -100,53 +100,53 @@ def lacks_account(state: WorkspaceState) -> bool:
     return not measured <= state.gaps_of(best).keys()
 
 
-STEPS: tuple[Step, ...] = (
-    Step("rest", lambda s, _: s.stopped is not None, State.REPORT, "nothing: only a new start leads on"),
-    Step(
+STEPS: tuple[MachineStep, ...] = (
+    MachineStep("rest", lambda s, _: s.stopped is not None, State.REPORT, "nothing: only a new start leads on"),
+    MachineStep(
         "end_at_targets", lambda s, _: s.route == "roofline", State.DEFINE_TARGET,
         "on the route roofline: record the campaign and end it with the targets",
     ),
-    Step("define", lambda s, _: s.campaign is None, State.DEFINE_TARGET, "record what was asked for"),
-    Step("prepare", lambda s, _: not s.environment_seq, State.PREPARE_ENVIRONMENT, "record the machine"),
-    Step("read_tips", lambda s, _: not s.tips_seq, State.READ_HISTORICAL_TIPS, "read earlier experience"),
-    Step(
+    MachineStep("define", lambda s, _: s.campaign is None, State.DEFINE_TARGET, "record what was asked for"),
+    MachineStep("prepare", lambda s, _: not s.environment_seq, State.PREPARE_ENVIRONMENT, "record the machine"),
+    MachineStep("read_tips", lambda s, _: not s.tips_seq, State.READ_HISTORICAL_TIPS, "read earlier experience"),
+    MachineStep(
         "measure_reachable", lambda s, _: lacks_reachable(s), None,
         "time a copy of the same bytes, or a library's product of the same shape", passing=True,
     ),
     # A kernel or project as it was given is the baseline; PyTorch logic needs a proposal.
-    Step(
+    MachineStep(
         "begin_baseline", lambda s, _: not s.rounds and (s.route == "kernel" or s.task.project is not None),
         State.BASELINE,
         "begin round 0 with the kernel or project as it was given",
     ),
-    Step(
+    MachineStep(
         "measure_noise", lambda s, _: lacks_noise(s), None,
         "time the best version against itself on a new machine", passing=True,
     ),
-    Step(
+    MachineStep(
         "keep_version", lambda _, r: r is not None and r.decided is not None, None,
         "commit, record and check out the version that was accepted",
     ),
-    Step(
+    MachineStep(
         "account_gap", lambda s, _: lacks_account(s), None,
         "say where the time of the best version above its roofs goes", passing=True,
     ),
-    Step(
+    MachineStep(
         "state_hypothesis",
         lambda _, r: r is not None and r.hypothesis is None and not (r.is_baseline and r.proposal is None),
         State.ANALYZE, "state the hypothesis of a round that was cut off before it",
     ),
-    Step(
+    MachineStep(
         "submit", lambda _, r: r is not None and r.name not in r.submitted, State.OPTIMIZE,
         "run the round's search, if it has one, and submit its candidate",
     ),
-    Step("validate", lambda _, r: r is not None, State.VALIDATE, "judge the next gate, or decide"),
-    Step("next_round", lambda *_: True, None, "stop, or ask the proposers and begin the next round"),
+    MachineStep("validate", lambda _, r: r is not None, State.VALIDATE, "judge the next gate, or decide"),
+    MachineStep("next_round", lambda *_: True, None, "stop, or ask the proposers and begin the next round"),
 )  # fmt: skip
 """The machine: the first step that is due is what happens next. Nothing else decides it."""
 
 
-def next_step(state: WorkspaceState) -> Step:
+def next_step(state: WorkspaceState) -> MachineStep:
     """Return what happens next."""
     current = state.open_round
     return next(step for step in STEPS if step.when(state, current))

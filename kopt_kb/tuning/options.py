@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kopt_kb.runners.candidate.job import PruningRules
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wire import Wire
-from kopt_kb.workspace.journal.campaign_events import Launch, PlanMade
+from kopt_kb.workspace.journal.campaign_events import Invocation, PlanMade
 
 if TYPE_CHECKING:
     from kopt_kb.tuning.environment import ProductOf
@@ -100,5 +100,5 @@ class CampaignOptions:
     tips: Path | None = None
     say: Callable[[str], None] = _silent
     project: ProjectAdapter | None = None
-    launch: Launch | None = None
+    launch: Invocation | None = None
     plan: PlanMade | None = None

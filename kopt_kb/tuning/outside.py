@@ -13,9 +13,9 @@ from pathlib import Path
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.files import read_words
 from kopt_kb.kernels.cuda.header import kernel_name
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.tuning.options import BudgetSpentError
-from kopt_kb.tuning.proposals import Answer, EvidenceAsked, Proposal, View
+from kopt_kb.tuning.proposals import Answer, EvidenceAsked, Proposal, ProposerView
 from kopt_kb.wire import WireError, read
 
 __all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "proposal_from_json"]
@@ -43,7 +43,7 @@ class CommandProposer:
         """How records name it."""
         return f"command {_words(self.command)[0]}"
 
-    def propose(self, view: View) -> Proposal | EvidenceAsked | None:
+    def propose(self, view: ProposerView) -> Proposal | EvidenceAsked | None:
         """Return the command's hypothesis, or its wish for evidence.
 
         Raises:
@@ -53,7 +53,7 @@ class CommandProposer:
         left_s = view.ends_at - time.monotonic()
         if left_s <= 0:
             raise BudgetSpentError
-        limits = Limits(min(self.limit_s, left_s), grace_s=_GRACE_S)
+        limits = ChildLimits(min(self.limit_s, left_s), grace_s=_GRACE_S)
         try:
             done = run(
                 _words(self.command),
@@ -95,7 +95,7 @@ class PlanProposer:
         """How records name it."""
         return f"plan {self.path.name}"
 
-    def propose(self, view: View) -> Proposal | EvidenceAsked | None:
+    def propose(self, view: ProposerView) -> Proposal | EvidenceAsked | None:
         """Return the plan's hypothesis, or None once it was tried; raises `BadInput` if the file is none."""
         first = self._first = view.round if self._first is None else self._first
         found = proposal_from_json(self._text(), view, self.name)
@@ -127,7 +127,7 @@ def _document(text: str, name: str) -> object:
     return found
 
 
-def proposal_from_json(text: str, view: View, name: str) -> Proposal | EvidenceAsked:
+def proposal_from_json(text: str, view: ProposerView, name: str) -> Proposal | EvidenceAsked:
     """Return the proposal of an answer with category, claim, expected, and source or patch, or that it asks first.
 
     One that was tried already comes without its change, which may be in the incumbent: it is refused by its words.
@@ -153,7 +153,7 @@ def proposal_from_json(text: str, view: View, name: str) -> Proposal | EvidenceA
     return Proposal(category, claim, expected, name, source, risk=answer.risk)
 
 
-def _asked(data: object, view: View, name: str) -> EvidenceAsked:
+def _asked(data: object, view: ProposerView, name: str) -> EvidenceAsked:
     """Return a wish for evidence; raises `BadInput` for another wish, or a shape that the problem does not have."""
     try:
         asked = read(EvidenceAsked, data)
@@ -240,7 +240,7 @@ def git_apply(base: Path, patch: str, name: str) -> None:
     text = patch if patch.endswith("\n") else f"{patch}\n"
     command = ["git", "apply", level, "--whitespace=nowarn", "-"]
     try:
-        done = run(command, env=env, limits=Limits(_GIT_S), feed=text.encode(), folder=base)
+        done = run(command, env=env, limits=ChildLimits(_GIT_S), feed=text.encode(), folder=base)
     except OSError as error:
         raise BadInput(f"git is needed to apply a patch: {error}", where=name, code="KB121") from error
     if done.code:

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Protocol
 
 from kopt_kb.errors import FindingError
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.tuning.known import Known
+from kopt_kb.tuning.known import ProposerKnowledge
 from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.wire import Text, Wire, inside
 from kopt_kb.workspace.journal.campaign_events import ProposalMade, SearchSpace
@@ -23,10 +23,10 @@ __all__ = [
     "Proposal",
     "Proposer",
     "ProposerState",
+    "ProposerView",
     "RepeatedHypothesisError",
     "ShownFiles",
     "Tried",
-    "View",
     "view_of",
 ]
 
@@ -146,7 +146,7 @@ class ProposerState(Wire):
 
     WIRE: ClassVar = (
         "op", "shapes", "dtype", "target", "bound", "limiter", "round", *inside("shown", ShownFiles), "tried",
-        "avoid_categories=avoid", "framework", "stage", "tips", *inside("known", Known), "step?",
+        "avoid_categories=avoid", "framework", "stage", "tips", *inside("known", ProposerKnowledge), "step?",
     )  # fmt: skip
     op: str
     shapes: tuple[str, ...]
@@ -161,12 +161,12 @@ class ProposerState(Wire):
     framework: str
     stage: Literal["implement", "optimize"]
     tips: str | None
-    known: Known
+    known: ProposerKnowledge
     step: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ProposerView:
     """What proposers may know: masked rounds are not in it.
 
     Attributes:
@@ -204,7 +204,7 @@ class View:
     project: ProjectFiles | None = None
     tips: str = ""
     ends_at: float = math.inf
-    known: Known = field(default_factory=Known)
+    known: ProposerKnowledge = field(default_factory=ProposerKnowledge)
     step: str = ""
 
     def earlier(self, category: str, claim: str) -> int | None:
@@ -267,15 +267,15 @@ class Proposer(Protocol):
     def name(self) -> str:
         """How records name it."""
 
-    def propose(self, view: View) -> Proposal | EvidenceAsked | None:
+    def propose(self, view: ProposerView) -> Proposal | EvidenceAsked | None:
         """Return one hypothesis that was not tried, or None when there is none left; the same view gives the same."""
 
 
-def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = frozenset()) -> View:
+def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = frozenset()) -> ProposerView:
     """Return what proposers may know of a state."""
     shown = (round_ for round_ in state.rounds if round_.number not in state.masked)
     tried = tuple(one for round_ in shown if (one := _tried(round_)) is not None)
-    return View(
+    return ProposerView(
         op=state.problem.op,
         shapes=tuple(format_shape(shape) for shape in state.problem.shapes),
         dtype=state.problem.dtype,

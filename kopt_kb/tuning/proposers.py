@@ -15,7 +15,7 @@ from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, packaged_file, read_declared
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.source_config import configs_of, structure_of
-from kopt_kb.tuning.proposals import Proposal, View
+from kopt_kb.tuning.proposals import Proposal, ProposerView
 
 __all__ = ["KnobsProposer", "VariantsProposer", "declared_of", "packaged_kernel"]
 
@@ -46,7 +46,7 @@ class VariantsProposer:
     name: str = "variants"
     packaged: bool = True
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         """Return the untried variant of the most promising category that is not to be avoided."""
         source, declared = self._file(view)
         if declared is None or declared.op != view.op:
@@ -64,7 +64,7 @@ class VariantsProposer:
                 return Proposal(variant.category, claim, expected, self.name, source, spaces)
         return None
 
-    def _file(self, view: View) -> tuple[bytes, Declared | None]:
+    def _file(self, view: ProposerView) -> tuple[bytes, Declared | None]:
         own = declared_of(view.incumbent) if view.stage == "optimize" else None
         is_triton = view.framework.casefold() in {"", "triton"}
         if (own is not None and own.variants) or not self.packaged or not is_triton:
@@ -73,7 +73,7 @@ class VariantsProposer:
         return (other, declared_of(other)) if other is not None else (view.incumbent, own)
 
 
-def _spaces(view: View, source: bytes, declared: Declared, variant: Variant) -> Spaces:
+def _spaces(view: ProposerView, source: bytes, declared: Declared, variant: Variant) -> Spaces:
     space = dict(declared.tuning_space)
     knobs = {name: space[name] for name in variant.knobs if name in space}
     current = configs_of(source)
@@ -91,7 +91,7 @@ class KnobsProposer:
     name: str = "knobs"
     category: str = "launch_configuration"
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         """Return the sweep of the incumbent's space, unless it was made from where it stands."""
         declared = declared_of(view.incumbent) if view.stage == "optimize" else None
         if declared is None or not declared.tuning_space or self.category in view.avoid:
@@ -116,7 +116,7 @@ class PackagedProposer:
     name: str = "package"
     category: str = "implementation"
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         """Return the package's kernel once; None when the kernel is there, or is to be in another framework."""
         framework = framework_named(view.framework)
         if view.stage != "implement" or framework is None or framework.name != "Triton":

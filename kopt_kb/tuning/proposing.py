@@ -21,7 +21,7 @@ from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["Proposing"]
 
-Evidence = Callable[[WorkspaceState, str], str]
+EvidenceOf = Callable[[WorkspaceState, str], str]
 _MOST_ASKED = 16
 """Times that proposers are asked again with new evidence: each shape once is enough."""
 
@@ -48,7 +48,7 @@ class Proposing:
     proposers: tuple[Proposer, ...]
     options: CampaignOptions
     ends_at: float = math.inf
-    evidence: Evidence = _no_evidence
+    evidence: EvidenceOf = _no_evidence
 
     def listed(self, state: WorkspaceState) -> None:
         """Append what the best version's evidence offers and the ledger does not have yet."""

@@ -17,7 +17,7 @@ from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Sample, Timing
 from kopt_kb.runners.candidate.job import Job
-from kopt_kb.tuning.jobs import Ran, Sources
+from kopt_kb.tuning.jobs import JobFiles, Ran
 from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.setup_events import ReachableMeasured
 from kopt_kb.workspace.state import WorkspaceState
@@ -82,7 +82,7 @@ def _timed_type(dtype: str) -> str:
 
 
 def measure_reachable(
-    session: Session, state: WorkspaceState, job: Callable[[Sources, tuple[str, ...], str], Job]
+    session: Session, state: WorkspaceState, job: Callable[[JobFiles, tuple[str, ...], str], Job]
 ) -> tuple[ReachableMeasured, ...]:
     """Time each probe once on the machine in force and append what it reaches; a probe that fails says why.
 
@@ -99,7 +99,7 @@ def measure_reachable(
     for probe in probes_of(state):
         by_name.setdefault(probe.name, []).append(probe)
     for name, probes in by_name.items():
-        sources = Sources(probes[0].source, probes[0].source, probes[0].source)
+        sources = JobFiles(probes[0].source, probes[0].source, probes[0].source)
         candidate = f"reach-{state.environment_seq}-{name}"
         attempt = 1 + sum(one.started.candidate == candidate for one in state.runs.values())
         run = f"{candidate}.timing.{attempt}"

@@ -21,7 +21,7 @@ from kopt_kb.wire import JSON, canonical
 
 __all__ = ["RecordGate"]
 
-Recorded = Callable[[bytes, float], Mapping[str, Made]]
+MakeRecords = Callable[[bytes, float], Mapping[str, Made]]
 """Returns shape → what became of a source's record by a moment; raises `TimeoutError`."""
 
 
@@ -36,7 +36,7 @@ class RecordGate:
         scans: Code object → instructions of its kernels; None: they could not be read.
     """
 
-    recorded: Recorded
+    recorded: MakeRecords
     limits: Limits
     dtype: str
     scans: dict[str, tuple[IsaScan, ...] | None] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from pathlib import Path
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.disk import read_regular
 
-__all__ = ["Reference", "references_of"]
+__all__ = ["ReferenceText", "references_of"]
 
 _SUFFIXES = frozenset({".py", ".cu", ".cuh", ".hip", ".cpp", ".h", ".hpp", ".md", ".rst", ".txt"})
 _MOST_FILES = 4000
@@ -24,7 +24,7 @@ _SYNONYMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reference(Wire):
+class ReferenceText(Wire):
     """A file that speaks of the work.
 
     Attributes:
@@ -40,7 +40,7 @@ class Reference(Wire):
     matches: int
 
 
-def references_of(project: str, words: Iterable[str]) -> tuple[Reference, ...]:
+def references_of(project: str, words: Iterable[str]) -> tuple[ReferenceText, ...]:
     """Return the files of a project that hold a word most often; none where there is no such folder.
 
     Args:
@@ -75,7 +75,7 @@ def _files(root: Path) -> Iterator[Path]:
                 yield Path(folder) / name
 
 
-def _searched(path: Path, pattern: re.Pattern[str]) -> Reference | None:
+def _searched(path: Path, pattern: re.Pattern[str]) -> ReferenceText | None:
     try:
         if path.stat().st_size > _MOST_BYTES:
             return None
@@ -87,4 +87,4 @@ def _searched(path: Path, pattern: re.Pattern[str]) -> Reference | None:
     if not hits:
         return None
     text = "".join(char for char in lines[hits[0] - 1].strip()[:_LINE_CHARS] if char.isprintable())
-    return Reference(str(path), hits[0], text, len(hits))
+    return ReferenceText(str(path), hits[0], text, len(hits))

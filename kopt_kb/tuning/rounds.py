@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from kopt_kb.runners.candidate.answers import Evidence, Search, Timing
+from kopt_kb.runners.candidate.answers import ReportEvidence, Search, Timing
 from kopt_kb.runners.candidate.job import Job, JobKind, SpaceAsked
 from kopt_kb.runners.report_file import suffix_of
 from kopt_kb.runners.source_config import configs_of, with_configs
@@ -17,7 +17,7 @@ from kopt_kb.tuning.decision import (
     GateResult,
 )
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge, lint_kernel
-from kopt_kb.tuning.jobs import Ran, Sources, job_of
+from kopt_kb.tuning.jobs import JobFiles, Ran, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.policy import GATES, Gate, Policy
@@ -191,7 +191,7 @@ class RoundWork:
                 ran[kind] = self.session.run_once(current, timed_name(current), self._run_job(kind, state, current))
             return ran[kind]
 
-        def evidence(result: Evidence) -> GateResult:
+        def evidence(result: ReportEvidence) -> GateResult:
             kernel = current.submitted[current.name].blob
             return self._read(state, result, kernel, current.name, is_new=not current.profiles)
 
@@ -231,15 +231,15 @@ class RoundWork:
         return word
 
     def _read(
-        self, state: WorkspaceState, result: Evidence, kernel: str, version: str, *, is_new: bool = True
+        self, state: WorkspaceState, result: ReportEvidence, kernel: str, version: str, *, is_new: bool = True
     ) -> GateResult:
         """Keep a report and, where it is new, what the rules say of it; return the gate's word."""
-        from kopt_kb.tuning.evidence import Taken, read_evidence
+        from kopt_kb.tuning.evidence import ReportOrigin, read_evidence
 
         report = self.session.store.put(result.report)
         name = f"{version}_{result.shape}{suffix_of(result.report)}"
         work = next((one.work for one in state.rooflines if one.shape == result.shape), None)
-        word, profile = read_evidence(result, Taken(report, kernel, name, self.options.platform, work))
+        word, profile = read_evidence(result, ReportOrigin(report, kernel, name, self.options.platform, work))
         if profile is not None and is_new:
             self.session.append(profile)
         return word
@@ -266,7 +266,7 @@ class RoundWork:
             run = f"{name}.evidence.{len(earlier) + 1}"
             outcome = self.session.execute(run, name, len(earlier) + 1, job)
             ran = Ran(outcome.outcome, outcome.result, run, outcome.printed)
-        if not isinstance(ran.result, Evidence):
+        if not isinstance(ran.result, ReportEvidence):
             return ran.failure() or ran.unable or "the run gave no answer"
         word = self._read(state, ran.result, kernel, best.name)
         return "" if word.result == "pass" else word.reason
@@ -288,7 +288,7 @@ class RoundWork:
     ) -> Job:
         problem, repeats = state.problem, self.policy.repeats
         reference = self.session.store.get(state.reference) if state.reference is not None else b""
-        sources = Sources(source, reference, incumbent)
+        sources = JobFiles(source, reference, incumbent)
         job = job_of(kind, problem, self.settings, repeats, sources)
         job = replace(job, body=replace(job.body, level=scope))
         return job if self.options.project is None else self.options.project.job(self.session, state, job)
@@ -297,7 +297,7 @@ class RoundWork:
         """Time what the machine in force reaches, and say it."""
         from kopt_kb.tuning.reachable import measure_reachable
 
-        def job(sources: Sources, shapes: tuple[str, ...], dtype: str) -> Job:
+        def job(sources: JobFiles, shapes: tuple[str, ...], dtype: str) -> Job:
             made = job_of("timing", state.problem, self.settings, self.policy.repeats, sources)
             return replace(made, body=replace(made.body, shapes=shapes, dtype=dtype))
 

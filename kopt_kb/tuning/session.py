@@ -29,7 +29,7 @@ from kopt_kb.workspace.journal.round_events import CandidateSubmitted, RunFinish
 from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout, refuse_links
 from kopt_kb.workspace.memory import hand_masked
-from kopt_kb.workspace.rounds import Round, Run
+from kopt_kb.workspace.rounds import ChildRun, Round
 from kopt_kb.workspace.snapshot import commit_workspace
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -167,7 +167,7 @@ class Session:
         refuse_missing(outcome.result, NO_GPU_FIX)
         return Ran(outcome.outcome, outcome.result, run, outcome.printed)
 
-    def recall(self, run: Run) -> Ran:
+    def recall(self, run: ChildRun) -> Ran:
         """Return a run as it was kept; raises `BadInput` where its blob holds no answer to such a job."""
         started, finished = run.started, run.finished
         if finished is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.frames import Record
-from kopt_kb.markup.blocks import Block, Cell, Facts, Table, Text
+from kopt_kb.markup.blocks import Block, Cell, FactsBlock, TableBlock, Text
 from kopt_kb.quantity.readable import duration, gain, rounded
 from kopt_kb.tuning.report import CampaignReport
 
@@ -48,7 +48,7 @@ def report_blocks(report: CampaignReport) -> tuple[Block, ...]:
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
     blocks: list[Block] = [
         Cell(said, tone="good" if met else "warn"),
-        Facts((("stands", stood), ("policy", report.policy))),
+        FactsBlock((("stands", stood), ("policy", report.policy))),
     ]
     if report.conditions is not None:
         rows: tuple[tuple[Text, ...], ...] = tuple(
@@ -63,7 +63,7 @@ def report_blocks(report: CampaignReport) -> tuple[Block, ...]:
             for one in report.conditions.judged
         )
         head = ("shape", "target", "median", "achieved / target", "met", "trust")
-        blocks.append(Table("Stop Conditions", head, rows, frozenset({2, 3})))
+        blocks.append(TableBlock("Stop Conditions", head, rows, frozenset({2, 3})))
     rounds: tuple[tuple[Text, ...], ...] = tuple(
         (
             str(one.number),
@@ -75,4 +75,4 @@ def report_blocks(report: CampaignReport) -> tuple[Block, ...]:
         for one in report.rounds
     )
     columns = ("round", "hypothesis", "decision", "gain", "rule")
-    return (*blocks, Table("Rounds", columns, rounds, frozenset({0, 3}))) if rounds else tuple(blocks)
+    return (*blocks, TableBlock("Rounds", columns, rounds, frozenset({0, 3}))) if rounds else tuple(blocks)

@@ -20,7 +20,7 @@ from kopt_kb.files import read_json
 from kopt_kb.problem.own import ProblemSource
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.runners.problems.capsule import Capsule
 from kopt_kb.runners.problems.described import stated_problem
 from kopt_kb.runners.problems.find import find_problems, read_problem
@@ -34,9 +34,9 @@ from kopt_kb.workspace.targets.rates import short
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["Suite", "SuiteOptions", "SuiteRow", "Verdict", "run_suite"]
+__all__ = ["Suite", "SuiteOptions", "SuiteRow", "SuiteVerdict", "run_suite"]
 
-Verdict = Literal["correct", "wrong", "not judged", "no kernel", "refused"]
+SuiteVerdict = Literal["correct", "wrong", "not judged", "no kernel", "refused"]
 _SOLUTIONS = ("triton", "pytorch")
 
 
@@ -93,7 +93,7 @@ class SuiteRow(Wire):
     problem: str
     source: ProblemSource | Literal["unknown"]
     file: str
-    verdict: Verdict
+    verdict: SuiteVerdict
     reason: str = ""
     shape: str = ""
     workload: str = ""
@@ -238,7 +238,7 @@ def _baseline(layout: Layout, options: SuiteOptions) -> None:
     words = ["tune", "run", str(layout.root), "--yes", "--budget-rounds", "0", *options.words]
     wikis = [word for one in options.wikis for word in ("--wiki", str(one))]
     command = [sys.executable, "-m", "kopt_kb", *words, *wikis]
-    done = run(command, env=environment(), limits=Limits(wall_s=options.run_s, grace_s=10.0))
+    done = run(command, env=environment(), limits=ChildLimits(wall_s=options.run_s, grace_s=10.0))
     (layout.root / "notes" / "suite.txt").write_bytes(done.stderr[-65536:] + done.stdout[-65536:])
 
 
@@ -271,7 +271,7 @@ def _rows(start: SuiteRow, state: WorkspaceState) -> Iterator[SuiteRow]:
         )
 
 
-def _verdict(state: WorkspaceState, first: Round | None) -> tuple[Verdict, str]:
+def _verdict(state: WorkspaceState, first: Round | None) -> tuple[SuiteVerdict, str]:
     """Return what was found of the candidate, and why it is not correct."""
     if state.route == "roofline":
         return "no kernel", "no candidate was found for it: targets alone"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-__all__ = ["BASES", "FIELDS", "Evidence", "from_one", "outdated", "read_evidence", "says_one"]
+__all__ = ["BASES", "FIELDS", "ClaimBasis", "from_one", "outdated", "read_evidence", "says_one"]
 
 FIELDS = ("basis", "n", "part", "toolkit", "expires")
 BASES: dict[str, str] = {
@@ -19,7 +19,7 @@ _ONE = re.compile(r"\b(?:one|single) (?:run|report|recording|measurement|campaig
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ClaimBasis:
     """What stands behind one footnote of a knowledge page.
 
     Attributes:
@@ -37,7 +37,7 @@ class Evidence:
     expires: datetime.date
 
 
-def read_evidence(values: Mapping[str, str]) -> Evidence | str:
+def read_evidence(values: Mapping[str, str]) -> ClaimBasis | str:
     """Return the evidence of a footnote's further fields, or what is wrong with them."""
     if tuple(values) != FIELDS or not all(values.values()):
         return f"the evidence needs {', '.join(FIELDS)}, in this order, none empty"
@@ -51,10 +51,10 @@ def read_evidence(values: Mapping[str, str]) -> Evidence | str:
         expires = datetime.date.fromisoformat(values["expires"])
     except ValueError:
         return f"expires={values['expires']!r} is not a date"
-    return Evidence(values["basis"], int(values["n"]), values["part"], values["toolkit"], expires)
+    return ClaimBasis(values["basis"], int(values["n"]), values["part"], values["toolkit"], expires)
 
 
-def from_one(behind: Iterable[Evidence]) -> bool:
+def from_one(behind: Iterable[ClaimBasis]) -> bool:
     """Return whether a claim rests on a single observation: no document of a maker, one recording or one report."""
     found = list(behind)
     return bool(found) and all(one.basis != "source" for one in found) and sum(one.n for one in found) == 1
@@ -65,6 +65,6 @@ def says_one(text: str) -> bool:
     return _ONE.search(" ".join(text.split())) is not None
 
 
-def outdated(behind: Mapping[str, Evidence], today: datetime.date) -> Iterator[str]:
+def outdated(behind: Mapping[str, ClaimBasis], today: datetime.date) -> Iterator[str]:
     """Yield the ids of the footnotes whose evidence has expired."""
     yield from (name for name, one in behind.items() if one.expires < today)

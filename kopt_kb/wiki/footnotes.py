@@ -6,7 +6,7 @@ import datetime
 import re
 from dataclasses import dataclass, replace
 
-from kopt_kb.wiki.basis import Evidence, read_evidence
+from kopt_kb.wiki.basis import ClaimBasis, read_evidence
 
 __all__ = ["FIELDS", "Footnote", "read_footnotes"]
 
@@ -33,7 +33,7 @@ class Footnote:
     revision: str
     read: str
     line: int
-    evidence: Evidence | None = None
+    evidence: ClaimBasis | None = None
 
 
 def _pairs(identifier: str, body: str) -> dict[str, str] | str:

@@ -11,14 +11,14 @@ from kopt_kb.wiki.names import fold
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import Wire
 
-__all__ = ["OVERVIEW", "Group", "group", "members"]
+__all__ = ["OVERVIEW", "ProductGroup", "group", "members"]
 
 OVERVIEW = ("sm_count", "memory_capacity", "memory_bandwidth", "tdp")
 """What a view prints of each product when no metric is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Wire):
+class ProductGroup(Wire):
     """Products that share a target or an architecture.
 
     Attributes:
@@ -60,7 +60,7 @@ def members(registry: Registry, name: str) -> tuple[str, str, tuple[str, ...]] |
     return None
 
 
-def group(registry: Registry, name: str, metric_name: str | None = None, **axes: str) -> Group | None:
+def group(registry: Registry, name: str, metric_name: str | None = None, **axes: str) -> ProductGroup | None:
     """Return the view of a target or architecture, None if there is none of that name.
 
     Args:
@@ -79,4 +79,4 @@ def group(registry: Registry, name: str, metric_name: str | None = None, **axes:
     kind, spelled, products = found
     metrics = OVERVIEW if metric_name is None else (metric_name,)
     rows = [lookup(registry.platform(one), metric, **axes) for one in products for metric in metrics]
-    return Group(spelled, kind, tuple(rows))
+    return ProductGroup(spelled, kind, tuple(rows))

@@ -17,10 +17,10 @@ from kopt_kb.wiki.vocabulary import METRICS
 
 __all__ = ["front_stands", "says_what_its_line_says", "says_what_its_pages_say"]
 
-Read = Callable[[str], bytes | None]
+ReadPage = Callable[[str], bytes | None]
 
 
-def says_what_its_pages_say(sheet: Sheet, paths: tuple[str, ...], read: Read) -> bool:
+def says_what_its_pages_say(sheet: Sheet, paths: tuple[str, ...], read: ReadPage) -> bool:
     """Return whether rows, footnotes and front matter of a stored sheet are those of its pages.
 
     Args:

@@ -60,7 +60,7 @@ class Lookup(Wire):
         return f"Lookup({self.identity.platform}: {', '.join(counts)})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.markup.blocks import Cell, Table
+        from kopt_kb.markup.blocks import Cell, TableBlock
         from kopt_kb.markup.html import fragment
 
         rows = tuple(
@@ -73,7 +73,7 @@ class Lookup(Wire):
             for one in self.records()
         )
         return fragment(
-            Table(f"{self.identity.platform} ({self.identity.sku})", ("key", "value", "grade", "line"), rows)
+            TableBlock(f"{self.identity.platform} ({self.identity.sku})", ("key", "value", "grade", "line"), rows)
         )
 
     def records(self) -> list[Record]:

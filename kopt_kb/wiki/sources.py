@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from kopt_kb.errors import BadInput
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.wiki.citing import ADDRESS, Naming
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote
@@ -29,8 +29,8 @@ __all__ = [
     "FOLDERS",
     "RECORD",
     "Documents",
-    "Reading",
-    "Sources",
+    "RowReading",
+    "WikiSources",
     "changed_rows",
     "contradicted",
     "read_again",
@@ -60,7 +60,7 @@ _SEARCHED = {"document", "in-part", "unsearched"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Wire):
+class RowReading(Wire):
     """What one row rests on.
 
     Attributes:
@@ -77,11 +77,11 @@ class Reading(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Sources(Wire):
+class WikiSources(Wire):
     """How many rows rest on what, by key of `BASES`, each row, and how the rows name their documents."""
 
     counts: Mapping[str, int]
-    rows: tuple[Reading, ...]
+    rows: tuple[RowReading, ...]
     naming: Naming
 
 
@@ -120,7 +120,7 @@ class Documents:
         for clone in self._clones(found["owner"], found["name"]):
             command = ["git", "-C", str(clone), "show", f"{found['commit']}:{found['path']}"]
             try:
-                done = run(command, env=environment(), limits=Limits(_GIT_SECONDS, printed_bytes=0))
+                done = run(command, env=environment(), limits=ChildLimits(_GIT_SECONDS, printed_bytes=0))
             except OSError:
                 continue
             if done.code == 0:
@@ -155,7 +155,7 @@ def _basis(row: Row, footnotes: dict[str, Footnote], documents: Documents, befor
     return "in-part" if True in found else before or "typed"
 
 
-def read_again(wiki: Wiki, documents: Documents, paths: Iterable[str] | None = None) -> Iterator[Reading]:
+def read_again(wiki: Wiki, documents: Documents, paths: Iterable[str] | None = None) -> Iterator[RowReading]:
     """Yield what each row of product and target pages rests on; an unchanged row keeps what an earlier run found.
 
     Args:
@@ -173,7 +173,7 @@ def read_again(wiki: Wiki, documents: Documents, paths: Iterable[str] | None = N
             notes = page.footnotes if page is not None else {}
             basis = _basis(row, notes, documents, before)
             lost = basis == "typed" and before is None and _contradicts(row, notes, earlier[path, row.key], marks)
-            yield Reading(path, row.line, row.key, mark, "unsearched" if lost else basis)
+            yield RowReading(path, row.line, row.key, mark, "unsearched" if lost else basis)
 
 
 def read_record(wiki: Wiki) -> dict[tuple[str, str], str]:
@@ -195,7 +195,7 @@ def _recorded(wiki: Wiki) -> tuple[dict[tuple[str, str], str], defaultdict[tuple
     return found, by_key
 
 
-def render_record(readings: list[Reading]) -> str:
+def render_record(readings: list[RowReading]) -> str:
     """Return the record page: how many rows rest on what, then one line a row."""
     counts = Counter(reading.basis for reading in readings)
     lines = ["# Sources read again", "", "Written by `kb wiki sources --accept`. What the rows rest on:", ""]
@@ -209,7 +209,7 @@ def render_record(readings: list[Reading]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def contradicted(reading: Reading) -> Fault:
+def contradicted(reading: RowReading) -> Fault:
     """Return the fault of a row that is not what was found in its document."""
     message = f"{reading.key} is not what was found in its document, which is not at hand"
     fix = "search it there: `kb wiki sources DIR --documents CLONES --accept`"

@@ -21,7 +21,7 @@ from kopt_kb.workspace.journal import campaign_events as campaign
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.journal.events import Event, EventData, ForeignData
-from kopt_kb.workspace.rounds import ACCEPTED, ISA_SCAN, Bench, Candidate, Entry, Round, Run
+from kopt_kb.workspace.rounds import ACCEPTED, ISA_SCAN, Bench, Candidate, ChildRun, Remark, Round
 from kopt_kb.workspace.route import recorded_task
 from kopt_kb.workspace.state import WorkspaceState, machine_of
 
@@ -164,13 +164,13 @@ def _confirmed(state: WorkspaceState, event: Event, data: campaign.CampaignConfi
     state.stopped = None
     unreal = "; every time is simulated, nothing was measured" if data.simulated else ""
     words = f"campaign under policy {data.policy.get('name')}, executor {data.executor}{unreal}"
-    _say(state, Entry(event.seq, event.t, "user", "", LOOP, words))
+    _say(state, Remark(event.seq, event.t, "user", "", LOOP, words))
 
 
 def _tips(state: WorkspaceState, event: Event, data: campaign.TipsRead) -> None:
     state.tips, state.tips_seq = data, event.seq
     if data.text.strip():
-        _say(state, Entry(event.seq, event.t, "tip", "", LOOP, data.text.strip()))
+        _say(state, Remark(event.seq, event.t, "tip", "", LOOP, data.text.strip()))
 
 
 # ---- rounds --------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def _now(state: WorkspaceState) -> Round:
     return state.attempts[state.current]
 
 
-def _say(state: WorkspaceState, entry: Entry) -> None:
+def _say(state: WorkspaceState, entry: Remark) -> None:
     now = _now(state)
     _change(state, now.number, now.t, notes=(*now.notes, entry))
 
@@ -215,7 +215,7 @@ def _candidate(state: WorkspaceState, event: Event, data: events.CandidateSubmit
 
 
 def _run_started(state: WorkspaceState, event: Event, data: events.RunStarted) -> None:
-    run = Run(data, environment=state.environment_seq)
+    run = ChildRun(data, environment=state.environment_seq)
     state.runs[data.run] = run
     if data.candidate not in state.benches:
         now = _now(state)
@@ -286,13 +286,13 @@ def _decided(state: WorkspaceState, event: Event, data: events.Decided) -> None:
 
 
 def _note(state: WorkspaceState, event: Event, data: setup.NoteAdded) -> None:
-    _say(state, Entry(event.seq, event.t, data.topic, data.text, data.by))
+    _say(state, Remark(event.seq, event.t, data.topic, data.text, data.by))
 
 
 def _noted(state: WorkspaceState, event: Event, data: setup.MemoryNoted) -> None:
     one = state.attempts.get(data.version)
     if one is not None:
-        entry = Entry(event.seq, event.t, data.field, data.text, data.by)
+        entry = Remark(event.seq, event.t, data.field, data.text, data.by)
         _change(state, one.number, event.t, entries=(*one.entries, entry))
 
 

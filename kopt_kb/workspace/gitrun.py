@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.process import Finished, Limits, run
+from kopt_kb.process import ChildLimits, Finished, run
 
 __all__ = ["Git", "GitError"]
 
@@ -109,7 +109,7 @@ class Git:
         try:
             done = run(
                 [self._program, *settings, *arguments], env=self._environment(), feed=feed, folder=self._root,
-                limits=Limits(TIMEOUT_S, printed_bytes=0),
+                limits=ChildLimits(TIMEOUT_S, printed_bytes=0),
             )  # fmt: skip
         except OSError as error:
             raise GitError(f"git can't run: {error.strerror or error}", where=str(self._root)) from error

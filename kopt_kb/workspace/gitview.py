@@ -19,7 +19,7 @@ from kopt_kb.workspace.journal.events import Event
 
 __all__ = [
     "TRAILER",
-    "Identity",
+    "CommitIdentity",
     "Repository",
     "commit_event",
     "commit_showing",
@@ -46,14 +46,14 @@ class Repository(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class CommitIdentity:
     """Author and committer of a commit."""
 
     name: str
     email: str = "kopt-kb@localhost"
 
     @classmethod
-    def of(cls, event: Event) -> Identity:
+    def of(cls, event: Event) -> CommitIdentity:
         """The author the event names (`by`), else kopt-kb."""
         return cls(str(getattr(event.data, "by", "kopt-kb")))
 
@@ -100,7 +100,7 @@ def commit_event(
     subject: str,
     files: Mapping[str, bytes | None],
     *,
-    identity: Identity | None = None,
+    identity: CommitIdentity | None = None,
 ) -> str:
     """Commit file contents as the view of an event; on top of HEAD, or again where it stands already.
 
@@ -130,7 +130,7 @@ def commit_event(
     parent = git.text("rev-parse", "--verify", "--quiet", f"{shown}^", missing="") if shown else tip
     first = " ".join(subject.split()) or f"Event {head.seq}"
     message = f"{first}\n\n{TRAILER}: {head.seq}:{head.zh}\n"
-    made = _import(git, event, message, files, parent, identity or Identity.of(event))
+    made = _import(git, event, message, files, parent, identity or CommitIdentity.of(event))
     if shown and made != shown:
         raise GitError(
             f"commit {shown[:12]} shows event {event.seq} with other contents",
@@ -168,7 +168,7 @@ def _import(
     message: str,
     files: Mapping[str, bytes | None],
     parent: str,
-    identity: Identity,
+    identity: CommitIdentity,
 ) -> str:
     who = f"{identity.line()} {int(event.time.timestamp())} +0000\n".encode()
     text = message.encode()

@@ -12,7 +12,18 @@ from kopt_kb.workspace.journal import campaign_events as campaign
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 
-__all__ = ["ACCEPTED", "ISA_SCAN", "SIMULATOR", "Bench", "Candidate", "Entry", "Round", "Run", "Status", "standing"]
+__all__ = [
+    "ACCEPTED",
+    "ISA_SCAN",
+    "SIMULATOR",
+    "Bench",
+    "Candidate",
+    "ChildRun",
+    "Remark",
+    "Round",
+    "Status",
+    "standing",
+]
 
 ISA_SCAN = "kb isa"
 """Tool of a `profile_read` that holds instruction counts of compiled code; it names no bottleneck."""
@@ -28,7 +39,7 @@ SIMULATOR = "simulator"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ChildRun:
     """One child process; `finished` is None while it runs, or for ever when it was abandoned.
 
     `environment` is the sequence number of the machine in force when it started.
@@ -49,7 +60,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Remark:
     """Something said in words: by whom, when, as which event; `text` is a blob, or empty where `words` says it."""
 
     seq: int
@@ -92,12 +103,12 @@ class Round:
     proposal_seq: int = 0
     hypothesis: events.HypothesisStated | None = None
     candidates: Mapping[str, Candidate] = field(default_factory=dict)
-    runs: Mapping[str, Run] = field(default_factory=dict)
+    runs: Mapping[str, ChildRun] = field(default_factory=dict)
     measured: Mapping[str, events.Measured] = field(default_factory=dict)
     profiles: tuple[setup.ProfileRead, ...] = ()
     scans: tuple[setup.ProfileRead, ...] = ()
-    notes: tuple[Entry, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    notes: tuple[Remark, ...] = ()
+    entries: tuple[Remark, ...] = ()
     decided: events.Decided | None = None
     decided_t: str = ""
     decided_seq: int = 0
@@ -169,7 +180,7 @@ class Round:
         """Return shape → the record that stands for a candidate in this round."""
         return standing(one for one in self.measured.values() if one.candidate == name)
 
-    def attempts(self, candidate: str, gate: str) -> list[Run]:
+    def attempts(self, candidate: str, gate: str) -> list[ChildRun]:
         """Return the runs of a gate on a candidate, in order."""
         return [run for run in self.runs.values() if run.started.candidate == candidate and run.started.gate == gate]
 

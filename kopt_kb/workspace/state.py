@@ -22,7 +22,7 @@ from kopt_kb.workspace.journal import direction_events as direction
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
 from kopt_kb.workspace.ledger import LedgerEntry, ledger_of
-from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, Run
+from kopt_kb.workspace.rounds import SIMULATOR, Bench, ChildRun, Round
 from kopt_kb.workspace.route import RecordedTask, Route
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class WorkspaceState:
     attempts: Mapping[int, Round] = field(default_factory=dict)
     benches: Mapping[str, Bench] = field(default_factory=dict)
     environments: Mapping[int, setup.EnvironmentRecorded] = field(default_factory=dict)
-    runs: dict[str, Run] = field(default_factory=dict)
+    runs: dict[str, ChildRun] = field(default_factory=dict)
     noise_records: tuple[setup.NoiseMeasured, ...] = ()
     noises: Mapping[MachineKey, Mapping[str, setup.NoiseMeasured]] = field(default_factory=dict)
     adopted: tuple[tuple[int, str, setup.FileAdopted], ...] = ()

@@ -11,7 +11,7 @@ from kopt_kb.analysis.transfer.attribution import (
     decision_word,
     real_gain_pct,
 )
-from kopt_kb.analysis.transfer.buckets import Bucket, Finding, bucket_of
+from kopt_kb.analysis.transfer.buckets import Bucket, BucketFinding, bucket_of
 from kopt_kb.errors import KoptError
 from kopt_kb.problem.skew import is_skewed
 from kopt_kb.runners.project.bundle import files_of
@@ -44,7 +44,7 @@ def bucket_of_round(state: WorkspaceState, attempt: Round, blob: BlobReader) -> 
         return None
     found = bucket_of(old, new, category=stated.category, claim=stated.claim, expected=stated.expected)
     if skew_words(state).startswith("uniform"):
-        even = Finding(0, "uniform-only: no shape has uneven experts")
+        even = BucketFinding(0, "uniform-only: no shape has uneven experts")
         return Bucket(found.word, found.why, found.caches, (*found.findings, even), found.bound_pct)
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.kernels.idle import CACHED_FOOTPRINTS, LAUNCHES, CacheRecord, LaunchRecord, cache_records, launch_records
+from kopt_kb.kernels.idle import CACHED_FOOTPRINTS, LAUNCHES, CacheRecord, IdleRecord, cache_records, launch_records
 from kopt_kb.wiki.vocabulary import AXES
 from kopt_kb.wire import read
 
@@ -27,9 +27,9 @@ def test_footprints_begin_inside_of_a_cache_and_end_outside() -> None:
 def test_records_are_read_back() -> None:
     """With what they are called in the progress of a run."""
     cached = CacheRecord(8 << 20, 2 << 30, {"BLOCK": 2048}, 4e-4, 0.1, 20, 5e12)
-    launch = LaunchRecord("graph", 1.5e-6, 0.1, 200)
+    launch = IdleRecord("graph", 1.5e-6, 0.1, 200)
     assert (read(CacheRecord, cached.to_json()), cached.label) == (cached, "read again 8388608 B")
-    assert (read(LaunchRecord, launch.to_json()), launch.label) == (launch, "launch by graph")
+    assert (read(IdleRecord, launch.to_json()), launch.label) == (launch, "launch by graph")
 
 
 @pytest.mark.gpu

@@ -12,12 +12,12 @@ import pytest
 
 from kopt_kb.cage import below
 from kopt_kb.caged import Cage, cage_here, caged, held_by
-from kopt_kb.process import Child, Finished, Limits, environment, run
+from kopt_kb.process import Child, ChildLimits, Finished, environment, run
 
 pytestmark = pytest.mark.core
 
 
-def _ran(folder: Path, *argv: str, limits: Limits = Limits(60.0)) -> Finished:  # noqa: B008 - frozen
+def _ran(folder: Path, *argv: str, limits: ChildLimits = ChildLimits(60.0)) -> Finished:  # noqa: B008 - frozen
     cage = Cage((str(folder),), str(folder / "held.json"))
     return run(caged(argv, cage), env=environment(), limits=limits, folder=folder)
 
@@ -45,7 +45,7 @@ def test_grace(tmp_path: Path) -> None:
     """SIGTERM reaches the command and not those around it, so that it may end by itself."""
     script = "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done"
     for wall_s in (1.5, 15.0, 150.0):  # a busy machine takes its time to start it
-        ended = _ran(tmp_path, "sh", "-c", script, limits=Limits(wall_s, grace_s=500.0))
+        ended = _ran(tmp_path, "sh", "-c", script, limits=ChildLimits(wall_s, grace_s=500.0))
         if ended.stdout:
             break
     assert (ended.passed, ended.stdout, ended.code) == ("hang", b"up\nbye\n", 3)
@@ -91,7 +91,7 @@ def test_the_network_is_kept_where_asked_for(tmp_path: Path) -> None:
     report = tmp_path / "held.json"
     code = "import socket; socket.socket().close()"
     cage = Cage((str(tmp_path),), str(report), network=True)
-    assert run(caged([sys.executable, "-c", code], cage), env=dict(os.environ), limits=Limits(60.0)).code == 0
+    assert run(caged([sys.executable, "-c", code], cage), env=dict(os.environ), limits=ChildLimits(60.0)).code == 0
     assert held_by(report).missing["net namespace"] == "the network was asked for"
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import kopt_kb
 from kopt_kb import process
-from kopt_kb.process import Child, Finished, Limits, end_alike, environment, read_tail, run, start_ticks
+from kopt_kb.process import Child, ChildLimits, Finished, end_alike, environment, read_tail, run, start_ticks
 
 MIB = 1 << 20
 WAIT_S = 500.0
@@ -38,7 +38,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-def sh(tmp_path: Path, script: str, limits: Limits = Limits()) -> tuple[Finished, str, list[int]]:  # noqa: B008
+def sh(tmp_path: Path, script: str, limits: ChildLimits = ChildLimits()) -> tuple[Finished, str, list[int]]:  # noqa: B008
     """How a shell script ended, its log, and the process ids that were told."""
     told: list[int] = []
     with (tmp_path / "printed").open("ab") as log:
@@ -59,21 +59,21 @@ def test_it_ends_by_itself(tmp_path: Path) -> None:
 def test_without_a_log_both_outputs_are_returned() -> None:
     """What it is fed is what it reads; nothing blocks, whatever is printed and read in which order."""
     line = "dd if=/dev/zero bs=1000000 count=3 2>/dev/null | tr '\\0' x; cat >&2"
-    done = run(("sh", "-c", line), env=os.environ, limits=Limits(), feed=b"y\n" * 500_000)
+    done = run(("sh", "-c", line), env=os.environ, limits=ChildLimits(), feed=b"y\n" * 500_000)
     assert (done.code, done.stdout, done.stderr) == (0, b"x" * 3_000_000, b"y\n" * 500_000)
     assert done.last_line == "y"
-    assert run(("sh", "-c", "echo out; echo; cat"), env=os.environ, limits=Limits()).last_line == "out"
+    assert run(("sh", "-c", "echo out; echo; cat"), env=os.environ, limits=ChildLimits()).last_line == "out"
 
 
 @pytest.mark.parametrize(
     ("script", "limits", "passed"),
     [
-        ("sleep 600 & echo $!; sleep 600", Limits(0.5), "hang"),
-        ("sleep 600 & echo $!; sleep 600", Limits(resident_bytes=1), "oom"),
-        ("sleep 600 & echo $!", Limits(), None),
+        ("sleep 600 & echo $!; sleep 600", ChildLimits(0.5), "hang"),
+        ("sleep 600 & echo $!; sleep 600", ChildLimits(resident_bytes=1), "oom"),
+        ("sleep 600 & echo $!", ChildLimits(), None),
     ],
 )
-def test_nothing_of_its_session_is_left(tmp_path: Path, script: str, limits: Limits, passed: str | None) -> None:
+def test_nothing_of_its_session_is_left(tmp_path: Path, script: str, limits: ChildLimits, passed: str | None) -> None:
     """Past a limit, and also after a good end: what it left in the background is gone."""
     done, printed, _ = sh(tmp_path, script, limits)
     assert done.passed == passed
@@ -103,8 +103,10 @@ def test_printing_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "printed").write_bytes(b"x" * 500_000)
     assert sh(tmp_path, "echo short")[0].passed is None
     assert sh(tmp_path, script)[0].passed == "limit"
-    assert run(("sh", "-c", script), env=os.environ, limits=Limits()).passed == "limit"
-    assert run(("head", "-c", "300000", "/dev/zero"), env=os.environ, limits=Limits(printed_bytes=0)).passed is None
+    assert run(("sh", "-c", script), env=os.environ, limits=ChildLimits()).passed == "limit"
+    assert (
+        run(("head", "-c", "300000", "/dev/zero"), env=os.environ, limits=ChildLimits(printed_bytes=0)).passed is None
+    )
 
 
 def test_the_address_space_is_limited() -> None:
@@ -113,7 +115,7 @@ def test_the_address_space_is_limited() -> None:
         "import resource, time\nwhile resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY:\n"
         " time.sleep(0.01)\ntry:\n bytearray(600 << 20)\nexcept MemoryError:\n print('none left')"
     )
-    limits = Limits(address_bytes=400 * MIB)
+    limits = ChildLimits(address_bytes=400 * MIB)
     assert run((sys.executable, "-S", "-c", code), env=os.environ, limits=limits).stdout == b"none left\n"
 
 
@@ -123,7 +125,7 @@ def test_what_is_no_program_is_an_error_of_the_system() -> None:
     for _ in range(3):
         with pytest.raises(FileNotFoundError):
             Child(("no-such-program",), env=os.environ)
-    run(("true",), env=os.environ, limits=Limits())
+    run(("true",), env=os.environ, limits=ChildLimits())
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
@@ -153,7 +155,7 @@ def test_the_whole_session_ends_with_this_program(tmp_path: Path, ended_by: sign
 
 def test_a_child_that_joins_is_ended_alone() -> None:
     """It is in our session, so that ours is not killed with it."""
-    child = Child(("sleep", "600"), env=os.environ, limits=Limits(joined=True))
+    child = Child(("sleep", "600"), env=os.environ, limits=ChildLimits(joined=True))
     assert os.getsid(child.pid) == os.getsid(0)
     assert not child.has_ended()
     assert child.end() == -signal.SIGKILL and child.end() == -signal.SIGKILL
@@ -163,7 +165,7 @@ def test_a_child_that_nobody_may_wait_for_ends_too() -> None:
     """With SIGCHLD ignored the kernel collects children; that is an end like any other."""
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        assert run(("true",), env=os.environ, limits=Limits(WAIT_S)).passed is None
+        assert run(("true",), env=os.environ, limits=ChildLimits(WAIT_S)).passed is None
     finally:
         signal.signal(signal.SIGCHLD, before)
 
@@ -174,7 +176,7 @@ def test_ending_alike(how: str) -> None:
     code = "import subprocess, sys\nfrom kopt_kb.process import end_alike\n"
     code += f"sys.exit(end_alike(subprocess.call(['sh', '-c', {how!r}])))"
     expected = subprocess.call(["sh", "-c", how])
-    assert run((sys.executable, "-c", code), env=environment(ours=True), limits=Limits()).code == expected
+    assert run((sys.executable, "-c", code), env=environment(ours=True), limits=ChildLimits()).code == expected
     assert end_alike(0) == 0
 
 

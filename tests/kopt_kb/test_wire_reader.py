@@ -14,13 +14,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.errors import BadInput
-from kopt_kb.wire import Count, Exact, JsonMap, Number, Seq, Sha256, Text, Wire, WireError, pairs, plain, read, schema
+from kopt_kb.wire import (
+    Exact,
+    JsonMap,
+    NonNegativeInt,
+    Number,
+    Seq,
+    Sha256,
+    Text,
+    Wire,
+    WireError,
+    pairs,
+    plain,
+    read,
+    schema,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Inner(Wire):
     name: Text
-    n: Count = 0
+    n: NonNegativeInt = 0
 
 
 @dataclass(frozen=True, slots=True)

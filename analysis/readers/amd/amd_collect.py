@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from kopt_kb.analysis.profile import KernelProfile, Launch, Place, RawMetric, Source
-from kopt_kb.analysis.profile.amd_counters import Counted, averaged_counters, count_amd, counters_used
+from kopt_kb.analysis.profile import KernelProfile, ProfiledLaunch, RawMetric, ReportPlace, ReportSource
+from kopt_kb.analysis.profile.amd_counters import CountedMetrics, averaged_counters, count_amd, counters_used
 from kopt_kb.analysis.profile.collect import KEPT_LAUNCHES
 from kopt_kb.analysis.profile.tally import DurationTally
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
 from kopt_kb.analysis.readers.amd.amd_names import plain_name
 
 __all__ = ["AmdCollector", "CounterSum"]
@@ -49,16 +49,16 @@ class CounterSum:
 
 @dataclass(slots=True)
 class _Group:
-    shape: Shape
-    place: Place
+    shape: DispatchShape
+    place: ReportPlace
     launches: int = 0
     waiting: array[float] = field(default_factory=lambda: array("d"))
     times: DurationTally = field(default_factory=DurationTally)
     sums: dict[str, CounterSum] = field(default_factory=dict)
     extra: dict[str, float] = field(default_factory=dict)
-    kept: list[Launch] = field(default_factory=list)
+    kept: list[ProfiledLaunch] = field(default_factory=list)
 
-    def widen(self, shape: Shape) -> None:
+    def widen(self, shape: DispatchShape) -> None:
         for metric, value in shape.extra:
             self.extra[metric] = max(value, self.extra.get(metric, value))
 
@@ -75,12 +75,12 @@ class AmdCollector:
         keep: Launch records a profile keeps; sums cover all launches.
     """
 
-    def __init__(self, source: Source, *, keep: int = KEPT_LAUNCHES) -> None:
+    def __init__(self, source: ReportSource, *, keep: int = KEPT_LAUNCHES) -> None:
         self._source = source
         self._keep = keep
         self._kept = 0
         self._groups: dict[tuple[object, ...], _Group] = {}
-        self._near: dict[int, tuple[Shape, _Group]] = {}
+        self._near: dict[int, tuple[DispatchShape, _Group]] = {}
         self._notes: dict[str, None] = {}
         self._peaks: dict[str, float] = {}
         self._used = counters_used() | set(_ALIASES)
@@ -98,7 +98,7 @@ class AmdCollector:
         """Give every profile peaks that the tool measured on the device."""
         self._peaks.update(measured)
 
-    def _group(self, shape: Shape, place: Place) -> _Group:
+    def _group(self, shape: DispatchShape, place: ReportPlace) -> _Group:
         key = (shape.name, shape.device, shape.threads, shape.block, shape.grid_threads, shape.block_threads)
         group = self._groups.get(key)
         if group is None:
@@ -140,7 +140,7 @@ class AmdCollector:
         group.kept.append(_launch(dispatch, duration_ns))
         self._kept += 1
 
-    def add_sums(self, shape: Shape, place: Place, launches: int, times: DurationTally) -> None:
+    def add_sums(self, shape: DispatchShape, place: ReportPlace, launches: int, times: DurationTally) -> None:
         """Count launches that were counted elsewhere, with the times of those that have one."""
         group = self._group(shape, place)
         group.launches += launches
@@ -149,7 +149,7 @@ class AmdCollector:
         else:
             group.times = times
 
-    def add_counter(self, shape: Shape, place: Place, name: str, amount: CounterSum) -> None:
+    def add_counter(self, shape: DispatchShape, place: ReportPlace, name: str, amount: CounterSum) -> None:
         """Add a counter's sum over launches that `add_sums` counted."""
         held = self._group(shape, place).sums.setdefault(name, CounterSum())
         held.launches += amount.launches
@@ -162,7 +162,7 @@ class AmdCollector:
         """Whether any launch record would still be kept."""
         return self._kept < _KEPT_IN_ALL
 
-    def has_room(self, shape: Shape) -> bool:
+    def has_room(self, shape: DispatchShape) -> bool:
         """Return whether another launch record of this configuration would be kept."""
         near = self._near.get(id(shape))
         held = len(near[1].kept) if near is not None and near[0] is shape else 0
@@ -212,15 +212,15 @@ class AmdCollector:
         )
 
 
-def _counted(counters: Mapping[str, float], shape: Shape) -> Counted:
+def _counted(counters: Mapping[str, float], shape: DispatchShape) -> CountedMetrics:
     if not counters:
-        return Counted()
+        return CountedMetrics()
     if any(name in counters for name in _ALIASES):
         counters = {_ALIASES.get(name, name): value for name, value in counters.items()}
     return count_amd(counters, shape.device)
 
 
-def _launch(dispatch: Dispatch, duration_ns: float | None) -> Launch:
+def _launch(dispatch: Dispatch, duration_ns: float | None) -> ProfiledLaunch:
     shape = dispatch.shape
     counted = _counted(dispatch.counters, shape)
     metrics = {**shape.metrics(), **counted.metrics}
@@ -230,7 +230,7 @@ def _launch(dispatch: Dispatch, duration_ns: float | None) -> Launch:
         name: RawMetric(value * _KIB[name], "B") if name in _KIB else RawMetric(value, "1")
         for name, value in dispatch.counters.items()
     }
-    return Launch(
+    return ProfiledLaunch(
         id=str(dispatch.number),
         name=shape.name,
         place=dispatch.place,

@@ -6,10 +6,10 @@ import statistics
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kopt_kb.analysis.profile import Dim3, Place
+from kopt_kb.analysis.profile import Dim3, ReportPlace
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 
-__all__ = ["Dispatch", "Shape"]
+__all__ = ["Dispatch", "DispatchShape"]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -20,7 +20,7 @@ def _grid(threads: Dim3, block: Dim3) -> Dim3 | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class DispatchShape:
     """What all launches of one profile share.
 
     Attributes:
@@ -82,7 +82,7 @@ class Dispatch:
 
     __slots__ = ("_repeated", "again", "counters", "file", "line", "number", "rows", "shape", "spans_ns")
 
-    def __init__(self, number: int, file: str, line: int | str, shape: Shape, *, again: bool = False) -> None:
+    def __init__(self, number: int, file: str, line: int | str, shape: DispatchShape, *, again: bool = False) -> None:
         self.number = number
         self.file = file
         self.line = line
@@ -94,9 +94,9 @@ class Dispatch:
         self._repeated: dict[str, list[float]] | None = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ReportPlace:
         """Where the first row stands."""
-        return Place(self.file, f"line {self.line}" if isinstance(self.line, int) else self.line)
+        return ReportPlace(self.file, f"line {self.line}" if isinstance(self.line, int) else self.line)
 
     def count(self, name: str, value: float) -> None:
         """Take one counter value; a second one of the same name comes from another pass."""

@@ -10,7 +10,7 @@ from kopt_kb.analysis.profile import Dim3
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.readers.amd.amd_csv import Columns, whole_in
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
-from kopt_kb.analysis.readers.amd.amd_dispatch import Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import DispatchShape
 from kopt_kb.analysis.readers.common.errors import ReportError
 
 __all__ = ["ShapeReader"]
@@ -48,10 +48,10 @@ class ShapeReader:
             itemgetter(*self._used) if len(self._used) > 1 else self._key
         )
         self._named_by = self._used[:1] if columns.has("kernel") else ()
-        self._known: dict[tuple[str, ...], Shape] = {}
-        self._nameless: dict[tuple[str, ...], Shape] = {}
+        self._known: dict[tuple[str, ...], DispatchShape] = {}
+        self._nameless: dict[tuple[str, ...], DispatchShape] = {}
 
-    def read(self, cells: Sequence[str], line: int) -> Shape:
+    def read(self, cells: Sequence[str], line: int) -> DispatchShape:
         """Return the configuration of a row; raises `ReportError` for sizes that are no counts."""
         key = self.key(cells)
         found = self._known.get(key)
@@ -65,7 +65,7 @@ class ShapeReader:
         """Return the cells that make a configuration."""
         return tuple(cells[at] for at in self._used)
 
-    def _named(self, key: tuple[str, ...], cells: Sequence[str], line: int) -> Shape:
+    def _named(self, key: tuple[str, ...], cells: Sequence[str], line: int) -> DispatchShape:
         """Return a configuration from one that differs by its name at most: many kernels share few launch shapes."""
         rest = key[len(self._named_by) :]
         found = self._nameless.get(rest)
@@ -77,16 +77,16 @@ class ShapeReader:
         name = self._text("kernel", cells)
         if not name:
             raise ReportError("a row without a kernel name", where=self._path, line=line)
-        return Shape(
+        return DispatchShape(
             name, found.device, found.threads, found.block, found.grid_threads, found.block_threads, found.extra
         )
 
-    def _build(self, cells: Sequence[str], line: int) -> Shape:
+    def _build(self, cells: Sequence[str], line: int) -> DispatchShape:
         name = self._text("kernel", cells)
         if not name:
             raise ReportError("a row without a kernel name", where=self._path, line=line)
         extra = ((metric, self._whole(known, cells, line)) for known, metric in _EXTRA.items())
-        return Shape(
+        return DispatchShape(
             name=name,
             device=self._device(cells),
             threads=self._extents("threads", cells, line),

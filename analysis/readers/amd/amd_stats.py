@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kopt_kb.analysis.profile import DurationStats, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import DurationStats, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.readers.amd.amd_csv import csv_rows, folded, number_in, whole_in
 from kopt_kb.analysis.readers.amd.amd_names import plain_name
 from kopt_kb.analysis.readers.common.errors import ReportError
@@ -24,7 +24,7 @@ def is_stats(header: Sequence[str]) -> bool:
     return set(header) >= _NEEDED
 
 
-def read_stats(path: Path, source: Source) -> Iterator[KernelProfile]:
+def read_stats(path: Path, source: ReportSource) -> Iterator[KernelProfile]:
     """Yield one profile a row; raises `ReportError` for a damaged row or a table of API calls or copies."""
     notes: list[str] = []
     rows = csv_rows(path, notes.append)
@@ -41,7 +41,7 @@ def read_stats(path: Path, source: Source) -> Iterator[KernelProfile]:
     yield from (replace(one, notes=(*one.notes, *notes)) for one in found)
 
 
-def _profile(row: dict[str, str], line: int, path: Path, source: Source) -> KernelProfile:
+def _profile(row: dict[str, str], line: int, path: Path, source: ReportSource) -> KernelProfile:
     calls = whole_in(row["calls"], path, line)
     total_ns = number_in(row["totaldurationns"], path, line)
     name = row["name"].strip()
@@ -61,7 +61,7 @@ def _profile(row: dict[str, str], line: int, path: Path, source: Source) -> Kern
         name=name,
         demangled=plain_name(name),
         source=source,
-        place=Place(str(path), f"line {line}"),
+        place=ReportPlace(str(path), f"line {line}"),
         launch_count=calls,
         metrics={"duration_s": durations.median_s} if timed else {},
         durations=durations if timed else None,

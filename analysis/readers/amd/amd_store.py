@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
 
 __all__ = ["DispatchStore"]
 
@@ -14,7 +14,7 @@ _LATE = "some dispatches come again long after their first pass: later times are
 _PAGE_BITS = 13
 _MAX_PAGES = 1 << 13
 
-Key = tuple[str, int, str, str]
+DispatchKey = tuple[str, int, str, str]
 
 
 class DispatchStore:
@@ -27,10 +27,10 @@ class DispatchStore:
     def __init__(self, collector: AmdCollector, *, window: int = _WINDOW) -> None:
         self._collector = collector
         self._window = window
-        self._open: OrderedDict[Key, Dispatch] = OrderedDict()
+        self._open: OrderedDict[DispatchKey, Dispatch] = OrderedDict()
         self._closed: dict[tuple[str, int], bytearray] = {}
 
-    def open(self, scope: str, number: int, shape: Shape, file: str, line: int | str) -> Dispatch:
+    def open(self, scope: str, number: int, shape: DispatchShape, file: str, line: int | str) -> Dispatch:
         """Return the record of a dispatch.
 
         Args:
@@ -57,7 +57,7 @@ class DispatchStore:
         """Keep a remark for the profiles."""
         self._collector.note(text)
 
-    def _close(self, key: Key, record: Dispatch) -> None:
+    def _close(self, key: DispatchKey, record: Dispatch) -> None:
         self._collector.add(record)
         page = self._closed.get((key[0], key[1] >> _PAGE_BITS))
         if page is None:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.analysis.isa.producers import producer_of
-from kopt_kb.analysis.profile import HotSpot, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import HotSpot, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.readers.amd.amd_csv import csv_rows, folded, header_of, whole_in
 from kopt_kb.analysis.readers.amd.amd_names import plain_name
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.json_stream import JsonStream
 from kopt_kb.analysis.readers.common.sqlite import text_of, whole_of
@@ -54,8 +54,8 @@ def read_att(path: Path) -> Iterator[KernelProfile]:
     yield KernelProfile(
         name=name,
         demangled=plain_name(name),
-        source=Source(str(path), _FORMAT, "rocprofv3", "amd", _decoder(path) if path.is_dir() else None),
-        place=Place(str(table), f"dispatch {dispatch[1]}" if dispatch else "row 1"),
+        source=ReportSource(str(path), _FORMAT, "rocprofv3", "amd", _decoder(path) if path.is_dir() else None),
+        place=ReportPlace(str(table), f"dispatch {dispatch[1]}" if dispatch else "row 1"),
         launch_count=1,
         metrics={},
         target=_target(path) if path.is_dir() else "",
@@ -151,7 +151,7 @@ def _target(folder: Path) -> str:
     return name if name.startswith("gfx") else ""
 
 
-def _is_trace(head: Head) -> bool:
+def _is_trace(head: ReportHead) -> bool:
     if head.is_folder:
         return (head.path / _CODE).is_file() and (head.path / _FILES).is_file()
     return set(header_of(head.text)) >= _COLUMNS

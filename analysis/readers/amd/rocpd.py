@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kopt_kb.analysis.profile import Dim3, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import Dim3, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector, CounterSum
 from kopt_kb.analysis.readers.amd.amd_devices import device_of_agent
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.sqlite import open_database, text_of, whole_of
 
@@ -41,7 +41,7 @@ _RPD = frozenset({"rocpd_op", "rocpd_api"})
 
 _PASS = _DISPATCHES.replace('"end" - start', 'start, "end"')
 
-Row = tuple[Any, ...]
+SqlRow = tuple[Any, ...]
 
 
 class PassRow(NamedTuple):
@@ -49,7 +49,7 @@ class PassRow(NamedTuple):
 
     process: str
     number: int
-    shape: Shape
+    shape: DispatchShape
     start_ns: int | None = None
     end_ns: int | None = None
     counter: str = ""
@@ -65,16 +65,16 @@ class _Names:
     path: Path
     only: object = None
     device: AmdDevice | None = None
-    shapes: dict[Row, Shape] = field(default_factory=dict)
+    shapes: dict[SqlRow, DispatchShape] = field(default_factory=dict)
 
-    def shape(self, key: Row) -> Shape:
+    def shape(self, key: SqlRow) -> DispatchShape:
         """Return the configuration of (guid, kernel, agent, six extents, LDS, scratch)."""
         found = self.shapes.get(key)
         if found is None:
             found = self.shapes[key] = self._build(key)
         return found
 
-    def _build(self, key: Row) -> Shape:
+    def _build(self, key: SqlRow) -> DispatchShape:
         process, kernel, agent, *axes, lds, scratch = key
         guid = self.only if process is None else process
         known = self.kernels.get((guid, kernel))
@@ -85,7 +85,7 @@ class _Names:
         sizes = (("shared_block_bytes", whole_of(lds)), ("scratch_bytes_per_thread", whole_of(scratch)))
         extra = (*registers, *((metric, float(value)) for metric, value in sizes if value is not None))
         device = self.device or self.devices.get((guid, agent), AmdDevice())
-        return Shape(name, device, threads, block, extra=extra)
+        return DispatchShape(name, device, threads, block, extra=extra)
 
 
 @dataclass(slots=True)
@@ -120,12 +120,12 @@ def read_rocpd(path: Path) -> Iterator[KernelProfile]:
     version: str | None = None
     collector: AmdCollector | None = None
     for file in files:
-        tables = Head(file).tables
+        tables = ReportHead(file).tables
         if not tables >= _VIEWS:
             raise _foreign(file, tables)
         with open_database(file) as connection:
             version = version or _version(connection, tables)
-            collector = collector or AmdCollector(Source(str(path), _FORMAT, "rocprofv3", "amd", version))
+            collector = collector or AmdCollector(ReportSource(str(path), _FORMAT, "rocprofv3", "amd", version))
             _add_file(connection, tables, collector, file)
     if collector is None or collector.empty:
         raise ReportError(
@@ -175,7 +175,7 @@ def _add_file(connection: sqlite3.Connection, tables: frozenset[str], collector:
 def databases(folder: Path) -> list[Path]:
     """Return the rocpd databases of a folder and of the folders in it, in order of their paths."""
     found = [file for depth in range(_MAX_DEPTH) for file in folder.glob("/".join(["*"] * depth + ["*.db"]))]
-    return sorted(file for file in found if file.is_file() and Head(file).tables >= _VIEWS)
+    return sorted(file for file in found if file.is_file() and ReportHead(file).tables >= _VIEWS)
 
 
 def _foreign(path: Path, tables: frozenset[str]) -> ReportError:
@@ -242,7 +242,7 @@ def _kept(connection: sqlite3.Connection, names: _Names, path: Path) -> dict[tup
 
 
 def _add_dispatches(connection: sqlite3.Connection, collector: AmdCollector, names: _Names, path: Path) -> None:
-    groups: dict[Row, _Spans] = {}
+    groups: dict[SqlRow, _Spans] = {}
     waiting = 0
     for row in connection.execute(_DISPATCHES if names.only is None else _ONE_PROCESS):
         key = row[2:]
@@ -260,7 +260,7 @@ def _add_dispatches(connection: sqlite3.Connection, collector: AmdCollector, nam
                 one.settle()
     for key, spans in groups.items():
         spans.settle()
-        place = Place(str(path), f"dispatch {spans.first}")
+        place = ReportPlace(str(path), f"dispatch {spans.first}")
         collector.add_sums(names.shape(key), place, spans.launches, spans.times)
 
 
@@ -270,7 +270,7 @@ def _add_counters(
     names: _Names,
     kept: dict[tuple[Any, Any], Dispatch],
 ) -> None:
-    sums: dict[tuple[Row, str], CounterSum] = {}
+    sums: dict[tuple[SqlRow, str], CounterSum] = {}
     for name, value, span, number, *key in connection.execute(_COUNTERS):
         if not isinstance(value, (int, float)) or not isinstance(name, str):
             continue
@@ -283,10 +283,10 @@ def _add_counters(
         if dispatch is not None:
             dispatch.counters[name] = value
     for (row, name), held in sums.items():
-        collector.add_counter(names.shape(row), Place(str(names.path), "counters_collection"), name, held)
+        collector.add_counter(names.shape(row), ReportPlace(str(names.path), "counters_collection"), name, held)
 
 
-def _is_rocpd(head: Head) -> bool:
+def _is_rocpd(head: ReportHead) -> bool:
     if head.is_folder:
         return bool(databases(head.path))
     return (

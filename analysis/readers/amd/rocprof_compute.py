@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from kopt_kb.analysis.profile import KernelProfile, Source
+from kopt_kb.analysis.profile import KernelProfile, ReportSource
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_csv import Columns, folded, header_of
 from kopt_kb.analysis.readers.amd.amd_devices import Devices, device_of_sysinfo
@@ -13,7 +13,7 @@ from kopt_kb.analysis.readers.amd.amd_roofline import read_roofline
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.amd_wide import WideReader, read_wide, rows_with_text
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 
 __all__ = ["ROCPROF_COMPUTE", "ROOFLINE", "SYSINFO", "read_rocprof_compute", "system_of"]
@@ -41,7 +41,7 @@ def read_rocprof_compute(path: Path) -> Iterator[KernelProfile]:
     """
     folder = path if path.is_dir() else path.parent
     devices, version = system_of(folder / SYSINFO)
-    collector = AmdCollector(Source(str(path), _FORMAT, "rocprof-compute", "amd", version))
+    collector = AmdCollector(ReportSource(str(path), _FORMAT, "rocprof-compute", "amd", version))
     store = DispatchStore(collector)
     tables = _tables(folder) if path.is_dir() else [path]
     if sum(_read(table, devices, store) for table in tables) == 0:
@@ -70,7 +70,7 @@ def _read(table: Path, devices: Devices, store: DispatchStore) -> int:
 
 
 def _columns(table: Path) -> Columns:
-    return Columns(header_of(Head(table).text))
+    return Columns(header_of(ReportHead(table).text))
 
 
 def _extras(folder: Path, devices: Devices, store: DispatchStore, *, timed: bool) -> None:
@@ -96,13 +96,13 @@ def system_of(path: Path) -> tuple[Devices, str | None]:
     return devices, None
 
 
-def _is_workload(head: Head) -> bool:
+def _is_workload(head: ReportHead) -> bool:
     if head.is_folder:
-        return any(_is_table(Head(file)) for file in _tables(head.path)[:1])
+        return any(_is_table(ReportHead(file)) for file in _tables(head.path)[:1])
     return _is_table(head)
 
 
-def _is_table(head: Head) -> bool:
+def _is_table(head: ReportHead) -> bool:
     columns = Columns(header_of(head.text))
     return columns.has("kernel", "dispatch") and {"gpu_id", "lds_per_workgroup"} <= set(columns.header)
 

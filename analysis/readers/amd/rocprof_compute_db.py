@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.profile import DurationStats, KernelProfile, Launch, Place, RawMetric, Source
+from kopt_kb.analysis.profile import DurationStats, KernelProfile, ProfiledLaunch, RawMetric, ReportPlace, ReportSource
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_devices import device_of_sysinfo
 from kopt_kb.analysis.readers.amd.amd_names import plain_name
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.sqlite import open_database, text_of
 from kopt_kb.quantity import Exactness
@@ -103,7 +103,9 @@ def read_rocprof_compute_db(path: Path) -> Iterator[KernelProfile]:
     """Yield the profiles of an analysis database; raises `ReportError` for a damaged one or one without dispatches."""
     with open_database(path) as connection:
         version = connection.execute("SELECT compute_version FROM compute_metadata").fetchone()
-        source = Source(str(path), _FORMAT, "rocprof-compute", "amd", text_of(version[0]) or None if version else None)
+        source = ReportSource(
+            str(path), _FORMAT, "rocprof-compute", "amd", text_of(version[0]) or None if version else None
+        )
         devices = _devices(connection)
         values = _values(connection)
         kernels: dict[Any, tuple[str, Any, list[tuple[Any, Any]]]] = {}
@@ -141,20 +143,20 @@ def _profile(
     device: AmdDevice,
     dispatches: list[tuple[Any, Any]],
     values: dict[tuple[str, str, str, str], tuple[float, str]],
-    source: Source,
+    source: ReportSource,
 ) -> KernelProfile:
     times = DurationTally()
     times.add_all([span for _, span in dispatches if isinstance(span, int)])
     stats = times.stats()
     halved = _halves_reads(device, source.tool_version)
-    place = Place(source.file, f"dispatch {dispatches[0][0]}")
+    place = ReportPlace(source.file, f"dispatch {dispatches[0][0]}")
     metrics = _metrics(values, device, stats)
     if halved:
         for one in ("dram_bytes_per_s", "dram_bytes"):
             metrics.pop(one, None)
     bounds: dict[str, Exactness] = {one: "upper" for one in ("dram_bytes_per_s", "dram_bytes") if one in metrics}
     raw = {f"{metric_id} {title} {kind}": _raw(*one) for (_, title, metric_id, kind), one in values.items()}
-    first = Launch(
+    first = ProfiledLaunch(
         id=str(dispatches[0][0]),
         name=name,
         place=place,
@@ -250,7 +252,7 @@ def _raw(value: float, unit: str) -> RawMetric:
     return RawMetric(value * scale, base)
 
 
-def _is_database(head: Head) -> bool:
+def _is_database(head: ReportHead) -> bool:
     return {"compute_kernel", "compute_dispatch", "compute_metadata"} <= head.tables
 
 

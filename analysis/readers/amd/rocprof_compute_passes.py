@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
-from kopt_kb.analysis.profile import KernelProfile, Source
+from kopt_kb.analysis.profile import KernelProfile, ReportSource
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_roofline import read_roofline
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.rocpd import databases, pass_counters, pass_dispatches
 from kopt_kb.analysis.readers.amd.rocprof_compute import ROOFLINE, SYSINFO, system_of
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.sqlite import open_database
 from kopt_kb.analysis.readers.common.unpacked import open_unpacked
@@ -43,7 +43,7 @@ def read_passes(path: Path) -> Iterator[KernelProfile]:
     """
     devices, version = system_of(path / SYSINFO)
     device = devices.in_order[0] if len(devices.in_order) == 1 else None
-    collector = AmdCollector(Source(str(path), _FORMAT, "rocprof-compute", "amd", version))
+    collector = AmdCollector(ReportSource(str(path), _FORMAT, "rocprof-compute", "amd", version))
     store = DispatchStore(collector)
     for file in databases(path):
         _read_pass(file, device, store)
@@ -58,7 +58,7 @@ def read_passes(path: Path) -> Iterator[KernelProfile]:
 def _read_pass(file: Path, device: AmdDevice | None, store: DispatchStore) -> None:
     counted: dict[tuple[str, int], dict[str, float]] = {}
     with open_database(file) as connection:
-        for row in pass_counters(connection, Head(file).tables, file, device):
+        for row in pass_counters(connection, ReportHead(file).tables, file, device):
             counted.setdefault((row.process, row.number), {})[row.counter] = row.value
         native = {} if counted else _native(file)
         processes: dict[str, int] = {}
@@ -130,7 +130,7 @@ def _lines(stream: object) -> Iterator[str]:
         yield rest.decode("utf-8", errors="replace")
 
 
-def _is_workload(head: Head) -> bool:
+def _is_workload(head: ReportHead) -> bool:
     return head.is_folder and (head.path / SYSINFO).is_file() and bool(databases(head.path))
 
 

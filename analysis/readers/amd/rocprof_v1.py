@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from kopt_kb.analysis.profile import KernelProfile, Source
+from kopt_kb.analysis.profile import KernelProfile, ReportSource
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_csv import header_of
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
 from kopt_kb.analysis.readers.amd.amd_stats import is_stats, read_stats
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.amd_wide import WideReader, read_wide, rows_with_text
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.sqlite import open_database, text_of
 
@@ -30,8 +30,8 @@ def read_rocprof_v1(path: Path) -> Iterator[KernelProfile]:
     Raises:
         ReportError: A row is damaged, or the table has no row.
     """
-    source = Source(str(path), _FORMAT, "rocprof", "amd")
-    if is_stats(_header(Head(path))):
+    source = ReportSource(str(path), _FORMAT, "rocprof", "amd")
+    if is_stats(_header(ReportHead(path))):
         yield from read_stats(path, source)
         return
     collector = AmdCollector(source)
@@ -51,12 +51,12 @@ def read_rocprof_v1_db(path: Path) -> Iterator[KernelProfile]:
     Raises:
         ReportError: The database is damaged or holds no operation.
     """
-    collector = AmdCollector(Source(str(path), _DB_FORMAT, "rocprof", "amd"))
+    collector = AmdCollector(ReportSource(str(path), _DB_FORMAT, "rocprof", "amd"))
     devices = Devices()
     with open_database(path) as connection:
         rows = connection.execute('SELECT rowid, Name, "dev-id", EndNs - BeginNs FROM OPS')
         for row, name, device, span_ns in rows:
-            shape = Shape(text_of(name) or "unnamed", devices.find(str(device)))
+            shape = DispatchShape(text_of(name) or "unnamed", devices.find(str(device)))
             dispatch = Dispatch(row, str(path), f"OPS row {row}", shape)
             if isinstance(span_ns, int):
                 dispatch.span(0, span_ns)
@@ -68,16 +68,16 @@ def read_rocprof_v1_db(path: Path) -> Iterator[KernelProfile]:
     yield from collector.profiles()
 
 
-def _header(head: Head) -> tuple[str, ...]:
+def _header(head: ReportHead) -> tuple[str, ...]:
     return header_of(head.text)
 
 
-def _is_table(head: Head) -> bool:
+def _is_table(head: ReportHead) -> bool:
     header = frozenset(_header(head))
     return ("kernelname" in header and bool(header & _SHAPE)) or is_stats(tuple(header))
 
 
-def _is_database(head: Head) -> bool:
+def _is_database(head: ReportHead) -> bool:
     return "OPS" in head.tables and bool(head.tables & {"KERN", "COPY", "HIP", "HSA"})
 
 

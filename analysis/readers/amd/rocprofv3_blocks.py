@@ -17,12 +17,12 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from kopt_kb.analysis.profile import Place, Source
+from kopt_kb.analysis.profile import ReportPlace, ReportSource
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_csv import Columns, folded
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
 from kopt_kb.analysis.readers.amd.amd_shapes import ShapeReader
 from kopt_kb.analysis.readers.common.errors import ReportError
 
@@ -35,7 +35,7 @@ _DIGITS = 18
 _HALF = 9
 _ORDER = ("dispatch", "kernel", "start", "end")
 
-Places = NDArray[np.int64]
+Offsets = NDArray[np.int64]
 
 
 class _NotPlain(Exception):
@@ -44,14 +44,14 @@ class _NotPlain(Exception):
 
 @dataclass(slots=True)
 class _Config:
-    shape: Shape
+    shape: DispatchShape
     line: int
     launches: int = 0
     room: bool = True
     times: DurationTally = field(default_factory=DurationTally)
 
 
-def read_trace_blocks(path: Path, devices: Devices, source: Source) -> AmdCollector | None:
+def read_trace_blocks(path: Path, devices: Devices, source: ReportSource) -> AmdCollector | None:
     """Return the dispatches of a kernel table, None for a table that can't be read by blocks, or is damaged."""
     collector = AmdCollector(source)
     try:
@@ -152,7 +152,7 @@ class _Blocks:
             self._configs.append(_Config(shape, self._line + row + 1, room=self._collector.keeps))
         return found
 
-    def _count(self, groups: Places, numbers: Places, spans: Places) -> None:
+    def _count(self, groups: Offsets, numbers: Offsets, spans: Offsets) -> None:
         order = np.argsort(groups, kind="stable")
         ordered, sorted_spans = groups[order], spans[order].astype(np.float64)
         firsts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
@@ -163,7 +163,7 @@ class _Blocks:
         if self._collector.keeps:
             self._keep(groups, numbers, spans)
 
-    def _keep(self, groups: Places, numbers: Places, spans: Places) -> None:
+    def _keep(self, groups: Offsets, numbers: Offsets, spans: Offsets) -> None:
         """Keep the records of the first launches, in the order of the rows."""
         roomy = np.array([one.room for one in self._configs])
         for row in np.flatnonzero(roomy[groups]).tolist():
@@ -178,11 +178,11 @@ class _Blocks:
     def done(self) -> None:
         """Hand all configurations over."""
         for config in self._configs:
-            place = Place(str(self._path), f"line {config.line}")
+            place = ReportPlace(str(self._path), f"line {config.line}")
             self._collector.add_sums(config.shape, place, config.launches, config.times)
 
 
-def _numbers(data: NDArray[np.uint8], begin: Places, end: Places) -> Places:
+def _numbers(data: NDArray[np.uint8], begin: Offsets, end: Offsets) -> Offsets:
     """Return the whole numbers in cells of digits; raises `_NotPlain` for other cells."""
     lengths = end - begin
     longest = int(lengths.max(initial=0))
@@ -201,5 +201,5 @@ def _numbers(data: NDArray[np.uint8], begin: Places, end: Places) -> Places:
     if longest <= _HALF:
         return low.astype(np.int64)
     high = values[:, :-_HALF] @ (powers[:-_HALF] / 10.0**_HALF)
-    whole: Places = high.astype(np.int64) * 10**_HALF + low.astype(np.int64)
+    whole: Offsets = high.astype(np.int64) * 10**_HALF + low.astype(np.int64)
     return whole

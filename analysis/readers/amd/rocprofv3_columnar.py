@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.profile import Place, Source
+from kopt_kb.analysis.profile import ReportPlace, ReportSource
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector, CounterSum
 from kopt_kb.analysis.readers.amd.amd_csv import Columns, folded
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
 from kopt_kb.analysis.readers.amd.amd_shapes import ShapeReader
 
 __all__ = ["columnar_is_there", "read_columnar"]
@@ -41,7 +41,7 @@ class _NotPlain(Exception):
 class _Config:
     """Sums of one configuration."""
 
-    shape: Shape
+    shape: DispatchShape
     line: int
     launches: int = 0
     times: DurationTally = field(default_factory=DurationTally)
@@ -53,7 +53,7 @@ def columnar_is_there() -> bool:
     return importlib.util.find_spec("pyarrow") is not None
 
 
-def read_columnar(path: Path, devices: Devices, source: Source) -> AmdCollector | None:
+def read_columnar(path: Path, devices: Devices, source: ReportSource) -> AmdCollector | None:
     """Return the dispatches of a counter table, None when it has to be read row by row."""
     arrow, reader = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.csv")
     with path.open("rb") as stream:
@@ -208,7 +208,7 @@ class _Table:
             found.append(config)
         return found
 
-    def _shape(self, key: tuple[str, ...], line: int) -> Shape:
+    def _shape(self, key: tuple[str, ...], line: int) -> DispatchShape:
         cells = [""] * len(self._columns.header)
         texts = iter(key)
         for one in _TEXTS:
@@ -261,7 +261,7 @@ class _Table:
     def done(self) -> AmdCollector:
         """Return the collector with all sums."""
         for config in self._configs.values():
-            place = Place(str(self._path), f"line {config.line}")
+            place = ReportPlace(str(self._path), f"line {config.line}")
             self._collector.add_sums(config.shape, place, config.launches, config.times)
             for name, amount in config.counters.items():
                 self._collector.add_counter(config.shape, place, name, amount)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from kopt_kb.analysis.profile import KernelProfile, Source
+from kopt_kb.analysis.profile import KernelProfile, ReportSource
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_csv import Columns, header_of
 from kopt_kb.analysis.readers.amd.amd_devices import Devices, agent_table_beside
@@ -16,12 +16,12 @@ from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.rocprofv3_columnar import columnar_is_there, read_columnar
 from kopt_kb.analysis.readers.amd.rocprofv3_plain import read_plain, read_plain_trace
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
-from kopt_kb.analysis.readers.common.base import Head, Reader, without_collection
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead, without_collection
 from kopt_kb.analysis.readers.common.errors import ReportError
 
 __all__ = ["ROCPROFV3_CSV", "read_rocprofv3_csv", "table_kind"]
 
-Kind = Literal["counters", "trace", "stats", "other", ""]
+CsvKind = Literal["counters", "trace", "stats", "other", ""]
 _FORMAT = "rocprofv3-csv"
 _HEAD_BYTES = 1 << 16
 _LARGE_BYTES = 1 << 25
@@ -38,7 +38,7 @@ _OTHER: tuple[frozenset[str], ...] = (
 _NEEDED = "read the kernel_trace or counter_collection table of the same run"
 
 
-def table_kind(text: str) -> Kind:
+def table_kind(text: str) -> CsvKind:
     """Return what a rocprofv3 CSV text holds by its header, "" for a text that is none."""
     header = header_of(text)
     columns = Columns(header)
@@ -63,7 +63,7 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
     Raises:
         ReportError: A row is damaged, or no table holds a kernel.
     """
-    source = Source(str(path), _FORMAT, "rocprofv3", "amd")
+    source = ReportSource(str(path), _FORMAT, "rocprofv3", "amd")
     if path.is_dir():
         yield from _folder(path, source)
         return
@@ -94,7 +94,7 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
     yield from collector.profiles()
 
 
-def _by_blocks(path: Path, devices: Devices, source: Source) -> AmdCollector | None:
+def _by_blocks(path: Path, devices: Devices, source: ReportSource) -> AmdCollector | None:
     """Return a large trace read by blocks; None where numpy is not installed or the table is of another form."""
     try:
         from kopt_kb.analysis.readers.amd.rocprofv3_blocks import read_trace_blocks
@@ -103,7 +103,7 @@ def _by_blocks(path: Path, devices: Devices, source: Source) -> AmdCollector | N
     return read_trace_blocks(path, devices, source)
 
 
-def _folder(path: Path, source: Source) -> Iterator[KernelProfile]:
+def _folder(path: Path, source: ReportSource) -> Iterator[KernelProfile]:
     collector = AmdCollector(source)
     store = DispatchStore(collector)
     scopes = _Scopes()
@@ -150,16 +150,16 @@ def _tables(folder: Path) -> list[Path]:
     return [file for _, file in sorted(found)]
 
 
-def _kind_of(path: Path) -> Kind:
-    head = Head(path)
+def _kind_of(path: Path) -> CsvKind:
+    head = ReportHead(path)
     return table_kind(head.text[:_HEAD_BYTES])
 
 
-def _devices(path: Path, kind: Kind) -> Devices:
+def _devices(path: Path, kind: CsvKind) -> Devices:
     return agent_table_beside(path, "counter_collection" if kind == "counters" else "kernel_trace")
 
 
-def _is_rocprofv3(head: Head) -> bool:
+def _is_rocprofv3(head: ReportHead) -> bool:
     if head.is_folder:
         return bool(_tables(head.path))
     return table_kind(head.text[:_HEAD_BYTES]) != ""

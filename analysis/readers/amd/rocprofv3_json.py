@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kopt_kb.analysis.profile import Dim3, KernelProfile, Source
+from kopt_kb.analysis.profile import Dim3, KernelProfile, ReportSource
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_devices import device_of_agent
-from kopt_kb.analysis.readers.amd.amd_dispatch import Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import DispatchShape
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.json_stream import JsonStream
 from kopt_kb.analysis.readers.common.sqlite import text_of, whole_of
@@ -42,9 +42,9 @@ class _Process:
     devices: dict[int, AmdDevice] = field(default_factory=dict)
     kernels: dict[int, tuple[str, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
     counters: dict[int, str] = field(default_factory=dict)
-    shapes: dict[tuple[Any, ...], Shape] = field(default_factory=dict)
+    shapes: dict[tuple[Any, ...], DispatchShape] = field(default_factory=dict)
 
-    def shape(self, info: _Entry, record: _Entry) -> Shape:
+    def shape(self, info: _Entry, record: _Entry) -> DispatchShape:
         """Return the configuration of a `dispatch_info`; raises KeyError or TypeError for a damaged one."""
         axes = tuple(info[kind][axis] for kind in ("workgroup_size", "grid_size") for axis in "xyz")
         found = {**info, **record}
@@ -57,7 +57,7 @@ class _Process:
             name, registers = self.kernels[info["kernel_id"]]
             sizes = {**dict(registers), **{metric: float(value) for metric, value in counts if value is not None}}
             device = self.devices.get(info["agent_id"]["handle"], AmdDevice())
-            known = self.shapes[key] = Shape(
+            known = self.shapes[key] = DispatchShape(
                 name, device, _extents(axes[3:]), _extents(axes[:3]), extra=tuple(sizes.items())
             )
         return known
@@ -75,7 +75,7 @@ def read_rocprofv3_json(path: Path) -> Iterator[KernelProfile]:
         ReportError: The text is damaged or cut (with its place), names are missing, or no kernel was dispatched.
     """
     processes = _names(path)
-    collector = AmdCollector(Source(str(path), _FORMAT, "rocprofv3", "amd"))
+    collector = AmdCollector(ReportSource(str(path), _FORMAT, "rocprofv3", "amd"))
     store = DispatchStore(collector)
     with JsonStream(path) as stream:
         for number, process in zip(_processes(stream), processes, strict=True):
@@ -200,7 +200,7 @@ def _open(  # noqa: PLR0913, PLR0917 - one record of two kinds of sections
         held.count(name, value)
 
 
-def _is_json(head: Head) -> bool:
+def _is_json(head: ReportHead) -> bool:
     text = head.text[:4096].lstrip()
     return text.startswith("{") and f'"{_ROOT}"' in text
 

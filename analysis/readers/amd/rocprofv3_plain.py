@@ -17,12 +17,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
-from kopt_kb.analysis.profile import Place, Source
+from kopt_kb.analysis.profile import ReportPlace, ReportSource
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector, CounterSum
 from kopt_kb.analysis.readers.amd.amd_csv import Columns, folded
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
 from kopt_kb.analysis.readers.amd.amd_shapes import ShapeReader
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
@@ -54,7 +54,7 @@ class _NotPlain(Exception):
 class _Config:
     """Sums of one configuration: count, total, total × time and time of each counter; whether records are kept."""
 
-    shape: Shape
+    shape: DispatchShape
     line: int
     launches: int = 0
     packed: array[int] = field(default_factory=lambda: array("q"))
@@ -67,7 +67,7 @@ class _Config:
         del self.packed[:]
 
 
-def read_plain(path: Path, devices: Devices, source: Source) -> AmdCollector | None:
+def read_plain(path: Path, devices: Devices, source: ReportSource) -> AmdCollector | None:
     """Return the dispatches of a plain counter table, None for a table that is not plain or damaged."""
     table = TableReader(path, devices, DispatchStore(AmdCollector(source)))
     if not table.is_quick:
@@ -79,7 +79,7 @@ def read_plain(path: Path, devices: Devices, source: Source) -> AmdCollector | N
         return None
 
 
-def read_plain_trace(path: Path, devices: Devices, source: Source) -> AmdCollector | None:
+def read_plain_trace(path: Path, devices: Devices, source: ReportSource) -> AmdCollector | None:
     """Return the dispatches of a plain kernel table, None for a table that is not plain or damaged."""
     collector = AmdCollector(source)
     try:
@@ -127,7 +127,7 @@ def _add_trace(path: Path, rows: _Rows, devices: Devices, collector: AmdCollecto
             config.room = collector.has_room(config.shape)
     for config in configs.values():
         config.settle()
-        collector.add_sums(config.shape, Place(str(path), f"line {config.line}"), config.launches, config.times)
+        collector.add_sums(config.shape, ReportPlace(str(path), f"line {config.line}"), config.launches, config.times)
 
 
 class _Plain:
@@ -198,7 +198,7 @@ class _Plain:
         self._keep(shape, number, line, span)
         return config, span
 
-    def _keep(self, shape: Shape, number: int, line: int, span: int) -> None:
+    def _keep(self, shape: DispatchShape, number: int, line: int, span: int) -> None:
         if self._open is not None:
             self._collector.keep(self._open)
             self._open = None
@@ -211,7 +211,7 @@ class _Plain:
             self._collector.keep(self._open)
         for config in self._configs.values():
             config.settle()
-            place = Place(str(self._path), f"line {config.line}")
+            place = ReportPlace(str(self._path), f"line {config.line}")
             self._collector.add_sums(config.shape, place, config.launches, config.times)
             for name, (count, total, weighted, weight_ns) in config.sums.items():
                 if not math.isfinite(total) or not math.isfinite(weighted):

@@ -24,7 +24,7 @@ from kopt_kb.analysis.readers.amd.amd_csv import (
     whole_in,
 )
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
 from kopt_kb.analysis.readers.amd.amd_shapes import ShapeReader
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.common.errors import ReportError
@@ -75,7 +75,7 @@ class TableReader:
         self._columns = Columns(header_of(head.decode("utf-8", errors="replace")))
         self._shapes = ShapeReader(path, self._columns, devices)
         self._names: dict[bytes, str] = {}
-        self._heads: dict[bytes, tuple[Shape, str]] = {}
+        self._heads: dict[bytes, tuple[DispatchShape, str]] = {}
 
     def read(self, *, quick: bool = True) -> int:
         """Read all rows and return their number; `quick=False` takes the general way for every table.
@@ -171,7 +171,7 @@ class TableReader:
         number, shape, scope = self.head(head, line)
         return self._store.open(scope, number, shape, self._file, line)
 
-    def head(self, head: bytes, line: int) -> tuple[int, Shape, str]:
+    def head(self, head: bytes, line: int) -> tuple[int, DispatchShape, str]:
         """Return dispatch id, configuration and scope of a line without its last four cells.
 
         What stands after the dispatch id repeats over dispatches and is read once.
@@ -197,7 +197,7 @@ class TableReader:
         """Return the counter that a cell names; raises `ReportError` for another cell."""
         return self._names.get(cell) or self._name(cell, line)
 
-    def _read_head(self, before: int, rest: bytes, line: int) -> tuple[Shape, str]:
+    def _read_head(self, before: int, rest: bytes, line: int) -> tuple[DispatchShape, str]:
         try:
             cells = next(csv.reader([rest.decode("utf-8", errors="replace")], strict=True), [])
         except csv.Error as error:

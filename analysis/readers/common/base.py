@@ -15,7 +15,7 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.profile.timeline import Trace
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["GZIP_MAGIC", "SQLITE_MAGIC", "Head", "Reader", "encoding_of", "without_collection"]
+__all__ = ["GZIP_MAGIC", "SQLITE_MAGIC", "Reader", "ReportHead", "encoding_of", "without_collection"]
 
 SQLITE_MAGIC = b"SQLite format 3\x00"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -23,7 +23,7 @@ _GZIP_BITS = 31  # zlib's word for a window of 32 KiB behind a gzip header
 _HEAD_BYTES = 1 << 18
 
 
-class Head:
+class ReportHead:
     """The start of a report, read once and shared by every reader's test.
 
     Attributes:
@@ -117,7 +117,7 @@ class Reader:
 
     id: str
     what: str
-    sniff: Callable[[Head], bool]
+    sniff: Callable[[ReportHead], bool]
     read: Callable[[Path], Iterator[KernelProfile]]
     source: Callable[[Path, Iterator[KernelProfile]], Iterator[KernelProfile]] | None = None
     trace: Callable[[Path], Trace] | None = None

@@ -19,7 +19,7 @@ from kopt_kb.analysis.readers.nvidia import ncu_child
 from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks
 from kopt_kb.analysis.readers.nvidia.ncu_packed import is_packed, loadable, whole_frames
 from kopt_kb.errors import MissingTool
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 
 __all__ = ["Part", "child_lines", "result_parts"]
 
@@ -96,7 +96,7 @@ def _run(path: Path, named: Path, part: Part, program: str) -> list[str]:
     limit_bytes = _CHILD_BYTES + _CHILD_BYTES_PER_BYTE * size_bytes
     limit_s = _TIMEOUT_S + _TIMEOUT_S_PER_BYTE * size_bytes
     command = [sys.executable, "-P", program, str(named), str(part.start), str(part.stop)]
-    limits = Limits(limit_s, address_bytes=limit_bytes, printed_bytes=0)
+    limits = ChildLimits(limit_s, address_bytes=limit_bytes, printed_bytes=0)
     done = run(command, env=environment(first=_home_of_the_library()), limits=limits)
     if done.passed:
         raise ReportError(f"not read within {limit_s:.0f} s", where=path, fix=_AGAIN, code="KB206")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kopt_kb.analysis.profile import Collector, KernelProfile, Source
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.profile import Collector, KernelProfile, ReportSource
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.nvidia.ncu_long import read_long
 from kopt_kb.analysis.readers.nvidia.ncu_parts import LaunchParts
@@ -35,7 +35,7 @@ def read_ncu_csv(path: Path) -> Iterator[KernelProfile]:
     wide = "Metric Value" not in header
     read: Callable[[Path, Noise], Iterator[LaunchParts]] = read_wide if wide else read_long
     noise = Noise()
-    collector = Collector(Source(str(path), "ncu-csv-raw" if wide else "ncu-csv", "ncu", "nvidia"))
+    collector = Collector(ReportSource(str(path), "ncu-csv-raw" if wide else "ncu-csv", "ncu", "nvidia"))
     launches = 0
     for parts in read(path, noise):
         collector.add(parts.launch())
@@ -51,7 +51,7 @@ def _header(path: Path) -> str:
     return next((text for _, text in lines_of(path) if HEADER.match(text)), "")
 
 
-def _is_csv(head: Head) -> bool:
+def _is_csv(head: ReportHead) -> bool:
     if head.is_folder:
         return False
     if any(HEADER.match(line) and "Kernel Name" in line for line in head.text.splitlines()):
@@ -59,12 +59,12 @@ def _is_csv(head: Head) -> bool:
     return head.text.startswith("==PROF==") and "Kernel Name" in _header(head.path)
 
 
-def _other_page(head: Head) -> str:
+def _other_page(head: ReportHead) -> str:
     return next((what for mark, what in _OTHER_PAGES if mark in head.text), "")
 
 
 def _refuse(path: Path) -> Iterator[KernelProfile]:
-    raise ReportError(f"this is {_other_page(Head(path))}", where=path, fix=_RAW_ADVICE, code="KB204")
+    raise ReportError(f"this is {_other_page(ReportHead(path))}", where=path, fix=_RAW_ADVICE, code="KB204")
 
 
 NCU_CSV = Reader("ncu-csv", "ncu CSV (pages raw and details)", _is_csv, read_ncu_csv)

@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["MAGIC", "Block", "blocks", "stored_results", "tool_version"]
+__all__ = ["MAGIC", "ReportBlock", "blocks", "stored_results", "tool_version"]
 
 MAGIC = b"NVR\x00"
 _FRAMED_VERSION = 7
@@ -29,7 +29,7 @@ _RELEASE_WITHIN = 64
 _AGAIN = "copy or record the report again"
 
 
-class Block(NamedTuple):
+class ReportBlock(NamedTuple):
     """One block of a report: its bytes and the number of results in it."""
 
     start: int
@@ -55,7 +55,7 @@ def tool_version(path: Path) -> str | None:
     return None if found is None else found[0].decode("ascii")
 
 
-def blocks(path: Path) -> list[Block] | None:
+def blocks(path: Path) -> list[ReportBlock] | None:
     """Return the blocks of a report in file order; None and errors as `stored_results`."""
     size = path.stat().st_size
     with path.open("rb") as stream:
@@ -67,13 +67,13 @@ def blocks(path: Path) -> list[Block] | None:
         return list(_walk(stream, path, size))
 
 
-def _walk(stream: BinaryIO, path: Path, size: int) -> Iterator[Block]:
+def _walk(stream: BinaryIO, path: Path, size: int) -> Iterator[ReportBlock]:
     while (start := stream.tell()) < size:
         block = _varints(_message(stream, path, size), path, start)
         end = stream.tell() + block.get(_PAYLOAD, 0)
         if end > size:
             raise _cut(path, start, size)
-        yield Block(start, end, block.get(_RESULTS, 0))
+        yield ReportBlock(start, end, block.get(_RESULTS, 0))
         stream.seek(end)
 
 

@@ -1,14 +1,14 @@
-"""Verbatim ncu metrics of one launch into a `Launch` in the common vocabulary."""
+"""Verbatim ncu metrics of one launch into a `ProfiledLaunch` in the common vocabulary."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kopt_kb.analysis.profile import Launch, Place, RawMetric
+from kopt_kb.analysis.profile import ProfiledLaunch, RawMetric, ReportPlace
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.nvidia.ncu_names import DIRECT, INSTRUCTION_SUMS, READ_BY, From
-from kopt_kb.analysis.readers.nvidia.ncu_work import Counted, count_work
+from kopt_kb.analysis.readers.nvidia.ncu_work import DerivedValues, count_work
 
 __all__ = ["launch_of"]
 
@@ -29,10 +29,10 @@ _OPCODES = {
 
 
 def launch_of(
-    stated: Launch,
+    stated: ProfiledLaunch,
     raw: Mapping[str, RawMetric],
     opcodes: Mapping[str, float] | None = None,
-) -> Launch:
+) -> ProfiledLaunch:
     """Return the launch with normalised metrics.
 
     Args:
@@ -65,7 +65,7 @@ def launch_of(
     return replace(stated, demangled=demangled, metrics=metrics, bounds=bounds, raw=raw, notes=notes)
 
 
-def _direct(source: From, raw: Mapping[str, RawMetric], place: Place) -> float | None:
+def _direct(source: From, raw: Mapping[str, RawMetric], place: ReportPlace) -> float | None:
     for name in source.names:
         metric = raw.get(name)
         if metric is None or isinstance(metric.value, str):
@@ -80,7 +80,7 @@ def _direct(source: From, raw: Mapping[str, RawMetric], place: Place) -> float |
     return None
 
 
-def _sums(counted: Counted, raw: Mapping[str, float]) -> None:
+def _sums(counted: DerivedValues, raw: Mapping[str, float]) -> None:
     for metric, names in INSTRUCTION_SUMS.items():
         known = [raw[name] for name in names if name in raw]
         if known:
@@ -97,7 +97,7 @@ def _sums(counted: Counted, raw: Mapping[str, float]) -> None:
             counted.put(metric, max(known_uses))
 
 
-def _shape(metrics: dict[str, float], stated: Launch) -> None:
+def _shape(metrics: dict[str, float], stated: ProfiledLaunch) -> None:
     if stated.grid is not None:
         metrics.setdefault("grid_blocks", stated.grid.size)
     if stated.block is not None:
@@ -107,7 +107,7 @@ def _shape(metrics: dict[str, float], stated: Launch) -> None:
     metrics.setdefault("wave_threads", _WARP_THREADS)
 
 
-def _derived(metrics: dict[str, float], counted: Counted, raw: Mapping[str, float]) -> None:
+def _derived(metrics: dict[str, float], counted: DerivedValues, raw: Mapping[str, float]) -> None:
     read, write = metrics.get("dram_read_bytes"), metrics.get("dram_write_bytes")
     if read is not None and write is not None:
         metrics["dram_bytes"] = read + write

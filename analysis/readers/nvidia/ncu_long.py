@@ -13,7 +13,7 @@ from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.numerals import Decimal, DecimalVote, number
 from kopt_kb.analysis.readers.nvidia.ncu_labels import metric_name, sol_title
 from kopt_kb.analysis.readers.nvidia.ncu_parts import LaunchParts, metric_of
-from kopt_kb.analysis.readers.nvidia.ncu_rows import Noise, Row, rows_of
+from kopt_kb.analysis.readers.nvidia.ncu_rows import Noise, TableRow, rows_of
 
 __all__ = ["read_long"]
 
@@ -26,14 +26,14 @@ _AGAIN = "export the page again"
 class _Columns:
     """Cells of a row by column name."""
 
-    def __init__(self, header: Row, file: Path) -> None:
+    def __init__(self, header: TableRow, file: Path) -> None:
         self._at = {name: index for index, name in enumerate(header.cells)}
         missing = [name for name in _NEEDED if name not in self._at]
         if missing:
             raise ReportError(f"the header lacks {', '.join(missing)}", where=file, line=header.line, fix=_AGAIN)
         self.needed = self._at["Metric Value"] + 1
 
-    def cell(self, row: Row, name: str) -> str:
+    def cell(self, row: TableRow, name: str) -> str:
         """Return a cell, empty when the table or the row lacks it."""
         index = self._at.get(name)
         return row.cells[index] if index is not None and index < len(row.cells) else ""
@@ -78,7 +78,7 @@ class _Open:
     parts: LaunchParts
     seen: set[tuple[str, str]] = field(default_factory=set)
 
-    def ends_before(self, key: tuple[int, str, str], columns: _Columns, row: Row) -> bool:
+    def ends_before(self, key: tuple[int, str, str], columns: _Columns, row: TableRow) -> bool:
         """Return whether a row belongs to the next launch; a process id alone only with a repeated metric."""
         if key == self.key:
             return False
@@ -87,7 +87,7 @@ class _Open:
         return True
 
 
-def _content(columns: _Columns, row: Row) -> tuple[str, str]:
+def _content(columns: _Columns, row: TableRow) -> tuple[str, str]:
     return columns.cell(row, "Section Name"), columns.cell(row, "Metric Name")
 
 
@@ -102,11 +102,11 @@ def _decimal(file: Path) -> Decimal:
     return vote.decided
 
 
-def _shape(columns: _Columns, row: Row) -> tuple[str, str, str]:
+def _shape(columns: _Columns, row: TableRow) -> tuple[str, str, str]:
     return columns.cell(row, "Grid Size"), columns.cell(row, "Block Size"), columns.cell(row, "CC")
 
 
-def _start(columns: _Columns, row: Row, file: Path) -> LaunchParts:
+def _start(columns: _Columns, row: TableRow, file: Path) -> LaunchParts:
     return LaunchParts(
         file=file,
         line=row.line,
@@ -116,7 +116,7 @@ def _start(columns: _Columns, row: Row, file: Path) -> LaunchParts:
     )
 
 
-def _take(parts: LaunchParts, columns: _Columns, row: Row, decimal: Decimal) -> None:
+def _take(parts: LaunchParts, columns: _Columns, row: TableRow, decimal: Decimal) -> None:
     if (columns.cell(row, "Kernel Name"), _shape(columns, row)) != (parts.name, parts.shape):
         raise ReportError(f"the row contradicts launch {parts.id}", where=parts.file, line=row.line, fix=_AGAIN)
     label = columns.cell(row, "Metric Name")
@@ -131,7 +131,7 @@ def _take(parts: LaunchParts, columns: _Columns, row: Row, decimal: Decimal) -> 
         raise ReportError("a row with neither metric nor rule", where=parts.file, line=row.line, fix=_AGAIN)
 
 
-def _rule(columns: _Columns, row: Row, decimal: Decimal) -> StoredRule:
+def _rule(columns: _Columns, row: TableRow, decimal: Decimal) -> StoredRule:
     rule = columns.cell(row, "Rule Name")
     return StoredRule(
         rule=rule,

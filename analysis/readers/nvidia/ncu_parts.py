@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kopt_kb.analysis.profile import Dim3, Launch, Place, RawMetric, StoredRule
+from kopt_kb.analysis.profile import Dim3, ProfiledLaunch, RawMetric, ReportPlace, StoredRule
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.numerals import Decimal, number
 from kopt_kb.analysis.readers.common.units import base_unit
@@ -55,14 +55,14 @@ class LaunchParts:
         if held != metric and first == section:
             raise ReportError(f"a second value of {name} for launch {self.id}", where=self.file, line=line, fix=_AGAIN)
 
-    def launch(self) -> Launch:
+    def launch(self) -> ProfiledLaunch:
         """Return the launch; raises `ReportError` for a unit that can't be."""
         grid, block, capability = self.shape
         device = self.raw.get("device__attribute_display_name")
-        stated = Launch(
+        stated = ProfiledLaunch(
             id=self.id,
             name=self.name,
-            place=Place(str(self.file), f"line {self.line}"),
+            place=ReportPlace(str(self.file), f"line {self.line}"),
             device=device.value if device is not None and isinstance(device.value, str) else "",
             target=target_of(capability),
             grid=extents(grid),

@@ -10,9 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from kopt_kb.analysis.profile import Collector, Dim3, KernelProfile, Launch, Place, RawMetric, Source, StoredRule
+from kopt_kb.analysis.profile import (
+    Collector,
+    Dim3,
+    KernelProfile,
+    ProfiledLaunch,
+    RawMetric,
+    ReportPlace,
+    ReportSource,
+    StoredRule,
+)
 from kopt_kb.analysis.profile.launch import RuleKind
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.units import base_unit
 from kopt_kb.analysis.readers.nvidia.ncu_child import ActionLine
@@ -41,7 +50,7 @@ def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
             fails, runs out of memory or time.
         MissingTool: The package ncu-report is not installed.
     """
-    collector = Collector(Source(str(path), _FORMAT, "ncu", "nvidia", tool_version(path)))
+    collector = Collector(ReportSource(str(path), _FORMAT, "ncu", "nvidia", tool_version(path)))
     notes: list[str] = []
     actions = 0
     for launch, note in _launches(path):
@@ -60,14 +69,14 @@ def read_ncu_rep(path: Path) -> Iterator[KernelProfile]:
     yield from collector.profiles(*notes)
 
 
-def _is_rep(head: Head) -> bool:
+def _is_rep(head: ReportHead) -> bool:
     return head.data.startswith((MAGIC, ZSTD_MAGIC))
 
 
 NCU_REP = Reader(_FORMAT, "ncu .ncu-rep or .ncu-repz", _is_rep, read_ncu_rep, with_hot_spots)
 
 
-def _launches(path: Path) -> Iterator[tuple[Launch, str]]:
+def _launches(path: Path) -> Iterator[tuple[ProfiledLaunch, str]]:
     parts = result_parts(path)
     read = 0
     for lines in child_lines(path, parts):
@@ -128,16 +137,16 @@ def _parsed(text: str, path: Path) -> Any:
     return line
 
 
-def _launch(line: ActionLine, table: _Table, path: Path) -> tuple[Launch, str]:
+def _launch(line: ActionLine, table: _Table, path: Path) -> tuple[ProfiledLaunch, str]:
     raw = table.metrics(line["values"])
-    place = Place(str(path), f"range {line['range']} action {line['action']}")
+    place = ReportPlace(str(path), f"range {line['range']} action {line['action']}")
     if not line["name"]:
         raise ReportError(f"damaged: the launch at {place.at} has no name", where=path, fix=_AGAIN)
     note = ""
     if line["workload"] != _KERNEL_WORKLOAD:
         raw = {name: metric for name, metric in raw.items() if not name.startswith("launch__")}
         note = "the report profiles a range or graph: launch shape and occupancy limits are left out"
-    stated = Launch(
+    stated = ProfiledLaunch(
         id=f"{line['range']}/{line['action']}",
         name=line["name"],
         demangled=line["demangled"],

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from kopt_kb.analysis.readers.common.base import encoding_of
 from kopt_kb.analysis.readers.common.errors import ReportError
 
-__all__ = ["HEADER", "Noise", "Row", "lines_of", "rows_of"]
+__all__ = ["HEADER", "Noise", "TableRow", "lines_of", "rows_of"]
 
 HEADER = re.compile(r'\s*(?:"ID",|ID,)')
 _MAX_LINE_CHARS = 1 << 24
@@ -26,7 +26,7 @@ _PLAIN_START = re.compile(r"\d+,\s*\d+,")
 _UNIT_START = re.compile(r'(?:"",){3}|,,,')
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One table row with the number of its first line."""
 
     line: int
@@ -94,7 +94,7 @@ def _clean(text: str, line: int, path: Path, encoding: str) -> str:
     return text.rstrip("\r")
 
 
-def rows_of(path: Path, noise: Noise) -> Iterator[Row]:
+def rows_of(path: Path, noise: Noise) -> Iterator[TableRow]:
     """Yield the header rows and table rows of an ncu CSV file; a header row starts with `ID`.
 
     In a quoted table every cell is quoted, so that a row with a stray quote is found. A cell may only span lines in
@@ -110,7 +110,7 @@ def rows_of(path: Path, noise: Noise) -> Iterator[Row]:
         if HEADER.match(text):
             quoted = text.lstrip().startswith('"')
             header = [cell.strip() for cell in _cells(text.strip(), line, path)]
-            yield Row(line, header)
+            yield TableRow(line, header)
         elif header:
             start = _QUOTED_START if quoted else _PLAIN_START
             if start.match(text) or _UNIT_START.match(text):
@@ -137,14 +137,14 @@ def _ends_inside(path: Path, rest: Iterator[tuple[int, str]]) -> bool:
         return b"\n" not in stream.read(_TAIL_BYTES)
 
 
-def _row(line: int, text: str, header: list[str], source: Iterator[tuple[int, str]], path: Path) -> Row:
+def _row(line: int, text: str, header: list[str], source: Iterator[tuple[int, str]], path: Path) -> TableRow:
     whole = text
     joined = 0
     while text.startswith('"') and _QUOTED_ROW.fullmatch(whole) is None:
         more = next(source, None)
         joined += 1
         if more is None and _ends_inside(path, source):
-            return Row(line, [])
+            return TableRow(line, [])
         if more is None or joined > _MAX_JOINED or _QUOTED_START.match(more[1]):
             raise ReportError("a cell has no end", where=path, line=line, fix="export the page again")
         whole += "\n" + more[1]
@@ -156,7 +156,7 @@ def _row(line: int, text: str, header: list[str], source: Iterator[tuple[int, st
         )
     if any("\n" in cell for cell in cells[: header.index("Metric Value") + 1 if "Metric Value" in header else None]):
         raise ReportError("a line break inside a cell", where=path, line=line, fix="export the page again")
-    return Row(line, cells[: len(header)])
+    return TableRow(line, cells[: len(header)])
 
 
 def _cells(text: str, line: int, path: Path) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from kopt_kb.analysis.profile import Collector, KernelProfile, Source, StoredRule
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.profile import Collector, KernelProfile, ReportSource, StoredRule
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.numerals import Decimal, DecimalVote
 from kopt_kb.analysis.readers.nvidia.ncu_labels import metric_name, sol_title
@@ -132,7 +132,7 @@ def read_ncu_text(path: Path) -> Iterator[KernelProfile]:
     Raises:
         ReportError: The output says that nothing was measured, or a value is damaged (with the line).
     """
-    collector = Collector(Source(str(path), "ncu-text", "ncu", "nvidia"))
+    collector = Collector(ReportSource(str(path), "ncu-text", "ncu", "nvidia"))
     launches = 0
     for parts in _launches(path, _decimal(path)):
         collector.add(parts.launch())
@@ -160,7 +160,7 @@ def _nothing(path: Path) -> ReportError:
     return ReportError("ncu's console output without a table of metrics", where=path, fix=_CSV_ADVICE, code="KB204")
 
 
-def _is_text(head: Head) -> bool:
+def _is_text(head: ReportHead) -> bool:
     if head.is_folder:
         return False
     marks = ("==PROF==", "==ERROR==", "==WARNING==")

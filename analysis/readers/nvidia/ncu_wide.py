@@ -9,7 +9,7 @@ from pathlib import Path
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.numerals import Decimal, DecimalVote
 from kopt_kb.analysis.readers.nvidia.ncu_parts import LaunchParts, metric_of
-from kopt_kb.analysis.readers.nvidia.ncu_rows import Noise, Row, rows_of
+from kopt_kb.analysis.readers.nvidia.ncu_rows import Noise, TableRow, rows_of
 
 __all__ = ["read_wide"]
 
@@ -21,7 +21,7 @@ _AGAIN = "export the page again"
 class _Table:
     """One header with its unit row."""
 
-    def __init__(self, header: Row, file: Path) -> None:
+    def __init__(self, header: TableRow, file: Path) -> None:
         self.file = file
         self.line = header.line
         self.names = header.cells
@@ -35,12 +35,12 @@ class _Table:
         if "Kernel Name" not in self._at or not self.metrics:
             raise ReportError("the header has no metrics", where=file, line=header.line, fix=_AGAIN)
 
-    def cell(self, row: Row, name: str) -> str:
+    def cell(self, row: TableRow, name: str) -> str:
         """Return an identity cell, empty when the table lacks the column."""
         index = self._at.get(name)
         return "" if index is None else row.cells[index]
 
-    def check(self, row: Row) -> None:
+    def check(self, row: TableRow) -> None:
         """Raise `ReportError` for a row of another length than the header."""
         if len(row.cells) != len(self.names):
             raise ReportError(
@@ -63,7 +63,7 @@ def read_wide(file: Path, noise: Noise) -> Iterator[LaunchParts]:
         yield _parts(table, row, decimal)
 
 
-def _data_rows(file: Path, noise: Noise) -> Iterator[tuple[_Table, Row]]:
+def _data_rows(file: Path, noise: Noise) -> Iterator[tuple[_Table, TableRow]]:
     table: _Table | None = None
     for row in rows_of(file, noise):
         if row.cells[0] == "ID":
@@ -88,7 +88,7 @@ def _decimal(file: Path) -> Decimal:
     return vote.decided
 
 
-def _parts(table: _Table, row: Row, decimal: Decimal) -> LaunchParts:
+def _parts(table: _Table, row: TableRow, decimal: Decimal) -> LaunchParts:
     parts = LaunchParts(
         file=table.file,
         line=row.line,

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from kopt_kb.quantity import Exactness
 
-__all__ = ["Counted", "count_work"]
+__all__ = ["DerivedValues", "count_work"]
 
-Read = Callable[[str], float | None]
+ReadMetric = Callable[[str], float | None]
 
 _SECTOR_BYTES = 32
 _L2_PORT_BYTES = 32
@@ -42,7 +42,7 @@ _MIXED = re.compile(r"fp4_fp6_fp8|fp8|fp6")
 
 
 @dataclass(slots=True)
-class Counted:
+class DerivedValues:
     """Derived values by vocabulary id, and which of them are bounds."""
 
     metrics: dict[str, float] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Counted:
             self.bounds[metric] = bound
 
 
-def count_work(raw: Mapping[str, float], duration_s: float | None) -> Counted:
+def count_work(raw: Mapping[str, float], duration_s: float | None) -> DerivedValues:
     """Return FLOPs, bytes and run peaks of one launch.
 
     Args:
@@ -65,7 +65,7 @@ def count_work(raw: Mapping[str, float], duration_s: float | None) -> Counted:
         duration_s: Time of the launch, for counters that were stored as rates.
     """
     read = _reader(raw, duration_s)
-    found = Counted()
+    found = DerivedValues()
     _vector_flops(found, raw, read)
     _matrix_flops(found, raw, duration_s)
     _bytes(found, read)
@@ -73,7 +73,7 @@ def count_work(raw: Mapping[str, float], duration_s: float | None) -> Counted:
     return found
 
 
-def _reader(raw: Mapping[str, float], duration_s: float | None) -> Read:
+def _reader(raw: Mapping[str, float], duration_s: float | None) -> ReadMetric:
     """Read a `.sum` directly, else from its rate per second or per cycle."""
 
     def read(stem: str) -> float | None:
@@ -91,7 +91,7 @@ def _reader(raw: Mapping[str, float], duration_s: float | None) -> Read:
     return read
 
 
-def _vector_flops(found: Counted, raw: Mapping[str, float], read: Read) -> None:
+def _vector_flops(found: DerivedValues, raw: Mapping[str, float], read: ReadMetric) -> None:
     for dtype, weights in _VECTOR.items():
         counts = {op: read(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum") for op in weights}
         known = {op: count for op, count in counts.items() if count is not None}
@@ -129,7 +129,7 @@ def _matrix_counter(name: str) -> _MatrixCounter | None:
     return None if dtype is None else _MatrixCounter(src, dtype, match["op"], match["dst"], match["sparsity"])
 
 
-def _matrix_flops(found: Counted, raw: Mapping[str, float], duration_s: float | None) -> None:
+def _matrix_flops(found: DerivedValues, raw: Mapping[str, float], duration_s: float | None) -> None:
     clock = raw.get("sm__cycles_elapsed.avg.per_second")
     amounts: dict[str, dict[_MatrixCounter, float]] = {}
     for name, printed in raw.items():
@@ -167,7 +167,7 @@ def _distinct_total(counted: Mapping[_MatrixCounter, float]) -> float:
     return max(sums)
 
 
-def _bytes(found: Counted, read: Read) -> None:
+def _bytes(found: DerivedValues, read: ReadMetric) -> None:
     for kind, op in (("read", "read"), ("write", "write")):
         sectors = read(f"dram__sectors_{op}.sum")
         direct = read(f"dram__bytes_{op}.sum")
@@ -190,7 +190,7 @@ def _bytes(found: Counted, read: Read) -> None:
         found.put("local_bytes", _SECTOR_BYTES * sum(held), "exact" if len(held) == len(local) else "lower")
 
 
-def _peaks(found: Counted, raw: Mapping[str, float]) -> None:
+def _peaks(found: DerivedValues, raw: Mapping[str, float]) -> None:
     def peak(metric: str, width: str, clock: str, factor: int) -> None:
         found.put(metric, _times(factor, raw.get(f"{width}.sum.peak_sustained"), raw.get(f"{clock}.avg.per_second")))
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.profile import Dim3, KernelProfile, Source
-from kopt_kb.analysis.profile.events import NO_LAUNCH, EventLog, Kind, kind_of
+from kopt_kb.analysis.profile import Dim3, KernelProfile, ReportSource
+from kopt_kb.analysis.profile.events import NO_LAUNCH, EventLog, TimedKind, kind_of
 from kopt_kb.analysis.profile.timeline import EventKind, Trace
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.json_stream import JsonStream
 
@@ -113,7 +113,7 @@ class _Reading:
                 self.amd = self.amd or "AMD" in name
         if self.unreadable:
             self.log.notes[f"{self.unreadable} GPU event(s) without usable times: left out"] = None
-        self.log.source = Source(str(path), _FORMAT, self.tool, "amd" if self.amd else "nvidia")
+        self.log.source = ReportSource(str(path), _FORMAT, self.tool, "amd" if self.amd else "nvidia")
         return self.log.trace()
 
 
@@ -123,7 +123,7 @@ def read_chrome_trace(path: Path) -> Trace:
     Raises:
         ReportError: The file is damaged, or has no GPU event.
     """
-    reading = _Reading(EventLog(Source(str(path), _FORMAT, "", "nvidia")))
+    reading = _Reading(EventLog(ReportSource(str(path), _FORMAT, "", "nvidia")))
     with JsonStream(path) as stream:
         if stream.peek() == "[":
             _events(stream, reading)
@@ -170,14 +170,14 @@ def _correlation(details: Mapping[str, object]) -> int:
     return value if isinstance(value, int) and 0 <= value < 1 << 62 else NO_LAUNCH
 
 
-def _kind(kind: EventKind, name: str, device: int, details: Mapping[str, object]) -> Kind:
+def _kind(kind: EventKind, name: str, device: int, details: Mapping[str, object]) -> TimedKind:
     if kind in {"copy", "fill"}:
         match = _DIRECTION.match(name)
-        return Kind(kind, next(filter(None, match.groups()), name) if match else name, device)
+        return TimedKind(kind, next(filter(None, match.groups()), name) if match else name, device)
     facts = ((metric, details.get(word)) for word, metric in _METRICS)
     metrics = tuple((metric, float(one)) for metric, one in facts if isinstance(one, int) and 0 <= one < 1 << 53)
     grid, block = _extents(details.get("grid")), _extents(details.get("block"))
-    return Kind(kind_of(name), name, device, grid=grid, block=block, metrics=metrics)
+    return TimedKind(kind_of(name), name, device, grid=grid, block=block, metrics=metrics)
 
 
 def _extents(value: object) -> Dim3 | None:
@@ -192,7 +192,7 @@ def _target(properties: Mapping[str, object]) -> str:
     return f"sm_{major}{minor}" if nvidia else ""
 
 
-def _is_chrome(head: Head) -> bool:
+def _is_chrome(head: ReportHead) -> bool:
     start = head.unpacked.lstrip(b"\xef\xbb\xbf \t\r\n")
     return start.startswith((b"{", b"[")) and any(mark in start for mark in _MARKS)
 

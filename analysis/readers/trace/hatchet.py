@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.profile import KernelProfile, Place, Source
+from kopt_kb.analysis.profile import KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.profile.kernel_profile import DurationStats
 from kopt_kb.analysis.profile.timeline import Trace
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.json_stream import JsonStream
 
@@ -79,7 +79,7 @@ def read_hatchet(path: Path) -> Trace:
             code="KB205",
         )
     vendor = "amd" if all(kind in {"HIP", "ROCM"} for kind, _, _ in tree.sums) else "nvidia"
-    source = Source(str(path), _FORMAT, "proton", vendor)  # type: ignore[arg-type]
+    source = ReportSource(str(path), _FORMAT, "proton", vendor)  # type: ignore[arg-type]
     return Trace(source, tuple(_profile(source, tree, key, one) for key, one in tree.sums.items()))
 
 
@@ -102,14 +102,14 @@ def _walk(stream: JsonStream, tree: _Tree, depth: int) -> None:
     tree.node(name or "unnamed", metrics)
 
 
-def _profile(source: Source, tree: _Tree, key: tuple[str, str, str], one: _Sum) -> KernelProfile:
+def _profile(source: ReportSource, tree: _Tree, key: tuple[str, str, str], one: _Sum) -> KernelProfile:
     kind, device, name = key
     mean_s = one.total_s / one.launches
     return KernelProfile(
         name=name,
         demangled=name,
         source=source,
-        place=Place(source.file, f"device {device}, kernel {name}"),
+        place=ReportPlace(source.file, f"device {device}, kernel {name}"),
         launch_count=one.launches,
         metrics={"duration_s": mean_s},
         durations=DurationStats(one.launches, one.total_s, mean_s, mean_s, mean_s),
@@ -118,7 +118,7 @@ def _profile(source: Source, tree: _Tree, key: tuple[str, str, str], one: _Sum) 
     )
 
 
-def _is_hatchet(head: Head) -> bool:
+def _is_hatchet(head: ReportHead) -> bool:
     start = head.unpacked.lstrip(b"\xef\xbb\xbf \t\r\n")
     return start.startswith(b"[") and all(mark in start for mark in _MARKS) and b'"traceEvents"' not in start
 

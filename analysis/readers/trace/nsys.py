@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.profile import Dim3, KernelProfile, Source
-from kopt_kb.analysis.profile.events import NO_LAUNCH, EventLog, Kind, kind_of
+from kopt_kb.analysis.profile import Dim3, KernelProfile, ReportSource
+from kopt_kb.analysis.profile.events import NO_LAUNCH, EventLog, TimedKind, kind_of
 from kopt_kb.analysis.profile.timeline import Trace
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.sqlite import open_database, text_of, whole_of
 
@@ -46,7 +46,9 @@ def read_nsys(path: Path) -> Trace:
         ReportError: The database is damaged, or holds no work of a GPU.
     """
     with open_database(path) as connection:
-        reading = _Reading(connection, Head(path).tables, EventLog(Source(str(path), _FORMAT, "nsys", "nvidia")))
+        reading = _Reading(
+            connection, ReportHead(path).tables, EventLog(ReportSource(str(path), _FORMAT, "nsys", "nvidia"))
+        )
         return reading.trace(path)
 
 
@@ -63,7 +65,7 @@ class _Reading:
 
     def trace(self, path: Path) -> Trace:
         """Read all tables."""
-        self.log.source = Source(str(path), _FORMAT, "nsys", "nvidia", self._version())
+        self.log.source = ReportSource(str(path), _FORMAT, "nsys", "nvidia", self._version())
         self._devices()
         kinds: dict[tuple[object, ...], int] = {}
         for table in _WORK:
@@ -143,13 +145,13 @@ class _Reading:
             call = self._call(self._process(identifier), correlation)
             self.log.add(number, kind, self.log.stream(str(stream)), start, end, call)
 
-    def _kind(self, table: str, device: int, rest: list[Any]) -> Kind:
+    def _kind(self, table: str, device: int, rest: list[Any]) -> TimedKind:
         if table == _COPIES:
-            return Kind("copy", self._direction(rest[1]), device)
+            return TimedKind("copy", self._direction(rest[1]), device)
         if table == _FILLS:
-            return Kind("fill", "Memset", device)
+            return TimedKind("fill", "Memset", device)
         if table == _GRAPHS:
-            return Kind("kernel", f"CUDA graph {rest[0]}", device)
+            return TimedKind("kernel", f"CUDA graph {rest[0]}", device)
         short, full, *numbers = rest
         name = self._text(short) or self._text(full) or f"kernel {short}"
         extents = [whole_of(one) for one in numbers[: len(_AXES)]]
@@ -157,7 +159,7 @@ class _Reading:
         facts = zip(_FACTS.values(), map(whole_of, numbers[len(_AXES) :]), strict=True)
         metrics = tuple((metric, float(value)) for metric, value in facts if value is not None)
         full_name = self._text(full) or name
-        return Kind(kind_of(full_name), name, device, full_name, grid, block, metrics)
+        return TimedKind(kind_of(full_name), name, device, full_name, grid, block, metrics)
 
     def _direction(self, number: object) -> str:
         table = "ENUM_CUDA_MEMCPY_OPER"
@@ -187,7 +189,7 @@ _BYTES: Mapping[str, int] = {_KERNELS: 0, _COPIES: 1, _FILLS: 1, _GRAPHS: 0}
 """How many of the columns, the first ones, are bytes and no part of what an event is."""
 
 
-def _is_nsys(head: Head) -> bool:
+def _is_nsys(head: ReportHead) -> bool:
     return (_STRINGS in head.tables and any(one.startswith("CUPTI_ACTIVITY_KIND_") for one in head.tables)) or (
         {"META_DATA_EXPORT", _STRINGS} <= head.tables
     )

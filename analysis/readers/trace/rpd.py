@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.profile import Dim3, KernelProfile, Source
-from kopt_kb.analysis.profile.events import NO_LAUNCH, EventLog, Kind, kind_of
+from kopt_kb.analysis.profile import Dim3, KernelProfile, ReportSource
+from kopt_kb.analysis.profile.events import NO_LAUNCH, EventLog, TimedKind, kind_of
 from kopt_kb.analysis.profile.timeline import EventKind, Trace
-from kopt_kb.analysis.readers.common.base import Head, Reader
+from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.sqlite import open_database, text_of, whole_of
 
@@ -34,9 +34,9 @@ def read_rpd(path: Path) -> Trace:
     Raises:
         ReportError: The database is damaged, or holds no operation.
     """
-    log = EventLog(Source(str(path), _FORMAT, "rpd", "amd"))
+    log = EventLog(ReportSource(str(path), _FORMAT, "rpd", "amd"))
     with open_database(path) as connection:
-        tables = Head(path).tables
+        tables = ReportHead(path).tables
         names = {key: text_of(value) for key, value in connection.execute("SELECT id, string FROM rocpd_string")}
         launched = _pairs(connection, "SELECT op_id, api_id FROM rocpd_api_ops") if "rocpd_api_ops" in tables else {}
         shapes = _shapes(connection) if "rocpd_kernelapi" in tables else {}
@@ -95,7 +95,7 @@ def _add_operations(
         call = launched.get(key)
         kind, name = _named(word, names.get(description, ""))
         grid, block = shapes.get(call, (None, None)) if kind in {"kernel", "communication"} else (None, None)
-        number = log.kind(Kind(kind, name, device, name, grid, block))
+        number = log.kind(TimedKind(kind, name, device, name, grid, block))
         size = whole_of(sizes.get(call))
         if kind == "copy" and size is not None:
             log.moved(number, size)
@@ -111,7 +111,7 @@ def _named(operation: str, description: str) -> tuple[EventKind, str]:
     return kind_of(name), name
 
 
-def _is_rpd(head: Head) -> bool:
+def _is_rpd(head: ReportHead) -> bool:
     return head.tables >= RPD_TABLES and "rocpd_kernel_dispatch" not in head.tables
 
 

@@ -16,7 +16,7 @@ from typing import IO
 from kopt_kb.errors import KoptError
 from kopt_kb.process import Child, environment
 
-__all__ = ["Answer", "Say", "ask"]
+__all__ = ["Say", "ToolAnswer", "ask"]
 
 _PROGRAM = (sys.executable, "-P", "-m", "kopt_kb")
 
@@ -30,7 +30,7 @@ _GRACE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What a command printed.
 
     Attributes:
@@ -47,7 +47,7 @@ class Answer:
         return set(self.document) == {"error", "data"}
 
 
-async def ask(words: Sequence[str], folder: Path, say: Say) -> Answer:
+async def ask(words: Sequence[str], folder: Path, say: Say) -> ToolAnswer:
     """Run a command to its end; when the caller is cancelled, end it and all it started.
 
     Args:
@@ -97,13 +97,13 @@ def _read(file: IO[bytes], begin: int = 0) -> bytes:
     return os.pread(file.fileno(), max(0, size - begin), begin)
 
 
-def _answer(words: Sequence[str], code: int, out: bytes, err: bytes) -> Answer:
+def _answer(words: Sequence[str], code: int, out: bytes, err: bytes) -> ToolAnswer:
     try:
         document = json.loads(out)
     except ValueError:
         document = None
     if isinstance(document, dict):
-        return Answer(document, code)
+        return ToolAnswer(document, code)
     last = err.decode(errors="replace").strip().rpartition("\n")[2][:300]
     how = f"signal {-code}" if code < 0 else f"status {code}"
     what, fix = f"the command ended with {how} and no document", last or "call it again"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from kopt_kb.cli.mcp.tools import Tool
+from kopt_kb.cli.mcp.tools import ServedTool
 from kopt_kb.wire import schema
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _ERROR = "cli.documents:ErrorDocument"
 _DATA = "wiki.version:DataVersion"
 
 
-def output_schema(tool: Tool) -> JsonSchemaValue:
+def output_schema(tool: ServedTool) -> JsonSchemaValue:
     """Return the schema of a tool's structured content."""
     definitions: JsonSchemaValue = {}
     forms = [_define(word, definitions) for word in (*tool.documents, _ERROR)]

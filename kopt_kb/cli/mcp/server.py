@@ -18,11 +18,11 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from kopt_kb.cli.documents import ErrorDocument
-from kopt_kb.cli.mcp.call import Answer, Say, ask
+from kopt_kb.cli.mcp.call import Say, ToolAnswer, ask
 from kopt_kb.cli.mcp.documents import output_schema
 from kopt_kb.cli.mcp.roots import Roots
-from kopt_kb.cli.mcp.tasks import EXTENSION, Task, Tasks
-from kopt_kb.cli.mcp.tools import TOOLS, Tool
+from kopt_kb.cli.mcp.tasks import EXTENSION, Tasks, ToolTask
+from kopt_kb.cli.mcp.tools import TOOLS, ServedTool
 from kopt_kb.cli.mcp.words import input_schema, words_of
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wiki.version import data_at
@@ -60,7 +60,7 @@ class _Calls:
         return types.ListToolsResult(tools=self._listed)
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
-        kept: list[Task] = []
+        kept: list[ToolTask] = []
 
         async def say(seconds: float, line: str) -> None:
             if kept:
@@ -80,7 +80,7 @@ class _Calls:
         kept.append(self.tasks.keep(running))
         return {"resultType": "task", **kept[0].document()}
 
-    async def _answer(self, name: str, given: Mapping[str, object], say: Say) -> Answer:
+    async def _answer(self, name: str, given: Mapping[str, object], say: Say) -> ToolAnswer:
         try:
             tool = TOOLS.get(name)
             if tool is None:
@@ -90,7 +90,7 @@ class _Calls:
                 return await ask(words, self._roots.folders[0], say)
         except KoptError as error:
             said = {**ErrorDocument.of(error).to_json(), "data": data_at(self._wikis).to_json()}
-            return Answer(said, int(error.exit_code))
+            return ToolAnswer(said, int(error.exit_code))
 
     async def get_task(self, context: _Context, params: types.GetTaskRequestParams) -> dict[str, object]:
         task = self._task(context, params.task_id)
@@ -105,7 +105,7 @@ class _Calls:
         self._task(context, params.task_id).running.cancel()
         return {"resultType": "complete"}
 
-    def _task(self, context: _Context, name: str) -> Task:
+    def _task(self, context: _Context, name: str) -> ToolTask:
         if not _knows_tasks(context):
             needs: dict[str, object] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
             raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, "Missing required client capability", needs)
@@ -154,7 +154,7 @@ def _knows_tasks(context: _Context) -> bool:
     return able is not None and EXTENSION in (able.extensions or {})
 
 
-def _described(tool: Tool) -> types.Tool:
+def _described(tool: ServedTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.text,
@@ -166,7 +166,7 @@ def _described(tool: Tool) -> types.Tool:
     )
 
 
-def _result(answer: Answer) -> types.CallToolResult:
+def _result(answer: ToolAnswer) -> types.CallToolResult:
     text = json.dumps(answer.document, ensure_ascii=False, separators=(",", ":"))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)],

@@ -11,9 +11,9 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from kopt_kb.cli.mcp.call import Answer
+from kopt_kb.cli.mcp.call import ToolAnswer
 
-__all__ = ["EXTENSION", "Task", "Tasks"]
+__all__ = ["EXTENSION", "Tasks", "ToolTask"]
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 
@@ -27,7 +27,7 @@ def _now() -> str:
 
 
 @dataclass(slots=True)
-class Task:
+class ToolTask:
     """A call that goes on.
 
     Attributes:
@@ -38,7 +38,7 @@ class Task:
         message: What it said last; empty: nothing yet.
     """
 
-    running: asyncio.Task[Answer]
+    running: asyncio.Task[ToolAnswer]
     id: str = field(default_factory=lambda: secrets.token_hex(16))
     created: str = field(default_factory=_now)
     updated: str = field(default_factory=_now)
@@ -66,18 +66,18 @@ class Tasks:
     """The tasks of a server."""
 
     def __init__(self) -> None:
-        self._held: dict[str, Task] = {}
+        self._held: dict[str, ToolTask] = {}
 
-    def keep(self, running: asyncio.Task[Answer]) -> Task:
+    def keep(self, running: asyncio.Task[ToolAnswer]) -> ToolTask:
         """Return a call as a task, which goes on when its request is answered."""
         ended = [one.id for one in self._held.values() if one.running.done()]
         for old in ended[: max(0, len(ended) - _KEPT + 1)]:
             del self._held[old]
-        task = Task(running)
+        task = ToolTask(running)
         self._held[task.id] = task
         return task
 
-    def get(self, name: str) -> Task | None:
+    def get(self, name: str) -> ToolTask | None:
         """Return a task, None where there is none of that id."""
         return self._held.get(name)
 

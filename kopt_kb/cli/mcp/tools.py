@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["TOOLS", "Tool"]
+__all__ = ["TOOLS", "ServedTool"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ServedTool:
     """One tool.
 
     Attributes:
@@ -41,23 +41,23 @@ _ONE_KERNEL = ("kernel", "arg", "constexpr", "autotune", "grid")
 _CASE = ("file", "shape", "dtype", "config", *_ONE_KERNEL, "option", "target")
 
 _ALL = (
-    Tool(
+    ServedTool(
         "lookup",
         "Sourced hardware values of one product (H20, H100_SXM, a driver's name) or of all products of a target "
         "(gfx942), each with grade, citation and conditions. Use it before you write any hardware number. What comes "
         "back as unknown is documented by nobody: write UNKNOWN, never a guess.",
         "lookup",
         {"": ("platform", "metric", "conditions=axes")},
-        ("wiki.lookup:Lookup", "wiki.group:Group"),
+        ("wiki.lookup:Lookup", "wiki.group:ProductGroup"),
     ),
-    Tool(
+    ServedTool(
         "compare",
         "Two products or more side by side, one metric or all; ratios only where conditions are equal.",
         "compare",
         {"": ("words",)},
         ("wiki.compare:SideBySide",),
     ),
-    Tool(
+    ServedTool(
         "roofline",
         "Arithmetic intensity, roofs, bound, attainable rate and 90 % target of a piece of work on a product, every "
         "number cited. Give op, shape and dtype, or flops, bytes, engine and dtype, or the file of a Triton kernel; "
@@ -70,7 +70,7 @@ _ALL = (
         ),
         frozenset({"file", "problem", "profile"}),
     ),
-    Tool(
+    ServedTool(
         "count",
         "Operations and bytes that Triton kernels do, counted from their IR without a GPU.",
         "count",
@@ -78,7 +78,7 @@ _ALL = (
         ("static.counting:CountedKernels",),
         frozenset({"file"}),
     ),
-    Tool(
+    ServedTool(
         "compile",
         "Registers, spills, shared memory, instructions and occupancy of Triton or CUDA C++ kernels, without a GPU.",
         "compile",
@@ -86,16 +86,16 @@ _ALL = (
         ("static.static_profile:CompiledKernels",),
         frozenset({"file"}),
     ),
-    Tool(
+    ServedTool(
         "record",
         "What a launcher asks a GPU to do (kernels, grids, arguments), recorded without a GPU into a new folder.",
         "record",
         {"": ("file=words", "shape", "dtype", "config", "problem", "platform", "target", "autotune", "out")},
-        ("cli.record:Recorded",),
+        ("cli.record:RecordedLaunch",),
         frozenset({"file", "problem", "out"}),
         writes=True,
     ),
-    Tool(
+    ServedTool(
         "verify",
         "Is a kernel right: kernel compares a file with its float64 reference on fresh inputs, record replays a launch "
         "record on a GPU, source looks for library calls, caches and dead kernels without running anything.",
@@ -111,7 +111,7 @@ _ALL = (
         ("cli.verify_kernel:KernelVerdict", "runners.records:Replayed", "tuning.lint:LintedFile"),
         frozenset({"file", "folder", "problem", "reference"}),
     ),
-    Tool(
+    ServedTool(
         "profile",
         "Profiler reports (ncu, rocprof family, recognised by content): read gives one verdict a kernel with evidence, "
         "thresholds and advice; diff holds later reports against a baseline.",
@@ -123,7 +123,7 @@ _ALL = (
         ("cli.profile_read:JudgedReports", "cli.profile_diff:ProfileDiff"),
         frozenset({"files", "baseline", "reports"}),
     ),
-    Tool(
+    ServedTool(
         "init",
         "Create a tuning workspace kernel_opt_NAME with sourced specs, roofline and Stop Conditions.",
         "init",
@@ -138,7 +138,7 @@ _ALL = (
         frozenset({"kernel_demo", "problem", "parent"}),
         writes=True,
     ),
-    Tool(
+    ServedTool(
         "tune",
         "A tuning campaign on a workspace: step does the next thing only (with your own hypothesis in plan: category, "
         "claim, expected, and source or patch), status says where it stands, stop ends it. Gates and policy decide "
@@ -159,7 +159,7 @@ _ALL = (
         {"step": ("--yes",)},
         writes=True,
     ),
-    Tool(
+    ServedTool(
         "audit",
         "Is a workspace, a bundle or a log of others to be trusted: cited values are read again, targets recomputed, "
         "views compared, texts searched for unsourced numbers. Findings come back with their place.",
@@ -168,7 +168,7 @@ _ALL = (
         ("workspace.audit.audit:AuditReport", "workspace.foreign.audit:ForeignReport"),
         frozenset({"path", "anchor"}),
     ),
-    Tool(
+    ServedTool(
         "lint_text",
         "Hardware numbers in texts and code that contradict the sourced values, are guessed, or have no source. Use it "
         "before a text is archived.",
@@ -179,5 +179,5 @@ _ALL = (
     ),
 )  # fmt: skip
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _ALL}
+TOOLS: Mapping[str, ServedTool] = {tool.name: tool for tool in _ALL}
 """Name → tool."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.cli.main import Parser
 from kopt_kb.cli.mcp.roots import Roots
-from kopt_kb.cli.mcp.tools import Tool
+from kopt_kb.cli.mcp.tools import ServedTool
 from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.errors import BadInput
 
@@ -38,7 +38,7 @@ def _parsers(command: str) -> dict[str, Parser]:
     return dict(below[0].choices) if below else {"": parser}
 
 
-def _arguments(tool: Tool, action: str) -> dict[str, argparse.Action]:
+def _arguments(tool: ServedTool, action: str) -> dict[str, argparse.Action]:
     """Return name → argument of the parser, for those that a call may give."""
     named = (word.partition("=") for word in tool.takes[action])
     known = {one.dest: one for one in _parsers(tool.command)[action]._actions}
@@ -59,7 +59,7 @@ def _kind(one: argparse.Action) -> str:
     return {int: "integer", float: "number"}.get(one.type, "string")  # type: ignore[call-overload, no-any-return]
 
 
-def _property(tool: Tool, name: str, one: argparse.Action, single: bool) -> JsonSchemaValue:
+def _property(tool: ServedTool, name: str, one: argparse.Action, single: bool) -> JsonSchemaValue:
     found: JsonSchemaValue = {"type": _kind(one)}
     if one.choices is not None:
         found["enum"] = list(one.choices)
@@ -76,7 +76,7 @@ def _is_single(name: str, one: argparse.Action) -> bool:
     return name != one.dest and not name.endswith("s") and _is_list(one)
 
 
-def input_schema(tool: Tool) -> JsonSchemaValue:
+def input_schema(tool: ServedTool) -> JsonSchemaValue:
     """Return the JSON Schema of a tool's arguments, texts and choices from the command's own parser."""
     properties: JsonSchemaValue = {}
     required: list[str] = []
@@ -95,7 +95,9 @@ def input_schema(tool: Tool) -> JsonSchemaValue:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def words_of(tool: Tool, given: Mapping[str, object], roots: Roots, wikis: tuple[str, ...], scratch: Path) -> list[str]:
+def words_of(
+    tool: ServedTool, given: Mapping[str, object], roots: Roots, wikis: tuple[str, ...], scratch: Path
+) -> list[str]:
     """Return the words of the command line that a call means.
 
     Args:
@@ -137,7 +139,7 @@ def words_of(tool: Tool, given: Mapping[str, object], roots: Roots, wikis: tuple
     return [*words, *tool.always.get(action, ()), "--json", *places]
 
 
-def _values(tool: Tool, name: str, one: argparse.Action, value: object) -> list[object]:
+def _values(tool: ServedTool, name: str, one: argparse.Action, value: object) -> list[object]:
     if _is_list(one) and not _is_single(name, one):
         if not isinstance(value, list):
             raise _refused(tool, f"{name} is no list", "give a list", "KB104")
@@ -145,7 +147,7 @@ def _values(tool: Tool, name: str, one: argparse.Action, value: object) -> list[
     return [value]
 
 
-def _text(tool: Tool, name: str, one: argparse.Action, value: object, roots: Roots, scratch: Path) -> str:
+def _text(tool: ServedTool, name: str, one: argparse.Action, value: object, roots: Roots, scratch: Path) -> str:
     """Return one value as a word: of its kind, and inside the roots where it is a path."""
     if name in tool.inline and isinstance(value, dict):
         file = scratch / f"{name}.json"
@@ -164,7 +166,7 @@ def _text(tool: Tool, name: str, one: argparse.Action, value: object, roots: Roo
     return roots.problem(text, name) if name == "problem" else roots.inside(text, name)
 
 
-def _holdable(tool: Tool, name: str, text: str) -> str:
+def _holdable(tool: ServedTool, name: str, text: str) -> str:
     """Return a text; raises `BadInput` where no command line can hold it."""
     if "\0" in text:
         raise _refused(tool, f"{name} holds a NUL byte", "leave it out", "KB118")
@@ -175,12 +177,12 @@ def _holdable(tool: Tool, name: str, text: str) -> str:
     return text
 
 
-def _plain(tool: Tool, name: str, text: str) -> str:
+def _plain(tool: ServedTool, name: str, text: str) -> str:
     """Return a word that stands by its place; raises `BadInput` for one that would be read as an option."""
     if text.startswith("-"):
         raise _refused(tool, f"{name} {text!r} begins with -", "give a name or a path", "KB104")
     return text
 
 
-def _refused(tool: Tool, what: str, fix: str, code: Code) -> BadInput:
+def _refused(tool: ServedTool, what: str, fix: str, code: Code) -> BadInput:
     return BadInput(what, where=f"tool {tool.name}", fix=fix, code=code)

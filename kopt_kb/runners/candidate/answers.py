@@ -13,20 +13,20 @@ from kopt_kb.wire import JsonMap, Sha256, Wire, parse, plain, read
 __all__ = [
     "LEVELS",
     "Answer",
-    "Basis",
+    "AnswerBasis",
     "Check",
     "Contest",
     "Environment",
-    "Evidence",
     "KeptRun",
-    "Launches",
     "Outputs",
+    "ReportEvidence",
     "Sample",
     "Search",
     "ShapeSearch",
     "Timing",
     "Trust",
     "Unable",
+    "WatchedLaunches",
     "kept_run",
     "read_answer",
 ]
@@ -40,7 +40,7 @@ LEVELS: tuple[Trust, ...] = ("unstated", "reported", "isolated", "replayed")
 
 
 @dataclass(frozen=True, slots=True)
-class Basis(Wire):
+class AnswerBasis(Wire):
     """On what an answer rests.
 
     Attributes:
@@ -150,7 +150,7 @@ class Check(Wire):
     rel_l2_err: float | None = None
     rel_l2_err_by_shape: Mapping[str, float] | None = None
     checks: int = 0
-    basis: Basis | None = None
+    basis: AnswerBasis | None = None
 
     @classmethod
     def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
@@ -206,7 +206,7 @@ class Timing(Wire):
     problem: str = ""
     header: tuple[str, ...] = ()
     contest: Contest | None = None
-    basis: Basis | None = None
+    basis: AnswerBasis | None = None
 
     @property
     def told(self) -> str | None:
@@ -262,11 +262,11 @@ class Search(Wire):
 
     WIRE: ClassVar = ("shapes", "basis?")
     shapes: Mapping[str, ShapeSearch]
-    basis: Basis | None = None
+    basis: AnswerBasis | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence(Wire):
+class ReportEvidence(Wire):
     """A profiler's report, the shape it is of, the kernels that were asked for, and on what it rests.
 
     Attributes:
@@ -278,7 +278,7 @@ class Evidence(Wire):
     csv: str
     shape: str
     kernels: tuple[str, ...] = ()
-    basis: Basis | None = None
+    basis: AnswerBasis | None = None
     packed: str | None = None
 
     @property
@@ -296,17 +296,17 @@ class Outputs(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Launches(Wire):
+class WatchedLaunches(Wire):
     """How often a candidate was launched for a profiler that watched."""
 
     launched: int
 
 
-Answer = Environment | Check | Timing | Search | Evidence | Outputs | Launches | Unable
+Answer = Environment | Check | Timing | Search | ReportEvidence | Outputs | WatchedLaunches | Unable
 
 _KINDS: Mapping[str, type[Answer]] = {
-    "environment": Environment, "check": Check, "timing": Timing, "search": Search, "evidence": Evidence,
-    "outputs": Outputs, "launch": Launches,
+    "environment": Environment, "check": Check, "timing": Timing, "search": Search, "evidence": ReportEvidence,
+    "outputs": Outputs, "launch": WatchedLaunches,
 }  # fmt: skip
 
 

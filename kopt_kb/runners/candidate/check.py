@@ -23,8 +23,8 @@ from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.judgement import Case, Judgement, trials_of
 from kopt_kb.problem.shapes import Shape, parse_shape
 from kopt_kb.problem.trials import RANDOM, Trial
-from kopt_kb.process import Child, Limits, environment
-from kopt_kb.runners.candidate.answers import Basis, Check, Outputs, Unable
+from kopt_kb.process import Child, ChildLimits, environment
+from kopt_kb.runners.candidate.answers import AnswerBasis, Check, Outputs, Unable
 from kopt_kb.runners.candidate.exchange import answered, child_argv, give
 from kopt_kb.runners.candidate.job import Request
 from kopt_kb.runners.project.surroundings import cage_of, home_of, passed_on
@@ -73,7 +73,7 @@ def launcher_of(candidate: Any, maker: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CandidateRun:
     """One run of a candidate: its place in the order of all, and what it runs on."""
 
     place: int
@@ -89,7 +89,7 @@ class Run:
         return f"{self.text}, seed {self.seed}{kind}"
 
 
-def cases_of(body: Request) -> Iterator[Run]:
+def cases_of(body: Request) -> Iterator[CandidateRun]:
     """Yield every run in order: each shape on each seed as drawn, then on its first seed with each other trial."""
     named = trials_of(body.op, body.trials) if body.trials else ()
     place = 0
@@ -98,11 +98,11 @@ def cases_of(body: Request) -> Iterator[Run]:
         seeds += [(trial, int(body.seeds[0])) for trial in named if trial is not RANDOM]
         for trial, seed in seeds:
             for part in range(trial.parts):
-                yield Run(place, text, shape, seed, trial, part)
+                yield CandidateRun(place, text, shape, seed, trial, part)
                 place += 1
 
 
-def _cases(maker: Any, body: Request) -> Iterator[tuple[Run, Case]]:
+def _cases(maker: Any, body: Request) -> Iterator[tuple[CandidateRun, Case]]:
     """Yield every run with its inputs; the second run of a trial has the case of the first."""
     case = None
     for run in cases_of(body):
@@ -147,10 +147,14 @@ def check(body: Request, folder: Path) -> Check | Unable:
         return replace(_compare(judge, body, inner, ran.problems), basis=basis_of(held))
 
 
-def basis_of(held: Isolation) -> Basis:
+def basis_of(held: Isolation) -> AnswerBasis:
     """Return on what a check rests whose candidate was held like this."""
     lacks = held.lacks()
-    return Basis("reported", f"the cage lacks {lacks}", isolation=held) if lacks else Basis("isolated", isolation=held)
+    return (
+        AnswerBasis("reported", f"the cage lacks {lacks}", isolation=held)
+        if lacks
+        else AnswerBasis("isolated", isolation=held)
+    )
 
 
 def _run_candidate(body: Request, folder: Path, inner: Path) -> tuple[Outputs | Unable, Isolation]:
@@ -163,7 +167,7 @@ def _run_candidate(body: Request, folder: Path, inner: Path) -> tuple[Outputs | 
     own = {"PYTHONPATH": environment(ours=True)["PYTHONPATH"], "TRITON_CACHE_DIR": str(inner.parent / "triton")}
     variables = {**passed_on(()), **own, **home_of(inner), "PYTHONDONTWRITEBYTECODE": "1"}
     words = caged(child_argv(inner), cage_of(inner, report, None, network=False))
-    child = Child(words, env=variables, stdout=None, stderr=None, limits=Limits(joined=True))
+    child = Child(words, env=variables, stdout=None, stderr=None, limits=ChildLimits(joined=True))
     try:
         child.has_ended(math.inf)  # whoever started this process sets the limits
     finally:
@@ -191,7 +195,7 @@ def _compare(reference: Any, body: Request, inner: Path, problems: Mapping[str, 
     return Check("", not failures, problem, max(worst.values(), default=None), worst, count)
 
 
-def _judged(run: Run, case: Case, body: Request, inner: Path, problems: Mapping[str, str]) -> Judgement:
+def _judged(run: CandidateRun, case: Case, body: Request, inner: Path, problems: Mapping[str, str]) -> Judgement:
     """Return what is wrong with the output that the candidate's process left for a run."""
     from kopt_kb.kernels.output_file import load_output
 

@@ -15,9 +15,9 @@ from kopt_kb.runners.candidate.answers import Answer, read_answer
 from kopt_kb.runners.candidate.job import Request
 from kopt_kb.wire import plain, read
 
-__all__ = ["Task", "answered", "child_argv", "give", "reply", "take_job"]
+__all__ = ["QueuedJob", "answered", "child_argv", "give", "reply", "take_job"]
 
-Task = tuple[str, Request, str]
+QueuedJob = tuple[str, Request, str]
 """What to do, on what, and the token of the answer."""
 
 
@@ -34,7 +34,7 @@ def give(folder: Path, kind: str, body: Request) -> str:
     return token
 
 
-def take_job(folder: Path) -> Task:
+def take_job(folder: Path) -> QueuedJob:
     """Return the job of a folder, and remove it."""
     file = folder / "job.json"
     job = json.loads(file.read_text(encoding="utf-8"))

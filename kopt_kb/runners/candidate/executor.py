@@ -11,12 +11,12 @@ from kopt_kb.caged import cage_here
 from kopt_kb.errors import BadInput
 from kopt_kb.isolation import Isolation
 from kopt_kb.owned import owned_folder
-from kopt_kb.process import MAX_PRINTED_BYTES, Finished, Limits, environment, read_tail, run
+from kopt_kb.process import MAX_PRINTED_BYTES, ChildLimits, Finished, environment, read_tail, run
 from kopt_kb.runners.candidate.answers import (
     Answer,
-    Basis,
+    AnswerBasis,
     Check,
-    Evidence,
+    ReportEvidence,
     Search,
     Timing,
     Trust,
@@ -65,7 +65,7 @@ class ChildProcessExecutor:
             return _outcome(folder, job.kind, token, done, elsewhere=bool(self.wrapper))
 
     def _run(self, job: Job, folder: Path, log: IO[bytes], started: Started) -> Finished:
-        argv, limits = (*self.wrapper, *child_argv(folder)), Limits(job.limits.wall_s, job.limits.resident_bytes)
+        argv, limits = (*self.wrapper, *child_argv(folder)), ChildLimits(job.limits.wall_s, job.limits.resident_bytes)
         try:
             return run(argv, env=environment(self.env, ours=True), limits=limits, log=log, started=started)
         except OSError as error:
@@ -106,10 +106,10 @@ def _own(result: Answer | None, elsewhere: bool) -> Answer | None:
         return replace(result, basis=None, contest=None)
     if isinstance(result, Check):
         return replace(result, basis=_of_check(result.basis, elsewhere=elsewhere))
-    return replace(result, basis=None) if isinstance(result, Search | Evidence) else result
+    return replace(result, basis=None) if isinstance(result, Search | ReportEvidence) else result
 
 
-def _of_check(said: Basis | None, *, elsewhere: bool) -> Basis | None:
+def _of_check(said: AnswerBasis | None, *, elsewhere: bool) -> AnswerBasis | None:
     """Return on what a check rests, held against what this process knows.
 
     A candidate that no cage held could have written the answer of the process that judged it: so a whole cage is
@@ -118,7 +118,11 @@ def _of_check(said: Basis | None, *, elsewhere: bool) -> Basis | None:
     if said is None:
         return None
     if elsewhere:
-        return Basis("reported", "a command of the user started the judge: nothing here saw the cage")
+        return AnswerBasis("reported", "a command of the user started the judge: nothing here saw the cage")
     held = said.isolation or Isolation()
     lacks = held.lacks() or cage_here().lacks()
-    return Basis("reported", f"the cage lacks {lacks}", isolation=held) if lacks else Basis("isolated", isolation=held)
+    return (
+        AnswerBasis("reported", f"the cage lacks {lacks}", isolation=held)
+        if lacks
+        else AnswerBasis("isolated", isolation=held)
+    )

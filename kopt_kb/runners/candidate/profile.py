@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.kernels.compile.loader import load_module
-from kopt_kb.process import Limits, environment, run
-from kopt_kb.runners.candidate.answers import Evidence, Launches, Unable
+from kopt_kb.process import ChildLimits, environment, run
+from kopt_kb.runners.candidate.answers import ReportEvidence, Unable, WatchedLaunches
 from kopt_kb.runners.candidate.check import device_of, reference_of
 from kopt_kb.runners.candidate.exchange import child_argv, give
 from kopt_kb.runners.candidate.job import Request
@@ -20,7 +20,7 @@ __all__ = ["kernel_names", "launch_once", "ncu_report"]
 _SKIP = 2
 
 
-def ncu_report(body: Request, folder: Path) -> Evidence | Unable:
+def ncu_report(body: Request, folder: Path) -> ReportEvidence | Unable:
     """Return ncu's CSV of one launch on the largest shape, or why there is none."""
     tool = shutil.which("ncu")
     if tool is None:
@@ -42,22 +42,22 @@ def ncu_report(body: Request, folder: Path) -> Evidence | Unable:
         "--kernel-name", f"regex:^({'|'.join(names)})$", "--launch-skip", str(_SKIP), "--launch-count", "1",
         "--log-file", str(report), *child_argv(inner),
     ]  # fmt: skip
-    done = run(command, env=environment(ours=True), limits=Limits(joined=True))
+    done = run(command, env=environment(ours=True), limits=ChildLimits(joined=True))
     text = report.read_text(encoding="utf-8", errors="replace") if report.is_file() else ""
     if done.code or '"Kernel Name"' not in text:
         last = next(reversed(text.strip().splitlines()), "") or done.last_line
         return Unable(unavailable=f"ncu gave no report ({done.code}): {last[:200]}")
-    return Evidence(text, shape, names)
+    return ReportEvidence(text, shape, names)
 
 
-def launch_once(body: Request, folder: Path) -> Launches:
+def launch_once(body: Request, folder: Path) -> WatchedLaunches:
     """Launch the candidate a few times on its shape, for a profiler that watches."""
     module = load_module(str(folder / "candidate.py"))
     shape = tuple(map(int, body.shapes[0].split("x")))
     inputs = reference_of(folder).make_inputs(shape, body.dtype, device_of(body), body.seeds[0])
     for _ in range(_SKIP + 2):
         module.launch(*inputs)
-    return Launches(_SKIP + 2)
+    return WatchedLaunches(_SKIP + 2)
 
 
 def kernel_names(source: bytes) -> tuple[str, ...]:

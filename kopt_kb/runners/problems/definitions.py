@@ -20,12 +20,12 @@ from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.extents import whole_of
 from kopt_kb.problem.own import ProblemSource
 from kopt_kb.problem.shapes import Shape, format_shape
-from kopt_kb.problem.table import Draw, Held, ProblemTable, StatedTensor, Workload
+from kopt_kb.problem.table import Draw, ProblemTable, RecordedTensor, StatedTensor, Workload
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.runners.problems.capsule import Capsule, functions_in, problem_name, reference_file
 from kopt_kb.wire import JsonMap
 
-__all__ = ["Place", "read_definition"]
+__all__ = ["DefinitionPlace", "read_definition"]
 
 _MOST_HELD_BYTES = 4 << 20
 """Bytes of recorded inputs that a reference file may hold."""
@@ -35,7 +35,7 @@ _DEFAULT_RTOL = "1e-2"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DefinitionPlace:
     """Where a definition and its workloads are; `blobs` is what paths of recorded inputs start from."""
 
     source: ProblemSource
@@ -44,7 +44,7 @@ class Place:
     blobs: tuple[Path, ...]
 
 
-def read_definition(place: Place) -> Capsule:
+def read_definition(place: DefinitionPlace) -> Capsule:
     """Return the problem of a definition with its workloads as shapes.
 
     Raises:
@@ -89,7 +89,7 @@ def read_definition(place: Place) -> Capsule:
 class _Workloads:
     """The workloads of a definition that can be used, by shape; the others are counted by reason."""
 
-    def __init__(self, place: Place, form: Sequence[str], inputs: Sequence[StatedTensor]) -> None:
+    def __init__(self, place: DefinitionPlace, form: Sequence[str], inputs: Sequence[StatedTensor]) -> None:
         self._place, self._form, self._inputs = place, form, inputs
         self._held_bytes = 0
         self.by_shape: dict[str, Workload] = {}
@@ -123,7 +123,7 @@ class _Workloads:
         if text in self.by_shape:
             return "another one has the same axes"
         scalars: dict[str, object] = {}
-        held: dict[str, Held] = {}
+        held: dict[str, RecordedTensor] = {}
         asked = _mapping(data.get("inputs"), f"{where} (inputs)")
         for spec in self._inputs:
             name = spec.name
@@ -144,7 +144,7 @@ class _Workloads:
         self.rtols.append(Fraction(str(limits.get("max_rtol", _DEFAULT_RTOL))))
         return ""
 
-    def _recorded(self, path: str, key: str) -> Held | str:
+    def _recorded(self, path: str, key: str) -> RecordedTensor | str:
         """Return a recorded tensor as a reference file holds it, or why it can't."""
         parts = Path(path).parts
         places = [root.joinpath(*parts[at:]) for root in self._place.blobs for at in range(len(parts))]
@@ -158,7 +158,7 @@ class _Workloads:
         self._held_bytes += len(data)
         if self._held_bytes > _MOST_HELD_BYTES:
             return f"its recorded inputs are larger than {_MOST_HELD_BYTES} bytes"
-        return Held(dtype, tuple(shape), base64.b64encode(data).decode())
+        return RecordedTensor(dtype, tuple(shape), base64.b64encode(data).decode())
 
 
 _SAFE = {

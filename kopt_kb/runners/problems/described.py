@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kopt_kb.error_codes import cause_of
 from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.kernels.problems.question import Asked, Described, OneShape
+from kopt_kb.kernels.problems.question import Described, OneShape, ReferenceRequest
 from kopt_kb.owned import owned_folder
 from kopt_kb.problem.counts import ByteCount, Count, FlopCount, SpecialCount
 from kopt_kb.problem.dtypes import Engine, dtype_of
@@ -18,18 +18,18 @@ from kopt_kb.problem.own import OwnProblem
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.work import Work
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.runners.problems.capsule import Capsule, Formulas
 from kopt_kb.wire import canonical, parse, read
 
-__all__ = ["Stated", "describe", "stated_problem"]
+__all__ = ["StatedProblem", "describe", "stated_problem"]
 
 _WALL_S, _MEMORY_BYTES = 300.0, 24 << 30
 _SAID_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedProblem:
     """A problem with all that is known of it.
 
     Attributes:
@@ -43,7 +43,7 @@ class Stated:
     shapes: tuple[OneShape, ...]
 
 
-def stated_problem(capsule: Capsule) -> Stated:
+def stated_problem(capsule: Capsule) -> StatedProblem:
     """Return the problem of what was read, its work as stated or else as counted.
 
     Raises:
@@ -64,7 +64,7 @@ def stated_problem(capsule: Capsule) -> Stated:
         notes=tuple(notes),
         results=max(len(one.outputs) for one in found),
     )
-    return Stated(Problem.of_own(capsule.name, own, capsule.dtype, capsule.tolerance), capsule.text, found)
+    return StatedProblem(Problem.of_own(capsule.name, own, capsule.dtype, capsule.tolerance), capsule.text, found)
 
 
 def describe(capsule: Capsule) -> tuple[OneShape, ...]:
@@ -72,9 +72,9 @@ def describe(capsule: Capsule) -> tuple[OneShape, ...]:
     with owned_folder("kb-problem-") as folder:
         path = folder / "reference.py"
         path.write_bytes(capsule.text)
-        asked = Asked(str(path), capsule.shapes, capsule.dtype)
+        asked = ReferenceRequest(str(path), capsule.shapes, capsule.dtype)
         command = [sys.executable, "-P", "-m", "kopt_kb.kernels.problems.describe"]
-        limits = Limits(wall_s=_WALL_S, resident_bytes=_MEMORY_BYTES, printed_bytes=_SAID_BYTES)
+        limits = ChildLimits(wall_s=_WALL_S, resident_bytes=_MEMORY_BYTES, printed_bytes=_SAID_BYTES)
         own = environment({"CUDA_VISIBLE_DEVICES": ""}, ours=True)
         done = run(command, env=own, folder=folder, limits=limits, feed=canonical(asked.to_json()))
     if done.passed is not None or done.code:

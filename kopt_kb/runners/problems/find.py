@@ -7,7 +7,7 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_json, read_words
 from kopt_kb.runners.problems.capsule import Capsule, functions_in
-from kopt_kb.runners.problems.definitions import Place, read_definition
+from kopt_kb.runners.problems.definitions import DefinitionPlace, read_definition
 from kopt_kb.runners.problems.kernelbench import NEEDED, is_kernelbench, read_kernelbench
 from kopt_kb.runners.problems.problem_toml import read_problem_toml
 
@@ -81,10 +81,10 @@ def _file_of(path: Path) -> Path:
     raise BadInput(what, where=str(path), fix=fix, code="KB116")
 
 
-def _place(file: Path) -> Place:
+def _place(file: Path) -> DefinitionPlace:
     beside = file.parent / "workload.jsonl"
     if beside.is_file():
-        return Place("SOL-ExecBench", file, beside, (file.parent, Path.cwd()))
+        return DefinitionPlace("SOL-ExecBench", file, beside, (file.parent, Path.cwd()))
     for root in file.parents:
         if root.name == "definitions":
             inner = file.relative_to(root).with_suffix(".jsonl")
@@ -92,7 +92,7 @@ def _place(file: Path) -> Place:
             if not workloads.is_file():
                 found = sorted((root.parent / "workloads").rglob(inner.name))
                 workloads = found[0] if found else workloads
-            return Place("FlashInfer-Bench", file, workloads, (root.parent, file.parent))
+            return DefinitionPlace("FlashInfer-Bench", file, workloads, (root.parent, file.parent))
     fix = "SOL-ExecBench keeps workload.jsonl beside it, FlashInfer-Bench workloads/NAME.jsonl beside definitions/"
     raise BadInput("the definition has no workloads", where=str(file), fix=fix, code="KB116")
 

@@ -21,7 +21,7 @@ from kopt_kb.runners.problems.capsule import (
     reference_file,
     self_contained,
 )
-from kopt_kb.runners.project.toml_file import Source, read_source
+from kopt_kb.runners.project.toml_file import TomlSource, read_source
 from kopt_kb.wire import Wire
 
 __all__ = ["read_problem_toml"]
@@ -100,7 +100,7 @@ def read_problem_toml(path: Path, dtype: str = "", shapes: tuple[str, ...] = ())
     )  # fmt: skip
 
 
-def _python(source: Source, head: _Head, path: Path) -> tuple[str, str]:
+def _python(source: TomlSource, head: _Head, path: Path) -> tuple[str, str]:
     """Return the Python of a problem, and the name of the function that makes its inputs, if there is one."""
     file = path.parent / head.file
     python = read_words(file, 1 << 20)
@@ -116,7 +116,7 @@ def _python(source: Source, head: _Head, path: Path) -> tuple[str, str]:
     return python, make
 
 
-def _tensors(source: Source, side: str, form: tuple[str, ...]) -> tuple[StatedTensor, ...]:
+def _tensors(source: TomlSource, side: str, form: tuple[str, ...]) -> tuple[StatedTensor, ...]:
     found = []
     for name, value in source.tables[side].items():
         spec = {"shape": value} if isinstance(value, str) else value
@@ -142,7 +142,7 @@ def _tensors(source: Source, side: str, form: tuple[str, ...]) -> tuple[StatedTe
     return tuple(found)
 
 
-def _work(source: Source, dims: tuple[Shape, ...], table: ProblemTable) -> Formulas | None:
+def _work(source: TomlSource, dims: tuple[Shape, ...], table: ProblemTable) -> Formulas | None:
     """Return the formulas of a problem's work, tried on its shapes; None where it states none."""
     if not source.tables["work"]:
         return None
@@ -159,7 +159,7 @@ def _work(source: Source, dims: tuple[Shape, ...], table: ProblemTable) -> Formu
     return Formulas(*fields)
 
 
-def _tolerance(source: Source, storage: str) -> Tolerance:
+def _tolerance(source: TomlSource, storage: str) -> Tolerance:
     usual = tolerance_of(storage)
     if not source.tables["tolerance"]:
         return usual

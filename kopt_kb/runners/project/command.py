@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Text, Wire
 
-__all__ = ["PLACEHOLDERS", "Command", "Run", "command_of"]
+__all__ = ["PLACEHOLDERS", "Command", "CommandRun", "command_of"]
 
 PLACEHOLDERS = ("csv", "report", "shapes", "python")
 """{csv}: file to write; {report}: file or folder to write, for a profile; {shapes}: shapes to run, with commas
@@ -67,14 +67,16 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Run(Wire):
+class CommandRun(Wire):
     """A command as it is written: its line, and its wall limit in seconds."""
 
     run: Text
     limit_s: float = LIMIT_S
 
 
-def command_of(name: str, run: Run, needed: tuple[str, ...], refuse: Callable[[str, str, str], BadInput]) -> Command:
+def command_of(
+    name: str, run: CommandRun, needed: tuple[str, ...], refuse: Callable[[str, str, str], BadInput]
+) -> Command:
     """Return a command.
 
     Args:

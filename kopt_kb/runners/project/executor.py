@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.owned import owned_folder
-from kopt_kb.runners.candidate.answers import Answer, Check, Environment, Evidence, Sample, Timing, Trust, Unable
+from kopt_kb.runners.candidate.answers import Answer, Check, Environment, ReportEvidence, Sample, Timing, Trust, Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, Request, Started
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.host import host_environment
 from kopt_kb.runners.project.probes import printed_shapes, unused_copy
-from kopt_kb.runners.project.running import CommandFailedError, Commands, Session
+from kopt_kb.runners.project.running import CommandFailedError, Commands, RunningJob
 from kopt_kb.runners.report_file import pack_report
 
 __all__ = ["ProjectExecutor"]
@@ -48,14 +48,14 @@ class ProjectExecutor:
             BadInput: A protected file of the project itself is not what it was at the baseline, or the project can't
                 be copied: no candidate is to blame, and nothing was run.
         """
-        answers: Mapping[str, Callable[[Session], Answer]] = {
+        answers: Mapping[str, Callable[[RunningJob], Answer]] = {
             "environment": self._environment, "check": self._check, "timing": self._timing, "evidence": self._evidence,
         }  # fmt: skip
         if job.kind not in answers:
             started(("kb", job.kind), os.getpid(), None)
             return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"a project has no {job.kind}"))
         with owned_folder("kb-run-") as folder:
-            session = Session(job, folder, started)
+            session = RunningJob(job, folder, started)
             try:
                 result = answers[job.kind](session)
             except CommandFailedError as error:
@@ -73,12 +73,12 @@ class ProjectExecutor:
         """Return the shapes the benchmark prints; raises `BadInput` like `printed_shapes`."""
         job = Job("timing", source, source, Request(protected=protected))
         with owned_folder("kb-run-") as folder:
-            return printed_shapes(self.commands, Session(job, folder, lambda *_: None))
+            return printed_shapes(self.commands, RunningJob(job, folder, lambda *_: None))
 
-    def _environment(self, _: Session) -> Environment:
+    def _environment(self, _: RunningJob) -> Environment:
         return host_environment()
 
-    def _check(self, session: Session) -> Check:
+    def _check(self, session: RunningJob) -> Check:
         """Build, then test; for the baseline also prove that the test and the benchmark read the copy's kernel."""
         job = session.job
         try:
@@ -97,7 +97,7 @@ class ProjectExecutor:
             raise
         return Check(passed=not reason, problem=reason)
 
-    def _timing(self, session: Session) -> Timing | Unable:
+    def _timing(self, session: RunningJob) -> Timing | Unable:
         """Benchmark incumbent, candidate and a third side in turn; only the candidate's own failure is its fault."""
         job = session.job
         sources = {"incumbent": job.incumbent, "candidate": job.candidate, **({"best": job.best} if job.best else {})}
@@ -125,7 +125,7 @@ class ProjectExecutor:
         times = {shape: {side: tuple(found) for side, found in sides.items()} for shape, sides in shapes.items()}
         return Timing(times, header=tuple(header))
 
-    def _evidence(self, session: Session) -> Evidence | Unable:
+    def _evidence(self, session: RunningJob) -> ReportEvidence | Unable:
         command = self.project.commands.get("profile")
         if command is None:
             return Unable(unavailable="the project names no profile command")
@@ -145,6 +145,6 @@ class ProjectExecutor:
         shapes = session.job.body.shapes
         shape = shapes[0] if len(shapes) == 1 else "all"
         try:
-            return Evidence(data.decode("utf-8"), shape)
+            return ReportEvidence(data.decode("utf-8"), shape)
         except UnicodeDecodeError:
-            return Evidence("", shape, packed=base64.b64encode(data).decode())
+            return ReportEvidence("", shape, packed=base64.b64encode(data).decode())

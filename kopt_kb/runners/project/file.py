@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from kopt_kb.runners.project.backends import BACKENDS
-from kopt_kb.runners.project.command import Command, Run, command_of
-from kopt_kb.runners.project.toml_file import ProjectFileError, Source, read_source
+from kopt_kb.runners.project.command import Command, CommandRun, command_of
+from kopt_kb.runners.project.toml_file import ProjectFileError, TomlSource, read_source
 from kopt_kb.wire import JsonMap, Text, Wire
 
 __all__ = ["CampaignTable", "Column", "CsvFormat", "ProjectFile", "Scoring", "line_of", "read_project"]
@@ -185,11 +185,11 @@ class _Project(Wire):
 class _Commands(Wire):
     """The table [commands] as it is written."""
 
-    test: Run
-    benchmark: Run
-    build: Run | None = None
-    quick: Run | None = None
-    profile: Run | None = None
+    test: CommandRun
+    benchmark: CommandRun
+    build: CommandRun | None = None
+    quick: CommandRun | None = None
+    profile: CommandRun | None = None
 
     @classmethod
     def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
@@ -246,7 +246,7 @@ def line_of(data: bytes, where: str, table: str, key: str) -> str:
     return f"{where}:{read_source(data, where, _TABLES).line(table, key)}"
 
 
-def _commands(source: Source) -> dict[str, Command]:
+def _commands(source: TomlSource) -> dict[str, Command]:
     written = source.read("commands", _Commands)
     runs = {name: getattr(written, name) for name in _NEEDED}
 
@@ -259,7 +259,7 @@ def _commands(source: Source) -> dict[str, Command]:
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[A-Za-z0-9_][A-Za-z0-9_./+-]*[A-Za-z0-9_+-]|[A-Za-z0-9_]")
 
 
-def _check_campaign(source: Source, campaign: CampaignTable) -> None:
+def _check_campaign(source: TomlSource, campaign: CampaignTable) -> None:
     if campaign.backend and campaign.backend.upper() not in BACKENDS:
         fix = f"one of {', '.join(BACKENDS)}"
         raise source.refuse("campaign", "backend", f"is {campaign.backend!r}, no backend", fix)
@@ -268,14 +268,14 @@ def _check_campaign(source: Source, campaign: CampaignTable) -> None:
         raise source.refuse("campaign", "git_branch", what, "auto, none, or a name such as optimize/gemm")
 
 
-def _check_csv(source: Source, csv: CsvFormat, scoring: Scoring) -> None:
+def _check_csv(source: TomlSource, csv: CsvFormat, scoring: Scoring) -> None:
     if not csv.shape or len(set(csv.columns)) < len(csv.columns):
         raise source.refuse("csv", "shape", "and the other keys need columns of their own", "name each column once")
     if scoring.metric == "combined" and csv.backward is None:
         raise source.refuse("scoring", "metric", "is combined, and there is no backward column", "name it in [csv]")
 
 
-def _shapes(source: Source, own: _Project, commands: Mapping[str, Command]) -> tuple[str, ...]:
+def _shapes(source: TomlSource, own: _Project, commands: Mapping[str, Command]) -> tuple[str, ...]:
     if own.shapes != ALL:
         if not own.shapes:
             raise source.refuse("project", "shapes", "is empty", f'list shapes such as "4096x4096", or write "{ALL}"')
@@ -286,7 +286,7 @@ def _shapes(source: Source, own: _Project, commands: Mapping[str, Command]) -> t
     return ()
 
 
-def _short(source: Source, key: str, text: str) -> str:
+def _short(source: TomlSource, key: str, text: str) -> str:
     """Return a path that file systems can hold."""
     if len(text) > _MAX_PATH or any(len(part.encode()) > _MAX_NAME for part in text.split("/")):
         what = f"holds a path of {len(text)} characters, too long for a file"
@@ -294,7 +294,7 @@ def _short(source: Source, key: str, text: str) -> str:
     return text
 
 
-def _path(source: Source, key: str, text: str) -> str:
+def _path(source: TomlSource, key: str, text: str) -> str:
     _short(source, key, text)
     plain = os.path.normpath(text).replace(os.sep, "/")
     if text.startswith("/") or plain == ".." or plain.startswith("../") or "\\" in text:
@@ -303,7 +303,7 @@ def _path(source: Source, key: str, text: str) -> str:
     return plain
 
 
-def _globs(source: Source, key: str, found: tuple[str, ...]) -> tuple[str, ...]:
+def _globs(source: TomlSource, key: str, found: tuple[str, ...]) -> tuple[str, ...]:
     if not found:
         raise source.refuse("project", key, "is empty", "name at least one file or glob")
     return tuple(_path(source, key, one) for one in found)

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.runners.candidate.answers import Environment
 
 __all__ = ["HOST", "host_environment"]
@@ -32,7 +32,7 @@ def _nvidia() -> Environment | None:
     names = ("name", "uuid", "driver_version", "clocks.sm", "clocks.mem", "power.limit", "persistence_mode")
     command = [tool, f"--query-gpu={','.join(names)}", "--format=csv,noheader"]
     try:
-        done = run(command, env=environment(), limits=Limits(30.0))
+        done = run(command, env=environment(), limits=ChildLimits(30.0))
     except OSError:
         return None
     cells = [one.strip() for one in done.stdout.decode(errors="replace").partition("\n")[0].split(",")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.project.bundle import files_of
 from kopt_kb.runners.project.results_csv import CsvProblemError, read_shapes
-from kopt_kb.runners.project.running import CommandFailedError, Commands, Session
+from kopt_kb.runners.project.running import CommandFailedError, Commands, RunningJob
 
 __all__ = ["printed_shapes", "unused_copy"]
 
@@ -16,7 +16,7 @@ _BROKEN = {
 """Text of a kernel that can't work, in Python and in any other language."""
 
 
-def unused_copy(commands: Commands, session: Session) -> str:
+def unused_copy(commands: Commands, session: RunningJob) -> str:
     """Return why the commands don't seem to use the copy: they pass although its kernel is broken."""
     job, project = session.job, commands.copies.project
     source = project.kernel_source
@@ -40,7 +40,7 @@ def unused_copy(commands: Commands, session: Session) -> str:
     return ""
 
 
-def printed_shapes(commands: Commands, session: Session) -> tuple[str, ...]:
+def printed_shapes(commands: Commands, session: RunningJob) -> tuple[str, ...]:
     """Return the shapes the benchmark prints, after one build and one run of the candidate.
 
     Raises:

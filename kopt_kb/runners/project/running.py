@@ -14,7 +14,7 @@ from pathlib import Path
 from kopt_kb import process
 from kopt_kb.caged import caged, held_by
 from kopt_kb.isolation import Isolation
-from kopt_kb.process import MAX_PRINTED_BYTES, Limits, Started, read_tail
+from kopt_kb.process import MAX_PRINTED_BYTES, ChildLimits, Started, read_tail
 from kopt_kb.runners.candidate.answers import Check
 from kopt_kb.runners.candidate.job import Ending, Job
 from kopt_kb.runners.project.command import Command
@@ -23,7 +23,7 @@ from kopt_kb.runners.project.results_csv import CsvProblemError, Rows, read_rows
 from kopt_kb.runners.project.scratch import Scratch, UnwritableFilesError
 from kopt_kb.runners.project.surroundings import cage_of, home_of, passed_on
 
-__all__ = ["CommandFailedError", "Commands", "Session"]
+__all__ = ["CommandFailedError", "Commands", "RunningJob"]
 
 
 class CommandFailedError(Exception):
@@ -37,7 +37,7 @@ class CommandFailedError(Exception):
 
 
 @dataclass(slots=True)
-class Session:
+class RunningJob:
     """One job while it runs: its log, and whether its start was told."""
 
     job: Job
@@ -93,7 +93,7 @@ class Commands:
         except UnwritableFilesError as error:
             raise CommandFailedError(str(error)) from error
 
-    def measure(self, session: Session, copy: Scratch, side: str, header: Sequence[str]) -> tuple[str, Rows | None]:
+    def measure(self, session: RunningJob, copy: Scratch, side: str, header: Sequence[str]) -> tuple[str, Rows | None]:
         """Benchmark one copy; return its rows, or why there are none."""
         reason, report = self.benchmark(session, copy, side)
         body = session.job.body
@@ -106,7 +106,7 @@ class Commands:
             return "; ".join(filter(None, (reason, error.what))), None
         return reason, None if reason else rows
 
-    def benchmark(self, session: Session, copy: Scratch, side: str) -> tuple[str, Path]:
+    def benchmark(self, session: RunningJob, copy: Scratch, side: str) -> tuple[str, Path]:
         """Run the benchmark of the job's level; return why it failed, and the CSV it should have written."""
         report = session.next_csv(side)
         reason = self.build(session, copy)
@@ -115,7 +115,7 @@ class Commands:
         quick = self.copies.project.quick_command() if session.job.body.is_quick else None
         return self.run(session, copy, quick or self.copies.project.commands["benchmark"], report), report
 
-    def build(self, session: Session, copy: Scratch) -> str:
+    def build(self, session: RunningJob, copy: Scratch) -> str:
         """Build a copy that is not built yet; return why that failed, or nothing."""
         command = self.copies.project.commands.get("build")
         if copy.built or command is None:
@@ -124,7 +124,7 @@ class Commands:
         copy.built = not reason
         return reason
 
-    def run(self, session: Session, copy: Scratch, command: Command, report: Path | None = None) -> str:
+    def run(self, session: RunningJob, copy: Scratch, command: Command, report: Path | None = None) -> str:
         """Run one command in a copy; return why it failed, or nothing.
 
         Raises:
@@ -135,7 +135,7 @@ class Commands:
         job, building = session.job, command.name == "build"
         argv = command.argv(csv=str(report or ""), shapes=job.body.shapes)
         session.say(f"{command.name}: {command.shown()}")
-        limits = Limits(command.limit_s, job.limits.resident_bytes)
+        limits = ChildLimits(command.limit_s, job.limits.resident_bytes)
         held = session.folder / "cage.json"
         cage = cage_of(copy.folder, held, report, network=self.copies.project.network)
         try:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire, WireError, members, read
 
-__all__ = ["ProjectFileError", "Source", "read_source"]
+__all__ = ["ProjectFileError", "TomlSource", "read_source"]
 
 T = TypeVar("T", bound=Wire)
 
@@ -30,7 +30,7 @@ class ProjectFileError(BadInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TomlSource:
     """A TOML file.
 
     Attributes:
@@ -80,7 +80,7 @@ class Source:
         return found
 
 
-def read_source(data: bytes, where: str, known: tuple[str, ...]) -> Source:
+def read_source(data: bytes, where: str, known: tuple[str, ...]) -> TomlSource:
     """Return a TOML file of known tables; one that is absent is empty.
 
     Raises:
@@ -89,7 +89,7 @@ def read_source(data: bytes, where: str, known: tuple[str, ...]) -> Source:
             brackets without end.
     """
     text, found = _parsed(data, where)
-    source = Source(where, text, {name: found.get(name, {}) for name in known})
+    source = TomlSource(where, text, {name: found.get(name, {}) for name in known})
     for name, value in found.items():
         if name not in known or not isinstance(value, dict):
             fix = f"tables: {', '.join(f'[{one}]' for one in known)}"
@@ -134,7 +134,7 @@ def _deepest(source: str) -> int:
     return max(range(1, len(lines) + 1), key=lambda at: sum(map(lines[at - 1].count, "[{")))
 
 
-def _check_values(source: Source, table: str, key: str, value: object) -> None:
+def _check_values(source: TomlSource, table: str, key: str, value: object) -> None:
     """Refuse a value, or one inside it, that nothing after this could use; dotted keys can nest without a bracket."""
     if isinstance(value, list):
         twice = next((one for at, one in enumerate(value) if one in value[:at]), None)

@@ -18,7 +18,7 @@ from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.owned import owned_folder
 from kopt_kb.runners.replay.device import DeviceJudging
-from kopt_kb.runners.replay.judging import Machine, Timed
+from kopt_kb.runners.replay.judging import JudgeDevice, Timed
 from kopt_kb.runners.replay.ranking import Worker, WorkerGoneError
 
 __all__ = ["RayWorker", "ray_workers"]
@@ -83,9 +83,9 @@ class RayWorker:
         self._starts = 0
         self.faults = 0
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         """Return the device, on an actor that is started where none is there."""
-        return Machine(*self._asked("machine", _START_S))
+        return JudgeDevice(*self._asked("machine", _START_S))
 
     def time(
         self, records: Sequence[Path], reference: Path, launches: int, ends_at: float, *, again: bool = False

@@ -20,17 +20,17 @@ from kopt_kb.kernels.record.driver import Device
 from kopt_kb.kernels.record.exchange import Travel
 from kopt_kb.runners.replay.host_check import HostCheck, host_check
 from kopt_kb.runners.replay.judges import FaultError, Judges, fit_for_a_contest
-from kopt_kb.runners.replay.pairs import Pair, Plan, WrongError, planned
-from kopt_kb.runners.replay.sequential import LOOKS, Bound, SequentialTest, delta_of
+from kopt_kb.runners.replay.pairs import Pair, TimingPlan, WrongError, planned
+from kopt_kb.runners.replay.sequential import LOOKS, RatioInterval, SequentialTest, delta_of
 from kopt_kb.wire import Wire
 
-__all__ = ["Clock", "ContestResult", "ShapeTimes", "Times", "Verdict", "contest", "held_against"]
+__all__ = ["ClockState", "ContestResult", "ContestTimes", "ContestVerdict", "ShapeTimes", "contest", "held_against"]
 
-Verdict = Literal["accepted", "not_faster", "undecided", "unavailable", "wrong", "fault"]
+ContestVerdict = Literal["accepted", "not_faster", "undecided", "unavailable", "wrong", "fault"]
 """Beside the test's outcomes: the candidate's result is `wrong` or it touched what it may not; its kernel is at `fault`
 (it faulted or hung). What goes wrong with the incumbent or with the clock makes a contest `unavailable`."""
 
-Times = Mapping[str, Mapping[str, Sequence[float]]]
+ContestTimes = Mapping[str, Mapping[str, Sequence[float]]]
 """Shape → side → seconds of launches."""
 
 _MOST_REFUSED = 32
@@ -67,7 +67,7 @@ class ShapeTimes(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Clock(Wire):
+class ClockState(Wire):
     """The state of the clock during a contest.
 
     Attributes:
@@ -92,7 +92,7 @@ class ContestResult(Wire):
     """How a contest ended.
 
     Attributes:
-        verdict: See `Verdict`.
+        verdict: See `ContestVerdict`.
         reason: Why, in words with numbers.
         delta: Log ratio that had to be beaten.
         ratio: Time of the candidate over that of the incumbent, geometric mean over shapes; None without a look.
@@ -107,17 +107,17 @@ class ContestResult(Wire):
         trust: Level of such a result.
     """
 
-    verdict: Verdict
+    verdict: ContestVerdict
     reason: str
     delta: float
     ratio: float | None
-    looks: tuple[Bound, ...]
+    looks: tuple[RatioInterval, ...]
     quads: int
     dropped: int
     refused: int
     shapes: tuple[ShapeTimes, ...]
     host: tuple[HostCheck, ...]
-    clock: Clock | None
+    clock: ClockState | None
     seconds: float
     trust: Literal["replayed"] = "replayed"
 
@@ -149,7 +149,7 @@ def contest(
 
 def held_against(
     judges: Judges, incumbent: Mapping[str, Path], candidate: Mapping[str, Path], *, least_gain: float, floor: float
-) -> tuple[ContestResult, Times]:
+) -> tuple[ContestResult, ContestTimes]:
     """Return what `contest` does, and the seconds of every launch that counted, by shape and side."""
     _check(incumbent, candidate)
     run = _Contest(judges, incumbent, candidate, delta_of(least_gain, floor))
@@ -176,7 +176,7 @@ class _Seen:
 
     times: dict[str, list[float]] = field(default_factory=lambda: {"incumbent": [], "candidate": []})
     worst: float | None = None
-    plan: Plan | None = None
+    plan: TimingPlan | None = None
     travel: Travel = "files"
     empty_s: float = 0.0
 
@@ -195,7 +195,7 @@ class _Contest:
         self._began = judges.now_s()
 
     @property
-    def times(self) -> Times:
+    def times(self) -> ContestTimes:
         """Shape → side → seconds of every launch that counted."""
         return {shape: seen.times for shape, seen in self._seen.items()}
 
@@ -206,14 +206,14 @@ class _Contest:
         clock = None
         if self._device is not None:
             lowest, highest = min(self._clocks, default=0.0), max(self._clocks, default=0.0)
-            clock = Clock(self._device, lowest, highest, self._settled, tuple(self._throttle))
+            clock = ClockState(self._device, lowest, highest, self._settled, tuple(self._throttle))
         ratio = math.exp(test.looked[-1].mean) if test.looked else None
         return ContestResult(
             verdict, reason, test.delta, ratio, tuple(test.looked), test.quads, test.dropped, self._refused,
             tuple(self._times(shape) for shape in self._seen), host, clock, self._judges.now_s() - self._began,
         )  # fmt: skip
 
-    def _ended(self) -> tuple[Verdict, str, tuple[HostCheck, ...]]:
+    def _ended(self) -> tuple[ContestVerdict, str, tuple[HostCheck, ...]]:
         try:
             self._measure()
             return self._judged()
@@ -275,7 +275,7 @@ class _Contest:
                     seen.times[side] += times
                 self._test.add(shape, quad.value)
 
-    def _judged(self) -> tuple[Verdict, str, tuple[HostCheck, ...]]:
+    def _judged(self) -> tuple[ContestVerdict, str, tuple[HostCheck, ...]]:
         test = self._test
         if self._refused > _MOST_REFUSED:
             return "unavailable", f"events of {self._refused} quads disagree with the host's clock", ()
@@ -305,7 +305,7 @@ class _Contest:
     def _times(self, shape: str) -> ShapeTimes:
         seen = self._seen[shape]
         medians = [statistics.median(seen.times[side] or [0.0]) for side in ("incumbent", "candidate")]
-        plan = seen.plan or Plan(0, 0)
+        plan = seen.plan or TimingPlan(0, 0)
         return ShapeTimes(
             shape, medians[0], medians[1], self._test.shape_means().get(shape), len(self._test.values(shape)),
             plan.launches, plan.chain, seen.empty_s, seen.travel, seen.worst,

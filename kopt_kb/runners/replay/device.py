@@ -18,7 +18,7 @@ from kopt_kb.runners.candidate.answers import Contest
 from kopt_kb.runners.replay.contest import ContestResult, held_against
 from kopt_kb.runners.replay.evidence import PROFILED, profile_record, unavailable
 from kopt_kb.runners.replay.judges import Judges, Starting, judges
-from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Profile, Timed, Tried
+from kopt_kb.runners.replay.judging import Checked, Contested, JudgeDevice, Profile, ReplayTried, Timed
 
 __all__ = ["DeviceJudging"]
 
@@ -80,19 +80,19 @@ class DeviceJudging:
         finally:
             self._held.ends_at = math.inf
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         """Return the device; raises `MissingTool` when there is none."""
         with self._judges(None, math.inf) as made:
             made.warm()
             device = made.device(_SIDE)
         version = f"{device.driver // 1000}.{device.driver % 1000 // 10}"
-        return Machine(device.name, device.uuid, version)
+        return JudgeDevice(device.name, device.uuid, version)
 
     def check(self, record: Path, reference: Path, checks: int, ends_at: float) -> Checked:
         """Replay a record on every trial of its operation and on so many fresh inputs; compare with the reference."""
         trials = sum(one.parts for one in trials_of(load_record(record).op, self._trials))
         worst: float | None = None
-        tried: list[Tried] = []
+        tried: list[ReplayTried] = []
         with self._judges(reference, ends_at) as made:
             try:
                 loaded = made.load(_SIDE, record, self._at_once)
@@ -102,7 +102,9 @@ class DeviceJudging:
                 for first in range(0, trials + checks, self._at_once):
                     slots = tuple(range(min(self._at_once, trials + checks - first)))
                     filled = made.fill(loaded, slots, check=first < trials)
-                    tried += [Tried(kind, seed, False) for kind, seed in zip(filled.kinds, filled.seeds, strict=True)]
+                    tried += [
+                        ReplayTried(kind, seed, False) for kind, seed in zip(filled.kinds, filled.seeds, strict=True)
+                    ]
                     turn, _ = made.take(loaded, slots)
                     results = made.compare(loaded, slots)
                     tried[-len(slots) :] = _found(tried[-len(slots) :], results, turn.touched)
@@ -197,10 +199,10 @@ class DeviceJudging:
         self._held = None
 
 
-def _found(tried: Sequence[Tried], results: Sequence[SlotResult], touched: Sequence[str]) -> list[Tried]:
+def _found(tried: Sequence[ReplayTried], results: Sequence[SlotResult], touched: Sequence[str]) -> list[ReplayTried]:
     """Return replays of one turn with what was found of each; memory that was touched may be any one's doing."""
     return [
-        Tried(
+        ReplayTried(
             one.inputs, one.seed, not (found.problem or touched),
             "; ".join(filter(None, (*touched, found.problem)))[:500],
             found.rel_l2_err, found.block_err, found.element_err, found.relation_err, found.skipped,

@@ -17,14 +17,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.profile.launch import Launch as Profiled
+from kopt_kb.analysis.profile.launch import ProfiledLaunch as Profiled
 from kopt_kb.analysis.profile.names import function_name
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.errors import KoptError
-from kopt_kb.kernels.record.judge import Job, Verdict, load_record
+from kopt_kb.kernels.record.judge import ReplayJob, ReplayVerdict, load_record
 from kopt_kb.kernels.record.model import Launch, LaunchRecord
 from kopt_kb.kernels.record.profiled import VERDICT
-from kopt_kb.runners.profile import Options, Plan, ProfilerFailed, execute, plan
+from kopt_kb.runners.profile import Options, ProfilePlan, ProfilerFailed, execute, plan
 from kopt_kb.runners.replay.judging import Profile
 from kopt_kb.wire import canonical, parse, read
 
@@ -36,7 +36,7 @@ PROFILED = (sys.executable, "-P", "-m", "kopt_kb.kernels.record.profiled")
 MOST_LAUNCHES = 16
 """Launches of a record that are profiled: each is repeated some forty times."""
 
-Held = Callable[[Path], str]
+OutputCheck = Callable[[Path], str]
 """Returns why an output's file is wrong; empty when it is right."""
 
 
@@ -51,7 +51,7 @@ def profile_record(
     scratch: Path,
     ends_at: float = math.inf,
     *,
-    held: Held = lambda _: "",
+    held: OutputCheck = lambda _: "",
     program: Sequence[str] = PROFILED,
     env: Mapping[str, str] | None = None,
 ) -> Profile:
@@ -77,7 +77,7 @@ def profile_record(
     entries = tuple(one.entry for one in record.launches)[:MOST_LAUNCHES]
     if not entries:
         return Profile(problem="the record launches no kernel")
-    job.write_bytes(canonical(Job(str(folder.resolve()), dict(inputs), str(scratch)).to_json()))
+    job.write_bytes(canonical(ReplayJob(str(folder.resolve()), dict(inputs), str(scratch)).to_json()))
     names = "|".join(re.escape(one) for one in dict.fromkeys(entries))
     options = Options(kernel=f"^({names})$", launch_count=len(entries), mangled=True, page_only=True)
     try:
@@ -94,7 +94,7 @@ def profile_record(
 
 def _recorded(
     command: Sequence[str], scratch: Path, options: Options, ends_at: float, env: Mapping[str, str]
-) -> tuple[Plan, dict[str, float]]:
+) -> tuple[ProfilePlan, dict[str, float]]:
     """Record the command, its page printed at once, else through a report that is imported; return plan and seconds.
 
     The second way costs another start of ncu; it is for versions that print no whole page while they record.
@@ -116,7 +116,7 @@ def _has_rows(page: Path) -> bool:
     return page.is_file() and '"Kernel Name"' in page.read_text(encoding="utf-8", errors="replace")
 
 
-def _run(commands: Plan, output: Path, ends_at: float, env: Mapping[str, str]) -> dict[str, float]:
+def _run(commands: ProfilePlan, output: Path, ends_at: float, env: Mapping[str, str]) -> dict[str, float]:
     """Run the steps of a plan under these variables; return what each took, in seconds."""
     seconds = {}
     for step in commands.steps:
@@ -142,12 +142,12 @@ def _why(error: KoptError, scratch: Path) -> str:
     return "; ".join([*filter(None, words), f"{error.what}; {error.fix}" if error.fix else error.what])[:500]
 
 
-def _verdict(scratch: Path) -> Verdict | None:
+def _verdict(scratch: Path) -> ReplayVerdict | None:
     path = scratch / VERDICT
-    return read(Verdict, parse(path.read_bytes(), where=VERDICT), where=VERDICT) if path.is_file() else None
+    return read(ReplayVerdict, parse(path.read_bytes(), where=VERDICT), where=VERDICT) if path.is_file() else None
 
 
-def _replay_problem(scratch: Path, record: LaunchRecord, held: Held) -> str:
+def _replay_problem(scratch: Path, record: LaunchRecord, held: OutputCheck) -> str:
     """Return what was wrong with the replay that the profiler watched, or nothing."""
     verdict = _verdict(scratch)
     if verdict is None:

@@ -24,10 +24,10 @@ from kopt_kb.owned import owned_folder
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.candidate.answers import (
     Answer,
-    Basis,
+    AnswerBasis,
     Check,
     Environment,
-    Evidence,
+    ReportEvidence,
     Sample,
     Search,
     ShapeSearch,
@@ -40,7 +40,7 @@ from kopt_kb.runners.replay.judging import Judging
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.runners.replay.pool import DevicePool
 from kopt_kb.runners.replay.search import SearchTools, Shared, search_shape
-from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, bytes_of
+from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf, bytes_of
 
 __all__ = ["RecordExecutor"]
 
@@ -83,10 +83,10 @@ class _Work:
         """Count seconds of something."""
         self.seconds[what] = self.seconds.get(what, 0.0) + seconds
 
-    def basis(self) -> Basis:
+    def basis(self) -> AnswerBasis:
         """Return on what the answer rests."""
         spent = {name: round(value, 3) for name, value in self.seconds.items()}
-        return Basis("replayed", "", self.records, spent, self.isolation, self.unkept)
+        return AnswerBasis("replayed", "", self.records, spent, self.isolation, self.unkept)
 
     def rests_on(self, name: str, folder: Path) -> None:
         """Note a record that the answer rests on; one that is not too large goes with the answer."""
@@ -118,7 +118,7 @@ class RecordExecutor:
     def __init__(
         self,
         judging: Judging,
-        target: Target,
+        target: RecordTarget,
         *,
         makers: Makers | None = None,
         fallback: Executor | None = None,
@@ -169,7 +169,7 @@ class RecordExecutor:
             return Outcome("ok", 0, None, 0.0, why, Unable(unavailable=f"not replayable: {why}"))
         outcome = self._fallback.run(job, lambda *_: None)
         if isinstance(outcome.result, Check | Timing | Search):
-            said = outcome.result.basis or Basis("reported")
+            said = outcome.result.basis or AnswerBasis("reported")
             reason = "; ".join(filter(None, (f"not replayable: {why}", said.reason)))
             return replace(outcome, result=replace(outcome.result, basis=replace(said, reason=reason)))
         return outcome
@@ -283,7 +283,7 @@ class RecordExecutor:
                 found[shape] = search_shape(shape, one, body, tools, share)
         return Search(found, work.basis())
 
-    def _evidence(self, work: _Work) -> Evidence | Unable:
+    def _evidence(self, work: _Work) -> ReportEvidence | Unable:
         """Return the profiler's report of the candidate's largest shape: its bytes, none of its Python."""
         job = work.job
         shape = max(job.body.shapes, key=lambda text: math.prod(parse_shape(text)))
@@ -296,7 +296,7 @@ class RecordExecutor:
         work.seconds |= {f"evidence, {name}": seconds for name, seconds in found.seconds.items()}
         if found.problem:
             return Unable(unavailable=f"{shape}: {found.problem}")
-        return Evidence(found.csv, shape, found.kernels, work.basis())
+        return ReportEvidence(found.csv, shape, found.kernels, work.basis())
 
     # ---- records -----------------------------------------------------------------------------
 

@@ -22,10 +22,10 @@ from kopt_kb.kernels.record.clock import Turn
 from kopt_kb.kernels.record.driver import Device
 from kopt_kb.kernels.record.exchange import (
     Close,
-    Compare,
     Compared,
-    Fill,
+    CompareSlots,
     Filled,
+    FillSlots,
     Open,
     Opened,
     Slot,
@@ -33,10 +33,9 @@ from kopt_kb.kernels.record.exchange import (
     Travel,
 )
 from kopt_kb.kernels.record.judge import load_record
-from kopt_kb.kernels.record.model import LaunchRecord, View
-from kopt_kb.kernels.record.reference import Compare as CompareFile
-from kopt_kb.kernels.record.reference import Distance, Prepare, Prepared
-from kopt_kb.kernels.record.service import Greeting, HostChain, HostTime, Known, Load, Loaded, Take, Taken, Unload
+from kopt_kb.kernels.record.model import LaunchRecord, TensorView
+from kopt_kb.kernels.record.reference import CompareFile, Distance, Prepare, Prepared
+from kopt_kb.kernels.record.service import Greeting, HostChain, HostTime, Load, Loaded, Take, Taken, TimeKnown, Unload
 from kopt_kb.owned import owned_folder
 from kopt_kb.runners.replay.channel import JUDGE, REFERENCE, Channel, ChildEndedError, ProcessChannel
 from kopt_kb.wire import Wire
@@ -177,7 +176,7 @@ class Judges:
 
     def known(self, side: str) -> Turn:
         """Return times of the judge's own known work; raises `FaultError` when it can't be done."""
-        taken = self._asked(side, Known(_KNOWN_TIMES), Taken, _TURN_S)
+        taken = self._asked(side, TimeKnown(_KNOWN_TIMES), Taken, _TURN_S)
         if taken.turn is None:
             raise self._lost(side, taken.error)
         return taken.turn
@@ -300,13 +299,13 @@ class Judges:
         again: bool = False,
     ) -> Filled:  # fmt: skip
         """Have contents put into slots: fresh ones, those of another loading's slots, a check's, or used ones again."""
-        filled = self._referred(Fill(made.key, tuple(slots), like.key if like else "", check, again), Filled)
+        filled = self._referred(FillSlots(made.key, tuple(slots), like.key if like else "", check, again), Filled)
         made.unsealed.update(slots)
         return filled
 
     def compare(self, made: Loading, slots: Sequence[int]) -> tuple[SlotResult, ...]:
         """Return how the outputs of slots compare with the reference."""
-        return self._referred(Compare(made.key, tuple(slots)), Compared).results
+        return self._referred(CompareSlots(made.key, tuple(slots)), Compared).results
 
     def prepare(self, record: LaunchRecord, folder: Path) -> Prepared:
         """Have fresh inputs of a record written into a folder, each a file."""
@@ -314,7 +313,7 @@ class Judges:
         asked = Prepare(str(self._file), record.shape, record.dtype, seed, str(folder), op=record.op)
         return self._referred(asked, Prepared)
 
-    def distance(self, output: Path, view: View) -> Distance:
+    def distance(self, output: Path, view: TensorView) -> Distance:
         """Return how an output in a file compares with the reference of the inputs prepared last."""
         return self._referred(CompareFile(str(output), view), Distance)
 

@@ -10,11 +10,11 @@ from typing import Protocol
 from kopt_kb.runners.candidate.answers import Contest
 from kopt_kb.wire import Wire
 
-__all__ = ["Checked", "Contested", "Judging", "Machine", "Profile", "Timed", "Tried"]
+__all__ = ["Checked", "Contested", "JudgeDevice", "Judging", "Profile", "ReplayTried", "Timed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class JudgeDevice:
     """The device that judges: its name, identity, the driver's version."""
 
     name: str
@@ -23,7 +23,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried(Wire):
+class ReplayTried(Wire):
     """One replay and what was found of it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Checked:
     problem: str
     rel_l2_err: float | None
     checks: int
-    tried: tuple[Tried, ...] = ()
+    tried: tuple[ReplayTried, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Judging(Protocol):
     def faults(self) -> int:
         """Children of it that ended, hung or faulted so far."""
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         """Return the device.
 
         Raises:

@@ -26,8 +26,8 @@ from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.record.bounds import MAX_CODE_BYTES, check_code, check_record
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.model import LaunchRecord
-from kopt_kb.kernels.record.request import Answer, OpRequest, Request
-from kopt_kb.kernels.record.serve import MAX_ANSWER_BYTES, READY, Job, Reply
+from kopt_kb.kernels.record.request import MakerAnswer, MakerRequest, OpRequest
+from kopt_kb.kernels.record.serve import MAX_ANSWER_BYTES, READY, MakerJob, Reply
 from kopt_kb.kernels.record.statics import STATICS, Statics
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import environment
@@ -125,7 +125,7 @@ class Makers:
         for one in self._makers:
             one.start()
 
-    def make(self, request: Request, out: Path) -> Made:
+    def make(self, request: MakerRequest, out: Path) -> Made:
         """Record one launcher into a folder that does not exist; a failure is a result."""
         maker = self._free.get()
         try:
@@ -133,7 +133,7 @@ class Makers:
         finally:
             self._free.put(maker)
 
-    def each(self, asked: Sequence[tuple[Request, Path]]) -> Iterator[tuple[int, Made]]:
+    def each(self, asked: Sequence[tuple[MakerRequest, Path]]) -> Iterator[tuple[int, Made]]:
         """Yield (position, what became of it) of requests as they end, all makers side by side."""
         jobs: queue.SimpleQueue[int] = queue.SimpleQueue()
         for number in range(len(asked)):
@@ -157,7 +157,7 @@ class Makers:
             while not jobs.empty():
                 jobs.get()
 
-    def make_all(self, asked: Sequence[tuple[Request, Path]]) -> list[Made]:
+    def make_all(self, asked: Sequence[tuple[MakerRequest, Path]]) -> list[Made]:
         """Return what became of each request, in order."""
         made = dict(self.each(asked))
         return [made[number] for number in range(len(asked))]
@@ -191,7 +191,7 @@ class _Maker:
                 talk.end()
                 self._files.close()
 
-    def make(self, request: Request, out: Path) -> Made:
+    def make(self, request: MakerRequest, out: Path) -> Made:
         begin, isolation = time.monotonic(), Isolation()
         folder: Path | None = None
         try:
@@ -218,9 +218,9 @@ class _Maker:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _asked(self, talk: Talk, request: Request) -> tuple[Reply, bytes]:
+    def _asked(self, talk: Talk, request: MakerRequest) -> tuple[Reply, bytes]:
         """Return the maker's reply; one that does not keep to the protocol is ended."""
-        job = Job(request, self._wall_s, self._memory_bytes)
+        job = MakerJob(request, self._wall_s, self._memory_bytes)
         try:
             if not self._is_ready:
                 said = talk.line(len(READY), _START_S)
@@ -248,7 +248,7 @@ def _record_in(reply: Reply, body: bytes, wall_s: float) -> LaunchRecord:
     why = {"limit": f"more than {MAX_ANSWER_BYTES} bytes", "oom": "more memory than it may use", "crash": "no answer"}
     if reply.ended != "ok":
         raise NotRecordedError(f"the maker ended with {reply.status}: {why[reply.ended]}", where="kb record")
-    answer = read(Answer, parse(body, where="the maker's answer"), where="the maker's answer")
+    answer = read(MakerAnswer, parse(body, where="the maker's answer"), where="the maker's answer")
     refusal = answer.refusal
     if refusal is not None:
         kind = MissingTool if refusal.code == "KB120" else NotRecordedError
@@ -258,7 +258,7 @@ def _record_in(reply: Reply, body: bytes, wall_s: float) -> LaunchRecord:
     return answer.record
 
 
-def make_record(request: Request, out: Path) -> LaunchRecord:
+def make_record(request: MakerRequest, out: Path) -> LaunchRecord:
     """Record a launcher in a child process and store the record; the folder must not exist.
 
     Args:
@@ -274,7 +274,7 @@ def make_record(request: Request, out: Path) -> LaunchRecord:
         return makers.make(request, out).stored()
 
 
-def make_records(asked: Sequence[tuple[Request, Path]], makers: Makers | None = None) -> list[Made]:
+def make_records(asked: Sequence[tuple[MakerRequest, Path]], makers: Makers | None = None) -> list[Made]:
     """Record several launchers side by side, each into a folder of its own; one that fails is a result.
 
     Args:
@@ -287,7 +287,7 @@ def make_records(asked: Sequence[tuple[Request, Path]], makers: Makers | None = 
         return own.make_all(asked)
 
 
-def _asked_for(record: LaunchRecord, request: Request) -> None:
+def _asked_for(record: LaunchRecord, request: MakerRequest) -> None:
     """Refuse a record that claims another problem than the one that was asked for."""
     what = request.what
     asked = (what.shape, what.dtype) if isinstance(what, OpRequest) else ((), "")

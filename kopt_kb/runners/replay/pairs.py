@@ -18,7 +18,7 @@ from kopt_kb.kernels.record.turns import MAX_SLOTS
 from kopt_kb.runners.replay.judges import Judges, Loading
 from kopt_kb.runners.replay.sequential import quad_value, secret_order
 
-__all__ = ["Pair", "Plan", "Quad", "WrongError", "planned"]
+__all__ = ["Pair", "Quad", "TimingPlan", "WrongError", "planned"]
 
 SIDES = ("incumbent", "candidate")
 
@@ -49,7 +49,7 @@ class WrongError(FindingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TimingPlan:
     """How a shape is timed: launches of a letter, launches of a chain (0: no chain)."""
 
     launches: int
@@ -91,12 +91,12 @@ class Quad:
 class Pair:
     """Incumbent and candidate of one shape, loaded at their judges."""
 
-    def __init__(self, judges: Judges, sides: tuple[Loading, Loading], plan: Plan) -> None:
+    def __init__(self, judges: Judges, sides: tuple[Loading, Loading], plan: TimingPlan) -> None:
         self._judges, self.sides, self.plan = judges, sides, plan
 
     @classmethod
     @contextmanager
-    def of(cls, judges: Judges, folders: tuple[Path, Path], plan: Plan) -> Iterator[Pair]:
+    def of(cls, judges: Judges, folders: tuple[Path, Path], plan: TimingPlan) -> Iterator[Pair]:
         """Load both, and give them back afterwards."""
         with ExitStack() as stack:
             loaded = []
@@ -199,7 +199,7 @@ def _disagree(turn: Turn, stamp_s: float, chain: int) -> bool:
     )
 
 
-def planned(judges: Judges, folders: tuple[Path, Path]) -> Plan:
+def planned(judges: Judges, folders: tuple[Path, Path]) -> TimingPlan:
     """Return how a shape is best timed, from two quads: what a launch costs, and whether a kernel is short.
 
     A letter gets as many launches as a quad has time for, contents and comparisons counted: of every letter's launches
@@ -208,15 +208,15 @@ def planned(judges: Judges, folders: tuple[Path, Path]) -> Plan:
     sizes = [_contents_bytes(folder) for folder in folders]
     room = _MOST_CONTENTS_BYTES // max(*sizes, 1)
     most = max(1, min(_MOST_LAUNCHES, room // 2 - 1))
-    with Pair.of(judges, folders, Plan(most, 0)) as pair:
+    with Pair.of(judges, folders, TimingPlan(most, 0)) as pair:
         pair.quad(1)
         begin = judges.now_s()
         many = pair.quad(most)
         took_s = judges.now_s() - begin
     shortest_s = min(statistics.median(one) for one in many.times_s.values())
     if 0 < shortest_s < _SHORT_S:
-        return Plan(1, max(2, min(math.ceil(_CHAIN_S / shortest_s) + 1, _MOST_CHAINED, room // 2 - 1)))
-    return Plan(max(1, min(most, int(_QUAD_S / max(took_s, 1e-9) * (1 + most)) - 1)), 0)
+        return TimingPlan(1, max(2, min(math.ceil(_CHAIN_S / shortest_s) + 1, _MOST_CHAINED, room // 2 - 1)))
+    return TimingPlan(max(1, min(most, int(_QUAD_S / max(took_s, 1e-9) * (1 + most)) - 1)), 0)
 
 
 def _contents_bytes(folder: Path) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.replay.channel import JUDGE, REFERENCE, ProcessChannel
 from kopt_kb.runners.replay.judges import Starting
-from kopt_kb.runners.replay.judging import Checked, Contested, Judging, Machine, Profile, Timed
+from kopt_kb.runners.replay.judging import Checked, Contested, JudgeDevice, Judging, Profile, Timed
 from kopt_kb.runners.replay.ranking import Worker
 
 __all__ = ["DevicePool", "pinned", "visible"]
@@ -74,7 +74,7 @@ class DevicePool:
         """Children of the deciding device that went so far."""
         return self._first.faults
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         """Return the deciding device; helpers have to be other ones of the same product.
 
         Raises:
@@ -84,7 +84,7 @@ class DevicePool:
         if self._is_known:
             return self._first.machine()
         with ThreadPoolExecutor(len(self.workers)) as threads:
-            found: list[Machine] = list(threads.map(lambda one: one.machine(), self.workers))
+            found: list[JudgeDevice] = list(threads.map(lambda one: one.machine(), self.workers))
         first, *more = found
         for number, one in enumerate(more, 1):
             if one.name != first.name:

@@ -21,7 +21,7 @@ from typing import Protocol
 
 from kopt_kb.errors import FindingError, KoptError
 from kopt_kb.runners.replay.channel import ChildEndedError
-from kopt_kb.runners.replay.judging import Machine, Timed
+from kopt_kb.runners.replay.judging import JudgeDevice, Timed
 
 __all__ = ["Ranked", "Ranking", "Worker", "WorkerGoneError"]
 
@@ -39,7 +39,7 @@ class WorkerGoneError(ChildEndedError):
 class Worker(Protocol):
     """Times records on a device of its own; `Judging` of this machine is one, an actor of a cluster another."""
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         """Return the device; raises `KoptError` when there is none."""
 
     def time(

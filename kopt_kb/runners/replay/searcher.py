@@ -25,7 +25,7 @@ from kopt_kb.runners.replay.judging import Judging
 from kopt_kb.runners.replay.makers import Makers
 from kopt_kb.runners.replay.pool import visible
 from kopt_kb.runners.replay.search import SearchTools, rank_shape
-from kopt_kb.runners.replay.shelf import Shelf, Target
+from kopt_kb.runners.replay.shelf import RecordTarget, Shelf
 from kopt_kb.runners.replay.study import SharedStudy
 from kopt_kb.wire import JsonMap, Wire, canonical, parse, read
 
@@ -77,7 +77,7 @@ class SharedSearch:
         target: For what records are made.
     """
 
-    def __init__(self, searchers: Searchers, target: Target) -> None:
+    def __init__(self, searchers: Searchers, target: RecordTarget) -> None:
         self._searchers, self._target = searchers, target
 
     def ranked(
@@ -183,7 +183,7 @@ def main(words: Sequence[str], made: Callable[[], Judging] | None = None) -> int
     with Makers(job.makers) as makers, owned_folder("kb-search-") as folder:
         try:
             facts = {name: int(str(value)) for name, value in job.facts.items()}
-            shelf = Shelf(folder, makers, Target(job.target, job.product, facts))
+            shelf = Shelf(folder, makers, RecordTarget(job.target, job.product, facts))
             tools = SearchTools(
                 read_input(job.source), Path(job.reference), shelf, worker, _say, lambda *_: None, problem, (worker,)
             )

@@ -27,9 +27,9 @@ __all__ = [
     "LEAST_DELTA",
     "LOOKS",
     "MOST_DROPPED",
-    "Bound",
     "Order",
-    "Outcome",
+    "RatioInterval",
+    "SequentialOutcome",
     "SequentialTest",
     "aa_floor",
     "delta_of",
@@ -54,7 +54,7 @@ _WINSORISED = 0.10
 """Share of the values at each end that the mean leaves out and the deviation pulls in."""
 
 Order = Literal["ABBA", "BAAB"]
-Outcome = Literal["accepted", "not_faster", "undecided", "unavailable"]
+SequentialOutcome = Literal["accepted", "not_faster", "undecided", "unavailable"]
 """`undecided`: 192 rounds were not enough; `unavailable`: too many quads were dropped."""
 
 
@@ -85,7 +85,7 @@ def quad_value(order: Order, letters_s: Sequence[Sequence[float]]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound(Wire):
+class RatioInterval(Wire):
     """Where the log ratio lies.
 
     Attributes:
@@ -101,7 +101,7 @@ class Bound(Wire):
     high: float
 
 
-def winsorised_bound(values: Sequence[float], error: float = ERROR_A_LOOK) -> Bound:
+def winsorised_bound(values: Sequence[float], error: float = ERROR_A_LOOK) -> RatioInterval:
     """Return one-sided bounds of a trimmed mean, by its winsorised deviation.
 
     With n values, k = n // 10 of them left out at each end, h = n - 2k, and s the standard deviation of all n with the
@@ -125,7 +125,7 @@ def winsorised_bound(values: Sequence[float], error: float = ERROR_A_LOOK) -> Bo
     reach = deviation / math.sqrt(count) * (count - 1) / (len(inner) - 1)
     reach *= student_quantile(1 - error, len(inner) - 1)
     mean = math.fsum(inner) / len(inner)
-    return Bound(count, mean, mean - reach, mean + reach)
+    return RatioInterval(count, mean, mean - reach, mean + reach)
 
 
 def delta_of(policy: float, floor: float) -> float:
@@ -157,8 +157,8 @@ class SequentialTest:
 
     def __init__(self, shapes: Sequence[str], delta: float) -> None:
         self.delta = delta
-        self.looked: list[Bound] = []
-        self.outcome: Outcome | None = None
+        self.looked: list[RatioInterval] = []
+        self.outcome: SequentialOutcome | None = None
         self.dropped = 0
         self._values: dict[str, list[float]] = {shape: [] for shape in shapes}
 

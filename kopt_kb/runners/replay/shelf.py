@@ -15,19 +15,19 @@ from pathlib import Path
 
 from kopt_kb.kernels.cuda.header import kernel_name
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
-from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.wire import JsonMap, canonical
 
-__all__ = ["Asked", "Shelf", "Target", "bytes_of", "digest_of"]
+__all__ = ["Asked", "RecordTarget", "Shelf", "bytes_of", "digest_of"]
 
 _GRACE_S, _POLL_S = 2.0, 0.5
 """Seconds that records have which are being made when their search is over, and between looks whether it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RecordTarget:
     """For what records are made: target of the compiler, product, sourced properties by torch's names."""
 
     target: str
@@ -66,7 +66,7 @@ class Shelf:
         most: How many records are kept; the one asked for longest ago goes first.
     """
 
-    def __init__(self, folder: Path, makers: Makers, target: Target, most: int = 256) -> None:
+    def __init__(self, folder: Path, makers: Makers, target: RecordTarget, most: int = 256) -> None:
         self._folder, self._makers, self._target, self._most = folder, makers, target, most
         self._made: OrderedDict[str, Made] = OrderedDict()
         self._count = itertools.count()
@@ -101,7 +101,7 @@ class Shelf:
         kernel = str(self.file_of(asked.source, kernel_name(asked.source)))
         problem = str(self.file_of(asked.problem, "reference.py")) if asked.problem else ""
         what = OpRequest(kernel, parse_shape(asked.shape), asked.dtype, asked.config, problem)
-        request = Request(what, self._target.target, self._target.device, self._target.facts, "")
+        request = MakerRequest(what, self._target.target, self._target.device, self._target.facts, "")
         out = self._folder / f"record-{next(self._count)}"
         return self._threads.submit(self._makers.make, request, out)
 

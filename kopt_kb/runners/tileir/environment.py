@@ -6,7 +6,7 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.runners.health import Finding, Host
+from kopt_kb.runners.health import HealthFinding, Host
 from kopt_kb.wire import Wire
 
 __all__ = ["Gpu", "TileirEnvironment", "backends_here", "examine"]
@@ -69,7 +69,7 @@ class TileirEnvironment(Wire):
     blackwell_gpu: bool
     gpu_capability: str
     gpus: tuple[Gpu, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[HealthFinding, ...]
     recommendation: str
 
 
@@ -96,7 +96,7 @@ def examine(host: Host, backends: tuple[str, ...]) -> TileirEnvironment:
     findings = (
         *_package_findings(found, real, has=has),
         _tool(has=has, path=tileiras),
-        Finding("tileir", "ENABLE_TILE", "ok" if enabled else "note", "1" if enabled else "not 1",
+        HealthFinding("tileir", "ENABLE_TILE", "ok" if enabled else "note", "1" if enabled else "not 1",
                 "" if enabled else "export ENABLE_TILE=1 for the processes that are to use it"),
         _device(gpus),
     )  # fmt: skip
@@ -108,32 +108,36 @@ def examine(host: Host, backends: tuple[str, ...]) -> TileirEnvironment:
     )  # fmt: skip
 
 
-def _package_findings(found: dict[str, str], real: dict[str, str], *, has: bool) -> tuple[Finding, ...]:
+def _package_findings(found: dict[str, str], real: dict[str, str], *, has: bool) -> tuple[HealthFinding, ...]:
     several = len(real) > 1
     shown = ", ".join(f"{name} {version}" for name, version in found.items()) or "none"
     fix = (
         "uninstall all but one: they overwrite each other's files" if several else "" if real else "pip install triton"
     )
-    packages = Finding("tileir", "packages of triton", "wrong" if several else "ok" if real else "absent", shown, fix)
-    backend = Finding(
+    packages = HealthFinding(
+        "tileir", "packages of triton", "wrong" if several else "ok" if real else "absent", shown, fix
+    )
+    backend = HealthFinding(
         "tileir", "backend", "ok" if has else "absent", "triton/backends/tileir" if has else "this Triton has none",
         "" if has else _WHERE,
     )  # fmt: skip
     return packages, backend
 
 
-def _tool(*, has: bool, path: str) -> Finding:
+def _tool(*, has: bool, path: str) -> HealthFinding:
     fix = "" if path else "set TRITON_TILEIRAS_PATH or CUDA_HOME"
-    return Finding("tileir", "tileiras", "ok" if path else "wrong" if has else "absent", path or "not found", fix)
+    return HealthFinding("tileir", "tileiras", "ok" if path else "wrong" if has else "absent", path or "not found", fix)
 
 
-def _device(gpus: tuple[Gpu, ...]) -> Finding:
+def _device(gpus: tuple[Gpu, ...]) -> HealthFinding:
     if not gpus:
-        return Finding("tileir", "gpu", "absent", "no NVIDIA GPU is visible; kernels can be prepared, not run")
+        return HealthFinding("tileir", "gpu", "absent", "no NVIDIA GPU is visible; kernels can be prepared, not run")
     shown = ", ".join(f"{one.name} ({one.capability}{', two-CTA products' if one.two_cta else ''})" for one in gpus)
     if any(one.family for one in gpus):
-        return Finding("tileir", "gpu", "ok", shown)
-    return Finding("tileir", "gpu", "wrong", shown, "wheels of the backend are for Blackwell and Ampere; use PTX here")
+        return HealthFinding("tileir", "gpu", "ok", shown)
+    return HealthFinding(
+        "tileir", "gpu", "wrong", shown, "wheels of the backend are for Blackwell and Ampere; use PTX here"
+    )
 
 
 def _recommendation(*, usable: bool, enabled: bool) -> str:

@@ -10,10 +10,10 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
 from kopt_kb.kernels.prepared import MARK, Trial
-from kopt_kb.process import Limits, environment, run
+from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.runners.tileir.environment import TileirEnvironment
-from kopt_kb.static.tileir.report import Comparison, Report, Timing
-from kopt_kb.static.tileir.rewrite import Options, apply_source
+from kopt_kb.static.tileir.report import Report, TileirComparison, TileirTiming
+from kopt_kb.static.tileir.rewrite import RewriteOptions, apply_source
 from kopt_kb.wire import WireError, parse, read
 
 __all__ = ["SIZES", "Driver", "bench_file", "run_phases", "write_new"]
@@ -43,7 +43,7 @@ class Driver:
 
 
 def run_phases(
-    path: str, output: str, driver: Driver, machine: TileirEnvironment, *, options: Options, force: bool = False
+    path: str, output: str, driver: Driver, machine: TileirEnvironment, *, options: RewriteOptions, force: bool = False
 ) -> Report:
     """Prepare a file, verify and time it, and return the report.
 
@@ -66,7 +66,7 @@ def run_phases(
     compatibility = _compare(path, target, driver, machine, tile=False)
     if compatibility.status == "failed":
         Path(target).unlink()
-        absent = Comparison("not run", None, equal_bits=False, how="", reason="the compatibility check failed")
+        absent = TileirComparison("not run", None, equal_bits=False, how="", reason="the compatibility check failed")
         stopped = f"the prepared file gives something else without TileIR: {compatibility.reason or 'see above'}"
         return Report(done.kernels, compatibility, absent, _empty("the compatibility check failed"), "", stopped)
     validation = _compare(path, target, driver, machine, tile=True)
@@ -76,7 +76,7 @@ def run_phases(
     return Report(done.kernels, compatibility, validation, timings, target, stopped)
 
 
-def bench_file(path: str, prepared: str, driver: Driver, machine: TileirEnvironment) -> tuple[Timing, ...]:
+def bench_file(path: str, prepared: str, driver: Driver, machine: TileirEnvironment) -> tuple[TileirTiming, ...]:
     """Return both backends' times: PTX runs the original, TileIR the prepared file; empty where that can't be."""
     if not machine.gpus:
         return _empty("no NVIDIA GPU is visible")
@@ -90,40 +90,44 @@ def bench_file(path: str, prepared: str, driver: Driver, machine: TileirEnvironm
     rows = []
     tiled, said = _trial(path, prepared, driver, {"ENABLE_TILE": "1"}, sizes) if machine.tileir_active else (None, "")
     for at, one in enumerate(plain.times):
-        rows.append(Timing(f"{_PTX} at {one.size}", one.original_ms, 1.0, ""))
+        rows.append(TileirTiming(f"{_PTX} at {one.size}", one.original_ms, 1.0, ""))
         if tiled is None or at >= len(tiled.times):
-            rows.append(Timing(f"{_TILEIR} at {one.size}", None, None, said or "the TileIR backend is not active here"))
+            rows.append(
+                TileirTiming(f"{_TILEIR} at {one.size}", None, None, said or "the TileIR backend is not active here")
+            )
         else:
             time = tiled.times[at].prepared_ms
-            rows.append(Timing(f"{_TILEIR} at {one.size}", time, one.original_ms / time, ""))
+            rows.append(TileirTiming(f"{_TILEIR} at {one.size}", time, one.original_ms / time, ""))
     return tuple(rows)
 
 
-def _empty(reason: str) -> tuple[Timing, ...]:
-    return Timing(_PTX, None, None, reason), Timing(_TILEIR, None, None, reason)
+def _empty(reason: str) -> tuple[TileirTiming, ...]:
+    return TileirTiming(_PTX, None, None, reason), TileirTiming(_TILEIR, None, None, reason)
 
 
-def _slower(timings: tuple[Timing, ...]) -> str:
+def _slower(timings: tuple[TileirTiming, ...]) -> str:
     slow = [one.backend for one in timings if one.speedup is not None and one.speedup < 1]
     return f"slower than PTX: {', '.join(slow)}; keep the original for these" if slow else ""
 
 
-def _compare(path: str, prepared: str, driver: Driver, machine: TileirEnvironment, *, tile: bool) -> Comparison:
+def _compare(path: str, prepared: str, driver: Driver, machine: TileirEnvironment, *, tile: bool) -> TileirComparison:
     if tile and not machine.tileir_active:
-        return Comparison("not run", None, equal_bits=False, how="", reason="the TileIR backend is not active here")
+        return TileirComparison(
+            "not run", None, equal_bits=False, how="", reason="the TileIR backend is not active here"
+        )
     if not _runnable(path, driver):
-        return Comparison("not run", None, equal_bits=False, how="", reason=_NO_DRIVER)
+        return TileirComparison("not run", None, equal_bits=False, how="", reason=_NO_DRIVER)
     more = {"ENABLE_TILE": "1" if tile else "0", "TILEIR_DESCRIPTORS": "1"}
     if not machine.gpus:
         more["TRITON_INTERPRET"] = "1"
     trial, said = _trial(path, prepared, driver, more, "")
     if trial is None:
-        return Comparison("failed", None, equal_bits=False, how="", reason=said)
+        return TileirComparison("failed", None, equal_bits=False, how="", reason=said)
     reasons = [f"without descriptors: {', '.join(trial.refused)}"] if trial.refused else []
     if not trial.outputs:
         reasons.append("the driver gave no tensor")
     passed = trial.outputs > 0 and (trial.equal_bits or (tile and trial.max_difference is not None))
-    return Comparison(
+    return TileirComparison(
         "passed" if passed else "failed", trial.max_difference, trial.equal_bits, trial.device, "; ".join(reasons)
     )
 
@@ -131,7 +135,7 @@ def _compare(path: str, prepared: str, driver: Driver, machine: TileirEnvironmen
 def _trial(path: str, prepared: str, driver: Driver, more: dict[str, str], sizes: str) -> tuple[Trial | None, str]:
     words = [path, prepared, driver.file, driver.shape, driver.dtype, sizes]
     env = environment({**more, "TORCH_COMPILE_DISABLE": "1"}, ours=True)
-    ended = run([sys.executable, "-m", "kopt_kb.kernels.prepared", *words], env=env, limits=Limits(driver.wall_s))
+    ended = run([sys.executable, "-m", "kopt_kb.kernels.prepared", *words], env=env, limits=ChildLimits(driver.wall_s))
     if ended.passed:
         return None, f"it ran past its limit ({ended.passed}) of {driver.wall_s:g} s"
     lines = [one for one in ended.stdout.decode(errors="replace").splitlines() if one.startswith(MARK)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.analysis.tileir.classify import Classification, classify
-from kopt_kb.analysis.tileir.source import Module, Project, parse_module
+from kopt_kb.analysis.tileir.source import KernelModule, Project, parse_module
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
 from kopt_kb.wire import Wire
@@ -36,7 +36,7 @@ def source_text(path: str, code: str) -> tuple[str, str]:
     return (_INLINE, code) if code else (path, read_words(path, _LARGEST))
 
 
-def module_of(path: str, text: str) -> Module:
+def module_of(path: str, text: str) -> KernelModule:
     """Return a parsed file, named by the folders it lies in so that its relative imports can be found.
 
     Raises:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from kopt_kb.static.tileir.rewrite import Applied
 from kopt_kb.wire import Wire
 
-__all__ = ["Comparison", "Report", "Timing", "Timings", "render_report", "render_timings"]
+__all__ = ["Report", "TileirComparison", "TileirTiming", "Timings", "render_report", "render_timings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Wire):
+class TileirComparison(Wire):
     """Two versions of a kernel on the same inputs.
 
     Attributes:
@@ -30,7 +30,7 @@ class Comparison(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Timing(Wire):
+class TileirTiming(Wire):
     """One backend's time.
 
     Attributes:
@@ -50,7 +50,7 @@ class Timing(Wire):
 class Timings(Wire):
     """Times of both backends."""
 
-    timings: tuple[Timing, ...]
+    timings: tuple[TileirTiming, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class Report(Wire):
     """
 
     kernels: tuple[Applied, ...]
-    compatibility: Comparison
-    validation: Comparison
-    timings: tuple[Timing, ...]
+    compatibility: TileirComparison
+    validation: TileirComparison
+    timings: tuple[TileirTiming, ...]
     output: str
     stopped: str
 
@@ -86,7 +86,7 @@ def render_report(report: Report) -> str:
     return "\n\n".join(parts)
 
 
-def render_timings(timings: tuple[Timing, ...]) -> str:
+def render_timings(timings: tuple[TileirTiming, ...]) -> str:
     """Return times as a table; what was not measured is empty, and below it stands why."""
     rows = ["| Backend | Time (ms) | Speedup |", "|---------|-----------|---------|"]
     rows += [f"| {one.backend} | {_number(one.time_ms, '')} | {_number(one.speedup, 'x')} |" for one in timings]
@@ -103,7 +103,7 @@ def _kernel(one: Applied) -> str:
     return "\n".join(lines)
 
 
-def _verdict(one: Comparison) -> str:
+def _verdict(one: TileirComparison) -> str:
     if one.status == "not run":
         return f"NOT RUN — {one.reason}"
     bits = ", every bit equal" if one.equal_bits else ""

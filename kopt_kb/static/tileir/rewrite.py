@@ -9,14 +9,14 @@ from pathlib import Path
 from kopt_kb.analysis.tileir.affine import Poly
 from kopt_kb.analysis.tileir.classify import Classification, KernelType
 from kopt_kb.analysis.tileir.descriptors import UNBOUNDED, Descriptor, Tiles, tiles_of
-from kopt_kb.analysis.tileir.source import Module, language_name
+from kopt_kb.analysis.tileir.source import KernelModule, language_name
 from kopt_kb.analysis.tileir.uses import used_as_numbers
 from kopt_kb.errors import BadInput
 from kopt_kb.static.tileir.edits import Edits
 from kopt_kb.static.tileir.files import classify_source, module_of, source_text
 from kopt_kb.wire import Wire
 
-__all__ = ["Applied", "Options", "Rewritten", "apply_source", "output_path"]
+__all__ = ["Applied", "RewriteOptions", "Rewritten", "apply_source", "output_path"]
 
 _HINTS: dict[KernelType, tuple[tuple[int, int, int], ...]] = {
     "dot-related": ((1, 0, 1), (2, 0, 1), (4, 0, 1), (1, 0, 2), (2, 0, 2)),
@@ -30,7 +30,7 @@ _MARK = "# --- copied from here on\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RewriteOptions:
     """What else is written into the file.
 
     Attributes:
@@ -89,7 +89,7 @@ def output_path(path: str) -> str:
     return str(Path(path).with_name(f"{Path(path).stem}_tileir.py")) if path != "--code" else "kernel_tileir.py"
 
 
-def apply_source(path: str, code: str = "", kernel: str = "", options: Options | None = None) -> Rewritten:
+def apply_source(path: str, code: str = "", kernel: str = "", options: RewriteOptions | None = None) -> Rewritten:
     """Return a file's text with its kernels prepared for TileIR.
 
     Args:
@@ -109,7 +109,7 @@ def apply_source(path: str, code: str = "", kernel: str = "", options: Options |
     edits = Edits(text)
     applied = tuple(_Rewriter(module, edits, one).apply() for one in classified.kernels)
     helpers = _sigmoids(module, edits)
-    _prelude(module, edits, options or Options())
+    _prelude(module, edits, options or RewriteOptions())
     done = edits.done()
     ast.parse(done)
     changes = tuple(f"{one.kernel}: {each}" for one in applied for each in one.changes)
@@ -119,7 +119,7 @@ def apply_source(path: str, code: str = "", kernel: str = "", options: Options |
 class _Rewriter:
     """One kernel of a file."""
 
-    def __init__(self, module: Module, edits: Edits, kind: Classification) -> None:
+    def __init__(self, module: KernelModule, edits: Edits, kind: Classification) -> None:
         self.module, self.edits, self.kind = module, edits, kind
         self.function = module.functions[kind.kernel]
         self.changes: list[str] = []
@@ -298,7 +298,7 @@ def _written(function: ast.FunctionDef, name: str) -> bool:
     return False
 
 
-def _sigmoids(module: Module, edits: Edits) -> tuple[str, ...]:
+def _sigmoids(module: KernelModule, edits: Edits) -> tuple[str, ...]:
     """Write out `tl.sigmoid` in all kernels of a file, by its own definition: some builds of the backend lack it."""
     count = sum(_sigmoid_edits(one, module.names, edits) for one in module.functions.values())
     return (f"tl.sigmoid written out {count} times",) if count else ()
@@ -315,7 +315,7 @@ def _sigmoid_edits(function: ast.FunctionDef, names: dict[str, str], edits: Edit
     return count
 
 
-def _prelude(module: Module, edits: Edits, options: Options) -> None:
+def _prelude(module: KernelModule, edits: Edits, options: RewriteOptions) -> None:
     """Put what the file needs behind its imports."""
     body = module.tree.body
     first = next((at for at, one in enumerate(body) if not _leading(one)), len(body))

@@ -23,7 +23,7 @@ from kopt_kb.wiki.lint.words import (
     spaced,
 )
 
-__all__ = ["CITED", "Claim", "Place", "fitting", "of_line"]
+__all__ = ["CITED", "Claim", "TextPlace", "fitting", "of_line"]
 
 CITED = re.compile(
     r"<gpu-wiki>/|https?://|\[\^|\]\(|data-?sheet|white ?paper|product (?:page|brief)|\bsource:|isa guide|spec sheet|"
@@ -75,7 +75,7 @@ class Claim:
 
 
 @dataclass(slots=True)
-class Place:
+class TextPlace:
     """Where in a document a line stands.
 
     Attributes:
@@ -137,7 +137,7 @@ def _joined(line: str, before: list[Mention]) -> Mention:
     return Mention(first.start, last.end, frozenset(platforms) if last.platforms else frozenset())
 
 
-def of_line(line: str, number: int, names: ProductNames, place: Place) -> Iterator[Claim]:
+def of_line(line: str, number: int, names: ProductNames, place: TextPlace) -> Iterator[Claim]:
     """Yield the claims of a line of prose or of a comment."""
     found = [one for one in numbers_in(line, number, place.before) if _stands_alone(line, one)]
     if not found:
@@ -163,7 +163,7 @@ def _stands_alone(line: str, found: HardwareNumber) -> bool:
 
 
 def _prose_claim(
-    line: str, found: HardwareNumber, clause: str, place: Place
+    line: str, found: HardwareNumber, clause: str, place: TextPlace
 ) -> tuple[tuple[Meaning, ...], bool] | None:
     """Return what a number in a sentence means and whether it is a specification; None when it is no claim."""
     sentence = spaced(line)

@@ -21,12 +21,12 @@ from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.vocabulary import AXIS_DEFAULTS
 from kopt_kb.wire import Wire
 
-__all__ = ["KINDS", "Judge", "TextFinding"]
+__all__ = ["KINDS", "ClaimJudge", "TextFinding"]
 
 TOLERANCE = Fraction(3, 100)
 """How far a printed number may stand from a row: sources round differently, and texts round once more."""
 
-Kind = Literal["contradicts", "hedged", "uncited", "unsourced"]
+ClaimKind = Literal["contradicts", "hedged", "uncited", "unsourced"]
 KINDS: dict[str, tuple[str, str]] = {
     "contradicts": ("error", "the wiki has another value for this product"),
     "hedged": ("warning", "a guess where a sourced value belongs"),
@@ -77,7 +77,7 @@ class TextFinding(Wire):
         return KINDS[self.kind][0]
 
 
-class Judge:
+class ClaimJudge:
     """Judges claims; each product is read once."""
 
     def __init__(self, registry: Registry) -> None:
@@ -171,7 +171,7 @@ class Judge:
             )
         elif rows and all(row.kind == "unknown" for row in rows) and len(own) == 1:
             message = f"{claim.number.text}: the wiki has UNKNOWN for {rows[0].key}: {rows[0].note('reason')}"
-            kind: Kind = "hedged" if claim.number.hedge else "unsourced"
+            kind: ClaimKind = "hedged" if claim.number.hedge else "unsourced"
             yield _finding(claim, path, kind, message, (own[0].id,), str(citation_of(rows[0])))
 
 
@@ -189,7 +189,7 @@ def _vector_rates(platform: Platform, claim: Claim) -> list[Row]:
 
 
 def _finding(
-    claim: Claim, path: str, kind: Kind, message: str, platforms: tuple[str, ...], says: str,
+    claim: Claim, path: str, kind: ClaimKind, message: str, platforms: tuple[str, ...], says: str,
     classes: tuple[Explanation, ...] = (),
 ) -> TextFinding:  # fmt: skip
     number = claim.number

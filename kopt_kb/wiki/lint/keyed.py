@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from kopt_kb.wiki.lint.claims import CITED, Claim, Place, fitting
+from kopt_kb.wiki.lint.claims import CITED, Claim, TextPlace, fitting
 from kopt_kb.wiki.lint.numbers import UNIT_WORDS, HardwareNumber, count_numbers, numbers_in, prints_as
 from kopt_kb.wiki.lint.products import ProductNames
 from kopt_kb.wiki.lint.words import (
@@ -89,7 +89,7 @@ class Keys:
     """Reads lines in order and remembers the blocks they stand in."""
 
     names: ProductNames
-    place: Place
+    place: TextPlace
     _blocks: list[_Block] = field(default_factory=list)
     _top: frozenset[str] | None = None
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import ClassVar
 
-from kopt_kb.wiki.lint.claims import CITED, Claim, Place, of_line
+from kopt_kb.wiki.lint.claims import CITED, Claim, TextPlace, of_line
 from kopt_kb.wiki.lint.files import Skipped, texts
-from kopt_kb.wiki.lint.judge import Judge, TextFinding
+from kopt_kb.wiki.lint.judge import ClaimJudge, TextFinding
 from kopt_kb.wiki.lint.keyed import Keys
 from kopt_kb.wiki.lint.products import Mention, ProductNames
-from kopt_kb.wiki.lint.tables import Table
+from kopt_kb.wiki.lint.tables import TextTable
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.tables import split_cells
 from kopt_kb.wiki.version import DataVersion, data_version
@@ -62,7 +62,7 @@ class Linter:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
         self.names = ProductNames(registry)
-        self.judge = Judge(registry)
+        self.judge = ClaimJudge(registry)
 
     def claims(self, path: str, text: str) -> Iterator[Claim]:
         """Yield the claims of a text, in line order."""
@@ -70,7 +70,7 @@ class Linter:
         if PurePath(path).suffix.lower() in _PROSE:
             yield from self._markdown(lines)
         else:
-            yield from self._code(lines, 1, Place(headings=[PurePath(path).stem]))
+            yield from self._code(lines, 1, TextPlace(headings=[PurePath(path).stem]))
 
     def findings(self, path: str, text: str) -> tuple[list[TextFinding], int]:
         """Return the findings on a text that no comment silences, and how many claims it has."""
@@ -87,7 +87,7 @@ class Linter:
             found += [one for one in self.judge.judge(claim, path) if not silenced.has(one)]
         return found, count
 
-    def _code(self, lines: list[str], first: int, place: Place) -> Iterator[Claim]:
+    def _code(self, lines: list[str], first: int, place: TextPlace) -> Iterator[Claim]:
         keys = Keys(self.names, place)
         for number, line in enumerate(lines, first):
             if len(line) > _LONGEST or not line.strip():
@@ -99,9 +99,9 @@ class Linter:
                 yield from (_moved(one, line.find(prose)) for one in of_line(prose, number, self.names, place))
 
     def _markdown(self, lines: list[str]) -> Iterator[Claim]:
-        place, fence, inside = Place(), "", 0
+        place, fence, inside = TextPlace(), "", 0
         titles: list[tuple[int, str]] = []
-        table: Table | None = None
+        table: TextTable | None = None
         for number, line in enumerate(lines, 1):
             mark = _FENCE.match(line)
             if fence:
@@ -116,27 +116,27 @@ class Linter:
             elif len(line) <= _LONGEST:
                 table, found = self._text(line, number, table, place, lines[number : number + 1])
                 yield from found
-                place = Place(place.headings, place.about, line if line.strip() else "")
+                place = TextPlace(place.headings, place.about, line if line.strip() else "")
 
     def _text(
-        self, line: str, number: int, table: Table | None, place: Place, below: list[str]
-    ) -> tuple[Table | None, Iterator[Claim]]:
+        self, line: str, number: int, table: TextTable | None, place: TextPlace, below: list[str]
+    ) -> tuple[TextTable | None, Iterator[Claim]]:
         """Return the table that a line belongs to, and the claims of the line."""
         cells = split_cells(line)
         if cells is None:
             return None, of_line(line, number, self.names, place)
         if table is None and below and _RULE.match(below[0]) and "-" in below[0]:
-            return Table(cells, self.names, place), iter(())
+            return TextTable(cells, self.names, place), iter(())
         if table is None or _RULE.match(line):
             return table, iter(())
         return table, table.row(cells, line, number)
 
-    def _place(self, titles: list[tuple[int, str]]) -> Place:
+    def _place(self, titles: list[tuple[int, str]]) -> TextPlace:
         for _, title in reversed(titles):
             mentions = self.names.mentions(title)
             if mentions:
-                return Place([text for _, text in titles], _titled(title, mentions))
-        return Place([text for _, text in titles])
+                return TextPlace([text for _, text in titles], _titled(title, mentions))
+        return TextPlace([text for _, text in titles])
 
 
 _BELOW = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from kopt_kb.sarif import Level, Result, sarif_run
+from kopt_kb.sarif import SarifLevel, SarifResult, sarif_run
 from kopt_kb.wiki.explain import CLASSES
 from kopt_kb.wiki.lint.judge import KINDS, TextFinding
 from kopt_kb.wiki.lint.lint import TextReport
@@ -23,8 +23,8 @@ def _meaning(rule: str) -> str:
     return f"{KINDS[kind][1]}: {CLASSES[name]}" if name else KINDS[kind][1]
 
 
-def _result(one: TextFinding) -> Result:
+def _result(one: TextFinding) -> SarifResult:
     rule = f"{one.kind}/{one.class_}" if one.class_ else one.kind
     message = f"{one.message}. {one.says}" if one.says else one.message
     columns = (one.column, one.column + len(one.text))
-    return Result(rule, _meaning(rule), cast("Level", one.level), message, one.path, one.line, columns)
+    return SarifResult(rule, _meaning(rule), cast("SarifLevel", one.level), message, one.path, one.line, columns)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from kopt_kb.wiki.lint.claims import CITED, Claim, Place, fitting
+from kopt_kb.wiki.lint.claims import CITED, Claim, TextPlace, fitting
 from kopt_kb.wiki.lint.numbers import UNIT_WORDS, HardwareNumber, count_numbers, hedge_of, numbers_in, prints_as
 from kopt_kb.wiki.lint.products import ProductNames
 from kopt_kb.wiki.lint.words import (
@@ -22,7 +22,7 @@ from kopt_kb.wiki.lint.words import (
 )
 from kopt_kb.wiki.row import COLUMNS
 
-__all__ = ["Table"]
+__all__ = ["TextTable"]
 
 _NAMING = re.compile(
     r"\W*(?:gpus?|device|accelerator|product|platform|hardware|chip|card|model|part|sku|name|arch\w*|generation|"
@@ -40,10 +40,10 @@ _COUNT = re.compile(
 )
 
 
-class Table:
+class TextTable:
     """One table: fed row by row. A table of a wiki page has its own check and makes no claims here."""
 
-    def __init__(self, header: list[str], names: ProductNames, place: Place) -> None:
+    def __init__(self, header: list[str], names: ProductNames, place: TextPlace) -> None:
         self.names, self.place = names, place
         self.header = header
         named = [names.mentions(cell) for cell in header]

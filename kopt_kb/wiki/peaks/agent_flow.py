@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from kopt_kb.wiki.foreign import ForeignRow, foreign_row
-from kopt_kb.wiki.peaks.collect import Collection, Product, cited_key
+from kopt_kb.wiki.peaks.collect import Collection, ProductPeaks, cited_key
 from kopt_kb.wiki.tables import split_cells, table
 
 __all__ = ["read", "recognises", "render"]
@@ -29,7 +29,7 @@ measurements and no ceilings. UNKNOWN: nobody documents it, so no projection may
 """
 
 
-def _section(product: Product) -> list[str]:
+def _section(product: ProductPeaks) -> list[str]:
     one = product.identity
     rows = []
     for peak in product.peaks:

@@ -16,7 +16,7 @@ from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.version import DataVersion, data_version
 from kopt_kb.wiki.vocabulary import AXIS_DEFAULTS, INT_DTYPES
 
-__all__ = ["Absence", "Collection", "Peak", "Product", "cited_key", "collect", "plain_number"]
+__all__ = ["Absence", "Collection", "Peak", "ProductPeaks", "cited_key", "collect", "plain_number"]
 
 _CITED = re.compile(r"(?P<key>[a-z][a-z0-9_]*(?:\[[^\]]*\])?): \S+(?: \S+)? <- <gpu-wiki>/\S+")
 _CLOCKS = ("boost", "max", "unstated")
@@ -52,7 +52,7 @@ class Absence:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class ProductPeaks:
     """One product: its rows with a value, and those that say UNKNOWN or NONE."""
 
     identity: Identity
@@ -107,7 +107,7 @@ class Product:
 class Collection:
     """What is exported: products in the order that was asked for, and the state of the data they are from."""
 
-    products: tuple[Product, ...]
+    products: tuple[ProductPeaks, ...]
     data: DataVersion
 
 
@@ -132,7 +132,7 @@ def collect(registry: Registry, names: Iterable[str] = ()) -> Collection:
             reread(platform.wiki, row)
         peaks = tuple(Peak(row, row_value(row)) for row in chosen if row.kind == "value")
         without = tuple(row for row in chosen if row.kind in {"unknown", "none"})
-        products.append(Product(platform.identity, peaks, without, platform.sheet.footnotes))
+        products.append(ProductPeaks(platform.identity, peaks, without, platform.sheet.footnotes))
     return Collection(tuple(products), data_version(registry.wikis))
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.foreign import ForeignRow
 from kopt_kb.wiki.peaks import agent_flow, columns, geak, kernelbench, solar, tileops
-from kopt_kb.wiki.peaks.collect import Collection, Product
+from kopt_kb.wiki.peaks.collect import Collection, ProductPeaks
 
-__all__ = ["FORMS", "Form", "read_binary", "reader_of", "write"]
+__all__ = ["FORMS", "PeaksForm", "read_binary", "reader_of", "write"]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PeaksForm:
     """One form.
 
     Attributes:
@@ -32,19 +32,19 @@ class Form:
     render: Callable[[Collection], dict[str, str]] | None = None
     store: Callable[[Collection, Path], None] | None = None
     many: bool = False
-    lacks: Callable[[Product], str] = lambda _: ""
+    lacks: Callable[[ProductPeaks], str] = lambda _: ""
 
 
-FORMS: dict[str, Form] = {
-    "geak": Form("AMD-AGI/GEAK, roofline/peaks.md", geak.render, lacks=geak.lacks),
-    "solar": Form("NVlabs/SOLAR, configs/arch/*.yaml", solar.render, many=True, lacks=solar.lacks),
-    "kernelbench": Form("ScalingIntelligence/KernelBench, gpu_specs.py", kernelbench.render),
-    "tileops": Form("tile-ai/TileOPs, perf/profiles/*.yaml", tileops.render, many=True, lacks=tileops.lacks),
-    "agent-flow": Form("TensorRT-LLM's agent-flow, a named source for its projector", agent_flow.render),
-    "csv": Form("every value as CSV", columns.render_csv),
-    "json": Form("every value as JSON", columns.render_json),
-    "sqlite": Form("every value as an SQLite file", store=columns.write_sqlite),
-    "parquet": Form("every value as a Parquet file (pyarrow)", store=columns.write_parquet),
+FORMS: dict[str, PeaksForm] = {
+    "geak": PeaksForm("AMD-AGI/GEAK, roofline/peaks.md", geak.render, lacks=geak.lacks),
+    "solar": PeaksForm("NVlabs/SOLAR, configs/arch/*.yaml", solar.render, many=True, lacks=solar.lacks),
+    "kernelbench": PeaksForm("ScalingIntelligence/KernelBench, gpu_specs.py", kernelbench.render),
+    "tileops": PeaksForm("tile-ai/TileOPs, perf/profiles/*.yaml", tileops.render, many=True, lacks=tileops.lacks),
+    "agent-flow": PeaksForm("TensorRT-LLM's agent-flow, a named source for its projector", agent_flow.render),
+    "csv": PeaksForm("every value as CSV", columns.render_csv),
+    "json": PeaksForm("every value as JSON", columns.render_json),
+    "sqlite": PeaksForm("every value as an SQLite file", store=columns.write_sqlite),
+    "parquet": PeaksForm("every value as a Parquet file (pyarrow)", store=columns.write_parquet),
 }
 
 _READERS = (geak, solar, kernelbench, tileops, agent_flow)
@@ -62,7 +62,7 @@ def read_binary(head: bytes, path: Path) -> list[ForeignRow] | None:
     return None if reader is None else reader(path)
 
 
-def write(form: Form, found: Collection, output: Path) -> list[Path]:
+def write(form: PeaksForm, found: Collection, output: Path) -> list[Path]:
     """Write an export to a file, or to a folder for forms of one file a product; whole files or none of them.
 
     Raises:

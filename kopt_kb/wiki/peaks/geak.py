@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kopt_kb.wiki.foreign import ForeignRow, foreign_row
-from kopt_kb.wiki.peaks.collect import Absence, Collection, Peak, Product, cited_key, plain_number
+from kopt_kb.wiki.peaks.collect import Absence, Collection, Peak, ProductPeaks, cited_key, plain_number
 
 __all__ = ["lacks", "read", "recognises", "render"]
 
@@ -50,13 +50,13 @@ def _field(key: str, found: Peak | Absence, indent: str = "") -> str:
     return f"{indent}# {key}: {found}"
 
 
-def _flops(product: Product, key: str) -> Peak | Absence:
+def _flops(product: ProductPeaks, key: str) -> Peak | Absence:
     tried = [product.rate(dtype, engine) for dtype, engine in _FLOPS[key]]
     told = [one for one in tried if isinstance(one, Absence) and one.state != "no row"]
     return next((one for one in tried if isinstance(one, Peak)), told[0] if told else tried[0])
 
 
-def _block(product: Product, *, alone: bool) -> list[str]:
+def _block(product: ProductPeaks, *, alone: bool) -> list[str]:
     one = product.identity
     lines = [f"## {one.target} — {one.sku} ({one.arch})", "```yaml", f"# platform: {one.platform}"]
     lines += [] if alone else [f"product: {one.platform.lower()}"]
@@ -66,7 +66,7 @@ def _block(product: Product, *, alone: bool) -> list[str]:
     return lines
 
 
-def lacks(product: Product) -> str:
+def lacks(product: ProductPeaks) -> str:
     """Return why this form can't hold a product, empty when it can: GEAK asks for gfx targets alone."""
     return "" if product.identity.target.startswith("gfx") else "GEAK knows gfx targets alone"
 

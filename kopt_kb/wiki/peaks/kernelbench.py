@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.foreign import ForeignRow, foreign_row
-from kopt_kb.wiki.peaks.collect import Collection, Peak, Product, cited_key
+from kopt_kb.wiki.peaks.collect import Collection, Peak, ProductPeaks, cited_key
 
 __all__ = ["read", "recognises", "render"]
 
@@ -61,7 +61,7 @@ not here. Rates are dense unless the key says sparsity.
 GPU_SPEC_INFO = {{'''
 
 
-def _rates(product: Product) -> Iterator[tuple[str, Peak]]:
+def _rates(product: ProductPeaks) -> Iterator[tuple[str, Peak]]:
     core = "Tensor Core" if product.identity.vendor == "NVIDIA" else "Matrix Core"
     for dtype in _VECTOR:
         found = product.rate(dtype, "vector")
@@ -75,7 +75,7 @@ def _rates(product: Product) -> Iterator[tuple[str, Peak]]:
                 yield f"{_NAMES.get(dtype, dtype.upper())} {core} {unit}{suffix}", found
 
 
-def _entry(product: Product) -> Iterator[str]:
+def _entry(product: ProductPeaks) -> Iterator[str]:
     one = product.identity
     amd = one.vendor != "NVIDIA"
     yield f'    "{one.platform}": {{'

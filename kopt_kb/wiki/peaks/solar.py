@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wiki.foreign import ForeignRow, foreign_row
-from kopt_kb.wiki.peaks.collect import Absence, Collection, Peak, Product, cited_key, plain_number
+from kopt_kb.wiki.peaks.collect import Absence, Collection, Peak, ProductPeaks, cited_key, plain_number
 
 __all__ = ["lacks", "read", "recognises", "render"]
 
@@ -35,11 +35,11 @@ def _field(key: str, found: Peak | Absence, factor: Fraction = Fraction(1)) -> s
     return f"# {key}: {found}"
 
 
-def _rates(product: Product) -> dict[str, Peak | Absence]:
+def _rates(product: ProductPeaks) -> dict[str, Peak | Absence]:
     return {key: product.rate(dtype, engine) for key, (dtype, engine) in _MACS.items()}
 
 
-def lacks(product: Product) -> str:
+def lacks(product: ProductPeaks) -> str:
     """Return why this form can't hold a product, empty when it can: a missing field would be read as 1."""
     needed = {"sm_clock": product.clock(), "memory_bandwidth": product.get("memory_bandwidth")}
     absent = [f"{name} is {found.state}" for name, found in needed.items() if isinstance(found, Absence)]
@@ -47,7 +47,7 @@ def lacks(product: Product) -> str:
     return ", ".join([*absent, *([] if fast else ["no rate of the matrix units"])])
 
 
-def _file(product: Product, data: object) -> str | None:
+def _file(product: ProductPeaks, data: object) -> str | None:
     clock, memory, rates = product.clock(), product.get("memory_bandwidth"), _rates(product)
     if lacks(product) or not isinstance(clock, Peak):
         return None

@@ -10,7 +10,7 @@ import re
 from fractions import Fraction
 
 from kopt_kb.wiki.foreign import ForeignRow, foreign_row
-from kopt_kb.wiki.peaks.collect import Absence, Collection, Peak, Product, cited_key, plain_number
+from kopt_kb.wiki.peaks.collect import Absence, Collection, Peak, ProductPeaks, cited_key, plain_number
 
 __all__ = ["lacks", "read", "recognises", "render"]
 
@@ -29,7 +29,7 @@ def _section(found: Peak | Absence, best: Peak | None, indent: str) -> list[str]
     return lines
 
 
-def _unit(product: Product, title: str, engine: str, dtypes: tuple[str, ...]) -> list[str]:
+def _unit(product: ProductPeaks, title: str, engine: str, dtypes: tuple[str, ...]) -> list[str]:
     lines = []
     for dtype in dtypes:
         best = product.measured("measured_compute", dtype=dtype, engine=engine)
@@ -38,25 +38,25 @@ def _unit(product: Product, title: str, engine: str, dtypes: tuple[str, ...]) ->
     return [f"{title}:", *lines] if lines else []
 
 
-def _driver_name(product: Product) -> str:
+def _driver_name(product: ProductPeaks) -> str:
     one = product.identity
     names = [name for name in one.aliases if name.startswith(one.vendor)]
     return names[0] if names else one.sku
 
 
-def _body(product: Product) -> list[str]:
+def _body(product: ProductPeaks) -> list[str]:
     best = product.measured("measured_bandwidth", level="dram")
     hbm = _section(product.get("memory_bandwidth"), best, "  ")
     body = [*(["hbm:", *hbm] if hbm else []), *_unit(product, "cuda_core", "vector", _VECTOR)]
     return body + _unit(product, "tensor_core", "matrix", _TENSOR)
 
 
-def lacks(product: Product) -> str:
+def lacks(product: ProductPeaks) -> str:
     """Return why this form can't hold a product, empty when it can."""
     return "" if _body(product) else "neither bandwidth nor a rate is documented"
 
 
-def _file(product: Product, data: object) -> str:
+def _file(product: ProductPeaks, data: object) -> str:
     one, body = product.identity, _body(product)
     lines = [f"# GPU Profile: {one.sku}, written by `kb export peaks --for tileops` from {data}."]
     lines += ["# Dense rates. `calibration` stands where the wiki has a measurement: the highest of them."]

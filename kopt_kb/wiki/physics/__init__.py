@@ -21,12 +21,12 @@ from kopt_kb.wiki.physics import (
     ratios,
     technology,
 )
-from kopt_kb.wiki.physics.base import Facts, Finding
+from kopt_kb.wiki.physics.base import Facts, PhysicsFinding
 from kopt_kb.wiki.sheet import RuleCheck, Sheet
 
 __all__ = ["RULES", "judge"]
 
-RULES: dict[str, Callable[[Facts], Iterator[Finding]]] = {
+RULES: dict[str, Callable[[Facts], Iterator[PhysicsFinding]]] = {
     "PHY-RATE": peaks.rate,
     "PHY-CEILING": peaks.ceiling,
     "PHY-LANES": peaks.lanes,

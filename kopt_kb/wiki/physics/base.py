@@ -16,7 +16,7 @@ __all__ = [
     "PRODUCT_TOLERANCE",
     "RATIO_TOLERANCE",
     "Facts",
-    "Finding",
+    "PhysicsFinding",
     "compare",
     "one",
     "rounding",
@@ -31,7 +31,7 @@ EXACT = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PhysicsFinding:
     """One outcome on one row: pass, fail or not-checkable, and the arithmetic in words."""
 
     row: Row
@@ -107,9 +107,9 @@ def within(actual: Fraction, expected: Fraction, tolerance: Fraction) -> bool:
     return abs(actual - expected) <= tolerance * abs(expected)
 
 
-def compare(row: Row, expected: Fraction, tolerance: Fraction, meaning: str) -> Finding:
+def compare(row: Row, expected: Fraction, tolerance: Fraction, meaning: str) -> PhysicsFinding:
     """Return pass or fail of a row against an expected base-unit value."""
     actual = row_value(row)
     apart = f"deviates {float((actual - expected) / expected) * 100:+.1f} % from" if expected else "is not 0, as"
     detail = f"{row.key} = {row.value} {row.unit} {apart} {meaning}"
-    return Finding(row, "pass" if within(actual, expected, tolerance) else "fail", detail)
+    return PhysicsFinding(row, "pass" if within(actual, expected, tolerance) else "fail", detail)

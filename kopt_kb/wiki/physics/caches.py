@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
+from kopt_kb.wiki.physics.base import Facts, PhysicsFinding, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
@@ -23,11 +23,11 @@ _SLICE = 256 * _KIB
 _LINE_LEAST, _LINE_MOST = 32, 256
 
 
-def _verdict(row: Row, good: bool, detail: str) -> Finding:
-    return Finding(row, "pass" if good else "fail", detail)
+def _verdict(row: Row, good: bool, detail: str) -> PhysicsFinding:
+    return PhysicsFinding(row, "pass" if good else "fail", detail)
 
 
-def l2_size(facts: Facts) -> Iterator[Finding]:
+def l2_size(facts: Facts) -> Iterator[PhysicsFinding]:
     """The whole L2 is 32 KiB to 1 MiB for each processor, not under one L1 pool, at most 1 % of the memory."""
     cache = one(facts, "l2_capacity")
     if cache is None:
@@ -49,20 +49,20 @@ _OUTER_LEAST, _OUTER_MOST = 6, 20
 """A memory-side cache holds 8 to 16 times the L2 on every part of 2020 to 2026 that has one."""
 
 
-def outer_cache(facts: Facts) -> Iterator[Finding]:
+def outer_cache(facts: Facts) -> Iterator[PhysicsFinding]:
     """A memory-side cache is 6 to 20 times the L2 in front of it."""
     outer, inner = one(facts, "llc_capacity"), value(facts, "l2_capacity")
     if outer is None:
         return
     if inner is None:
-        yield Finding(outer, "not-checkable", f"{outer.key}: l2_capacity is not known")
+        yield PhysicsFinding(outer, "not-checkable", f"{outer.key}: l2_capacity is not known")
         return
     times = row_value(outer) / inner
     detail = f"{outer.key} = {outer.value} {outer.unit} is {float(times):.1f} times the L2"
     yield _verdict(outer, _OUTER_LEAST <= times <= _OUTER_MOST, detail)
 
 
-def l2_slices(facts: Facts) -> Iterator[Finding]:
+def l2_slices(facts: Facts) -> Iterator[PhysicsFinding]:
     """An L2 is a whole number of slices."""
     cache = one(facts, "l2_capacity")
     if cache is not None:
@@ -70,20 +70,20 @@ def l2_slices(facts: Facts) -> Iterator[Finding]:
         yield _verdict(cache, whole, f"{cache.key} = {cache.value} {cache.unit} in slices of 256 KiB")
 
 
-def memory_side_slices(facts: Facts) -> Iterator[Finding]:
+def memory_side_slices(facts: Facts) -> Iterator[PhysicsFinding]:
     """A memory-side cache gives every 64 bits of the memory bus the same power of two of MiB."""
     cache, bus = one(facts, "llc_capacity"), value(facts, "memory_bus_width")
     if cache is None:
         return
     if bus is None:
-        yield Finding(cache, "not-checkable", f"{cache.key}: memory_bus_width is not known")
+        yield PhysicsFinding(cache, "not-checkable", f"{cache.key}: memory_bus_width is not known")
         return
     each = row_value(cache) / _MIB / (bus / _SLICE_BITS)
     whole = each.denominator == 1 and each.numerator & (each.numerator - 1) == 0
     yield _verdict(cache, whole, f"{cache.key} is {float(each):.3g} MiB for each {_SLICE_BITS} bits of the bus")
 
 
-def lines(facts: Facts) -> Iterator[Finding]:
+def lines(facts: Facts) -> Iterator[PhysicsFinding]:
     """Cache lines and sectors are powers of two between 32 and 256 bytes."""
     for metric in ("cache_line", "cache_sector"):
         for row in rows(facts, metric):
@@ -95,7 +95,7 @@ def lines(facts: Facts) -> Iterator[Finding]:
 _NEAR = ("l1_capacity", "scalar_cache_capacity", "instruction_cache_capacity", "tensor_memory_per_sm")
 
 
-def powers_of_two(facts: Facts) -> Iterator[Finding]:
+def powers_of_two(facts: Facts) -> Iterator[PhysicsFinding]:
     """The caches and the tensor memory of one processor are powers of two of 4 KiB to 512 KiB."""
     for metric in _NEAR:
         for row in rows(facts, metric):

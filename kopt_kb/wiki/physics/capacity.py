@@ -9,7 +9,7 @@ from kopt_kb.wiki.physics.base import (
     PRODUCT_TOLERANCE,
     RATIO_TOLERANCE,
     Facts,
-    Finding,
+    PhysicsFinding,
     compare,
     one,
     value,
@@ -29,7 +29,7 @@ _STACK_STEP = 4
 """A stack's dies come in layers of four and hold whole GiB: its capacity is a multiple of 4 GiB."""
 
 
-def usable_capacity(facts: Facts) -> Iterator[Finding]:
+def usable_capacity(facts: Facts) -> Iterator[PhysicsFinding]:
     """Capacity and bus are enabled alike: the GiB on one full stack's or chip's width are whole (1 %).
 
     NVIDIA sells parts with a fraction of the stacks' channels enabled; the fraction shows in both numbers.
@@ -42,22 +42,24 @@ def usable_capacity(facts: Facts) -> Iterator[Finding]:
     if capacity is None or capacity.unit not in {"GB", "GiB"} or unit is None:
         return
     if bus is None:
-        yield Finding(capacity, "not-checkable", f"{capacity.key}: memory_bus_width is not known")
+        yield PhysicsFinding(capacity, "not-checkable", f"{capacity.key}: memory_bus_width is not known")
         return
     width, step = unit
     each = Fraction(capacity.value) / (bus / width)
     nearest = max(step, round(each / step) * step)
     detail = f"{capacity.key} is {float(each):.2f} GiB on {width} bits; whole ones hold a multiple of {step} GiB"
-    yield Finding(capacity, "pass" if within(each, Fraction(nearest), RATIO_TOLERANCE) else "fail", detail)
+    yield PhysicsFinding(capacity, "pass" if within(each, Fraction(nearest), RATIO_TOLERANCE) else "fail", detail)
 
 
-def whole_capacity(facts: Facts) -> Iterator[Finding]:
+def whole_capacity(facts: Facts) -> Iterator[PhysicsFinding]:
     """What is sold is a whole number of GB, of chips in pairs an even one."""
     capacity = one(facts, "memory_capacity")
     if capacity is not None and capacity.unit in {"GB", "GiB"}:
         step = _PAIR if facts.memory == "GDDR" else 1
         good = Fraction(capacity.value) % step == 0
-        yield Finding(capacity, "pass" if good else "fail", f"{capacity.key} = {capacity.value} in steps of {step} GB")
+        yield PhysicsFinding(
+            capacity, "pass" if good else "fail", f"{capacity.key} = {capacity.value} in steps of {step} GB"
+        )
 
 
 _DENSITIES = {"GDDR7": (2, 3, 4, 6), "GDDR": (1, 2, 4), "": (1, 2, 3, 4, 6)}
@@ -66,7 +68,7 @@ _SIDE_BY_SIDE = (4, 5, 6, 8, 10, 11, 12, 14, 16)
 """Chips side by side on cards of 2017 to 2026: 128 to 512 bits."""
 
 
-def chips(facts: Facts) -> Iterator[Finding]:
+def chips(facts: Facts) -> Iterator[PhysicsFinding]:
     """A card has 4 to 16 chips side by side, each of a density that is made; so has one whose type nobody prints."""
     capacity, bus = one(facts, "memory_capacity"), value(facts, "memory_bus_width")
     kind = facts.memory_type.value if facts.memory_type is not None else ""
@@ -79,17 +81,17 @@ def chips(facts: Facts) -> Iterator[Finding]:
     counts = [count] if count is not None else _SIDE_BY_SIDE
     good = any(Fraction(capacity.value) == each * density for each in counts for density in made)
     detail = f"{capacity.key} = {capacity.value} {capacity.unit} of chips of {', '.join(map(str, made))} GiB"
-    yield Finding(capacity, "pass" if good else "fail", detail)
+    yield PhysicsFinding(capacity, "pass" if good else "fail", detail)
 
 
-def stacks(facts: Facts) -> Iterator[Finding]:
+def stacks(facts: Facts) -> Iterator[PhysicsFinding]:
     """The bus needs every stack and no more than there are: 1024 bits each, the last one partly enabled."""
     count, bus = value(facts, "memory_stacks"), one(facts, "memory_bus_width")
     if facts.memory != "HBM" or count is None or bus is None:
         return
     needed = -(-row_value(bus) // _STACK_BITS)
     detail = f"{bus.key} = {bus.value} bit needs {needed} stacks of {_STACK_BITS} bits, {count} are printed"
-    yield Finding(bus, "pass" if needed == count else "fail", detail)
+    yield PhysicsFinding(bus, "pass" if needed == count else "fail", detail)
 
 
 _CHANNEL_BITS = {"HBM": 64, "GDDR": _CHIP_BITS}
@@ -97,16 +99,16 @@ _CHANNEL_BITS = {"HBM": 64, "GDDR": _CHIP_BITS}
 _NARROWEST = 16
 
 
-def channels(facts: Facts) -> Iterator[Finding]:
+def channels(facts: Facts) -> Iterator[PhysicsFinding]:
     """A bus is so many channels of its memory: 64 bits of a stack, 32 of a GDDR chip, else 16."""
     bus = one(facts, "memory_bus_width")
     if bus is not None:
         width = _CHANNEL_BITS.get(facts.memory, _NARROWEST)
         good = row_value(bus) % width == 0
-        yield Finding(bus, "pass" if good else "fail", f"{bus.key} = {bus.value} bit in channels of {width}")
+        yield PhysicsFinding(bus, "pass" if good else "fail", f"{bus.key} = {bus.value} bit in channels of {width}")
 
 
-def pin_rate(facts: Facts) -> Iterator[Finding]:
+def pin_rate(facts: Facts) -> Iterator[PhysicsFinding]:
     """The data rate of a pin is memory clock times transfers a clock (2 %)."""
     printed, clock = one(facts, "memory_data_rate"), one(facts, "memory_clock")
     if printed is not None and clock is not None and printed.grade != "derived":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, Finding, compare, one, rounding, rows
+from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, PhysicsFinding, compare, one, rounding, rows
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
@@ -32,15 +32,17 @@ def _fastest(facts: Facts, row: Row, *, engine: str, dtypes: tuple[str, ...]) ->
 
 def _multiples(
     facts: Facts, row: Row, engine: str, dtypes: tuple[str, ...], factors: tuple[Fraction | int, ...]
-) -> Finding:
+) -> PhysicsFinding:
     """Compare a peak with the nearest allowed multiple of the fastest peak of other types."""
     base = _fastest(facts, row, engine=engine, dtypes=dtypes)
     if base is None:
-        return Finding(row, "not-checkable", f"{row.key}: no {' or '.join(dtypes)} peak under the same conditions")
+        return PhysicsFinding(
+            row, "not-checkable", f"{row.key}: no {' or '.join(dtypes)} peak under the same conditions"
+        )
     expected = min((row_value(base) * factor for factor in factors), key=lambda each: abs(each - row_value(row)))
     found = compare(row, expected, RATIO_TOLERANCE, f"its multiple of the {' or '.join(dtypes)} {engine} peak")
     if found.outcome == "fail" and abs(row_value(row) - expected) <= rounding(row) + rounding(base) * max(factors):
-        return Finding(row, "not-checkable", f"{found.detail}: as few digits as these can't tell")
+        return PhysicsFinding(row, "not-checkable", f"{found.detail}: as few digits as these can't tell")
     return found
 
 
@@ -56,27 +58,27 @@ def _fastest_rows(facts: Facts, dtype: str, engine: str) -> Iterator[Row]:
     yield from best.values()
 
 
-def integer_formats(facts: Facts) -> Iterator[Finding]:
+def integer_formats(facts: Facts) -> Iterator[PhysicsFinding]:
     """The int8 matrix peak is one or two times the fastest fp16 one (1 %)."""
     for row in _fastest_rows(facts, "int8", "matrix"):
         yield _multiples(facts, row, "matrix", ("fp16",), (1, 2))
 
 
-def four_bit_formats(facts: Facts) -> Iterator[Finding]:
+def four_bit_formats(facts: Facts) -> Iterator[PhysicsFinding]:
     """A 4-bit float matrix peak is two or three times the fastest fp8 one (1 %)."""
     for dtype in ("fp4", "mxfp4", "nvfp4"):
         for row in _fastest_rows(facts, dtype, "matrix"):
             yield _multiples(facts, row, "matrix", ("fp8", "mxfp8"), (2, 3))
 
 
-def six_bit_formats(facts: Facts) -> Iterator[Finding]:
+def six_bit_formats(facts: Facts) -> Iterator[PhysicsFinding]:
     """A 6-bit float matrix peak is one or two times the fastest fp8 one (1 %)."""
     for dtype in ("fp6", "mxfp6"):
         for row in _fastest_rows(facts, dtype, "matrix"):
             yield _multiples(facts, row, "matrix", ("fp8", "mxfp8"), (1, 2))
 
 
-def scaled_formats(facts: Facts) -> Iterator[Finding]:
+def scaled_formats(facts: Facts) -> Iterator[PhysicsFinding]:
     """A block-scaled format runs at the rate of its plain format (1 %)."""
     for scaled, plain in (("mxfp8", "fp8"), ("mxfp6", "fp6"), ("mxfp4", "fp4"), ("nvfp4", "fp4")):
         for row in _fastest_rows(facts, scaled, "matrix"):
@@ -84,26 +86,26 @@ def scaled_formats(facts: Facts) -> Iterator[Finding]:
                 yield _multiples(facts, row, "matrix", (plain,), (1,))
 
 
-def double_precision(facts: Facts) -> Iterator[Finding]:
+def double_precision(facts: Facts) -> Iterator[PhysicsFinding]:
     """The fp64 matrix peak is one or two times the fp64 vector peak (1 %)."""
     for row in _fastest_rows(facts, "fp64", "matrix"):
         yield _multiples(facts, row, "vector", ("fp64",), (1, 2))
 
 
-def half_vectors(facts: Facts) -> Iterator[Finding]:
+def half_vectors(facts: Facts) -> Iterator[PhysicsFinding]:
     """The fp16 vector peak is one, two or four times the fp32 vector peak (1 %)."""
     for row in _fastest_rows(facts, "fp16", "vector"):
         yield _multiples(facts, row, "vector", ("fp32",), (1, 2, 4))
 
 
-def engines(facts: Facts) -> Iterator[Finding]:
+def engines(facts: Facts) -> Iterator[PhysicsFinding]:
     """A matrix engine is not slower than the vector lanes at the same type (1 %)."""
     for dtype in ("fp64", "fp32", "fp16", "bf16"):
         for row in _fastest_rows(facts, dtype, "matrix"):
             vector = _fastest(facts, row, engine="vector", dtypes=(dtype,))
             if vector is not None and dict(row.axes)["sparsity"] == "dense":
                 slower = row_value(row) < row_value(vector) * (1 - RATIO_TOLERANCE)
-                yield Finding(row, "fail" if slower else "pass", f"{row.key} against the vector peak of {dtype}")
+                yield PhysicsFinding(row, "fail" if slower else "pass", f"{row.key} against the vector peak of {dtype}")
 
 
 _STEPS: tuple[tuple[str, str, tuple[Fraction, ...]], ...] = (
@@ -118,7 +120,7 @@ _STEPS: tuple[tuple[str, str, tuple[Fraction, ...]], ...] = (
 """Operations a clock of a matrix engine: type, the type that it is a multiple of, and the multiples there are."""
 
 
-def format_steps(facts: Facts) -> Iterator[Finding]:
+def format_steps(facts: Facts) -> Iterator[PhysicsFinding]:
     """Dense matrix operations a clock of one type are a fixed multiple of those of the next wider one.
 
     An engine that leaves 8-bit integers out, or does a sixteenth of them, declares it.
@@ -131,10 +133,10 @@ def format_steps(facts: Facts) -> Iterator[Finding]:
         if row is not None and base is not None:
             good = row_value(row) / row_value(base) in factors
             detail = f"{row.key} = {row.value} beside {base.value} of {wide}"
-            yield Finding(row, "pass" if good else "fail", detail)
+            yield PhysicsFinding(row, "pass" if good else "fail", detail)
 
 
-def operations_a_clock(facts: Facts) -> Iterator[Finding]:
+def operations_a_clock(facts: Facts) -> Iterator[PhysicsFinding]:
     """Operations a clock are 2^n or 3 * 2^n: lanes come in powers of two, and one format in three passes of two."""
     for row in rows(facts, "ops_per_clock_per_sm"):
         number = row_value(row)
@@ -142,6 +144,6 @@ def operations_a_clock(facts: Facts) -> Iterator[Finding]:
         while whole % 2 == 0 and whole > 3:
             whole //= 2
         regular = number.denominator == 1 and whole in {1, 2, 3}
-        yield Finding(
+        yield PhysicsFinding(
             row, "pass" if regular else "fail", f"{row.key} = {row.value} is {'' if regular else 'not '}2^n or 3 * 2^n"
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from kopt_kb.quantity.units import UNITS
-from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, within
+from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, PhysicsFinding, compare, one, rows, within
 from kopt_kb.wiki.sheet import row_value
 
 __all__ = ["both_beside_each", "host_slot", "link_generation"]
@@ -25,7 +25,7 @@ _PCIE_ROUNDING = Fraction(4, 100)
 """Some sheets print 31.5 or 63 GB/s: the payload after 128b/130b encoding is 1.5 % less than the rounded rate."""
 
 
-def link_generation(facts: Facts) -> Iterator[Finding]:
+def link_generation(facts: Facts) -> Iterator[PhysicsFinding]:
     """One link carries what its generation does (2 %); a total is a whole number of links."""
     for row in rows(facts, "link_bandwidth", direction="both", scope="link"):
         each = _NVLINK.get(dict(row.axes)["link"])
@@ -36,7 +36,7 @@ def link_generation(facts: Facts) -> Iterator[Finding]:
         if each is not None:
             links = row_value(row) / _GB / each
             good = within(links, Fraction(round(links)), PRODUCT_TOLERANCE) and 1 <= round(links) <= _NVLINK_MOST
-            yield Finding(
+            yield PhysicsFinding(
                 row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} is {float(links):.2f} links"
             )
             count = one(facts, "link_count", link=dict(row.axes)["link"])
@@ -44,17 +44,17 @@ def link_generation(facts: Facts) -> Iterator[Finding]:
                 yield compare(count, Fraction(round(links)), EXACT, "the total by the bandwidth of one link")
 
 
-def both_beside_each(facts: Facts) -> Iterator[Finding]:
+def both_beside_each(facts: Facts) -> Iterator[PhysicsFinding]:
     """A link's bandwidth of one direction stands beside that of both: sheets print the total."""
     found = [*facts.by_metric.get("link_bandwidth", ()), *facts.by_metric.get("host_bandwidth", ())]
     for row, axes in found:
         if axes.get("direction") == "each":
             total = one(facts, row.metric, **{**axes, "direction": "both"})
             good = total is not None and within(row_value(total), 2 * row_value(row), PRODUCT_TOLERANCE)
-            yield Finding(row, "pass" if good else "fail", f"{row.key} beside the same link in both directions")
+            yield PhysicsFinding(row, "pass" if good else "fail", f"{row.key} beside the same link in both directions")
 
 
-def host_slot(facts: Facts) -> Iterator[Finding]:
+def host_slot(facts: Facts) -> Iterator[PhysicsFinding]:
     """A PCIe slot carries its lanes times the rate of its generation, half of it in each direction (4 %)."""
     for row in rows(facts, "host_bandwidth"):
         axes = dict(row.axes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, Finding, compare, one, rows, value
+from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, PhysicsFinding, compare, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
@@ -23,7 +23,7 @@ def _data_rate(facts: Facts) -> Fraction | None:
     return None if clock is None else row_value(clock) * int(dict(clock.axes)["multiplier"].removeprefix("x"))
 
 
-def bandwidth(facts: Facts) -> Iterator[Finding]:
+def bandwidth(facts: Facts) -> Iterator[PhysicsFinding]:
     """Memory bandwidth equals bus width / 8 x data rate (2 %)."""
     bus, data_rate = value(facts, "memory_bus_width"), _data_rate(facts)
     for row in rows(facts, "memory_bandwidth"):
@@ -31,26 +31,28 @@ def bandwidth(facts: Facts) -> Iterator[Finding]:
             continue
         if bus is None or data_rate is None:
             missing = "memory_bus_width" if bus is None else "memory_data_rate or memory_clock"
-            yield Finding(row, "not-checkable", f"{row.key}: {missing} is not known")
+            yield PhysicsFinding(row, "not-checkable", f"{row.key}: {missing} is not known")
         else:
             yield compare(row, bus / _BITS_PER_BYTE * data_rate, PRODUCT_TOLERANCE, "bus width / 8 * data rate")
 
 
-def visible_capacity(facts: Facts) -> Iterator[Finding]:
+def visible_capacity(facts: Facts) -> Iterator[PhysicsFinding]:
     """What a device reports is 99 to 100 % of the sheet's capacity read as binary."""
     shipped = one(facts, "memory_capacity")
     for row in rows(facts, "memory_capacity", config="visible"):
         if shipped is None:
-            yield Finding(row, "not-checkable", f"{row.key}: no shipped capacity")
+            yield PhysicsFinding(row, "not-checkable", f"{row.key}: no shipped capacity")
             continue
         printed = Fraction(shipped.value)
         binary = printed * 1024**3 if shipped.unit in {"GB", "GiB"} else row_value(shipped)
         share = row_value(row) / binary
         outcome = "pass" if Fraction(99, 100) <= share <= 1 else "fail"
-        yield Finding(row, outcome, f"{row.key} is {float(share) * 100:.1f} % of the shipped {shipped.value} GiB")
+        yield PhysicsFinding(
+            row, outcome, f"{row.key} is {float(share) * 100:.1f} % of the shipped {shipped.value} GiB"
+        )
 
 
-def die_sums(facts: Facts) -> Iterator[Finding]:
+def die_sums(facts: Facts) -> Iterator[PhysicsFinding]:
     """Caches, processors and memory of the whole GPU are the number of dies times those of one die, exactly.
 
     Bandwidth, which sheets round, within 2 %.
@@ -66,21 +68,21 @@ def die_sums(facts: Facts) -> Iterator[Finding]:
             if part is None or whole is None:
                 continue
             if count is None:
-                yield Finding(whole, "not-checkable", f"{whole.key}: die_count[die={die}] is not known")
+                yield PhysicsFinding(whole, "not-checkable", f"{whole.key}: die_count[die={die}] is not known")
             else:
                 yield compare(whole, part * count, tolerance, f"die_count * {metric}[scope={die}]")
 
 
-def _total(facts: Facts, row: Row, link: str) -> Iterator[Finding]:
+def _total(facts: Facts, row: Row, link: str) -> Iterator[PhysicsFinding]:
     count = value(facts, "link_count", link=link)
     each = one(facts, "link_bandwidth", link=link, direction="both", scope="link")
     if count is None or each is None:
-        yield Finding(row, "not-checkable", f"{row.key}: link_count or the bandwidth of one link is not known")
+        yield PhysicsFinding(row, "not-checkable", f"{row.key}: link_count or the bandwidth of one link is not known")
     else:
         yield compare(row, count * row_value(each), PRODUCT_TOLERANCE, "link_count * bandwidth of one link")
 
 
-def link_totals(facts: Facts) -> Iterator[Finding]:
+def link_totals(facts: Facts) -> Iterator[PhysicsFinding]:
     """Both directions are twice each, and the total is the number of links times one link (2 %)."""
     for row in rows(facts, "link_bandwidth", direction="both"):
         link = dict(row.axes)["link"]
@@ -92,23 +94,23 @@ def link_totals(facts: Facts) -> Iterator[Finding]:
         yield from _total(facts, row, link)
 
 
-def measured_below_documented(facts: Facts) -> Iterator[Finding]:
+def measured_below_documented(facts: Facts) -> Iterator[PhysicsFinding]:
     """No measured DRAM bandwidth is above the documented one."""
     top = value(facts, "memory_bandwidth")
     for row in rows(facts, "measured_bandwidth", level="dram"):
         if top is None:
-            yield Finding(row, "not-checkable", f"{row.key}: memory_bandwidth is not known")
+            yield PhysicsFinding(row, "not-checkable", f"{row.key}: memory_bandwidth is not known")
         else:
             above = row_value(row) > top
             detail = f"{row.key} = {row.value} {row.unit} is {'above' if above else 'below'} memory_bandwidth"
-            yield Finding(row, "fail" if above else "pass", detail)
+            yield PhysicsFinding(row, "fail" if above else "pass", detail)
 
 
 _PATTERNS = Fraction(135, 100)
 """Reading, writing and copying the same bytes differ by up to 1.3 in what one author measures on one part."""
 
 
-def patterns(facts: Facts) -> Iterator[Finding]:
+def patterns(facts: Facts) -> Iterator[PhysicsFinding]:
     """What one document measures at one level is alike for all patterns, and a level nearer the SM is the faster."""
     by_place: dict[tuple[str, str, str], list[Row]] = {}
     for row, axes in facts.by_metric.get("measured_bandwidth", ()):
@@ -120,18 +122,18 @@ def patterns(facts: Facts) -> Iterator[Finding]:
     yield from _levels(by_place)
 
 
-def alike(found: list[Row], factor: Fraction) -> Iterator[Finding]:
+def alike(found: list[Row], factor: Fraction) -> Iterator[PhysicsFinding]:
     """Pass each of several measurements of one author that is within the factor of their middle one."""
     middle = sorted(map(row_value, found))[len(found) // 2]
     for row in found if len(found) > 1 else ():
         near = max(row_value(row), middle) <= factor * min(row_value(row), middle)
-        yield Finding(row, "pass" if near else "fail", f"{row.key} beside the like of its document")
+        yield PhysicsFinding(row, "pass" if near else "fail", f"{row.key} beside the like of its document")
 
 
 _NEARER = {"l1": "l2", "shared": "l2", "l2": "dram", "llc": "dram"}
 
 
-def _levels(by_place: dict[tuple[str, str, str], list[Row]]) -> Iterator[Finding]:
+def _levels(by_place: dict[tuple[str, str, str], list[Row]]) -> Iterator[PhysicsFinding]:
     best: dict[str, Fraction] = {}
     for (_, level, _), found in by_place.items():
         best[level] = max([best.get(level, Fraction(0)), *map(row_value, found)])
@@ -139,4 +141,4 @@ def _levels(by_place: dict[tuple[str, str, str], list[Row]]) -> Iterator[Finding
         below = best.get(_NEARER.get(level, ""), Fraction(0))
         for row in found if below else ():
             good = row_value(row) >= below
-            yield Finding(row, "pass" if good else "fail", f"{row.key} against the level behind it")
+            yield PhysicsFinding(row, "pass" if good else "fail", f"{row.key} against the level behind it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, Finding, compare, rows, value, within
+from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, PhysicsFinding, compare, rows, value, within
 from kopt_kb.wiki.physics.memory import alike
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
@@ -44,7 +44,7 @@ def _rates(facts: Facts, axes: dict[str, str]) -> set[Fraction]:
     return set()
 
 
-def _against(row: Row, expected: list[Fraction], meaning: str) -> Finding:
+def _against(row: Row, expected: list[Fraction], meaning: str) -> PhysicsFinding:
     """Pass if any expected value fits; else compare with the nearest."""
     actual = row_value(row)
     fitting = [one for one in expected if within(actual, one, PRODUCT_TOLERANCE)]
@@ -57,7 +57,7 @@ def _has_lanes(facts: Facts, axes: dict[str, str]) -> bool:
     return axes["engine"] == "vector" and value(facts, "lanes_per_sm", dtype=axes["dtype"]) is not None
 
 
-def ceiling(facts: Facts) -> Iterator[Finding]:
+def ceiling(facts: Facts) -> Iterator[PhysicsFinding]:
     """A product's own operations a clock are those of its target, and never more; a cut product says so."""
     for row in rows(facts, "ops_per_clock_per_sm"):
         axes = {name: text for name, text in row.axes if name != "acc"}
@@ -68,7 +68,7 @@ def ceiling(facts: Facts) -> Iterator[Finding]:
             yield compare(row, max(row_value(one) for one in tops), EXACT, "the ceiling of its target")
 
 
-def rate(facts: Facts) -> Iterator[Finding]:
+def rate(facts: Facts) -> Iterator[PhysicsFinding]:
     """A documented peak equals SMs x operations a clock x clock (2 %)."""
     count = value(facts, "sm_count")
     for row in rows(facts, "peak_compute"):
@@ -79,13 +79,13 @@ def rate(facts: Facts) -> Iterator[Finding]:
             continue
         if count is None or not per_clock or not clocks:
             missing = "sm_count" if count is None else "ops_per_clock_per_sm" if not per_clock else "sm_clock"
-            yield Finding(row, "not-checkable", f"{row.key}: {missing} is not known")
+            yield PhysicsFinding(row, "not-checkable", f"{row.key}: {missing} is not known")
             continue
         expected = [count * one * clock for one in per_clock for clock in clocks]
         yield _against(row, expected, "sm_count * ops_per_clock_per_sm * sm_clock")
 
 
-def lanes(facts: Facts) -> Iterator[Finding]:
+def lanes(facts: Facts) -> Iterator[PhysicsFinding]:
     """A documented vector peak equals SMs x lanes x 2 x clock (2 %)."""
     count = value(facts, "sm_count")
     for row in rows(facts, "peak_compute", engine="vector", sparsity="dense"):
@@ -96,7 +96,7 @@ def lanes(facts: Facts) -> Iterator[Finding]:
             continue
         if count is None or width is None or not clocks:
             missing = "sm_count" if count is None else "lanes_per_sm" if width is None else "sm_clock"
-            yield Finding(row, "not-checkable", f"{row.key}: {missing} is not known")
+            yield PhysicsFinding(row, "not-checkable", f"{row.key}: {missing} is not known")
             continue
         expected = [count * width * 2 * clock for clock in clocks]
         yield _against(row, expected, "sm_count * lanes_per_sm * 2 * sm_clock")
@@ -108,18 +108,18 @@ def _dense_peaks(facts: Facts, row: Row) -> list[Fraction]:
     return [row_value(peak) for peak in rows(facts, "peak_compute", dtype=axes["dtype"], sparsity="dense", **engine)]
 
 
-def measured_below_peak(facts: Facts) -> Iterator[Finding]:
+def measured_below_peak(facts: Facts) -> Iterator[PhysicsFinding]:
     """Nothing measured, and no acceptance limit, is above the documented dense peak of its type."""
     for metric in ("measured_compute", "acceptance_compute"):
         for row in rows(facts, metric):
             peaks = _dense_peaks(facts, row)
             if not peaks:
                 dtype = dict(row.axes)["dtype"]
-                yield Finding(row, "not-checkable", f"{row.key}: no documented dense peak of {dtype}")
+                yield PhysicsFinding(row, "not-checkable", f"{row.key}: no documented dense peak of {dtype}")
                 continue
             over = row_value(row) > max(peaks)
             detail = f"{row.key} = {row.value} {row.unit} against the documented dense peak"
-            yield Finding(row, "fail" if over else "pass", f"{detail}: {'above' if over else 'below'} it")
+            yield PhysicsFinding(row, "fail" if over else "pass", f"{detail}: {'above' if over else 'below'} it")
 
 
 _TINY = Fraction(1, 5)
@@ -134,7 +134,7 @@ _LIMIT_NEAR = Fraction(13, 10)
 """What a vendor asks of its parts follows the peaks: bf16 as fp16, fp8 twice of it, each within 1.25."""
 
 
-def measured_alike(facts: Facts) -> Iterator[Finding]:
+def measured_alike(facts: Facts) -> Iterator[PhysicsFinding]:
     """What one document measures of one type is alike over its large shapes; pass limits follow the types' peaks."""
     by_document: dict[tuple[str, ...], list[Row]] = {}
     for row, axes in facts.by_metric.get("measured_compute", ()):
@@ -148,10 +148,10 @@ def measured_alike(facts: Facts) -> Iterator[Finding]:
             other = value(facts, "acceptance_compute", dtype=wide, data=dict(row.axes)["data"])
             if other is not None:
                 near = max(row_value(row), factor * other) <= _LIMIT_NEAR * min(row_value(row), factor * other)
-                yield Finding(row, "pass" if near else "fail", f"{row.key} beside the limit of {wide}")
+                yield PhysicsFinding(row, "pass" if near else "fail", f"{row.key} beside the limit of {wide}")
 
 
-def measured_not_tiny(facts: Facts) -> Iterator[Finding]:
+def measured_not_tiny(facts: Facts) -> Iterator[PhysicsFinding]:
     """A measured rate or bandwidth, and an acceptance limit, is no small part of the documented one.
 
     At least a fifth where a curve over sizes was measured here, more for the one figure that a third party publishes.
@@ -167,7 +167,7 @@ def measured_not_tiny(facts: Facts) -> Iterator[Finding]:
             yield _not_tiny(row, top, _PUBLISHED_BANDWIDTH)
 
 
-def _not_tiny(row: Row, top: Fraction, published: Fraction) -> Finding:
+def _not_tiny(row: Row, top: Fraction, published: Fraction) -> PhysicsFinding:
     least = _TINY if row.path.startswith("measured/") else published
     detail = f"{row.key} = {row.value} {row.unit} is {float(row_value(row) / top) * 100:.1f} % of the documented value"
-    return Finding(row, "pass" if row_value(row) >= top * least else "fail", detail)
+    return PhysicsFinding(row, "pass" if row_value(row) >= top * least else "fail", detail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, Finding, compare, one, rounding, rows
+from kopt_kb.wiki.physics.base import RATIO_TOLERANCE, Facts, PhysicsFinding, compare, one, rounding, rows
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
@@ -17,22 +17,22 @@ def _partner(facts: Facts, row: Row, **changed: str) -> Row | None:
     return one(facts, "peak_compute", **{**dict(row.axes), **changed})
 
 
-def sparse(facts: Facts) -> Iterator[Finding]:
+def sparse(facts: Facts) -> Iterator[PhysicsFinding]:
     """A 2:4 sparse peak is twice the dense one (1 %)."""
     for row in rows(facts, "peak_compute", sparsity="2:4"):
         dense = _partner(facts, row, sparsity="dense")
         if dense is None:
-            yield Finding(row, "not-checkable", f"{row.key}: no dense peak under the same conditions")
+            yield PhysicsFinding(row, "not-checkable", f"{row.key}: no dense peak under the same conditions")
         else:
             yield compare(row, 2 * row_value(dense), RATIO_TOLERANCE, "twice the dense peak")
 
 
-def half_formats(facts: Facts) -> Iterator[Finding]:
+def half_formats(facts: Facts) -> Iterator[PhysicsFinding]:
     """The matrix peaks of bf16 and fp16 are equal (1 %)."""
     for row in rows(facts, "peak_compute", dtype="bf16", engine="matrix"):
         other = _partner(facts, row, dtype="fp16")
         if other is None:
-            yield Finding(row, "not-checkable", f"{row.key}: no fp16 peak under the same conditions")
+            yield PhysicsFinding(row, "not-checkable", f"{row.key}: no fp16 peak under the same conditions")
         else:
             yield compare(row, row_value(other), RATIO_TOLERANCE, "the fp16 peak")
 
@@ -41,13 +41,13 @@ _NARROW = (("fp8", "fp16"), ("tf32", "fp16"))
 _FACTORS = {"fp8": (Fraction(2), Fraction(1)), "tf32": (Fraction(1, 2),)}
 
 
-def narrow_formats(facts: Facts) -> Iterator[Finding]:
+def narrow_formats(facts: Facts) -> Iterator[PhysicsFinding]:
     """The fp8 matrix peak is one or two times, the tf32 peak half of the fp16 peak (1 %)."""
     for dtype, wide in _NARROW:
         for row in rows(facts, "peak_compute", dtype=dtype, engine="matrix"):
             other = _partner(facts, row, dtype=wide)
             if other is None:
-                yield Finding(row, "not-checkable", f"{row.key}: no {wide} peak under the same conditions")
+                yield PhysicsFinding(row, "not-checkable", f"{row.key}: no {wide} peak under the same conditions")
                 continue
             expected = [factor * row_value(other) for factor in _FACTORS[dtype]]
             nearest = min(expected, key=lambda each: abs(each - row_value(row)))
@@ -66,7 +66,7 @@ def _same_document(row: Row, other: Row) -> bool:
     return bool({source.id for source in row.sources} & {source.id for source in other.sources})
 
 
-def _digits(row: Row, other: Row, factors: tuple[Fraction, ...]) -> Finding | None:
+def _digits(row: Row, other: Row, factors: tuple[Fraction, ...]) -> PhysicsFinding | None:
     """Compare two printed values of one document as far as their digits go; None if they are no multiple at all."""
     actual = row_value(row)
     factor = min(factors, key=lambda each: abs(each * row_value(other) - actual))
@@ -75,10 +75,10 @@ def _digits(row: Row, other: Row, factors: tuple[Fraction, ...]) -> Finding | No
     apart = abs(actual - factor * row_value(other))
     good = apart <= rounding(row) + factor * rounding(other)
     detail = f"{row.key} = {row.value} {row.unit} beside {other.key} = {other.value} {other.unit} of the same document"
-    return Finding(row, "pass" if good else "fail", detail)
+    return PhysicsFinding(row, "pass" if good else "fail", detail)
 
 
-def printed_digits(facts: Facts) -> Iterator[Finding]:
+def printed_digits(facts: Facts) -> Iterator[PhysicsFinding]:
     """Rates of one document that are multiples of each other are so to the last printed digit."""
     for row in rows(facts, "peak_compute", engine="matrix"):
         if row.grade == "derived":

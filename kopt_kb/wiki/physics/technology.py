@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from kopt_kb.quantity.units import UNITS
-from kopt_kb.wiki.physics.base import Facts, Finding, one, rows, value
+from kopt_kb.wiki.physics.base import Facts, PhysicsFinding, one, rows, value
 from kopt_kb.wiki.sheet import row_value
 
 __all__ = ["clock_range", "clock_steps", "error_correction", "pin_rate_of_type", "time_to_read_all"]
@@ -44,27 +44,29 @@ def _data_rate(facts: Facts) -> Fraction | None:
     return row_value(clock) * int(dict(clock.axes)["multiplier"].removeprefix("x"))
 
 
-def pin_rate_of_type(facts: Facts) -> Iterator[Finding]:
+def pin_rate_of_type(facts: Facts) -> Iterator[PhysicsFinding]:
     """A memory type bounds the data rate of a pin from both sides."""
     kind, rate = facts.memory_type, _data_rate(facts)
     bounds = _PIN_RATES.get(kind.value) if kind is not None else None
     if kind is None or bounds is None:
         return
     if rate is None:
-        yield Finding(kind, "not-checkable", f"{kind.key}: neither bus and bandwidth nor a memory clock is known")
+        yield PhysicsFinding(
+            kind, "not-checkable", f"{kind.key}: neither bus and bandwidth nor a memory clock is known"
+        )
         return
     low, high = (Fraction(text) * _GBIT for text in bounds)
     detail = (
         f"{kind.value} runs at {bounds[0]} to {bounds[1]} Gbit/s a pin, the page makes it {float(rate / _GBIT):.2f}"
     )
-    yield Finding(kind, "pass" if low <= rate <= high else "fail", detail)
+    yield PhysicsFinding(kind, "pass" if low <= rate <= high else "fail", detail)
 
 
 _SECONDS = {"HBM": (12, 48), "GDDR": (12, 110), "LPDDR": (150, 700)}
 """Milliseconds that parts of 2017 to 2026 need to read their whole memory once: 15 to 39, 16 to 80, 250 to 470."""
 
 
-def time_to_read_all(facts: Facts) -> Iterator[Finding]:
+def time_to_read_all(facts: Facts) -> Iterator[PhysicsFinding]:
     """Capacity over bandwidth is a time that parts with this kind of memory have."""
     kind, capacity = facts.memory_type, one(facts, "memory_capacity")
     bandwidth = value(facts, "memory_bandwidth")
@@ -73,24 +75,26 @@ def time_to_read_all(facts: Facts) -> Iterator[Finding]:
     low, high = next(bounds for family, bounds in _SECONDS.items() if kind.value.startswith(family))
     each = row_value(capacity) / bandwidth * 1000
     detail = f"{capacity.key} at memory_bandwidth is read in {float(each):.0f} ms, {kind.value} in {low} to {high}"
-    yield Finding(capacity, "pass" if low <= each <= high else "fail", detail)
+    yield PhysicsFinding(capacity, "pass" if low <= each <= high else "fail", detail)
 
 
-def error_correction(facts: Facts) -> Iterator[Finding]:
+def error_correction(facts: Facts) -> Iterator[PhysicsFinding]:
     """Stacked memory has error correction: JEDEC's HBM carries the bits for it."""
     kind, ecc = facts.memory_type, facts.memory_ecc
     if kind is not None and ecc is not None and kind.value.startswith("HBM"):
-        yield Finding(ecc, "fail" if ecc.value == "no" else "pass", f"memory_ecc = {ecc.value} with {kind.value}")
+        yield PhysicsFinding(
+            ecc, "fail" if ecc.value == "no" else "pass", f"memory_ecc = {ecc.value} with {kind.value}"
+        )
 
 
-def clock_range(facts: Facts) -> Iterator[Finding]:
+def clock_range(facts: Facts) -> Iterator[PhysicsFinding]:
     """A clock of a processor is one that parts of these years have."""
     for row in rows(facts, "sm_clock"):
         bounds = _CLOCKS.get(dict(row.axes)["class"])
         if bounds is not None:
             low, high = (Fraction(text) * UNITS["GHz"].factor for text in bounds)
             good = low <= row_value(row) <= high
-            yield Finding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit}")
+            yield PhysicsFinding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit}")
 
 
 _TICK = Fraction(15, 2) * UNITS["MHz"].factor
@@ -98,7 +102,7 @@ _ROUNDED = UNITS["MHz"].factor
 """Clocks of NVIDIA's cards are multiples of 7.5 MHz (SUPPORTED_CLOCKS of its driver), printed in whole MHz."""
 
 
-def clock_steps(facts: Facts) -> Iterator[Finding]:
+def clock_steps(facts: Facts) -> Iterator[PhysicsFinding]:
     """A clock that is printed to the MHz is a multiple of 7.5 MHz; one that is printed in hundreds was rounded."""
     if facts.vendor != "NVIDIA":
         return
@@ -106,4 +110,6 @@ def clock_steps(facts: Facts) -> Iterator[Finding]:
         if row.unit == "MHz" and row.grade != "derived" and "." not in row.value and int(row.value) % 100:
             apart = row_value(row) % _TICK
             good = min(apart, _TICK - apart) < _ROUNDED
-            yield Finding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} in steps of 7.5 MHz")
+            yield PhysicsFinding(
+                row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} in steps of 7.5 MHz"
+            )

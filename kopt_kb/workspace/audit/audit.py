@@ -14,7 +14,7 @@ from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import Anchor
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
 from kopt_kb.workspace.audit.decisions import decision_findings
-from kopt_kb.workspace.audit.findings import AUDIT_CODES, Finding, line_of
+from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding, line_of
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
@@ -29,7 +29,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import Texts, texts_of
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["AUDIT_CODES", "AuditReport", "Finding", "audit"]
+__all__ = ["AUDIT_CODES", "AuditFinding", "AuditReport", "audit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class AuditReport(Wire):
 
     WIRE: ClassVar = ("path", "clean", "findings", "notes", "checked", "data")
     path: str
-    findings: tuple[Finding, ...]
-    notes: tuple[Finding, ...] = ()
+    findings: tuple[AuditFinding, ...]
+    notes: tuple[AuditFinding, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
 
@@ -77,19 +77,21 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
     except JournalError as error:
         line = error.where.rpartition(":")[2]
         at = int(line) if line.isdigit() else 0
-        return AuditReport(str(path), (Finding("journal", "journal.jsonl", at, error.what, error.fix or _RESTORE),))
+        return AuditReport(
+            str(path), (AuditFinding("journal", "journal.jsonl", at, error.what, error.fix or _RESTORE),)
+        )
     readme = _text(workspace.layout.readme)
     try:
         registry = registry or registry_of(state)
         platform = registry.platform(state.created.platform)
     except KoptError as error:
-        gone = Finding("missing", "README.md", line_of(readme, "platform:"), error.what, error.fix)
+        gone = AuditFinding("missing", "README.md", line_of(readme, "platform:"), error.what, error.fix)
         return AuditReport(str(path), (gone,), data=data_version(registry.wikis) if registry else NO_DATA)
     found = (*_findings(workspace, events, state, platform, readme), *_unanchored(kept, events))
     return _report(path, found, len(state.specs), data_version(registry.wikis))
 
 
-def _report(path: str | Path, found: tuple[Finding, ...], checked: int, data: DataVersion) -> AuditReport:
+def _report(path: str | Path, found: tuple[AuditFinding, ...], checked: int, data: DataVersion) -> AuditReport:
     found = tuple(dict.fromkeys(found))
     notes = tuple(one for one in found if one.code in _NOTES)
     findings = sorted((one for one in found if one.code not in _NOTES), key=lambda one: (one.file, one.line, one.code))
@@ -107,10 +109,10 @@ def _anchor(path: Path) -> Anchor:
         raise BadInput(f"is no anchor: {what}", where=str(path), fix=fix, code="KB111") from error
 
 
-def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Finding]:
+def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[AuditFinding]:
     if anchor is not None and not anchor.is_in(events):
         text = f"{anchor.name} shows event {anchor.head.seq} of another journal"
-        yield Finding("anchor", "journal.jsonl", min(anchor.head.seq, len(events)), text, _RESTORE)
+        yield AuditFinding("anchor", "journal.jsonl", min(anchor.head.seq, len(events)), text, _RESTORE)
 
 
 _RESTORE = "restore the journal"
@@ -126,7 +128,7 @@ def _text(path: Path) -> str:
 
 def _findings(
     workspace: Workspace, events: tuple[Event, ...], state: WorkspaceState, platform: Platform, readme: str
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     store = ObjectStore(workspace.layout.objects)
     yield from row_findings(state, platform, readme)
     yield from target_findings(state, platform, readme)

@@ -22,7 +22,7 @@ from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
 from kopt_kb.wire import WireError, parse, read
 from kopt_kb.workspace.audit.decisions import decision_findings
-from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.records import blob_findings, run_findings
 from kopt_kb.workspace.audit.sources import row_findings, set_by, target_findings
@@ -52,7 +52,7 @@ _REMEDY = "ask for the bundle again, from the workspace itself"
 class Bundled:
     """What the audit of a bundle found: findings and notes, the journal's events, rows read again, in which data."""
 
-    all: tuple[Finding, ...]
+    all: tuple[AuditFinding, ...]
     events: tuple[Event, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
@@ -63,7 +63,7 @@ class _Refused(Exception):
 
     def __init__(self, name: str, what: str) -> None:
         super().__init__(what)
-        self.finding = Finding("bundle", name, 0, what, _REMEDY)
+        self.finding = AuditFinding("bundle", name, 0, what, _REMEDY)
 
 
 def is_bundle(path: Path) -> bool:
@@ -117,7 +117,7 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
             own = Registry.open(folder / "wiki", use_cache=False)
             platform = own.platform(state.created.platform)
         except KoptError as error:
-            return Bundled((Finding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
+            return Bundled((AuditFinding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
         found = [
             *row_findings(state, platform, ""), *target_findings(state, platform, ""),
             *blob_findings(events, state, store), *run_findings(events, store), *launch_findings(events, store),
@@ -128,7 +128,7 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
         return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis))
 
 
-def _in_journal(found: Finding) -> Finding:
+def _in_journal(found: AuditFinding) -> AuditFinding:
     """Return a finding about a view, which a bundle has none of, as one about the journal that it shows."""
     known = found.file in {STATEMENT, _JOURNAL} or found.file.startswith("wiki/")
     return found if known else replace(found, file=_JOURNAL, line=0)
@@ -186,7 +186,7 @@ def _statement(folder: Path, hashes: Mapping[str, str]) -> Statement:
 
 def _predicate_findings(
     folder: Path, state: WorkspaceState, platform: Platform, statement: Statement
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """Yield a finding for each member of the predicate that the journal and the pages do not give."""
     files = {
         file.name: (folder / file.name).read_bytes()
@@ -195,23 +195,23 @@ def _predicate_findings(
     }
     again = statement_of(state, platform, files)
     if (statement.kind, statement.predicate_type) != (again.kind, again.predicate_type):
-        yield Finding("bundle", STATEMENT, 0, f"the statement is of type {statement.predicate_type}", _REMEDY)
+        yield AuditFinding("bundle", STATEMENT, 0, f"the statement is of type {statement.predicate_type}", _REMEDY)
     said, true = statement.predicate.to_json(), again.predicate.to_json()
     for name in true:
         if said.get(name) != true[name]:
-            yield Finding("bundle", STATEMENT, 0, f"the statement's {name} is not what the journal says", _REMEDY)
+            yield AuditFinding("bundle", STATEMENT, 0, f"the statement's {name} is not what the journal says", _REMEDY)
 
 
-def _elsewhere(state: WorkspaceState, here: Registry) -> Iterator[Finding]:
+def _elsewhere(state: WorkspaceState, here: Registry) -> Iterator[AuditFinding]:
     """Yield a note for each registered row that this machine's wiki says otherwise."""
     try:
         platform = here.platform(state.created.platform)
     except KoptError as error:
-        yield Finding("this-wiki", _JOURNAL, 0, f"this machine's wiki: {error.what}", "nothing to do")
+        yield AuditFinding("this-wiki", _JOURNAL, 0, f"this machine's wiki: {error.what}", "nothing to do")
         return
     for row in state.specs.values():
         held, now = verify(platform.wiki, citation_of(row))
         if held in {"changed", "missing"}:
             says = f"{now.value} {now.unit} ({now.grade})" if now is not None else "nothing"
             text = f"{row.key} is {row.value} {row.unit} ({row.grade}) in the bundle, this machine's wiki says {says}"
-            yield Finding("this-wiki", _JOURNAL, 0, text, "see which of the two documents is newer")
+            yield AuditFinding("this-wiki", _JOURNAL, 0, text, "see which of the two documents is newer")

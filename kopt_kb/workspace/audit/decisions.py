@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kopt_kb.runners.candidate.answers import LEVELS, Contest, Timing, Trust, kept_run
 from kopt_kb.wire import WireError
-from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import Decided, GateJudged, Measured, RunFinished, RunStarted
@@ -18,7 +18,7 @@ _JOURNAL = "journal.jsonl"
 _FIX = "judge the round again; its decision does not stand"
 
 
-def decision_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Finding]:
+def decision_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[AuditFinding]:
     """Yield a finding for each claim of more trust than a run gave, and each version accepted against gate or contest.
 
     Events of a round come before its decision, so only those before it count.
@@ -54,18 +54,18 @@ def _timing(data: RunFinished, kinds: Mapping[str, RunStarted], store: ObjectSto
     return answer if isinstance(answer, Timing) else None
 
 
-def _of_record(seq: int, record: Measured, answer: Timing | None) -> Iterator[Finding]:
+def _of_record(seq: int, record: Measured, answer: Timing | None) -> Iterator[AuditFinding]:
     if answer is None:
         return
     given = answer.basis.trust if answer.basis is not None else "reported"
     if LEVELS.index(record.trust) > LEVELS.index(given):
         text = f"record {record.id} is said to be {record.trust}, its run {record.run} is {given}"
-        yield Finding("record", _JOURNAL, seq, text, _FIX)
+        yield AuditFinding("record", _JOURNAL, seq, text, _FIX)
 
 
 def _of_decision(
     seq: int, data: Decided, levels: Mapping[str, Trust], failed: str, contest: Contest | None
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     named: Sequence[Trust] = [levels[one] for one in data.measured if one in levels]
     lowest = min(named, key=LEVELS.index, default=data.trust)
     wrong = []
@@ -76,7 +76,7 @@ def _of_decision(
     if data.decision in ACCEPTED and contest is not None and contest.verdict != "faster":
         wrong.append(f"is accepted, and its contest says {contest.verdict}")
     for one in wrong:
-        yield Finding("record", _JOURNAL, seq, f"round {data.round} {one}", _FIX)
+        yield AuditFinding("record", _JOURNAL, seq, f"round {data.round} {one}", _FIX)
 
 
 def _last_contest(number: int, kinds: Mapping[str, RunStarted], timed: Mapping[str, Timing]) -> Contest | None:

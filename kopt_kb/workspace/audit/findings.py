@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from kopt_kb.wire import Wire
 
-__all__ = ["AUDIT_CODES", "Finding", "line_of"]
+__all__ = ["AUDIT_CODES", "AuditFinding", "line_of"]
 
 AUDIT_CODES: dict[str, str] = {
     "journal": "the journal can't be read or its chain is broken",
@@ -39,7 +39,7 @@ AUDIT_CODES: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(Wire):
+class AuditFinding(Wire):
     """One finding or note.
 
     Attributes:

@@ -14,7 +14,7 @@ from kopt_kb.wiki.lint.numbers import HardwareNumber, find_numbers
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.sheet import row_value
-from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.journal.campaign_events import TipsRead
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
@@ -99,10 +99,10 @@ def _platform_values(platform: Platform) -> list[Value]:
     ]
 
 
-def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], list[Finding], set[int]]:
+def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], list[AuditFinding], set[int]]:
     """Return values that citations in a text register, findings and notes on them, and their lines."""
     values: list[Value] = []
-    findings: list[Finding] = []
+    findings: list[AuditFinding] = []
     lines: set[int] = set()
     for number, line in enumerate(text.split("\n"), 1):
         if "<- <gpu-wiki>/" not in line:
@@ -113,7 +113,7 @@ def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], l
         try:
             citation = Citation.parse(line)
         except CitationError as error:
-            findings.append(Finding("citation", name, number, error.what, error.fix))
+            findings.append(AuditFinding("citation", name, number, error.what, error.fix))
             continue
         held, row = verify(platform.wiki, citation)
         if held in {"ok", "moved"} and row is not None:
@@ -121,26 +121,26 @@ def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], l
                 values.append((UNITS[row.unit].dimension, row_value(row)))
             if held == "moved":
                 text_moved = f"{row.key} moved to {row.path}:L{row.line}, unchanged"
-                findings.append(Finding("moved", name, number, text_moved, "nothing to do"))
+                findings.append(AuditFinding("moved", name, number, text_moved, "nothing to do"))
         else:
             what = "gone from the wiki" if row is None else f"now {row.value} {row.unit} on {row.path}:L{row.line}"
             now = f"{citation.key} {citation.value} {citation.unit} is {what}"
-            findings.append(Finding("citation", name, number, now, "correct the citation"))
+            findings.append(AuditFinding("citation", name, number, now, "correct the citation"))
     return values, findings, lines
 
 
 def _judge(
     name: str, number: HardwareNumber, allowed: list[Value], known: list[Value], *, strict: bool
-) -> Finding | None:
+) -> AuditFinding | None:
     if any(number.prints(*value) for value in allowed):
         return None
     if any(number.prints(*value) for value in known):
         if not strict:
             return None
         text = f"{number.text} is a value of this platform that is not registered"
-        return Finding("unregistered", name, number.line, text, _REGISTER, number.text)
+        return AuditFinding("unregistered", name, number.line, text, _REGISTER, number.text)
     text = f"{number.text} is no row, target or measurement of this workspace"
-    return Finding("unsourced", name, number.line, text, f"remove it or {_REGISTER}", number.text)
+    return AuditFinding("unsourced", name, number.line, text, f"remove it or {_REGISTER}", number.text)
 
 
 def words_of_people(events: tuple[Event, ...], blob: BlobReader) -> str:
@@ -161,7 +161,7 @@ def words_of_people(events: tuple[Event, ...], blob: BlobReader) -> str:
     return "\n".join(found)
 
 
-def audit_prose(layout: Layout, state: WorkspaceState, platform: Platform) -> Iterator[Finding]:
+def audit_prose(layout: Layout, state: WorkspaceState, platform: Platform) -> Iterator[AuditFinding]:
     """Yield findings and notes on authored texts.
 
     The README may name any row of its platform; plans, memory and reports only what the README or the current
@@ -181,7 +181,7 @@ def audit_prose(layout: Layout, state: WorkspaceState, platform: Platform) -> It
         for number in find_numbers(text):
             if number.hedge:
                 said = f"{number.text} is a guess: {number.hedge!r} stands beside it"
-                yield Finding("hedged", name, number.line, said, _SOURCED, number.text)
+                yield AuditFinding("hedged", name, number.line, said, _SOURCED, number.text)
             if number.line not in cited[name]:
                 finding = _judge(name, number, allowed, known, strict=name != "README.md")
                 if finding is not None:

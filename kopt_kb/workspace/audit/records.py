@@ -8,7 +8,7 @@ from kopt_kb.errors import MissingTool
 from kopt_kb.runners.candidate.answers import Answer, Check, KeptRun, Timing, kept_run
 from kopt_kb.wire import WireError
 from kopt_kb.workspace.anchors import commit_anchors
-from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
@@ -38,7 +38,7 @@ _BLOBS: Mapping[str, tuple[str, ...]] = {
 _FIX = "restore objects/ from a backup or the git history"
 
 
-def blob_findings(events: tuple[Event, ...], state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
+def blob_findings(events: tuple[Event, ...], state: WorkspaceState, store: ObjectStore) -> Iterator[AuditFinding]:
     """Yield a finding for each blob that the journal names and that is missing or damaged, at the first such event."""
     named: dict[str, tuple[int, str]] = {}
     for event in events:
@@ -52,10 +52,10 @@ def blob_findings(events: tuple[Event, ...], state: WorkspaceState, store: Objec
         try:
             store.get(sha)
         except ObjectError as error:
-            yield Finding("object", _JOURNAL, seq, f"{what}: {error.where}: {error.what}", error.fix or _FIX)
+            yield AuditFinding("object", _JOURNAL, seq, f"{what}: {error.where}: {error.what}", error.fix or _FIX)
 
 
-def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
+def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -> Iterator[AuditFinding]:
     """Yield a finding when kernel.py is not the best version; before one was accepted it may be anything."""
     best = state.best
     if best is None or best.snapshot is None or state.task.project is not None:
@@ -65,11 +65,13 @@ def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -
         data = read_regular(layout.kernel)
         if data is None or data not in [store.get(sha) for sha in (best.snapshot.blob, *_accepted_since(state))]:
             what = "is missing" if data is None else f"is not v{best.number}, the last accepted version"
-            yield Finding("kernel", layout.kernel.name, 0 if data is None else 1, f"{layout.kernel.name} {what}", fix)
+            yield AuditFinding(
+                "kernel", layout.kernel.name, 0 if data is None else 1, f"{layout.kernel.name} {what}", fix
+            )
     except ObjectError:
         return  # a finding of its own
     except OSError as error:
-        yield Finding(
+        yield AuditFinding(
             "kernel", layout.kernel.name, 0, f"{layout.kernel.name} can't be read: {error.strerror or error}", fix
         )
 
@@ -81,7 +83,7 @@ def _accepted_since(state: WorkspaceState) -> Iterator[str]:
         yield last.chosen.submitted.blob
 
 
-def run_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Finding]:
+def run_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[AuditFinding]:
     """Yield a finding for each record and each passed gate that the output of its run contradicts."""
     kinds = {one.data.run: one.data.gate for one in events if isinstance(one.data, RunStarted)}
     runs = {one.data.run: one.data for one in events if isinstance(one.data, RunFinished)}
@@ -108,7 +110,7 @@ def _answer(
     return known[run.run]
 
 
-def _measured(seq: int, record: Measured, answer: Answer | None) -> Iterator[Finding]:
+def _measured(seq: int, record: Measured, answer: Answer | None) -> Iterator[AuditFinding]:
     timed = answer.shapes.get(record.shape) if isinstance(answer, Timing) else None
     if timed is None:
         return
@@ -116,10 +118,10 @@ def _measured(seq: int, record: Measured, answer: Answer | None) -> Iterator[Fin
         text = (
             f"record {record.id} says {record.median_s} s, its run {record.run} timed no such median on {record.shape}"
         )
-        yield Finding("record", _JOURNAL, seq, text, "time the kernel again; the record does not stand")
+        yield AuditFinding("record", _JOURNAL, seq, text, "time the kernel again; the record does not stand")
 
 
-def _passed(seq: int, gate: GateJudged, run: RunFinished, answer: Answer | None) -> Iterator[Finding]:
+def _passed(seq: int, gate: GateJudged, run: RunFinished, answer: Answer | None) -> Iterator[AuditFinding]:
     wrong = ""
     if run.outcome != "ok":
         wrong = f"its run {run.run} ended as {run.outcome}"
@@ -127,10 +129,10 @@ def _passed(seq: int, gate: GateJudged, run: RunFinished, answer: Answer | None)
         wrong = f"its run {run.run} found the kernel wrong"
     if wrong:
         text = f"the gate {gate.gate} passed {gate.candidate}, but {wrong}"
-        yield Finding("record", _JOURNAL, seq, text, "judge the candidate again; the gate's word does not stand")
+        yield AuditFinding("record", _JOURNAL, seq, text, "judge the candidate again; the gate's word does not stand")
 
 
-def git_findings(layout: Layout, events: tuple[Event, ...]) -> Iterator[Finding]:
+def git_findings(layout: Layout, events: tuple[Event, ...]) -> Iterator[AuditFinding]:
     """Yield a finding for each commit whose trailer names an event that the journal does not have.
 
     A commit is the anchor against a journal that was rewritten as a whole. Without git, or in a folder that is no
@@ -142,9 +144,9 @@ def git_findings(layout: Layout, events: tuple[Event, ...]) -> Iterator[Finding]
         return
     except GitError as error:
         text = f"the repository can't be read: {error.what}"
-        yield Finding("git", ".git", 0, text, "restore .git from a backup, or remove it")
+        yield AuditFinding("git", ".git", 0, text, "restore .git from a backup, or remove it")
         return
     for anchor in anchors:
         text = f"{anchor.name} shows event {anchor.head.seq} of another journal"
         at = min(anchor.head.seq, len(events))
-        yield Finding("git", _JOURNAL, at, text, "restore the journal the commits were made from")
+        yield AuditFinding("git", _JOURNAL, at, text, "restore the journal the commits were made from")

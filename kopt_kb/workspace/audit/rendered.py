@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.workspace.anchors import latest_view
-from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
@@ -27,15 +27,15 @@ _OTHER = "its own hash fits: another version of kb rendered it, or the hash was 
 _IRREGULAR = "put a regular file in its place or remove it, then run `kb render`"
 
 
-def report_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
+def report_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Iterator[AuditFinding]:
     """Yield every profiler report in profiles/ that is not the blob which the journal names."""
     for path, fault in edited_reports(root, state, store):
-        yield Finding(
+        yield AuditFinding(
             "edited-view", path, 0, fault, "`kb render` keeps these bytes in objects/ and writes the report again"
         )
 
 
-def named_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Iterator[Finding]:
+def named_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Iterator[AuditFinding]:
     """Yield every kernel snapshot and extracted file of a named campaign that is there and is not what it was."""
     if state.named is None:
         return
@@ -45,10 +45,10 @@ def named_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Ite
         disk = read_regular(root / path) if not (root / path).is_symlink() else b""
         if disk is not None and disk != data:
             fix = "`kb render` keeps these bytes in objects/ and writes the file again"
-            yield Finding("edited-view", path, 0, "is not the file that the journal names", fix)
+            yield AuditFinding("edited-view", path, 0, "is not the file that the journal names", fix)
 
 
-def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader) -> Iterator[Finding]:
+def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader) -> Iterator[AuditFinding]:
     """Yield every rendered file and block that differs from a fresh rendering.
 
     A file whose body is what the journal rendered at the event its header names is stale, not edited. A missing
@@ -68,7 +68,7 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
         try:
             headers[path] = read_file(root, path)
         except ViewError as error:
-            yield Finding("edited-view", path, 0, error.what, _IRREGULAR)
+            yield AuditFinding("edited-view", path, 0, error.what, _IRREGULAR)
     yield from _cut_journal(Layout(root), len(events))
     newest = max((one.head.seq for one in headers.values() if one is not None), default=0)
     past = _Past(events, blob)
@@ -78,52 +78,54 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
             continue
         if header is None and not (root / path).exists():
             if path in past.files(newest):
-                yield Finding("edited-view", path, 0, "the rendered file is missing", "run `kb render`")
+                yield AuditFinding("edited-view", path, 0, "the rendered file is missing", "run `kb render`")
         elif header is not None and past.rendered(path, header):
             text = f"shows event {header.head.seq}, the journal has {len(events)}"
-            yield Finding("stale-view", path, 1, text, "run `kb render`")
+            yield AuditFinding("stale-view", path, 1, text, "run `kb render`")
         else:
             fix = _OTHER if header is not None and header.intact else _FIX
-            yield Finding("edited-view", path, difference.line, str(difference), fix)
+            yield AuditFinding("edited-view", path, difference.line, str(difference), fix)
 
 
-def _cut_journal(layout: Layout, seq: int) -> Iterator[Finding]:
+def _cut_journal(layout: Layout, seq: int) -> Iterator[AuditFinding]:
     """Yield a finding when a file that nobody edited was rendered from a later event than the journal's last."""
     latest = latest_view(layout)
     if latest is not None and latest.head.seq > seq:
         text = f"the journal ends with event {seq}, yet {latest.name} was rendered from event {latest.head.seq}"
-        yield Finding("journal", "journal.jsonl", seq, text, "restore the journal from a backup or a commit")
+        yield AuditFinding("journal", "journal.jsonl", seq, text, "restore the journal from a backup or a commit")
 
 
-def _blocks(root: Path, path: str, bodies: dict[str, str]) -> Iterator[Finding]:
+def _blocks(root: Path, path: str, bodies: dict[str, str]) -> Iterator[AuditFinding]:
     try:
         data = read_regular(root / path)
     except OSError as error:
-        yield Finding("edited-block", path, 0, f"{path} can't be read: {error.strerror or error}", _IRREGULAR)
+        yield AuditFinding("edited-block", path, 0, f"{path} can't be read: {error.strerror or error}", _IRREGULAR)
         return
     if data is None:
-        yield Finding("edited-block", path, 0, f"{path} is missing", "restore it from git")
+        yield AuditFinding("edited-block", path, 0, f"{path} is missing", "restore it from git")
         return
     try:
         found = {block.name: block for block in parse_blocks(data, path)}
     except BlockError as error:
         line = error.where.rpartition(":")[2]
         at = int(line) if line.isdigit() else 1
-        yield Finding("edited-block", path, at, error.what, error.fix or "restore the markers")
+        yield AuditFinding("edited-block", path, at, error.what, error.fix or "restore the markers")
         return
     order = [name for name in found if name in bodies]
     if order != [name for name in bodies if name in found]:
         text = f"its blocks stand in the order {', '.join(order)}"
-        yield Finding("edited-block", path, found[order[0]].line, text, "put them back in the order kb wrote them in")
+        yield AuditFinding(
+            "edited-block", path, found[order[0]].line, text, "put them back in the order kb wrote them in"
+        )
     for name, body in bodies.items():
         if name not in found:
             fix = "put its two markers back and run `kb render`"
-            yield Finding("edited-block", path, 1, f"block {name} is missing", fix)
+            yield AuditFinding("edited-block", path, 1, f"block {name} is missing", fix)
             continue
         difference = block_difference(body, found[name])
         if difference is not None:
             fix = _FIX if found[name].edited else _OTHER
-            yield Finding("edited-block", path, difference.line, f"block {name} {difference}", fix)
+            yield AuditFinding("edited-block", path, difference.line, f"block {name} {difference}", fix)
 
 
 @dataclass(slots=True)

@@ -13,15 +13,15 @@ from kopt_kb.errors import BadInput
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.audit.bundled import is_bundle
-from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.foreign.campaign_rules import ImportedCampaign, broken_rules, imported_campaigns
 from kopt_kb.workspace.foreign.contradictions import contradictions
 from kopt_kb.workspace.foreign.documents import json_records, jsonl_records
-from kopt_kb.workspace.foreign.judge import ASPECTS, Aspect, Claim, Surroundings, is_source, judged
+from kopt_kb.workspace.foreign.judge import ASPECTS, Aspect, JudgedClaim, Surroundings, is_source, judged
 from kopt_kb.workspace.foreign.prose import commit_records, prose_records
-from kopt_kb.workspace.foreign.record import Record, campaign_of, round_in_path
+from kopt_kb.workspace.foreign.record import ForeignRecord, campaign_of, round_in_path
 from kopt_kb.workspace.foreign.roofs import above_roofs, products_of
-from kopt_kb.workspace.foreign.tables import Table, markdown_tables, records_of, separated
+from kopt_kb.workspace.foreign.tables import LogTable, markdown_tables, records_of, separated
 from kopt_kb.workspace.foreign.tree import COMMIT, ForeignTree, Unread, folders, open_tree
 
 __all__ = ["FOREIGN_CODES", "ForeignReport", "audit_foreign", "is_foreign"]
@@ -82,14 +82,14 @@ class ForeignReport(Wire):
         "campaigns?",
     )
     path: str
-    findings: tuple[Finding, ...]
-    notes: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
+    notes: tuple[AuditFinding, ...]
     commit: str | None
     platforms: tuple[str, ...]
     forms: dict[str, int]
     evidence: dict[str, dict[str, int]]
-    claims: tuple[Claim, ...]
-    unread: tuple[Finding, ...]
+    claims: tuple[JudgedClaim, ...]
+    unread: tuple[AuditFinding, ...]
     campaigns: tuple[ImportedCampaign, ...] | None = None
 
     @property
@@ -149,7 +149,7 @@ def audit_foreign(
     found_claims = tuple(_judged(tree, claims, records))
     findings = [*_unproven(found_claims), *found, *(broken_rules(tree, found_claims) if rules else ())]
     findings.sort(key=lambda one: (_ORDER.index(one.code), one.file, one.line))
-    unread = tuple(Finding("unread", one.file, one.line, one.reason, "read it yourself") for one in tree.unread)
+    unread = tuple(AuditFinding("unread", one.file, one.line, one.reason, "read it yourself") for one in tree.unread)
     notes = () if parts else (_no_roof(str(path)),)
     return ForeignReport(
         str(path), tuple(findings), notes, tree.commit or None, tuple(one.id for one in parts),
@@ -158,8 +158,8 @@ def audit_foreign(
     )  # fmt: skip
 
 
-def _no_roof(path: str) -> Finding:
-    return Finding(
+def _no_roof(path: str) -> AuditFinding:
+    return AuditFinding(
         "no-roof", path, 0, "the log names no single product", "--platform NAME holds its speeds against roofs"
     )
 
@@ -172,16 +172,16 @@ def _nothing(tree: ForeignTree, path: str) -> BadInput:
     )
 
 
-def _read(tree: ForeignTree) -> tuple[list[Record], list[Table]]:
+def _read(tree: ForeignTree) -> tuple[list[ForeignRecord], list[LogTable]]:
     """Return the records and tables of all texts; what is not understood is added to the tree's list."""
-    records: list[Record] = []
-    tables: list[Table] = []
+    records: list[ForeignRecord] = []
+    tables: list[LogTable] = []
     for file, text in sorted(tree.texts.items()):
         before = len(records), len(tree.unread)
         for one in _parsed(file, text):
             if isinstance(one, Unread):
                 tree.unread.append(one)
-            elif isinstance(one, Table):
+            elif isinstance(one, LogTable):
                 tables.append(one)
                 records.extend(records_of(one))
             else:
@@ -192,7 +192,7 @@ def _read(tree: ForeignTree) -> tuple[list[Record], list[Table]]:
     return records, tables
 
 
-def _parsed(file: str, text: str) -> Iterator[Record | Table | Unread]:
+def _parsed(file: str, text: str) -> Iterator[ForeignRecord | LogTable | Unread]:
     suffix = Path(file).suffix.casefold()
     if file.startswith(COMMIT):
         yield from commit_records(file, text)
@@ -209,13 +209,15 @@ def _parsed(file: str, text: str) -> Iterator[Record | Table | Unread]:
         yield from prose_records(file, text)
 
 
-def _found(records: list[Record], tables: list[Table], parts: Iterable[Platform]) -> Iterator[Finding]:
+def _found(records: list[ForeignRecord], tables: list[LogTable], parts: Iterable[Platform]) -> Iterator[AuditFinding]:
     yield from contradictions(records, tables)
     yield from above_roofs(records, parts)
 
 
-def _judged(tree: ForeignTree, claims: Iterable[Record], records: Iterable[Record]) -> Iterator[Claim]:
-    details: dict[tuple[str, int], list[Record]] = {}
+def _judged(
+    tree: ForeignTree, claims: Iterable[ForeignRecord], records: Iterable[ForeignRecord]
+) -> Iterator[JudgedClaim]:
+    details: dict[tuple[str, int], list[ForeignRecord]] = {}
     for one in records:
         if one.of_round and one.round is not None:
             details.setdefault((campaign_of(one.file), one.round), []).append(one)
@@ -228,7 +230,7 @@ def _judged(tree: ForeignTree, claims: Iterable[Record], records: Iterable[Recor
         yield judged(record, Surroundings(tree, detail, _beside(record, below) if own else (), targets.get(campaign)))
 
 
-def _beside(record: Record, below: dict[str, list[str]] | object) -> tuple[str, ...]:
+def _beside(record: ForeignRecord, below: dict[str, list[str]] | object) -> tuple[str, ...]:
     """Return the sources that lie in the folder of a record's own round."""
     folder = record.file.rsplit("/", 1)[0] if "/" in record.file else ""
     if round_in_path(folder) is None or not isinstance(below, dict):
@@ -249,12 +251,12 @@ def _targets(tree: ForeignTree) -> dict[str, Aspect]:
     return found
 
 
-def _unproven(claims: Iterable[Claim]) -> Iterator[Finding]:
+def _unproven(claims: Iterable[JudgedClaim]) -> Iterator[AuditFinding]:
     for one in claims:
         lacks = [f"{name} {aspect.state}" for name, aspect in one.aspects.items() if aspect.state != "present"]
         if lacks:
             what = f"{one.label} ({one.decision}): {', '.join(lacks)}"
-            yield Finding(
+            yield AuditFinding(
                 "unproven",
                 one.file,
                 one.line,
@@ -263,7 +265,7 @@ def _unproven(claims: Iterable[Claim]) -> Iterator[Finding]:
             )
 
 
-def _counts(claims: Iterable[Claim]) -> dict[str, dict[str, int]]:
+def _counts(claims: Iterable[JudgedClaim]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {name: Counter() for name in ASPECTS}
     for one in claims:
         for name, aspect in one.aspects.items():

@@ -9,9 +9,9 @@ from typing import Literal
 
 from kopt_kb.wiki.tables import table
 from kopt_kb.wire import Wire
-from kopt_kb.workspace.audit.findings import Finding
-from kopt_kb.workspace.foreign.judge import Claim
-from kopt_kb.workspace.foreign.record import Decision
+from kopt_kb.workspace.audit.findings import AuditFinding
+from kopt_kb.workspace.foreign.judge import JudgedClaim
+from kopt_kb.workspace.foreign.record import ClaimedDecision
 from kopt_kb.workspace.foreign.tree import ForeignTree
 
 __all__ = ["MANIFEST_KEYS", "ImportedCampaign", "ImportedRound", "broken_rules", "imported_campaigns"]
@@ -44,7 +44,7 @@ class ImportedRound(Wire):
     """
 
     number: int | None
-    decision: Decision
+    decision: ClaimedDecision
     says: str
     evidence: dict[str, str]
     where: str
@@ -102,17 +102,19 @@ def _below(tree: ForeignTree, folder: str) -> dict[str, str]:
     return {name[len(head) :]: name for name in sorted(tree.names) if name.startswith(head)}
 
 
-def broken_rules(tree: ForeignTree, claims: Iterable[Claim]) -> Iterator[Finding]:
+def broken_rules(tree: ForeignTree, claims: Iterable[JudgedClaim]) -> Iterator[AuditFinding]:
     """Yield what campaigns break of their own rules: manifest, names, rounds, trend, snapshots, shapes, transfer."""
     known = list(claims)
     for folder in _campaigns(tree):
         names = _below(tree, folder)
         own = [one for one in known if one.file.startswith(folder)]
         for message, place in _broken(tree, folder, names, own):
-            yield Finding("rule", place or folder or ".", 0, message, "the campaign's own rules ask for it")
+            yield AuditFinding("rule", place or folder or ".", 0, message, "the campaign's own rules ask for it")
 
 
-def _broken(tree: ForeignTree, folder: str, names: dict[str, str], claims: list[Claim]) -> Iterator[tuple[str, str]]:
+def _broken(
+    tree: ForeignTree, folder: str, names: dict[str, str], claims: list[JudgedClaim]
+) -> Iterator[tuple[str, str]]:
     yield from _manifest(tree, folder, names)
     rounds: dict[int, list[str]] = {}
     for path, name in names.items():
@@ -183,7 +185,7 @@ def _shapes(tree: ForeignTree, names: dict[str, str]) -> Iterator[tuple[str, str
         yield f"rounds were measured on different numbers of shapes: {said}", ""
 
 
-def imported_campaigns(tree: ForeignTree, claims: Iterable[Claim]) -> tuple[ImportedCampaign, ...]:
+def imported_campaigns(tree: ForeignTree, claims: Iterable[JudgedClaim]) -> tuple[ImportedCampaign, ...]:
     """Return the campaigns of a log as far as its facts allow; every number keeps the trust `reported`."""
     known = list(claims)
     found = []

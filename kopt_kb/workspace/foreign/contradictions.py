@@ -8,10 +8,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.foreign.names import is_metric, plain_name, seconds_in, unit_of
-from kopt_kb.workspace.foreign.record import Field, Record, campaign_of, round_in_path, tolerance
-from kopt_kb.workspace.foreign.tables import Table
+from kopt_kb.workspace.foreign.record import Field, ForeignRecord, campaign_of, round_in_path, tolerance
+from kopt_kb.workspace.foreign.tables import LogTable
 
 __all__ = ["contradictions"]
 
@@ -32,7 +32,7 @@ _MEASURE = "measure both again and keep the run"
 _RELATIVE = 0.01
 
 
-def contradictions(records: Sequence[Record], tables: Sequence[Table]) -> Iterator[Finding]:
+def contradictions(records: Sequence[ForeignRecord], tables: Sequence[LogTable]) -> Iterator[AuditFinding]:
     """Yield every contradiction."""
     claims = [one for one in records if not one.of_round]
     yield from _arithmetic(records)
@@ -53,8 +53,8 @@ def contradictions(records: Sequence[Record], tables: Sequence[Table]) -> Iterat
         yield from _product(here)
 
 
-def _by_campaign(records: Iterable[Record]) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = defaultdict(list)
+def _by_campaign(records: Iterable[ForeignRecord]) -> dict[str, list[ForeignRecord]]:
+    found: dict[str, list[ForeignRecord]] = defaultdict(list)
     for one in records:
         found[campaign_of(one.file)].append(one)
     return found
@@ -63,7 +63,7 @@ def _by_campaign(records: Iterable[Record]) -> dict[str, list[Record]]:
 # ---- inside one record ---------------------------------------------------------------------------
 
 
-def _arithmetic(records: Iterable[Record]) -> Iterator[Finding]:
+def _arithmetic(records: Iterable[ForeignRecord]) -> Iterator[AuditFinding]:
     """Find a speed-up that is not the quotient of the two times beside it."""
     for record in records:
         befores, times = list(record.of("baseline time")), list(record.of("time"))
@@ -83,7 +83,7 @@ def _arithmetic(records: Iterable[Record]) -> Iterator[Finding]:
             slack = tolerance(claimed.text) + claimed.value * _RELATIVE
             if abs(a / b - claimed.value) > slack:
                 what = f"{record.label}: {claimed.name} {claimed.text} is said, its times give {a / b:.4g}"
-                yield Finding("arithmetic", record.file, claimed.line, what, "say which times the speed-up is of")
+                yield AuditFinding("arithmetic", record.file, claimed.line, what, "say which times the speed-up is of")
 
 
 def _seconds(field: Field) -> float | None:
@@ -99,14 +99,14 @@ def _sides(claimed: Field, befores: Sequence[Field], times: Sequence[Field]) -> 
     return (chosen[0], one_time[0]) if len(one_time) == 1 else (None, None)
 
 
-def _shares(records: Iterable[Record]) -> Iterator[Finding]:
+def _shares(records: Iterable[ForeignRecord]) -> Iterator[AuditFinding]:
     """Find a share of a peak above all of it."""
     for record in records:
         for one in record.of("share"):
             percent = "%" in one.text or re.search(r"pct|percent", plain_name(one.name)) is not None
             if one.value is not None and percent and one.value > 100 + tolerance(one.text):
                 what = f"{record.label}: {one.name} {one.text} is above the peak that it is a share of"
-                yield Finding(
+                yield AuditFinding(
                     "above-peak",
                     record.file,
                     one.line,
@@ -115,18 +115,18 @@ def _shares(records: Iterable[Record]) -> Iterator[Finding]:
                 )
 
 
-def _accepted_wrong(records: Iterable[Record]) -> Iterator[Finding]:
+def _accepted_wrong(records: Iterable[ForeignRecord]) -> Iterator[AuditFinding]:
     for record in records:
         for one in record.of("check"):
             if record.decision == "accepted" and re.search(
                 r"\bfail(?:ed)?\b|\bfalse\b|\bincorrect\b", one.text, re.IGNORECASE
             ):
                 what = f"{record.label} is accepted, though {one.name} says {one.text.strip()}"
-                yield Finding("accepted-wrong", record.file, one.line, what, "take it back")
+                yield AuditFinding("accepted-wrong", record.file, one.line, what, "take it back")
                 break
 
 
-def _silent_spread(tables: Iterable[Table]) -> Iterator[Finding]:
+def _silent_spread(tables: Iterable[LogTable]) -> Iterator[AuditFinding]:
     """Find a spread that is 0 in every row: nothing was repeated, whatever the column says."""
     for table in tables:
         for at, role in enumerate(table.roles):
@@ -134,12 +134,12 @@ def _silent_spread(tables: Iterable[Table]) -> Iterator[Finding]:
             numbers = [one for one in cells if one is not None and not math.isnan(one)]
             if role == "spread" and len(numbers) > 1 and not any(numbers):
                 what = f"{table.header[at]} is 0 in all {len(numbers)} rows: each was measured once"
-                yield Finding(
+                yield AuditFinding(
                     "zero-spread", table.file, table.line, what, "repeat the measurement and print its spread"
                 )
 
 
-def _aggregates(records: Sequence[Record], tables: Iterable[Table]) -> Iterator[Finding]:
+def _aggregates(records: Sequence[ForeignRecord], tables: Iterable[LogTable]) -> Iterator[AuditFinding]:
     """Find a geometric mean that its own table does not give."""
     for table in tables:
         ratio = [at for at, name in enumerate(table.header) if plain_name(name) in {"ratio", "speedup"}]
@@ -164,15 +164,15 @@ def _aggregates(records: Sequence[Record], tables: Iterable[Table]) -> Iterator[
                     what = (
                         f"{field.name} {field.text} is said of {len(numbers)} rows, their geometric mean is {mean:.4f}"
                     )
-                    yield Finding("aggregate", table.file, field.line, what, "say which rows it is of")
+                    yield AuditFinding("aggregate", table.file, field.line, what, "say which rows it is of")
 
 
 # ---- between the records of one campaign ---------------------------------------------------------
 
 
-def _mixed(records: Sequence[Record]) -> Finding | None:
+def _mixed(records: Sequence[ForeignRecord]) -> AuditFinding | None:
     """Return a finding where one number is of several rounds: then nothing says which of them are one campaign."""
-    named: dict[tuple[int, str], dict[str, Record]] = defaultdict(dict)
+    named: dict[tuple[int, str], dict[str, ForeignRecord]] = defaultdict(dict)
     for one in records:
         parts = one.file.split("/")
         at = next((at for at in reversed(range(len(parts))) if round_in_path(parts[at]) is not None), None)
@@ -183,10 +183,10 @@ def _mixed(records: Sequence[Record]) -> Finding | None:
         return None
     first = next(iter(several[min(several)].values()))
     what = f"{len(several)} numbers are of several rounds each, first {min(several)}: rounds here were not compared"
-    return Finding("mixed-rounds", first.file, first.line, what, "give each campaign a folder of its own")
+    return AuditFinding("mixed-rounds", first.file, first.line, what, "give each campaign a folder of its own")
 
 
-def _trend(records: Sequence[Record], tables: Iterable[Table]) -> Iterator[Finding]:
+def _trend(records: Sequence[ForeignRecord], tables: Iterable[LogTable]) -> Iterator[AuditFinding]:
     """Find rounds that have a result of their own and no row in the campaign's table of rounds."""
     for table in tables:
         rows = [one for one in records if one.file == table.file and one.line in {line for line, _ in table.rows}]
@@ -197,16 +197,16 @@ def _trend(records: Sequence[Record], tables: Iterable[Table]) -> Iterator[Findi
         last = table.rows[-1][0]
         for number in sorted(told.keys() - rounds):
             what = f"round {number} has a result at {told[number].place} and no row in this table of rounds"
-            yield Finding("trend-missing", table.file, last, what, "add the row")
+            yield AuditFinding("trend-missing", table.file, last, what, "add the row")
         filed = any(round_in_path(one.file) is not None for one in told.values())
         for number in sorted(rounds - told.keys()) if filed else ():
             row = next(one for one in rows if one.round == number)
-            yield Finding(
+            yield AuditFinding(
                 "round-missing", row.file, row.line, f"round {number} has a row and no notes", "add its notes"
             )
 
 
-def _gaps(records: Sequence[Record]) -> Iterator[Finding]:
+def _gaps(records: Sequence[ForeignRecord]) -> Iterator[AuditFinding]:
     """Find numbers of rounds that nothing is said of: failures use up numbers, and belong into the log."""
     numbered = sorted({one.round for one in records if one.round is not None})
     if len(numbered) < 2 or numbered[-1] - numbered[0] > 10_000:
@@ -216,7 +216,7 @@ def _gaps(records: Sequence[Record]) -> Iterator[Finding]:
         last = next(one for one in records if one.round == numbered[-1])
         span = f"of rounds {numbered[0]} to {numbered[-1]}"
         what = f"{span}, {_ranges(missing)} ({len(missing)}) have no result of their own"
-        yield Finding(
+        yield AuditFinding(
             "rounds-unaccounted", last.file, last.line, what, "keep a record of every attempt, also of failures"
         )
 
@@ -237,9 +237,9 @@ def _metric(name: str) -> str:
     return _QUALIFIERS.sub("", plain_name(name)).strip("_")
 
 
-def _two_numbers(records: Sequence[Record]) -> Iterator[Finding]:
+def _two_numbers(records: Sequence[ForeignRecord]) -> Iterator[AuditFinding]:
     """Find one metric of one round (and item) with two values that no rounding makes equal."""
-    said: dict[tuple[str, int, str], list[tuple[Record, Field]]] = defaultdict(list)
+    said: dict[tuple[str, int, str], list[tuple[ForeignRecord, Field]]] = defaultdict(list)
     for record in records:
         for one in record.of("score", "speedup", "cumulative", "from", "to"):
             number = one.round if one.round is not None else record.round
@@ -264,11 +264,11 @@ def _two_numbers(records: Sequence[Record]) -> Iterator[Finding]:
             what = (
                 f"{one.name} of {of} is {one.text} here, {first.name} {first.text} at {first_record.file}:{first.line}"
             )
-            yield Finding("two-numbers", record.file, one.line, what, _MEASURE)
+            yield AuditFinding("two-numbers", record.file, one.line, what, _MEASURE)
             break
 
 
-def _one_value(record: Record, found: Sequence[tuple[Record, Field]]) -> bool:
+def _one_value(record: ForeignRecord, found: Sequence[tuple[ForeignRecord, Field]]) -> bool:
     """Whether a record says one value for a metric; a list of several is of different things, whatever they are."""
     return len({field.text for one, field in found if one is record}) == 1
 
@@ -277,9 +277,9 @@ def _same(a: float, b: float, *texts: str) -> bool:
     return abs(a - b) <= tolerance(*texts) * 1.001
 
 
-def _scope(records: Sequence[Record]) -> Iterator[Finding]:
+def _scope(records: Sequence[ForeignRecord]) -> Iterator[AuditFinding]:
     """Find rounds of one campaign that were judged on another number of cases."""
-    before: tuple[int, Record] | None = None
+    before: tuple[int, ForeignRecord] | None = None
     for record in sorted(
         (one for one in records if one.round is not None and one.lines), key=lambda one: one.round or 0
     ):
@@ -290,13 +290,13 @@ def _scope(records: Sequence[Record]) -> Iterator[Finding]:
         total = max(totals)
         if before is not None and before[0] != total:
             what = f"{record.label} was judged on {total} cases, {before[1].label} on {before[0]} ({before[1].place})"
-            yield Finding("scope-changed", record.file, record.line, what, "judge both on the same cases")
+            yield AuditFinding("scope-changed", record.file, record.line, what, "judge both on the same cases")
         before = total, record
 
 
-def _chain(records: Sequence[Record]) -> Iterator[Finding]:
+def _chain(records: Sequence[ForeignRecord]) -> Iterator[AuditFinding]:
     """Find a step that does not begin where the one before it ended."""
-    steps: dict[str, list[tuple[int, Record, Field, Field]]] = defaultdict(list)
+    steps: dict[str, list[tuple[int, ForeignRecord, Field, Field]]] = defaultdict(list)
     for record in records:
         ends = list(record.of("from", "to"))
         for start, end in zip(ends[::2], ends[1::2], strict=True):
@@ -316,10 +316,10 @@ def _chain(records: Sequence[Record]) -> Iterator[Finding]:
             if not _same(ended.value, began.value, ended.text, began.text):
                 ended_at = f"{early.label} ended at {ended.text} ({early.file}:{ended.line})"
                 what = f"{name} of {late.label} starts from {began.text}, {ended_at}"
-                yield Finding("broken-chain", late.file, began.line, what, _MEASURE)
+                yield AuditFinding("broken-chain", late.file, began.line, what, _MEASURE)
 
 
-def _product(records: Sequence[Record]) -> Iterator[Finding]:
+def _product(records: Sequence[ForeignRecord]) -> Iterator[AuditFinding]:
     """Find a total that the accepted steps before it do not multiply to."""
     total = 1.0
     for record in records:
@@ -339,5 +339,5 @@ def _product(records: Sequence[Record]) -> Iterator[Finding]:
             continue
         if abs(said.value - total) > tolerance(said.text) + total * _RELATIVE:
             what = f"{record.label}: {said.name} {said.text} is said, the accepted steps multiply to {total:.4g}"
-            yield Finding("product", record.file, said.line, what, "say which steps the total is of")
+            yield AuditFinding("product", record.file, said.line, what, "say which steps the total is of")
         total = said.value

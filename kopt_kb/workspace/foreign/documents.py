@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from json import JSONDecodeError, JSONDecoder
 
 from kopt_kb.workspace.foreign.names import PERFORMANCE, is_claim, role_of
-from kopt_kb.workspace.foreign.record import Field, Form, Record, decision_in, number_in, round_in_path, round_number
+from kopt_kb.workspace.foreign.record import (
+    Field,
+    ForeignRecord,
+    LogForm,
+    decision_in,
+    number_in,
+    round_in_path,
+    round_number,
+)
 from kopt_kb.workspace.foreign.tree import Unread
 
 __all__ = ["json_records", "jsonl_records"]
@@ -94,7 +102,7 @@ class _Reader:
         return _Node(line, tuple(found), "", named), at + 1
 
 
-def json_records(file: str, text: str) -> Iterator[Record | Unread]:
+def json_records(file: str, text: str) -> Iterator[ForeignRecord | Unread]:
     """Yield the records of a JSON document, or why it is none."""
     try:
         root = _Reader(text).document()
@@ -105,7 +113,7 @@ def json_records(file: str, text: str) -> Iterator[Record | Unread]:
     yield from _from(file, "json", root)
 
 
-def jsonl_records(file: str, text: str) -> Iterator[Record | Unread]:
+def jsonl_records(file: str, text: str) -> Iterator[ForeignRecord | Unread]:
     """Yield the records of a text with one JSON document a line, and each line that is none."""
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -118,14 +126,14 @@ def jsonl_records(file: str, text: str) -> Iterator[Record | Unread]:
         yield from _from(file, "jsonl", root)
 
 
-def _from(file: str, form: Form, root: _Node) -> Iterator[Record]:
+def _from(file: str, form: LogForm, root: _Node) -> Iterator[ForeignRecord]:
     for count, one in enumerate(_walk(file, form, root, "", round_in_path(file))):
         if count >= _MOST_RECORDS:
             return
         yield one
 
 
-def _walk(file: str, form: Form, node: _Node, key: str, around: int | None) -> Iterator[Record]:
+def _walk(file: str, form: LogForm, node: _Node, key: str, around: int | None) -> Iterator[ForeignRecord]:
     """Yield the record that a node is, or those below it; what is inside a record and has no name belongs to it."""
     if not node.is_object:
         for _, one in node.members:
@@ -134,7 +142,7 @@ def _walk(file: str, form: Form, node: _Node, key: str, around: int | None) -> I
     fields = tuple(_scalars(node))
     number = _round_of(fields, around, key)
     if is_claim(one.role for one in fields if one.role not in PERFORMANCE or one.value is not None):
-        inner: list[Record] = []
+        inner: list[ForeignRecord] = []
         yield _record(file, form, node, key, number, (*fields, *_inside(file, form, node, number, inner)))
         yield from inner
         return
@@ -143,7 +151,7 @@ def _walk(file: str, form: Form, node: _Node, key: str, around: int | None) -> I
             yield from _walk(file, form, one, name or key, number)
 
 
-def _inside(file: str, form: Form, node: _Node, number: int | None, inner: list[Record]) -> Iterator[Field]:
+def _inside(file: str, form: LogForm, node: _Node, number: int | None, inner: list[ForeignRecord]) -> Iterator[Field]:
     """Yield the fields below a record; objects below it that name themselves become records of their own."""
     for name, one in node.members:
         for below in (one,) if one.is_object else tuple(part for _, part in one.members if part.is_object):
@@ -182,7 +190,9 @@ def _round_of(fields: tuple[Field, ...], around: int | None, key: str) -> int | 
     return in_key if in_key is not None else around
 
 
-def _record(file: str, form: Form, node: _Node, key: str, number: int | None, fields: tuple[Field, ...]) -> Record:
+def _record(
+    file: str, form: LogForm, node: _Node, key: str, number: int | None, fields: tuple[Field, ...]
+) -> ForeignRecord:
     item = next((one.text for one in fields if one.role == "item" and number_in(one.text) is None), "") or key
     item = " ".join(item.split())[:80]
     said = [one.text for role in ("decision", "check") for one in fields if one.role == role]
@@ -193,4 +203,4 @@ def _record(file: str, form: Form, node: _Node, key: str, number: int | None, fi
         for part in one.text[: _LONG * 10].split("\n")
     )
     label = f"round {number}" if number is not None else item or f"line {node.line}"
-    return Record(file, node.line, form, label, number, item, decision_in(said), fields, lines)
+    return ForeignRecord(file, node.line, form, label, number, item, decision_in(said), fields, lines)

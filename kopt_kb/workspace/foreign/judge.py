@@ -9,12 +9,12 @@ from typing import Literal
 
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.foreign.names import is_metric
-from kopt_kb.workspace.foreign.record import Decision, Field, Form, Record
+from kopt_kb.workspace.foreign.record import ClaimedDecision, Field, ForeignRecord, LogForm
 from kopt_kb.workspace.foreign.tree import COMMIT, ForeignTree
 
-__all__ = ["ASPECTS", "Aspect", "Claim", "State", "Surroundings", "judged"]
+__all__ = ["ASPECTS", "Aspect", "ClaimState", "JudgedClaim", "Surroundings", "judged"]
 
-State = Literal["present", "partial", "missing", "failed"]
+ClaimState = Literal["present", "partial", "missing", "failed"]
 """Of evidence: there; there in part; not there; there, and it speaks against the claim."""
 
 ASPECTS: dict[str, str] = {
@@ -85,7 +85,7 @@ class Aspect(Wire):
     """
 
     WIRE = ("state", "says", "where")
-    state: State
+    state: ClaimState
     says: str = ""
     where: str = ""
 
@@ -94,7 +94,7 @@ _NOTHING = Aspect("missing")
 
 
 @dataclass(frozen=True, slots=True)
-class Claim(Wire):
+class JudgedClaim(Wire):
     """One claim and what it shows for itself.
 
     Attributes:
@@ -105,11 +105,11 @@ class Claim(Wire):
     WIRE = ("file", "line", "form", "label", "round", "item", "decision", "says", *ASPECTS)
     file: str
     line: int
-    form: Form
+    form: LogForm
     label: str
     round: int | None
     item: str
-    decision: Decision
+    decision: ClaimedDecision
     says: str
     correctness: Aspect
     timing: Aspect
@@ -136,16 +136,16 @@ class Surroundings:
     """
 
     tree: ForeignTree
-    details: tuple[Record, ...] = ()
+    details: tuple[ForeignRecord, ...] = ()
     beside: tuple[str, ...] = ()
     target: Aspect | None = None
 
 
-def judged(record: Record, around: Surroundings) -> Claim:
+def judged(record: ForeignRecord, around: Surroundings) -> JudgedClaim:
     """Return a claim with what it shows for itself."""
     speed = record.first("speedup", "cumulative", "score", "throughput", "time", "share")
     speed = speed or next((one for one in record.of("to") if is_metric(one.name)), None)
-    return Claim(
+    return JudgedClaim(
         record.file, record.line, record.form, record.label, record.round, record.item, record.decision,
         f"{speed.name.strip()} {speed.text.strip()}"[:_EXCERPT] if speed is not None else "",
         _correctness(record, around), _timing(record, around), _noise(record, around), _roof(record, around),
@@ -153,38 +153,38 @@ def judged(record: Record, around: Surroundings) -> Claim:
     )  # fmt: skip
 
 
-def _at(record: Record, line: int) -> str:
+def _at(record: ForeignRecord, line: int) -> str:
     return f"{record.file}:{line}"
 
 
-def _seen(record: Record, line: int, state: State, text: str) -> Aspect:
+def _seen(record: ForeignRecord, line: int, state: ClaimState, text: str) -> Aspect:
     return Aspect(state, " ".join(text.split())[:_EXCERPT], _at(record, line))
 
 
-def _of_field(record: Record, field: Field, state: State) -> Aspect:
+def _of_field(record: ForeignRecord, field: Field, state: ClaimState) -> Aspect:
     return _seen(record, field.line, state, f"{field.name}: {field.text}")
 
 
 def _best(found: Iterable[Aspect]) -> Aspect:
     """Return the strongest evidence; what speaks against a claim outweighs what speaks for it."""
-    order: dict[State, int] = {"failed": 0, "present": 1, "partial": 2, "missing": 3}
+    order: dict[ClaimState, int] = {"failed": 0, "present": 1, "partial": 2, "missing": 3}
     return min(found, key=lambda one: order[one.state], default=_NOTHING)
 
 
-def _words(record: Record, test: Callable[[str], State | None]) -> Iterator[Aspect]:
+def _words(record: ForeignRecord, test: Callable[[str], ClaimState | None]) -> Iterator[Aspect]:
     for line, text in record.lines:
         state = test(text)
         if state is not None:
             yield _seen(record, line, state, text)
 
 
-def _fields(record: Record, around: Surroundings, *roles: str) -> Iterator[tuple[Record, Field]]:
+def _fields(record: ForeignRecord, around: Surroundings, *roles: str) -> Iterator[tuple[ForeignRecord, Field]]:
     for one in (record, *around.details):
         for field in one.of(*roles):
             yield one, field
 
 
-def _checked(text: str) -> State | None:
+def _checked(text: str) -> ClaimState | None:
     """Return what a cell about correctness says; `nan` says that nothing was compared."""
     if counts := _OF.search(text):
         return "present" if counts[1] == counts[2] else "failed"
@@ -193,13 +193,13 @@ def _checked(text: str) -> State | None:
     return "present" if _PASS.search(text) or re.search(r"\d", text) else None
 
 
-def _compared(text: str) -> State | None:
+def _compared(text: str) -> ClaimState | None:
     if _WRONG.search(text):
         return "failed"
     return "present" if _COMPARED.search(text) else None
 
 
-def _correctness(record: Record, around: Surroundings) -> Aspect:
+def _correctness(record: ForeignRecord, around: Surroundings) -> Aspect:
     def found() -> Iterator[Aspect]:
         for one, field in _fields(record, around, "check"):
             if (state := _checked(field.text)) is not None:
@@ -209,7 +209,7 @@ def _correctness(record: Record, around: Surroundings) -> Aspect:
     return _best(found())
 
 
-def _timing(record: Record, around: Surroundings) -> Aspect:
+def _timing(record: ForeignRecord, around: Surroundings) -> Aspect:
     def found() -> Iterator[Aspect]:
         for one, field in _fields(record, around, "paired"):
             if not _FAIL.search(field.text):
@@ -226,7 +226,7 @@ def _timing(record: Record, around: Surroundings) -> Aspect:
     return _best(found())
 
 
-def _noise(record: Record, around: Surroundings) -> Aspect:
+def _noise(record: ForeignRecord, around: Surroundings) -> Aspect:
     def found() -> Iterator[Aspect]:
         spreads = list(_fields(record, around, "spread"))
         for one, field in spreads:
@@ -241,7 +241,7 @@ def _noise(record: Record, around: Surroundings) -> Aspect:
     return _best(found())
 
 
-def _roof(record: Record, around: Surroundings) -> Aspect:
+def _roof(record: ForeignRecord, around: Surroundings) -> Aspect:
     def found() -> Iterator[Aspect]:
         yield from _words(
             record, lambda text: ("present" if _SOURCE.search(text) else "partial") if _ROOF.search(text) else None
@@ -254,7 +254,7 @@ def _roof(record: Record, around: Surroundings) -> Aspect:
     return _best(found())
 
 
-def _snapshot(record: Record, around: Surroundings) -> Aspect:
+def _snapshot(record: ForeignRecord, around: Surroundings) -> Aspect:
     def found() -> Iterator[Aspect]:
         tree = around.tree
         if record.file.startswith(COMMIT):
@@ -269,13 +269,13 @@ def _snapshot(record: Record, around: Surroundings) -> Aspect:
     return _best(found())
 
 
-def _sources(record: Record, tree: ForeignTree, line: int, text: str, *, always: bool) -> Iterator[Aspect]:
+def _sources(record: ForeignRecord, tree: ForeignTree, line: int, text: str, *, always: bool) -> Iterator[Aspect]:
     """Yield a version's source that a text holds or names: code itself, a commit, a file."""
     if always and len(text) > _CODE and "\n" in text:
         yield _seen(record, line, "present", f"{len(text)} characters of source")
         return
     for found in _HASH.finditer(text):
-        state: State = "present" if tree.has_commit(found[1]) else "partial"
+        state: ClaimState = "present" if tree.has_commit(found[1]) else "partial"
         yield _seen(record, line, state, f"commit {found[1]}" + ("" if state == "present" else ", not found here"))
     for found in _PATH.finditer(text) if always else ():
         name = found[0].lstrip("./")

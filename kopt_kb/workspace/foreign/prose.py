@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kopt_kb.workspace.foreign.names import is_metric, role_of
-from kopt_kb.workspace.foreign.record import Decision, Field, Form, Record, decision_in, round_in_path
+from kopt_kb.workspace.foreign.record import ClaimedDecision, Field, ForeignRecord, LogForm, decision_in, round_in_path
 from kopt_kb.workspace.foreign.tree import COMMIT
 
 __all__ = ["commit_records", "prose_records"]
@@ -54,7 +54,7 @@ _FASTER = re.compile(
 _LONGEST = 4000
 
 
-def prose_records(file: str, text: str) -> Iterator[Record]:
+def prose_records(file: str, text: str) -> Iterator[ForeignRecord]:
     """Yield the rounds that a text tells, and each sentence outside of them that claims a speed-up."""
     lines = [(number, line[:_LONGEST]) for number, line in enumerate(text.split("\n"), 1)]
     around = round_in_path(file)
@@ -69,7 +69,7 @@ def prose_records(file: str, text: str) -> Iterator[Record]:
             yield _made(file, "sentence", f"line {number}", None, [(number, line)])
 
 
-def commit_records(name: str, text: str) -> Iterator[Record]:
+def commit_records(name: str, text: str) -> Iterator[ForeignRecord]:
     """Yield the record that a commit's message is when it names a round or a speed-up, with a result."""
     lines = [(number, line[:_LONGEST]) for number, line in enumerate(text.split("\n"), 1)]
     number = _round_in(lines[0][1]) if lines else None
@@ -84,7 +84,7 @@ def _round_in(text: str) -> int | None:
     return int(next(filter(None, found.groups()))) if found is not None else None
 
 
-def _items(file: str, lines: Sequence[tuple[int, str]], around: int | None) -> Iterator[Record]:
+def _items(file: str, lines: Sequence[tuple[int, str]], around: int | None) -> Iterator[ForeignRecord]:
     """Yield list items that begin with a round other than the file's, with the lines that go on."""
     at = 0
     while at < len(lines):
@@ -102,7 +102,7 @@ def _items(file: str, lines: Sequence[tuple[int, str]], around: int | None) -> I
         at = end
 
 
-def _sections(file: str, lines: Sequence[tuple[int, str]], around: int | None) -> Iterator[Record]:
+def _sections(file: str, lines: Sequence[tuple[int, str]], around: int | None) -> Iterator[ForeignRecord]:
     """Yield the file as one round when its path names one, else each section whose heading does."""
     if around is not None:
         if any(_RESULT.search(line) for _, line in lines):
@@ -121,13 +121,13 @@ def _sections(file: str, lines: Sequence[tuple[int, str]], around: int | None) -
             yield _made(file, "round notes", label, number, lines[at:covered])
 
 
-def _made(file: str, form: Form, label: str, number: int | None, lines: Sequence[tuple[int, str]]) -> Record:
-    return Record(
+def _made(file: str, form: LogForm, label: str, number: int | None, lines: Sequence[tuple[int, str]]) -> ForeignRecord:
+    return ForeignRecord(
         file, lines[0][0], form, label, number, "", _decision(file, lines), tuple(_fields(lines, number)), tuple(lines)
     )
 
 
-def _decision(file: str, lines: Sequence[tuple[int, str]]) -> Decision:
+def _decision(file: str, lines: Sequence[tuple[int, str]]) -> ClaimedDecision:
     """Return what a round decided: by a line about it and those behind, else by its heading or file."""
     said = []
     for at, (_, line) in enumerate(lines):

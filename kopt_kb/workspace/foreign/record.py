@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
-    "Decision",
+    "ClaimedDecision",
     "Field",
-    "Form",
-    "Record",
+    "ForeignRecord",
+    "LogForm",
     "campaign_of",
     "decision_in",
     "number_in",
@@ -20,8 +20,8 @@ __all__ = [
     "tolerance",
 ]
 
-Form = Literal["markdown table", "csv", "tsv", "json", "jsonl", "round notes", "sentence", "commit message"]
-Decision = Literal["baseline", "accepted", "rejected", "unstated"]
+LogForm = Literal["markdown table", "csv", "tsv", "json", "jsonl", "round notes", "sentence", "commit message"]
+ClaimedDecision = Literal["baseline", "accepted", "rejected", "unstated"]
 
 _NUMBER = re.compile(
     r"[~≈≤≥<>*`\s]*(?P<number>[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(?P<unit>[A-Za-zµ×%/]{0,10})[\s*`)]*"
@@ -72,7 +72,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ForeignRecord:
     """One claim.
 
     Attributes:
@@ -85,11 +85,11 @@ class Record:
 
     file: str
     line: int
-    form: Form
+    form: LogForm
     label: str
     round: int | None
     item: str
-    decision: Decision
+    decision: ClaimedDecision
     fields: tuple[Field, ...] = ()
     lines: tuple[tuple[int, str], ...] = ()
     of_round: bool = False
@@ -133,7 +133,7 @@ def tolerance(*texts: str) -> float:
     return worst
 
 
-def decision_in(texts: Iterable[str]) -> Decision:
+def decision_in(texts: Iterable[str]) -> ClaimedDecision:
     """Return what the first of these texts that says something decides."""
     for text in texts:
         if _REJECTED.search(text):

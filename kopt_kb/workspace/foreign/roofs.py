@@ -11,9 +11,9 @@ from kopt_kb.errors import KoptError
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.lint.products import ProductNames
 from kopt_kb.wiki.registry import Platform, Registry
-from kopt_kb.workspace.audit.findings import Finding
+from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.foreign.names import plain_name
-from kopt_kb.workspace.foreign.record import Field, Record
+from kopt_kb.workspace.foreign.record import Field, ForeignRecord
 from kopt_kb.workspace.foreign.tree import ForeignTree
 
 __all__ = ["above_roofs", "products_of"]
@@ -44,7 +44,7 @@ def products_of(tree: ForeignTree, registry: Registry) -> frozenset[str]:
     return frozenset(found)
 
 
-def above_roofs(records: Iterable[Record], platforms: Iterable[Platform]) -> Iterator[Finding]:
+def above_roofs(records: Iterable[ForeignRecord], platforms: Iterable[Platform]) -> Iterator[AuditFinding]:
     """Yield a finding for each speed above what every named product can do, by its documented rows.
 
     The dtype narrows the roof where the record names exactly one; else the highest dense peak counts.
@@ -68,7 +68,7 @@ def above_roofs(records: Iterable[Record], platforms: Iterable[Platform]) -> Ite
             )
             if limit is not None and field.value * _UNITS[unit] > limit.per_s * _SLACK:
                 what = f"{record.label}: {field.name.strip()} {field.text.strip()} is above {limit.says}"
-                yield Finding(
+                yield AuditFinding(
                     "above-roof",
                     record.file,
                     field.line,
@@ -77,7 +77,7 @@ def above_roofs(records: Iterable[Record], platforms: Iterable[Platform]) -> Ite
                 )
 
 
-def _context(record: Record) -> str:
+def _context(record: ForeignRecord) -> str:
     """Return the words of a record that may name its dtype."""
     said = " ".join(one.text for one in record.fields if one.role in {"item", "words", "round"} and len(one.text) < 500)
     return f"{plain_name(record.file)} {said}".casefold().replace("_", " ")

@@ -10,10 +10,18 @@ from dataclasses import dataclass
 
 from kopt_kb.wiki.tables import split_cells
 from kopt_kb.workspace.foreign.names import PERFORMANCE, is_claim, role_of
-from kopt_kb.workspace.foreign.record import Decision, Field, Form, Record, decision_in, round_in_path, round_number
+from kopt_kb.workspace.foreign.record import (
+    ClaimedDecision,
+    Field,
+    ForeignRecord,
+    LogForm,
+    decision_in,
+    round_in_path,
+    round_number,
+)
 from kopt_kb.workspace.foreign.tree import Unread
 
-__all__ = ["Table", "markdown_tables", "records_of", "separated"]
+__all__ = ["LogTable", "markdown_tables", "records_of", "separated"]
 
 _RULE = re.compile(r"[|\-: ]+")
 _MOST_FIELD = 1 << 20
@@ -21,11 +29,11 @@ _CODE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class LogTable:
     """A table as it stands: its form, header, and rows with their lines."""
 
     file: str
-    form: Form
+    form: LogForm
     line: int
     header: tuple[str, ...]
     rows: tuple[tuple[int, tuple[str, ...]], ...]
@@ -41,7 +49,7 @@ class Table:
         return is_claim(self.roles) and bool({"round", "item"} & set(self.roles))
 
 
-def markdown_tables(file: str, text: str) -> Iterator[Table | Unread]:
+def markdown_tables(file: str, text: str) -> Iterator[LogTable | Unread]:
     """Yield the tables of a Markdown text, and each row that has another number of cells than its header."""
     lines = text.split("\n")
     at = 0
@@ -58,10 +66,10 @@ def markdown_tables(file: str, text: str) -> Iterator[Table | Unread]:
             else:
                 yield Unread(file, at + 1, f"a row with {len(cells)} cells under a header of {len(header)}")
             at += 1
-        yield Table(file, "markdown table", start, tuple(header), tuple(rows))
+        yield LogTable(file, "markdown table", start, tuple(header), tuple(rows))
 
 
-def separated(file: str, text: str, form: Form) -> Iterator[Table | Unread]:
+def separated(file: str, text: str, form: LogForm) -> Iterator[LogTable | Unread]:
     """Yield the table of a CSV or TSV text; rows of another length than the header are named."""
     csv.field_size_limit(_MOST_FIELD)
     reader = csv.reader(io.StringIO(text), delimiter="\t" if form == "tsv" else ",")
@@ -82,10 +90,10 @@ def separated(file: str, text: str, form: Form) -> Iterator[Table | Unread]:
     except csv.Error as error:
         yield Unread(file, reader.line_num, f"is no {form.upper()}: {error}")
     if header is not None:
-        yield Table(file, form, 1, tuple(header), tuple(rows))
+        yield LogTable(file, form, 1, tuple(header), tuple(rows))
 
 
-def records_of(table: Table) -> Iterator[Record]:
+def records_of(table: LogTable) -> Iterator[ForeignRecord]:
     """Yield a record for each row of a table about speed.
 
     A table without a round of its own, in the folder of a round, details that round.
@@ -111,7 +119,7 @@ def records_of(table: Table) -> Iterator[Record]:
         number = own if own is not None else around
         label = f"round {own}" if own is not None else item or f"row {line}"
         of_round = around is not None and own is None
-        yield Record(table.file, line, table.form, label, number, item, _decision(fields), fields, (), of_round)
+        yield ForeignRecord(table.file, line, table.form, label, number, item, _decision(fields), fields, (), of_round)
 
 
 def _round(fields: Sequence[Field]) -> int | None:
@@ -119,7 +127,7 @@ def _round(fields: Sequence[Field]) -> int | None:
     return next((one for one in found if one is not None), None)
 
 
-def _decision(fields: Sequence[Field]) -> Decision:
+def _decision(fields: Sequence[Field]) -> ClaimedDecision:
     said = [one.text for one in fields if one.role == "decision"]
     said += [one.text for one in fields if one.role == "check"]
     said += [one.text for one in fields if one.role == "item" and "baseline" in one.text.casefold()][:1]

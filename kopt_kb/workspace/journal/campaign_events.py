@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.wire import Count, JsonMap, Seq, Sha256, Text, Wire
+from kopt_kb.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text, Wire
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
     "Blocked",
     "CampaignConfirmed",
     "CampaignNamed",
-    "Launch",
+    "Invocation",
     "LevelChosen",
     "PlanMade",
     "ProjectFrozen",
@@ -33,7 +33,7 @@ StopReason = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Launch(Wire):
+class Invocation(Wire):
     """Of a command line: what asks for hypotheses and runs candidates, to ask and run the same again."""
 
     proposers: tuple[str, ...]
@@ -60,7 +60,7 @@ class CampaignConfirmed(EventData):
     executor: str
     proposers: tuple[str, ...]
     settings: JsonMap
-    launch: Launch | None = None
+    launch: Invocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class ProposalMade(EventData):
     """
 
     kind: ClassVar[str] = "proposal_made"
-    round: Count
+    round: NonNegativeInt
     category: Text
     claim: Text
     expected: str
@@ -148,7 +148,7 @@ class ProposalMade(EventData):
     source: Sha256
     spaces: Mapping[str, SearchSpace]
     risk: str = ""
-    confirms: tuple[Count, ...] = ()
+    confirms: tuple[NonNegativeInt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class LevelChosen(EventData):
     """On which shapes a round of a project is decided, and why."""
 
     kind: ClassVar[str] = "level_chosen"
-    round: Count
+    round: NonNegativeInt
     level: Literal["quick", "full"]
     reason: str
 
@@ -184,7 +184,7 @@ class Resumed(EventData):
     """The journal was opened after an unclean end: bytes cut off, runs nobody waits for any more."""
 
     kind: ClassVar[str] = "resumed"
-    torn_bytes: Count
+    torn_bytes: NonNegativeInt
     abandoned_runs: tuple[Text, ...]
 
 

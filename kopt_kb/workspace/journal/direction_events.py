@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.wire import Count, Seq, Text, Wire
+from kopt_kb.wire import NonNegativeInt, Seq, Text, Wire
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = ["CategoryChosen", "Direction", "Opportunity", "OpportunityState", "ReviewHeld"]
@@ -24,7 +24,7 @@ class CategoryChosen(EventData):
     """
 
     kind: ClassVar[str] = "category_chosen"
-    round: Count
+    round: NonNegativeInt
     category: Text
     limiter: str
     row: str
@@ -53,8 +53,8 @@ class ReviewHeld(EventData):
     """
 
     kind: ClassVar[str] = "review_held"
-    round: Count
-    versions: tuple[Count, ...]
+    round: NonNegativeInt
+    versions: tuple[NonNegativeInt, ...]
     profile: Seq | None
     directions: tuple[Direction, ...]
     references: tuple[Text, ...]
@@ -82,11 +82,11 @@ class Opportunity(EventData):
 
     kind: ClassVar[str] = "opportunity"
     id: Text
-    version: Count
+    version: NonNegativeInt
     text: Text
     categories: tuple[Text, ...]
     share_pct: float | None
     state: OpportunityState
-    round: Count | None
+    round: NonNegativeInt | None
     reason: str
     evidence: tuple[Seq, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.analysis.gap.document import Gap
-from kopt_kb.wire import Count, Seq
+from kopt_kb.wire import NonNegativeInt, Seq
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = ["GapAccounted"]
@@ -23,6 +23,6 @@ class GapAccounted(EventData):
     """
 
     kind: ClassVar[str] = "gap_accounted"
-    version: Count
+    version: NonNegativeInt
     gap: Gap
     profiles: tuple[Seq, ...]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from kopt_kb.runners.candidate.answers import Trust
-from kopt_kb.wire import Count, JsonMap, Seq, Sha256, Text
+from kopt_kb.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -31,7 +31,7 @@ class RoundStarted(EventData):
     """A round begins from the incumbent kernel's blob."""
 
     kind: ClassVar[str] = "round_started"
-    round: Count
+    round: NonNegativeInt
     incumbent: Sha256
 
 
@@ -40,7 +40,7 @@ class HypothesisStated(EventData):
     """What the round will try, said before the edit; `evidence` holds the events it rests on."""
 
     kind: ClassVar[str] = "hypothesis_stated"
-    round: Count
+    round: NonNegativeInt
     category: Text
     claim: Text
     expected: Text
@@ -53,7 +53,7 @@ class CandidateSubmitted(EventData):
     """A kernel to be judged: its blob and the parameters it was made with."""
 
     kind: ClassVar[str] = "candidate_submitted"
-    round: Count
+    round: NonNegativeInt
     candidate: Text
     blob: Sha256
     params: JsonMap
@@ -83,8 +83,8 @@ class RunStarted(EventData):
     attempt: Seq
     argv: tuple[str, ...]
     limits: Mapping[str, float]
-    pid: Count
-    pid_start_ticks: Count | None
+    pid: NonNegativeInt
+    pid_start_ticks: NonNegativeInt | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +167,12 @@ class Decided(EventData):
     """
 
     kind: ClassVar[str] = "decided"
-    round: Count
+    round: NonNegativeInt
     decision: Literal["accept", "accept_with_note", "rollback", "unverified"]
     policy: Text
     rule: Text
     measured: tuple[Text, ...]
-    refutes: tuple[Count, ...] = ()
+    refutes: tuple[NonNegativeInt, ...] = ()
     trust: Trust = "unstated"
 
 
@@ -181,7 +181,7 @@ class SnapshotTaken(EventData):
     """Version n of the kernel is this blob; `commit` is its git view, or null without git."""
 
     kind: ClassVar[str] = "snapshot_taken"
-    version: Count
+    version: NonNegativeInt
     blob: Sha256
     commit: str | None
 
@@ -191,7 +191,7 @@ class MemoryMasked(EventData):
     """Versions that no reader may see; `seed` is set when a partial restart chose them."""
 
     kind: ClassVar[str] = "memory_masked"
-    versions: tuple[Count, ...]
+    versions: tuple[NonNegativeInt, ...]
     reason: Text
     seed: int | None
 
@@ -201,6 +201,6 @@ class MemoryUnmasked(EventData):
     """Versions that readers may see again."""
 
     kind: ClassVar[str] = "memory_unmasked"
-    versions: tuple[Count, ...]
+    versions: tuple[NonNegativeInt, ...]
     reason: Text
     seed: int | None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.wire import Count, JsonMap, Number, Seq, Sha256, Text, Wire
+from kopt_kb.wire import JsonMap, NonNegativeInt, Number, Seq, Sha256, Text, Wire
 
 __all__ = [
     "AGGREGATE",
@@ -228,7 +228,7 @@ class BenchStarted(EventData):
     kind: ClassVar[str] = "bench_started"
     bench: Text
     kernel: Sha256
-    version: Count | None
+    version: NonNegativeInt | None
     machine: EnvironmentRecorded
 
 
@@ -238,7 +238,7 @@ class NoiseMeasured(EventData):
 
     kind: ClassVar[str] = "noise_measured"
     shape: Text
-    n: Count
+    n: NonNegativeInt
     median_s: float
     mad_s: float
     floor_pct: float
@@ -267,7 +267,7 @@ class ReachableMeasured(EventData):
     roof: Text
     rate_si: float | None
     median_s: float | None
-    n: Count
+    n: NonNegativeInt
     run: str
     environment: Seq
     reason: str
@@ -310,7 +310,7 @@ class MemoryNoted(EventData):
     """Words added to one version's memory; `text` is the blob of the entry's JSON."""
 
     kind: ClassVar[str] = "memory_noted"
-    version: Count
+    version: NonNegativeInt
     field: Literal["search_log", "pitfalls_and_fixes", "open_directions", "references", "risks_and_rollback"]
     text: Sha256
     by: Text

@@ -18,18 +18,18 @@ from kopt_kb.workspace.targets.conditions import (
     AboveCeilingError,
     Aggregate,
     Evaluation,
-    Judged,
+    JudgedCondition,
     StopConditions,
     above_roof,
 )
 
 __all__ = [
     "BenchReport",
+    "ConditionVerdict",
     "MachineUsed",
     "RecordSource",
     "Scope",
     "ShapeUse",
-    "Verdict",
     "bench_report",
     "is_whole",
     "records_of",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Scope = Literal["aggregate", "every_shape"]
-Verdict = Literal["met", "unmet", "not evaluable", "unknown"]
+ConditionVerdict = Literal["met", "unmet", "not evaluable", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class BenchReport(Wire):
     scope: Scope
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ConditionVerdict:
         """Whether the scope's conditions are met; what is simulated or of another device is not evaluable."""
         judged = self.evaluation
         if judged is None:
@@ -226,7 +226,7 @@ class BenchReport(Wire):
         return None if machine is None else MachineUsed(machine, self.product or None)
 
     @property
-    def _conditions(self) -> tuple[Judged, ...] | None:
+    def _conditions(self) -> tuple[JudgedCondition, ...] | None:
         return None if self.evaluation is None else self.evaluation.judged
 
     @property

@@ -16,7 +16,15 @@ from kopt_kb.workspace.journal.round_events import Measured, Trust
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["AboveCeilingError", "Aggregate", "Condition", "Evaluation", "Judged", "StopConditions", "above_roof"]
+__all__ = [
+    "AboveCeilingError",
+    "Aggregate",
+    "Condition",
+    "Evaluation",
+    "JudgedCondition",
+    "StopConditions",
+    "above_roof",
+]
 
 
 class AboveCeilingError(FindingError):
@@ -66,7 +74,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged(Wire):
+class JudgedCondition(Wire):
     """A condition with its measurement: achieved rate (base units a second), ratio to the target, whether it is met.
 
     `trust` is how far the measurement can be trusted; `unstated` without one, and where its record does not say.
@@ -118,7 +126,7 @@ class Evaluation(Wire):
     """All conditions judged; `aggregate` is the geomean of achieved / target over measured shapes."""
 
     WIRE: ClassVar = ("conditions=judged", "aggregate=total", "all_met")
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedCondition, ...]
     aggregate: float | None
 
     def __repr__(self) -> str:
@@ -181,9 +189,9 @@ def _condition(target: Target, roof: RecordedRoofline) -> Condition:
     )
 
 
-def _judge(condition: Condition, found: Measured | None) -> Judged:
+def _judge(condition: Condition, found: Measured | None) -> JudgedCondition:
     if found is None:
-        return Judged(condition, None, "", None, None)
+        return JudgedCondition(condition, None, "", None, None)
     achieved = condition.amount / found.median_s
     if achieved > condition.ceiling_per_s:
         raise AboveCeilingError(
@@ -191,7 +199,7 @@ def _judge(condition: Condition, found: Measured | None) -> Judged:
             where=f"record {found.id}",
             fix="check the timing, the work and the roof; nothing is faster than its roof",
         )
-    return Judged(condition, found.median_s, found.id, achieved, condition.ratio(found.median_s), found.trust)
+    return JudgedCondition(condition, found.median_s, found.id, achieved, condition.ratio(found.median_s), found.trust)
 
 
 def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:

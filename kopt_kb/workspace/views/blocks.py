@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["Block", "BlockError", "parse_blocks", "render_block", "replace_blocks"]
+__all__ = ["BlockError", "ViewBlock", "parse_blocks", "render_block", "replace_blocks"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _MARKER = re.compile(rb"[ \t]*<!--\s*kb:(begin|end)\b")
@@ -29,7 +29,7 @@ class BlockError(BadInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ViewBlock:
     """One block as it stands on disk.
 
     Attributes:
@@ -63,7 +63,7 @@ class _Open:
     body_start: int
 
 
-def parse_blocks(text: bytes, where: str) -> tuple[Block, ...]:
+def parse_blocks(text: bytes, where: str) -> tuple[ViewBlock, ...]:
     """All blocks of a file in order.
 
     Args:
@@ -74,7 +74,7 @@ def parse_blocks(text: bytes, where: str) -> tuple[Block, ...]:
         BlockError: A malformed marker, a block inside a block, a second block of one name, a missing or
             surplus end, or a carriage return in a marker or block; with the line.
     """
-    blocks: dict[str, Block] = {}
+    blocks: dict[str, ViewBlock] = {}
     current: _Open | None = None
     end = 0
     for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", text), start=1):
@@ -107,7 +107,7 @@ def _begin(line: bytes, number: int, offset: int, current: _Open | None, place: 
     return _Open(name, match[2].decode("ascii"), number, offset, offset + len(line))
 
 
-def _end(line: bytes, offset: int, current: _Open | None, text: bytes, place: str) -> Block:
+def _end(line: bytes, offset: int, current: _Open | None, text: bytes, place: str) -> ViewBlock:
     match = _END.fullmatch(line)
     if not match:
         raise BlockError("malformed end marker", where=place, fix="<!-- kb:end NAME --> alone on its line")
@@ -117,7 +117,7 @@ def _end(line: bytes, offset: int, current: _Open | None, text: bytes, place: st
     if name != current.name:
         raise BlockError(f"block {name} ends inside block {current.name} of line {current.line}", where=place)
     body = text[current.body_start : offset]
-    return Block(name, current.sha256, body, current.line, current.start, offset + len(line))
+    return ViewBlock(name, current.sha256, body, current.line, current.start, offset + len(line))
 
 
 def render_block(name: str, body: str) -> bytes:

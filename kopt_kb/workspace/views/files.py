@@ -18,7 +18,7 @@ from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
 from kopt_kb.workspace.layout import refuse_links
-from kopt_kb.workspace.views.blocks import Block, BlockError, parse_blocks, replace_blocks
+from kopt_kb.workspace.views.blocks import BlockError, ViewBlock, parse_blocks, replace_blocks
 
 __all__ = [
     "Difference",
@@ -176,7 +176,7 @@ def file_difference(root: Path, relative: str, text: str) -> Difference | None:
     return first_difference(text.encode("utf-8"), view.body, 1 + header_lines)
 
 
-def block_difference(body: str, block: Block) -> Difference | None:
+def block_difference(body: str, block: ViewBlock) -> Difference | None:
     """Return the first byte in which a block's body differs from its rendering; the line counts in the whole file."""
     expected = body.encode() if body.endswith("\n") else f"{body}\n".encode()
     return first_difference(expected, block.body, block.line + 1)

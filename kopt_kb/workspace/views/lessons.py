@@ -10,7 +10,7 @@ from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.targets.rates import ShapeRate
-from kopt_kb.workspace.views.memory_model import Direction, Pitfall, PitfallKind, SearchEntry
+from kopt_kb.workspace.views.memory_model import MemoryDirection, Pitfall, PitfallKind, SearchEntry
 
 __all__ = ["directions", "last_words", "pitfalls", "searched"]
 
@@ -105,7 +105,7 @@ def searched(attempt: Round, throughput_change_pct: float | None) -> list[Search
     return [SearchEntry("campaign", finding, stated.category, _TRIED.get(attempt.status, ""))]
 
 
-def directions(state: WorkspaceState, attempt: Round, rates: Iterable[ShapeRate]) -> list[Direction]:
+def directions(state: WorkspaceState, attempt: Round, rates: Iterable[ShapeRate]) -> list[MemoryDirection]:
     """Return where an accepted attempt leaves time: each shape below its target, else the one furthest from its roof.
 
     Args:
@@ -125,13 +125,15 @@ def directions(state: WorkspaceState, attempt: Round, rates: Iterable[ShapeRate]
     missed = [(ratio, record) for ratio, record in sorted(known, key=lambda one: one[0]) if ratio < 1]
     if missed:
         return [
-            Direction(f"{record.shape}: at {_percent(ratio)} of its target ({conditions[record.shape].roof})", why)
+            MemoryDirection(
+                f"{record.shape}: at {_percent(ratio)} of its target ({conditions[record.shape].roof})", why
+            )
             for ratio, record in missed
         ]
     shares = [(conditions[record.shape].share(record.median_s), conditions[record.shape]) for _, record in known]
     share, furthest = min(shares, key=lambda one: one[0])
     text = f"{furthest.shape}: at {_percent(share)} of the documented {furthest.roof} roof; every target is met"
-    return [Direction(text, why)]
+    return [MemoryDirection(text, why)]
 
 
 def _percent(share: float) -> str:

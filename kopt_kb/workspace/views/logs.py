@@ -12,7 +12,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import finite, rates_of
 from kopt_kb.workspace.views.lessons import directions
 from kopt_kb.workspace.views.memory import Memories, judged_rates
-from kopt_kb.workspace.views.memory_model import Direction, Iteration
+from kopt_kb.workspace.views.memory_model import Iteration, MemoryDirection
 from kopt_kb.workspace.views.reports import FAILED, SIMULATED, cause_of, code, finish, gap_of, results_of
 from kopt_kb.workspace.views.transfer import applicability
 from kopt_kb.workspace.views.words import BlobReader, bullets, figure, free_text, of_kind, percent
@@ -202,7 +202,7 @@ def _directions(state: WorkspaceState, blob: BlobReader) -> list[str]:
     best = state.incumbent
     found = [direction.direction for direction in directions(state, best, judged_rates(state, best))]
     shown = [one for one in state.attempts.values() if one.number not in state.masked]
-    noted = {said.direction for attempt in shown for said in of_kind(Direction, free_text(attempt, blob))}
+    noted = {said.direction for attempt in shown for said in of_kind(MemoryDirection, free_text(attempt, blob))}
     return [*found, *sorted(noted)]
 
 

@@ -10,7 +10,7 @@ from kopt_kb import wire
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.runners.candidate.answers import Check, kept_run
 from kopt_kb.workspace.journal.round_events import GateJudged, Measured, Trust
-from kopt_kb.workspace.rounds import Candidate, Round, Run
+from kopt_kb.workspace.rounds import Candidate, ChildRun, Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
 from kopt_kb.workspace.views import memory_model as model
@@ -64,7 +64,7 @@ def iteration_of(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Ite
     compared = performance.comparison_with_previous
     change = compared.throughput_change_pct if compared is not None else None
     reason = state.masked.get(attempt.number, "")
-    references = of_kind(model.Reference, words)
+    references = of_kind(model.MemoryReference, words)
     made = tuple(_experiment(state, attempt, one, at) for at, one in enumerate(attempt.candidates.values(), 1))
     return Iteration(
         version=f"v{attempt.number}",
@@ -93,7 +93,7 @@ def iteration_of(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Ite
         notes=of_kind(model.Note, words),
         quality_gate=_quality(state, chosen),
         decision=_decision(attempt),
-        open_directions=(*directions(state, attempt, rates), *of_kind(model.Direction, words)),
+        open_directions=(*directions(state, attempt, rates), *of_kind(model.MemoryDirection, words)),
         wiki_references=_wiki(state, references),
         git_commit_hash=_commit(attempt),
     )
@@ -107,12 +107,12 @@ def _shown(kernel: Mapping[str, wire.JSON]) -> Mapping[str, wire.JSON]:
     return {**kernel, "verdict": {name: value for name, value in verdict.items() if name != "headroom"}}
 
 
-def _problem(state: WorkspaceState, attempt: Round) -> model.Problem:
+def _problem(state: WorkspaceState, attempt: Round) -> model.MemoryProblem:
     seqs = [record.environment for record in attempt.own_records.values()]
     machine = state.environments.get(seqs[-1]) if seqs else None
     device = machine.device if machine is not None else None
     own = state.problem
-    return model.Problem(state.created.platform, own.op, own.dtype, own.shape_names, device, state.targets_seq)
+    return model.MemoryProblem(state.created.platform, own.op, own.dtype, own.shape_names, device, state.targets_seq)
 
 
 def _kernel(attempt: Round, chosen: Candidate | None) -> model.Kernel:
@@ -157,9 +157,9 @@ def _performance(state: WorkspaceState, attempt: Round, rates: tuple[ShapeRate, 
     )
 
 
-def _record(record: Measured) -> model.Record:
+def _record(record: Measured) -> model.MemoryRecord:
     numbers = (record.n, record.median_s, record.spread)
-    return model.Record(
+    return model.MemoryRecord(
         record.id, record.shape, record.candidate, *numbers, record.run, record.environment, _stated(record.trust)
     )
 
@@ -220,7 +220,7 @@ def _outcome(state: WorkspaceState, judged: GateJudged) -> model.GateWord:
 
 def _quality(state: WorkspaceState, candidate: Candidate | None) -> model.QualityGate:
     judged = last_words(candidate.gates if candidate is not None else ())
-    gates = tuple(model.Gate(one.gate, _outcome(state, one), one.reason, one.runs) for one in judged)
+    gates = tuple(model.MemoryGate(one.gate, _outcome(state, one), one.reason, one.runs) for one in judged)
     failed = [f"{one.gate}: {one.reason}" for one in judged if one.result != "pass"]
     outcomes = {gate.result for gate in gates}
     worst = next((one for one in _WORST if one in outcomes), "PASS" if judged else "UNAVAILABLE")
@@ -249,7 +249,7 @@ def _errors_by_shape(checks: list[Check]) -> dict[str, float]:
     return found
 
 
-def _check(run: Run | None, blob: BlobReader) -> Check:
+def _check(run: ChildRun | None, blob: BlobReader) -> Check:
     """Return what a run of the check answered; nothing where its output is no such answer."""
     ended = run.finished if run is not None else None
     if ended is None or ended.output is None:
@@ -290,11 +290,11 @@ def _isa(state: WorkspaceState, attempt: Round) -> tuple[model.IsaProgress, ...]
     return tuple(rows)
 
 
-def _decision(attempt: Round) -> model.Decision | None:
+def _decision(attempt: Round) -> model.MemoryDecision | None:
     one = attempt.decided
     if one is None:
         return None
-    return model.Decision(one.decision, one.policy, one.rule, one.measured, attempt.decided_t, _stated(one.trust))
+    return model.MemoryDecision(one.decision, one.policy, one.rule, one.measured, attempt.decided_t, _stated(one.trust))
 
 
 def _commit(attempt: Round) -> str | None:
@@ -303,7 +303,7 @@ def _commit(attempt: Round) -> str | None:
     return commit if is_hash else None
 
 
-def _wiki(state: WorkspaceState, references: tuple[model.Reference, ...]) -> model.WikiReferences:
+def _wiki(state: WorkspaceState, references: tuple[model.MemoryReference, ...]) -> model.WikiReferences:
     pages = dict.fromkeys(row.citation.path for row in state.specs.values())
     used = dict.fromkeys(reference.path_or_url for reference in references if reference.source_type == "gpu-wiki")
     return model.WikiReferences(tuple(used), tuple(pages))

@@ -6,14 +6,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from kopt_kb.wire import Count, JsonMap, Matches, Seq, Sha256, Text, Wire
+from kopt_kb.wire import JsonMap, Matches, NonNegativeInt, Seq, Sha256, Text, Wire
 from kopt_kb.workspace.journal.round_events import Trust
 from kopt_kb.workspace.rounds import Status
 
 __all__ = [
-    "Comparison", "Correctness", "Decision", "Direction", "Experience", "Experiment", "ExperimentEnd", "Gate",
-    "GateWord", "IsaProgress", "Iteration", "Kernel", "Note", "Optimization", "Performance",
-    "Pitfall", "PitfallKind", "Problem", "ProfileEvidence", "QualityGate", "Record", "Reference", "SearchEntry",
+    "Comparison",
+    "Correctness",
+    "Experience",
+    "Experiment",
+    "ExperimentEnd",
+    "GateWord",
+    "IsaProgress",
+    "Iteration",
+    "Kernel",
+    "MemoryDecision",
+    "MemoryDirection",
+    "MemoryGate",
+    "MemoryProblem",
+    "MemoryRecord",
+    "MemoryReference",
+    "Note",
+    "Optimization",
+    "Performance",
+    "Pitfall",
+    "PitfallKind",
+    "ProfileEvidence",
+    "QualityGate",
+    "SearchEntry",
     "WikiReferences",
 ]  # fmt: skip
 
@@ -26,7 +46,7 @@ PitfallKind = Literal["compilation", "runtime", "accuracy", "performance", "time
 
 
 @dataclass(frozen=True, slots=True)
-class Record(Wire):
+class MemoryRecord(Wire):
     """One timing, copied from the `measured` event with this id.
 
     Attributes:
@@ -82,7 +102,7 @@ class Performance(Wire):
     target_ratio: float | None
     target_ratio_by_shape: Mapping[str, float]
     comparison_with_previous: Comparison | None
-    records: tuple[Record, ...]
+    records: tuple[MemoryRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +143,8 @@ class Experiment(Wire):
 class Experience(Wire):
     """All candidates of the attempt; several when it swept a tuning space."""
 
-    experiment_count: Count
-    recorded_experiment_count: Count
+    experiment_count: NonNegativeInt
+    recorded_experiment_count: NonNegativeInt
     experiments: tuple[Experiment, ...]
 
 
@@ -140,7 +160,7 @@ class ProfileEvidence(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Gate(Wire):
+class MemoryGate(Wire):
     """One gate's word."""
 
     gate: Text
@@ -171,7 +191,7 @@ class QualityGate(Wire):
 
     result: GateWord
     failure_reason: str
-    gates: tuple[Gate, ...]
+    gates: tuple[MemoryGate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +228,7 @@ class Pitfall(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Reference(Wire):
+class MemoryReference(Wire):
     """A text that was used."""
 
     source_type: Literal["gpu-wiki", "ref-project", "public-web", "user-input"]
@@ -217,7 +237,7 @@ class Reference(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Direction(Wire):
+class MemoryDirection(Wire):
     """What could be tried next, and why."""
 
     direction: Text
@@ -242,7 +262,7 @@ class WikiReferences(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision(Wire):
+class MemoryDecision(Wire):
     """How the attempt ended and what the decision rests on.
 
     Attributes:
@@ -259,7 +279,7 @@ class Decision(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem(Wire):
+class MemoryProblem(Wire):
     """What was tuned, for whom and on which machine.
 
     Attributes:
@@ -271,7 +291,7 @@ class Problem(Wire):
     dtype: Text
     shapes: tuple[str, ...]
     device: str | None
-    targets_event: Count
+    targets_event: NonNegativeInt
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +327,7 @@ class Iteration(Wire):
     status: Status
     simulated: bool
     timestamp: Text
-    problem: Problem
+    problem: MemoryProblem
     kernel: Kernel
     performance: Performance
     optimization: Optimization | None
@@ -317,11 +337,11 @@ class Iteration(Wire):
     isa_metric_progress: tuple[IsaProgress, ...]
     search_log: tuple[SearchEntry, ...]
     pitfalls_and_fixes: tuple[Pitfall, ...]
-    references: tuple[Reference, ...]
+    references: tuple[MemoryReference, ...]
     notes: tuple[Note, ...]
     quality_gate: QualityGate
-    decision: Decision | None
-    open_directions: tuple[Direction, ...]
+    decision: MemoryDecision | None
+    open_directions: tuple[MemoryDirection, ...]
     wiki_references: WikiReferences
     git_commit_hash: CommitHash | None
     schema_version: Literal[1] = 1

@@ -31,10 +31,10 @@ from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["VIEWS", "RenderReport", "Texts", "render_saying", "render_workspace", "texts_of"]
 
-View = Callable[[WorkspaceState, BlobReader, Memories], Mapping[str, str]]
+RenderView = Callable[[WorkspaceState, BlobReader, Memories], Mapping[str, str]]
 """What the journal says, its blobs and the memory of each attempt → path below the workspace → text."""
 
-VIEWS: tuple[View, ...] = (
+VIEWS: tuple[RenderView, ...] = (
     memory_files, baseline_report, round_summaries, performance_trend, optimize_log,
 )  # fmt: skip
 """What every workspace renders as whole files; benches, and the blocks of README.md, come besides."""

@@ -9,8 +9,8 @@ from kopt_kb.errors import BadInput
 from kopt_kb.quantity.readable import gain, rounded
 from kopt_kb.wire import WireError, parse, read
 from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow
-from kopt_kb.workspace.rounds import Entry, Round
-from kopt_kb.workspace.views.memory_model import Direction, Note, Pitfall, Reference, SearchEntry
+from kopt_kb.workspace.rounds import Remark, Round
+from kopt_kb.workspace.views.memory_model import MemoryDirection, MemoryReference, Note, Pitfall, SearchEntry
 
 __all__ = [
     "BlobReader",
@@ -37,14 +37,14 @@ BlobReader = Callable[[str], bytes]
 
 _UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
 
-Words = SearchEntry | Pitfall | Reference | Direction | Note | str
+Words = SearchEntry | Pitfall | MemoryReference | MemoryDirection | Note | str
 """One thing said about an attempt; a text says what may go wrong and how to go back."""
 
 _ENTRIES: Mapping[str, tuple[type[Words], Callable[[str], Words]]] = {
     "search_log": (SearchEntry, lambda words: SearchEntry("note", words)),
     "pitfalls_and_fixes": (Pitfall, lambda words: Pitfall("note", words)),
-    "references": (Reference, lambda words: Reference("user-input", words)),
-    "open_directions": (Direction, Direction),
+    "references": (MemoryReference, lambda words: MemoryReference("user-input", words)),
+    "open_directions": (MemoryDirection, MemoryDirection),
 }
 """Field → form of its entries, and the entry that plain words make."""
 
@@ -86,7 +86,7 @@ def blob_text(blob: BlobReader, sha: str) -> str:
     return blob(sha).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def spoken(note: Entry, blob: BlobReader) -> str:
+def spoken(note: Remark, blob: BlobReader) -> str:
     """Return what an entry says to a reader."""
     return note.words or blob_text(blob, note.text).strip() or "(empty)"
 
@@ -108,7 +108,7 @@ def of_kind(kind: type[T], words: Iterable[Words]) -> tuple[T, ...]:
     return tuple(one for one in words if isinstance(one, kind))
 
 
-def _noted(note: Entry, text: str) -> Words:
+def _noted(note: Remark, text: str) -> Words:
     words = text.strip()
     if note.kind == "search":
         return SearchEntry("note", words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.analysis.occupancy.limits import Limits, Resources
-from kopt_kb.analysis.occupancy.rules import Rule, known, warps_per_block
+from kopt_kb.analysis.occupancy.rules import ResourceRule, known, warps_per_block
 from kopt_kb.errors import UnknownData
 
 
@@ -22,7 +22,7 @@ def test_an_unknown_limit_is_named():
 
 def test_a_rule_applies_when_used_and_known():
     """It names the limits it misses, and stays out when the kernel doesn't use the resource."""
-    rule = Rule("blocks", ("blocks_per_sm",), lambda _u, h: h.blocks_per_sm, used=lambda u, _h: u.barriers > 0)
+    rule = ResourceRule("blocks", ("blocks_per_sm",), lambda _u, h: h.blocks_per_sm, used=lambda u, _h: u.barriers > 0)
     have = Limits("nvidia", blocks_per_sm=16)
     assert rule.missing(Limits("nvidia")) == ("blocks_per_sm",)
     assert rule.applies(Resources(32), have)

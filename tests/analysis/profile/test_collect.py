@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.analysis.profile import Collector, Dim3, Launch, Place, Source, duration_stats
+from kopt_kb.analysis.profile import Collector, Dim3, ProfiledLaunch, ReportPlace, ReportSource, duration_stats
 from kopt_kb.errors import BadInput
 
-SOURCE = Source("run.csv", "ncu-csv", "ncu", "nvidia")
+SOURCE = ReportSource("run.csv", "ncu-csv", "ncu", "nvidia")
 
 
 def launch(index, name="k", grid=None, bounds=None, **metrics):
-    place = Place("run.csv", f"line {index}")
-    return Launch(str(index), name, place, grid=grid, metrics=metrics, bounds=bounds or {})
+    place = ReportPlace("run.csv", f"line {index}")
+    return ProfiledLaunch(str(index), name, place, grid=grid, metrics=metrics, bounds=bounds or {})
 
 
 def collected(*launches, keep=1000):

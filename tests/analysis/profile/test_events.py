@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from kopt_kb.analysis.profile import Dim3, Source
-from kopt_kb.analysis.profile.events import EventLog, Kind, kind_of
+from kopt_kb.analysis.profile import Dim3, ReportSource
+from kopt_kb.analysis.profile.events import EventLog, TimedKind, kind_of
 
 
 def log():
     """Return a log with one device."""
-    found = EventLog(Source("t", "f", "tool", "nvidia"))
+    found = EventLog(ReportSource("t", "f", "tool", "nvidia"))
     found.device("0", "GPU", "sm_90")
     return found
 
@@ -20,7 +20,10 @@ def log():
 def test_profiles_have_exact_statistics_in_order_of_first_mention():
     """Events in any order; median of an even count is the mean of the middle two."""
     made = log()
-    first, second = made.kind(Kind("kernel", "b", 0, grid=Dim3(2), block=Dim3(64))), made.kind(Kind("kernel", "a", 0))
+    first, second = (
+        made.kind(TimedKind("kernel", "b", 0, grid=Dim3(2), block=Dim3(64))),
+        made.kind(TimedKind("kernel", "a", 0)),
+    )
     stream = made.stream("7")
     for start, length in ((100, 4), (0, 1), (50, 2), (20, 9)):
         made.add(0, first, stream, start, start + length)
@@ -37,7 +40,7 @@ def test_profiles_have_exact_statistics_in_order_of_first_mention():
 def test_impossible_events_are_counted_and_left_out():
     """Ends before starts, and numbers that no clock has."""
     made = log()
-    kind, stream = made.kind(Kind("kernel", "k", 0)), made.stream("7")
+    kind, stream = made.kind(TimedKind("kernel", "k", 0)), made.stream("7")
     for start, end in ((5, 4), (0, 1 << 63), (-(1 << 63), 0)):
         made.add(0, kind, stream, start, end)
     assert made.empty
@@ -50,10 +53,10 @@ def test_impossible_events_are_counted_and_left_out():
 
 def test_what_is_said_later_completes_a_device():
     """Names may follow events."""
-    made = EventLog(Source("t", "f", "tool", "nvidia"))
+    made = EventLog(ReportSource("t", "f", "tool", "nvidia"))
     number = made.device("3")
     assert made.device("3", "GPU three") == number
-    made.add(number, made.kind(Kind("kernel", "k", number)), made.stream("1"), 0, 1)
+    made.add(number, made.kind(TimedKind("kernel", "k", number)), made.stream("1"), 0, 1)
     assert made.trace().devices[0].name == "GPU three"
     assert made.labels == {"3"}
 
@@ -61,7 +64,7 @@ def test_what_is_said_later_completes_a_device():
 def test_copies_keep_their_bytes_by_direction():
     """The longest direction first."""
     made = log()
-    up, down = made.kind(Kind("copy", "up", 0)), made.kind(Kind("copy", "down", 0))
+    up, down = made.kind(TimedKind("copy", "up", 0)), made.kind(TimedKind("copy", "down", 0))
     for kind, start, end in ((up, 0, 5), (down, 5, 50), (up, 50, 60)):
         made.add(0, kind, made.stream("7"), start, end)
     made.moved(up, 8)
@@ -84,7 +87,12 @@ def test_times_are_those_of_a_sweep_over_single_nanoseconds(seed):
     """Busy, by group, alone and idle, against sets of nanoseconds."""
     chance = random.Random(seed)
     made = log()
-    kinds = [Kind("kernel", "k", 0), Kind("copy", "c", 0), Kind("communication", "ncclKernel", 0), Kind("fill", "f", 0)]
+    kinds = [
+        TimedKind("kernel", "k", 0),
+        TimedKind("copy", "c", 0),
+        TimedKind("communication", "ncclKernel", 0),
+        TimedKind("fill", "f", 0),
+    ]
     numbers = [made.kind(one) for one in kinds]
     filled = [set() for _ in kinds]
     calls = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.profile import Dim3, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import Dim3, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.profile.join import Counterparts, with_counters
 from kopt_kb.analysis.profile.kernel_profile import DurationStats
 
@@ -10,7 +10,7 @@ from kopt_kb.analysis.profile.kernel_profile import DurationStats
 def profile(name, grid=None, block=None, **metrics):
     """Return a kernel of a report."""
     stats = DurationStats(2, 2.0, 1.0, 1.0, 1.0)
-    return KernelProfile(name=name, demangled=name, source=Source("f", "x", "t", "nvidia"), place=Place("f", "1"),
+    return KernelProfile(name=name, demangled=name, source=ReportSource("f", "x", "t", "nvidia"), place=ReportPlace("f", "1"),
                          launch_count=2, metrics=metrics, durations=stats, grid=grid, block=block)  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kopt_kb.analysis.profile import DurationStats, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import DurationStats, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.errors import BadInput
 
 
@@ -15,8 +15,8 @@ def profile(durations=None, **metrics):
     return KernelProfile(
         name="Kernel2",
         demangled="void cutlass::Kernel2<gemm>(Params)",
-        source=Source("run.ncu-rep", "ncu-rep", "ncu", "nvidia"),
-        place=Place("run.ncu-rep", "range 0 action 0"),
+        source=ReportSource("run.ncu-rep", "ncu-rep", "ncu", "nvidia"),
+        place=ReportPlace("run.ncu-rep", "range 0 action 0"),
         launch_count=1,
         metrics=named,
         durations=durations,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kopt_kb.analysis.profile.shown import COLUMNS, profile_blocks, record_of
 from kopt_kb.analysis.readers import read_profiles
-from kopt_kb.markup.blocks import Facts, Table
+from kopt_kb.markup.blocks import FactsBlock, TableBlock
 
 LIBRARY = Path(__file__).resolve().parents[2] / "data" / "zoo" / "library.csv"
 
@@ -26,8 +26,8 @@ def test_a_kernel_shows_its_metrics() -> None:
     """Each with its unit."""
     profile = next(iter(read_profiles(LIBRARY)))
     facts, metrics = profile_blocks(profile)
-    assert isinstance(facts, Facts)
-    assert isinstance(metrics, Table)
+    assert isinstance(facts, FactsBlock)
+    assert isinstance(metrics, TableBlock)
     assert len(metrics.rows) == len(profile.metrics)
     assert dict(facts.rows)["launches"] == "1, median 1.38 ms"
     assert (

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.analysis.profile import SOL_RULE_TITLES, Launch, Place, StoredRule, sol_class, stored_sol_class
+from kopt_kb.analysis.profile import (
+    SOL_RULE_TITLES,
+    ProfiledLaunch,
+    ReportPlace,
+    StoredRule,
+    sol_class,
+    stored_sol_class,
+)
 from kopt_kb.analysis.profile.sol import sol_class_of
 
 
@@ -50,11 +57,11 @@ def test_with_all_metrics_there_is_always_a_class(compute, memory, waves):
 
 def test_the_stored_class_is_read_from_the_rules_title():
     """Other rules and unknown titles say nothing."""
-    place = Place("f", "range 0 action 0")
+    place = ReportPlace("f", "range 0 action 0")
     rules = (
         StoredRule("LaunchConfiguration", "LaunchStats", "Small Grid", "optimization"),
         StoredRule("SOLBottleneck", "SpeedOfLight", "High Memory Throughput", "optimization"),
     )
-    assert stored_sol_class(Launch("0", "k", place, rules=rules)) == "memory"
-    assert stored_sol_class(Launch("0", "k", place, rules=rules[:1])) is None
-    assert sol_class(Launch("0", "k", place, metrics=metrics(10.0, 90.0))) == "high_throughput"
+    assert stored_sol_class(ProfiledLaunch("0", "k", place, rules=rules)) == "memory"
+    assert stored_sol_class(ProfiledLaunch("0", "k", place, rules=rules[:1])) is None
+    assert sol_class(ProfiledLaunch("0", "k", place, metrics=metrics(10.0, 90.0))) == "high_throughput"

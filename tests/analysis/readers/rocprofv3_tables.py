@@ -6,13 +6,13 @@ import json
 
 from hypothesis import strategies as st
 
-from kopt_kb.analysis.profile import Source
+from kopt_kb.analysis.profile import ReportSource
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
 
-SOURCE = Source("f", "rocprofv3-csv", "rocprofv3", "amd")
+SOURCE = ReportSource("f", "rocprofv3-csv", "rocprofv3", "amd")
 NAMES = st.sampled_from(["k", "void f<int, 4>(int*)", "naïve"])
 DISPATCHES = st.lists(
     st.tuples(NAMES, st.integers(-5, 5000), st.sets(st.sampled_from(["A", "SQ_WAVES", "TCC_HIT_sum"]), min_size=1)),
@@ -40,7 +40,7 @@ def shown(profiles):
 
 def by_rows(path):
     """Return what the general reader makes of a table, as `shown` shows it."""
-    collector = AmdCollector(Source(str(path), "rocprofv3-csv", "rocprofv3", "amd"))
+    collector = AmdCollector(ReportSource(str(path), "rocprofv3-csv", "rocprofv3", "amd"))
     store = DispatchStore(collector)
     TableReader(path, Devices(), store).read(quick=False)
     store.flush()

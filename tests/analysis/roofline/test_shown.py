@@ -7,7 +7,7 @@ from pathlib import Path
 from kopt_kb.analysis.roofline.reach import reach
 from kopt_kb.analysis.roofline.roofline import roofline
 from kopt_kb.analysis.roofline.shown import roofline_blocks, roofline_title
-from kopt_kb.markup.blocks import Cell, Facts, Table
+from kopt_kb.markup.blocks import Cell, FactsBlock, TableBlock
 from kopt_kb.problem.work import Work, work
 from kopt_kb.wiki.registry import Registry
 
@@ -17,7 +17,7 @@ def test_a_verdict_with_times(wiki_root: Path) -> None:
     t10 = Registry.open(wiki_root).platform("T10")
     found = roofline(Work.given(10**9, 10**9, "fp32", "vector"), t10)
     facts, roofs, amounts, *_ = roofline_blocks(found, reach(found, t10, (1e-3,)))
-    assert isinstance(facts, Facts)
+    assert isinstance(facts, FactsBlock)
     texts = {name: text.text if isinstance(text, Cell) else text for name, text in facts.rows}
     assert texts["bound"] == "memory, by the dram roof"
     assert texts["least time, documented"] == "500 us"
@@ -25,8 +25,8 @@ def test_a_verdict_with_times(wiki_root: Path) -> None:
     target = dict(facts.rows)["target"]
     assert isinstance(target, Cell)
     assert any("hardware/nvidia/t10.md" in one for one in target.sources)
-    assert isinstance(roofs, Table)
-    assert isinstance(amounts, Table)
+    assert isinstance(roofs, TableBlock)
+    assert isinstance(amounts, TableBlock)
     assert [row[0] for row in roofs.rows] == ["fp32 vector", "dram"]
     assert amounts.rows[0][1] == "1 GFLOP"
     assert roofline_title(found) == "given fp32 on T10"
@@ -36,7 +36,7 @@ def test_what_nobody_knows_is_said(wiki_root: Path) -> None:
     """No number in its place."""
     t10 = Registry.open(wiki_root).platform("T10")
     facts, roofs, *_ = roofline_blocks(roofline(work("gemm", (64, 64, 64), "bf16"), t10))
-    assert isinstance(facts, Facts)
-    assert isinstance(roofs, Table)
+    assert isinstance(facts, FactsBlock)
+    assert isinstance(roofs, TableBlock)
     assert "UNKNOWN" in str(dict(facts.rows)["target"])
     assert "needs" in str(roofs.rows[0][2])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.analysis.profile import DurationStats, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import DurationStats, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.thresholds import load_thresholds
@@ -21,8 +21,8 @@ def profile_of(**metrics: float) -> KernelProfile:
     found = {name.replace("__", "."): value for name, value in metrics.items()}
     duration_s = found.get("duration_s")
     stats = None if duration_s is None else DurationStats(1, duration_s, duration_s, duration_s, duration_s)
-    source = Source("made.csv", "made", "ncu", "nvidia")
-    return KernelProfile("k", "k(int)", source, Place("made.csv", "row 1"), 1, found, stats)
+    source = ReportSource("made.csv", "made", "ncu", "nvidia")
+    return KernelProfile("k", "k(int)", source, ReportPlace("made.csv", "row 1"), 1, found, stats)
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kopt_kb.analysis.profile import Source
+from kopt_kb.analysis.profile import ReportSource
 from kopt_kb.analysis.rules.classify import classify
 from tests.analysis.rules.conftest import profile_of
 
-AMD = Source("trace.db", "rocpd", "rocprofv3", "amd")
+AMD = ReportSource("trace.db", "rocpd", "rocprofv3", "amd")
 
 
 def test_ncu_for_a_report_without_counters() -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.profile import Source
-from kopt_kb.analysis.profile.events import EventLog, Kind
+from kopt_kb.analysis.profile import ReportSource
+from kopt_kb.analysis.profile.events import EventLog, TimedKind
 from kopt_kb.analysis.rules.thresholds import load_thresholds
 from kopt_kb.analysis.rules.trace import TRACE_RULES, judge_timeline
 
 
 def timeline(*events, calls=(), waits=()):
     """Return the timeline of (kind, start, end, call) in ns."""
-    log = EventLog(Source("t", "f", "tool", "nvidia"))
+    log = EventLog(ReportSource("t", "f", "tool", "nvidia"))
     log.device("0")
     for kind, start, end, call in events:
-        log.add(0, log.kind(Kind(kind, kind, 0)), log.stream("7"), start, end, call)
+        log.add(0, log.kind(TimedKind(kind, kind, 0)), log.stream("7"), start, end, call)
     for one in calls:
         log.launch(*one)
     for one in waits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.tileir.descriptors import Need, tiles_of
+from kopt_kb.analysis.tileir.descriptors import DescriptorNeed, tiles_of
 from kopt_kb.analysis.tileir.source import parse_module
 
 HEAD = """import triton
@@ -32,8 +32,8 @@ def test_a_bounded_tile() -> None:
     assert (one.pointer, one.stride.text(), one.transposed) == ("p", "s", False)
     assert [each.text() for each in one.shape] == ["T", "B"]
     assert one.guarded == (False, False)
-    assert Need("stride", "p", ("s",)) in one.needs
-    assert Need("extent", "p", ("T",)) in one.needs
+    assert DescriptorNeed("stride", "p", ("s",)) in one.needs
+    assert DescriptorNeed("extent", "p", ("T",)) in one.needs
 
 
 def test_the_fast_axis_may_come_first() -> None:
@@ -44,7 +44,7 @@ def test_the_fast_axis_may_come_first() -> None:
 
 def test_named_strides_need_one_that_is_1() -> None:
     (one,) = _tiles("    x = tl.load(p + r[:, None] * s + o[None, :] * t)\n").descriptors
-    assert Need("unit", "p", ("t",)) in one.needs
+    assert DescriptorNeed("unit", "p", ("t",)) in one.needs
 
 
 def test_an_extent_that_was_loaded_is_guarded_in_the_kernel() -> None:
@@ -59,7 +59,7 @@ def test_made_before_the_loop_where_nothing_changes() -> None:
         "    for i in range(0, T, B):\n        x = tl.load(p + r[:, None] * s + (i + o)[None, :], mask=(i + o)[None, :] < T)\n"
     ).descriptors
     assert type(one.before).__name__ == "For"
-    assert Need("aligned", "p", ("B",)) in one.needs
+    assert DescriptorNeed("aligned", "p", ("B",)) in one.needs
 
 
 STORE = "    tl.store(q + r[:, None] * s + o[None, :], x, mask=r[:, None] < T)\n"
@@ -102,7 +102,7 @@ def test_a_branch_below_the_place_asks_for_the_pointer() -> None:
     """A descriptor made before the loop needs a pointer that a branch in it may know to be None."""
     body = "    for i in range(0, T, B):\n        if flag:\n            x = tl.load(p + r[:, None] * s + o[None, :])\n"
     (one,) = _tiles(body).descriptors
-    assert Need("present", "p", ()) in one.needs
+    assert DescriptorNeed("present", "p", ()) in one.needs
 
 
 def test_an_iteration_that_leaves_early_moves_no_pointer() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.tileir.values import NOTHING, Value, combined, expanded, joined
+from kopt_kb.analysis.tileir.values import NOTHING, TileValue, combined, expanded, joined
 
-TILE = Value(2, plain=True)
-ROW = Value(1, reduced=frozenset({7}))
+TILE = TileValue(2, plain=True)
+ROW = TileValue(1, reduced=frozenset({7}))
 
 
 def test_a_reduction_of_lower_rank_meets_a_tile() -> None:
@@ -15,12 +15,12 @@ def test_a_reduction_of_lower_rank_meets_a_tile() -> None:
 
 def test_equal_ranks_are_no_broadcast() -> None:
     """A bias added to a row sum normalises nothing."""
-    assert not combined(ROW, Value(1, plain=True), {}).normed
+    assert not combined(ROW, TileValue(1, plain=True), {}).normed
 
 
 def test_a_broadcast_meets_the_sum_it_reduced() -> None:
     """The largest of a sum, divided into that sum, normalises; into another sum, it does not."""
-    total = Value(2, reduced=frozenset({1}))
+    total = TileValue(2, reduced=frozenset({1}))
     assert combined(expanded(ROW, 2), total, {7: frozenset({1})}).normed == {7}
     assert not combined(expanded(ROW, 2), total, {7: frozenset({3})}).normed
 

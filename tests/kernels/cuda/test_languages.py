@@ -18,8 +18,8 @@ from kopt_kb.kernels.cuda.languages import Foreign, made_of
 from kopt_kb.kernels.cuda.launches import record_cuda
 from kopt_kb.kernels.cuda.nvrtc import compile_cuda
 from kopt_kb.kernels.record.bounds import check_code, check_record
-from kopt_kb.kernels.record.model import LaunchRecord, View
-from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.kernels.record.model import LaunchRecord, TensorView
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 
 HEADER = """
 op = "elementwise"
@@ -74,7 +74,7 @@ extern "C" __global__ void NAME(const float* x, const float* y, float* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x] + y[threadIdx.x];
 }
 """
-VIEW = View("x", 0, (4, 8), (8, 1), "fp32")
+VIEW = TensorView("x", 0, (4, 8), (8, 1), "fp32")
 
 
 def _recorded(folder: Path, language: str, source: str, each: int) -> LaunchRecord:
@@ -82,7 +82,7 @@ def _recorded(folder: Path, language: str, source: str, each: int) -> LaunchReco
     file = folder / "add.toml"
     file.write_text(HEADER.replace("LANGUAGE", language).replace("EACH", str(each)))
     what = OpRequest(str(file), (65536,), "fp32")
-    record = record_cuda(Request(what, "sm_90", "Test", {}, str(folder)), what)
+    record = record_cuda(MakerRequest(what, "sm_90", "Test", {}, str(folder)), what)
     check_record(record, "record")
     for digest in record.codes:
         check_code((folder / digest).read_bytes(), "sm_90", "code")
@@ -186,7 +186,7 @@ def test_a_kernel_that_a_function_does_not_have(stand_in: SimpleNamespace, tmp_p
     file.write_text(HEADER.replace("LANGUAGE", "cute").replace("EACH", "1").replace("add_kernel", "sub_kernel"))
     what = OpRequest(str(file), (65536,), "fp32")
     with pytest.raises(BadInput, match="no kernel 'sub_kernel'"):
-        record_cuda(Request(what, "sm_90", "Test", {}, str(tmp_path)), what)
+        record_cuda(MakerRequest(what, "sm_90", "Test", {}, str(tmp_path)), what)
 
 
 @pytest.mark.parametrize(
@@ -230,5 +230,5 @@ def test_a_header_says_both_and_a_file_beside_it(tmp_path: Path, old: str, new: 
     file.write_text(HEADER.replace("LANGUAGE", "cute").replace("EACH", "1").replace(old, new))
     what = OpRequest(str(file), (65536,), "fp32")
     with pytest.raises(BadInput) as caught:
-        record_cuda(Request(what, "sm_90", "Test", {}, str(tmp_path)), what)
+        record_cuda(MakerRequest(what, "sm_90", "Test", {}, str(tmp_path)), what)
     assert caught.value.error_code == "KB077"

@@ -14,7 +14,7 @@ from kopt_kb.kernels.record.bounds import check_code, check_record
 from kopt_kb.kernels.record.judge import load_record, stored
 from kopt_kb.kernels.record.model import Fill, Launch, LaunchRecord
 from kopt_kb.kernels.record.replay import Replay
-from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.runners.replay.makers import Makers
 
 PACKAGED = Path(__file__).resolve().parents[3] / "kernels" / "cuda"
@@ -22,7 +22,7 @@ PACKAGED = Path(__file__).resolve().parents[3] / "kernels" / "cuda"
 
 def _record(path: Path, shape: tuple[int, ...], dtype: str, folder: Path, target: str = "sm_90") -> LaunchRecord:
     what = OpRequest(str(path), shape, dtype)
-    record = record_cuda(Request(what, target, "Test", {}, str(folder)), what)
+    record = record_cuda(MakerRequest(what, target, "Test", {}, str(folder)), what)
     check_record(record, "test")
     for digest in record.codes:
         check_code((folder / digest).read_bytes(), record.target, "test")
@@ -203,7 +203,7 @@ def test_a_warm_maker_records_a_blob_without_a_name(scale: Path, nvrtc: str, tmp
     bad.write_text(scale.read_text().replace("half[at] +=", "half[here] +="))
     with Makers(1) as makers:
         asked = [
-            (Request(OpRequest(str(one), (1000,), "bf16", {"THREADS": 64}), "sm_90", "Test", {}, ""), out)
+            (MakerRequest(OpRequest(str(one), (1000,), "bf16", {"THREADS": 64}), "sm_90", "Test", {}, ""), out)
             for one, out in ((blob, tmp_path / "record"), (bad, tmp_path / "none"))
         ]
         made, refused = makers.make_all(asked)

@@ -9,7 +9,7 @@ import pytest
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.plan import header_of, plan_of, program_of, steps_of
-from kopt_kb.kernels.record.model import Fill, Launch, NullArg, ScalarArg, TensorArg
+from kopt_kb.kernels.record.model import Fill, Launch, NullArg, ScalarArg, TensorAddress
 
 TARGET = CompileTarget.parse("sm_90")
 
@@ -34,7 +34,7 @@ def test_steps_of_a_shape(scale: Path, nvrtc: str) -> None:
     assert isinstance(joined, Launch)
     assert (twice.grid, twice.block, joined.shared_bytes) == ((16, 1, 1), (64, 1, 1), 256)
     assert twice.arguments[2:] == (ScalarArg("i64", 1000, "elements"), ScalarArg("fp32", 0.5, "0.5"))
-    assert isinstance(joined.arguments[0], TensorArg)
+    assert isinstance(joined.arguments[0], TensorAddress)
     assert isinstance(joined.arguments[4], NullArg)
     assert joined.arguments[2].view.buffer == "out"  # type: ignore[union-attr]
     assert twice.entry == "_Z5twiceI13__nv_bfloat16Li64EEvPKT_Pfxf"

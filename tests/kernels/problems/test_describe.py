@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from kopt_kb.kernels.problems.describe import described  # noqa: E402
-from kopt_kb.kernels.problems.question import Asked  # noqa: E402
+from kopt_kb.kernels.problems.question import ReferenceRequest  # noqa: E402
 from kopt_kb.runners.problems.find import read_problem  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -17,7 +17,7 @@ def asked(path, tmp_path, dtype="bf16", shapes=()):
     """Ask about the problem at a path."""
     at = tmp_path / "asked.py"
     at.write_bytes(read_problem(path, dtype).text)
-    return described(Asked(str(at), shapes, dtype))
+    return described(ReferenceRequest(str(at), shapes, dtype))
 
 
 def test_a_kernelbench_problem_by_hand(bench_file, tmp_path):

@@ -5,19 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from kopt_kb.kernels.problems.question import Asked, Described, Layout, OneShape
+from kopt_kb.kernels.problems.question import Described, OneShape, ReferenceRequest, TensorLayout
 from kopt_kb.problem.counts import ByteCount, Count
 from kopt_kb.wire import read
 
 
 def test_both_ways() -> None:
     """What was asked and what was answered."""
-    asked = Asked("reference.py", ((4, 2),), "bf16")
-    layout = Layout("x", (4, 2), "bf16", (2, 1))
+    asked = ReferenceRequest("reference.py", ((4, 2),), "bf16")
+    layout = TensorLayout("x", (4, 2), "bf16", (2, 1))
     shape = OneShape(
         (4, 2), (layout,), (layout,), (), (), (ByteCount("dram", "read", Count(16)),), {"i0": 1}, fake=False
     )
-    assert read(Asked, asked.to_json()) == asked
+    assert read(ReferenceRequest, asked.to_json()) == asked
     assert read(Described, Described((shape,)).to_json()) == Described((shape,))
 
 

@@ -16,7 +16,7 @@ import pytest
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
 from kopt_kb.kernels.record.moves import Move, moved
 from kopt_kb.kernels.record.own_memory import OwnPlace
-from kopt_kb.kernels.record.request import Answer, OpRequest, Request
+from kopt_kb.kernels.record.request import MakerAnswer, MakerRequest, OpRequest
 from kopt_kb.wire import canonical, read
 
 LAUNCHERS = Path(__file__).resolve().parents[2] / "data" / "launchers.py"
@@ -39,26 +39,28 @@ out.close()
 
 
 @pytest.fixture(scope="session")
-def answers() -> Callable[[list[Request]], list[Answer]]:
+def answers() -> Callable[[list[MakerRequest]], list[MakerAnswer]]:
     """Runs requests in one maker process."""
     pytest.importorskip("torch")
     pytest.importorskip("triton")
 
-    def run(requests: list[Request]) -> list[Answer]:
+    def run(requests: list[MakerRequest]) -> list[MakerAnswer]:
         body = json.dumps([json.loads(canonical(one.to_json())) for one in requests])
         done = subprocess.run([sys.executable, "-c", _MANY], input=body, capture_output=True, text=True, check=True)
-        return [read(Answer, json.loads(line), where="answer") for line in done.stdout.splitlines()]
+        return [read(MakerAnswer, json.loads(line), where="answer") for line in done.stdout.splitlines()]
 
     return run
 
 
 @pytest.fixture(scope="session")
-def recorded(answers: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Answer, Path]]:
+def recorded(answers: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[MakerAnswer, Path]]:
     """Way of the launchers in tests/data → the answer, and where its code objects are."""
     folders = {way: tmp_path_factory.mktemp(way) for way in WAYS}
     facts = {"multi_processor_count": 7}
     requests = [
-        Request(OpRequest(str(LAUNCHERS), (1000,), "bf16", {"HOW": way}), "sm_90", "Test", facts, str(folders[way]))
+        MakerRequest(
+            OpRequest(str(LAUNCHERS), (1000,), "bf16", {"HOW": way}), "sm_90", "Test", facts, str(folders[way])
+        )
         for way in WAYS
     ]
     return {way: (one, folders[way]) for way, one in zip(WAYS, answers(requests), strict=True)}

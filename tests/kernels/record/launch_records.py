@@ -12,17 +12,17 @@ from kopt_kb.kernels.record.model import (
     LaunchRecord,
     NullArg,
     ScalarArg,
-    TensorArg,
+    TensorAddress,
     TensorMapArg,
-    View,
+    TensorView,
 )
 
 CODE = "a" * 64
-X = View("x", 0, (4, 8), (8, 1), "bf16")
-OUT = View("out", 0, (4, 8), (8, 1), "bf16")
+X = TensorView("x", 0, (4, 8), (8, 1), "bf16")
+OUT = TensorView("out", 0, (4, 8), (8, 1), "bf16")
 STEP = Launch(
     CODE, "kernel", (4, 1, 1), (128, 1, 1), (1, 1, 1), 0,
-    (TensorArg(X, "x"), TensorMapArg(OUT, (4, 8), 9, 3), ScalarArg("i32", 8, "n"), NullArg("scratch")),
+    (TensorAddress(X, "x"), TensorMapArg(OUT, (4, 8), 9, 3), ScalarArg("i32", 8, "n"), NullArg("scratch")),
 )  # fmt: skip
 RECORD = LaunchRecord(
     v=VERSION, label="l", op="rms_norm", shape=(4, 8), dtype="bf16", target="sm_90",

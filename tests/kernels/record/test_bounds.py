@@ -21,9 +21,9 @@ from kopt_kb.kernels.record.model import (
     NullArg,
     ScalarArg,
     StructArg,
-    TensorArg,
+    TensorAddress,
     TensorMapArg,
-    View,
+    TensorView,
 )
 
 
@@ -118,7 +118,7 @@ WRONG = {
     "copy to shared elements": _with(
         steps=(Copy(replace(X, shape=(2, 8)), replace(OUT, shape=(2, 8), strides=(0, 1))),)
     ),
-    "copy between no numbers": _with(steps=(Copy(X, View("out", 0, (4, 8), (8, 1), "fp8e5")),)),
+    "copy between no numbers": _with(steps=(Copy(X, TensorView("out", 0, (4, 8), (8, 1), "fp8e5")),)),
     "copy of six axes apart": _with(
         steps=(
             Copy(
@@ -131,11 +131,11 @@ WRONG = {
         steps=(Copy(replace(X, shape=(2, 8), strides=(32, 1)), replace(OUT, shape=(2, 8), strides=(16, 1))),)
     ),
     "copy onto itself": _with(
-        steps=(Copy(replace(OUT, shape=(8,), strides=(1,)), View("out", 4, (8,), (1,), "bf16")),)
+        steps=(Copy(replace(OUT, shape=(8,), strides=(1,)), TensorView("out", 4, (8,), (1,), "bf16")),)
     ),
     "fills without end": _with(
         buffers=(*RECORD.buffers, Buffer("s", "scratch", 1 << 35, 256, True)),
-        steps=(Fill(View("s", 0, (1 << 35,), (1,), "u8"), "00"),) * 1000,
+        steps=(Fill(TensorView("s", 0, (1 << 35,), (1,), "u8"), "00"),) * 1000,
     ),
     "entry with a line": _step(entry="kernel\nother"),
     "entry of thousands": _step(entry="k" * 5000),
@@ -149,7 +149,7 @@ WRONG = {
     ),
     "member before its struct": _step(arguments=(StructArg(16, (Member(-8, NullArg()),)),)),
     "member of no type": _step(arguments=(StructArg(16, (Member(0, ScalarArg("i", 1)),)),)),
-    "member beyond its buffer": _step(arguments=(StructArg(16, (Member(0, TensorArg(replace(X, offset=9))),)),)),
+    "member beyond its buffer": _step(arguments=(StructArg(16, (Member(0, TensorAddress(replace(X, offset=9))),)),)),
     "name of an argument": _step(arguments=(NullArg("\x1b[31m"),)),
     "float as an integer": _step(arguments=(ScalarArg("i32", 1.5),)),
     "word as an integer": _step(arguments=(ScalarArg("i32", "nan"),)),

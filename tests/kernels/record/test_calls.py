@@ -14,21 +14,21 @@ pytest.importorskip("triton")
 from kopt_kb.errors import BadInput  # noqa: E402
 from kopt_kb.kernels.compile.device import DeviceFacts  # noqa: E402
 from kopt_kb.kernels.record.calls import call_of  # noqa: E402
-from kopt_kb.kernels.record.request import CallRequest, Request, TensorArgument  # noqa: E402
-from kopt_kb.kernels.record.trace import Trace  # noqa: E402
+from kopt_kb.kernels.record.request import CallRequest, MakerRequest, TensorArgument  # noqa: E402
+from kopt_kb.kernels.record.trace import CallTrace  # noqa: E402
 
 FACTS = DeviceFacts("Test", "sm_90")
 LAUNCHERS = str(Path(__file__).resolve().parents[2] / "data" / "tuned_launchers.py")
 
 
-def asked(**arguments) -> Request:
+def asked(**arguments) -> MakerRequest:
     """A call of a launcher."""
-    return Request(CallRequest(f"{LAUNCHERS}:doubled", arguments), "sm_90", "Test", {}, "")
+    return MakerRequest(CallRequest(f"{LAUNCHERS}:doubled", arguments), "sm_90", "Test", {}, "")
 
 
 def test_arguments_become_what_they_say() -> None:
     """Values are kept beside a tensor, and why a replay lacks them."""
-    trace, tensor = Trace(FACTS), TensorArgument((2,), "i32", None, (3, 4))
+    trace, tensor = CallTrace(FACTS), TensorArgument((2,), "i32", None, (3, 4))
     given = {"x": tensor, "many": (TensorArgument((2, 2), "fp16"),) * 2, "sizes": (1, 2), "to": "torch.float16"}
     call, label = call_of(asked(**given, top="float.inf", low="float.-inf", how="mean"), trace, FACTS)
     found = call.arguments
@@ -42,6 +42,6 @@ def test_arguments_become_what_they_say() -> None:
 
 def test_a_function_that_is_not_there_is_said() -> None:
     """Before anything runs."""
-    request = Request(CallRequest(f"{LAUNCHERS}:nothing"), "sm_90", "Test", {}, "")
+    request = MakerRequest(CallRequest(f"{LAUNCHERS}:nothing"), "sm_90", "Test", {}, "")
     with pytest.raises(BadInput, match="has no function nothing"):
-        call_of(request, Trace(FACTS), FACTS)
+        call_of(request, CallTrace(FACTS), FACTS)

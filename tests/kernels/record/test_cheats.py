@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kopt_kb.kernels.record.bounds import check_record, unfit_result
-from kopt_kb.kernels.record.request import Answer, OpRequest, Request
-from kopt_kb.kernels.record.serve import READY, Job, Reply
+from kopt_kb.kernels.record.request import MakerAnswer, MakerRequest, OpRequest
+from kopt_kb.kernels.record.serve import READY, MakerJob, Reply
 from kopt_kb.wire import canonical, read
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
@@ -33,12 +33,12 @@ UNFIT = {"alias": "lies in the input x", "view_of_input": "lies in the input x",
 REFUSED = {"by_numpy": "KB448"}
 
 
-def _request(way: str, folder: Path) -> Request:
-    return Request(OpRequest(str(CHEATS), (1000,), "bf16", {"HOW": way}), "sm_90", "Test", {}, str(folder))
+def _request(way: str, folder: Path) -> MakerRequest:
+    return MakerRequest(OpRequest(str(CHEATS), (1000,), "bf16", {"HOW": way}), "sm_90", "Test", {}, str(folder))
 
 
 @pytest.fixture(scope="module")
-def tried(answers: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
+def tried(answers: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, MakerAnswer]:
     """Way → the maker's answer."""
     ways = [*NAMED, *SAID, *UNFIT, *REFUSED, "compiled_kernel", "dynamo"]
     folder = tmp_path_factory.mktemp("cheats")
@@ -46,7 +46,7 @@ def tried(answers: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
 
 
 @pytest.mark.parametrize("way", NAMED)
-def test_what_computes_is_named(tried: dict[str, Answer], way: str) -> None:
+def test_what_computes_is_named(tried: dict[str, MakerAnswer], way: str) -> None:
     """By the dispatcher: as a host operation, and as the reason why no replay stands for the launcher."""
     record = tried[way].record
     assert record is not None, tried[way].refusal
@@ -56,7 +56,7 @@ def test_what_computes_is_named(tried: dict[str, Answer], way: str) -> None:
 
 
 @pytest.mark.parametrize("way", SAID)
-def test_what_a_replay_can_not_have_is_said(tried: dict[str, Answer], way: str) -> None:
+def test_what_a_replay_can_not_have_is_said(tried: dict[str, MakerAnswer], way: str) -> None:
     """Memory of the host, and addresses as numbers."""
     record = tried[way].record
     assert record is not None, tried[way].refusal
@@ -65,7 +65,7 @@ def test_what_a_replay_can_not_have_is_said(tried: dict[str, Answer], way: str) 
 
 
 @pytest.mark.parametrize("way", UNFIT)
-def test_results_that_are_no_memory_of_their_own(tried: dict[str, Answer], way: str) -> None:
+def test_results_that_are_no_memory_of_their_own(tried: dict[str, MakerAnswer], way: str) -> None:
     """The judge finds it in the record itself, whatever the maker says."""
     record = tried[way].record
     assert record is not None, tried[way].refusal
@@ -74,14 +74,14 @@ def test_results_that_are_no_memory_of_their_own(tried: dict[str, Answer], way: 
 
 
 @pytest.mark.parametrize("way", REFUSED)
-def test_reading_values_is_refused(tried: dict[str, Answer], way: str) -> None:
+def test_reading_values_is_refused(tried: dict[str, MakerAnswer], way: str) -> None:
     """There are none."""
     refusal = tried[way].refusal
     assert refusal is not None
     assert refusal.code == REFUSED[way]
 
 
-def test_a_compiled_kernel_is_a_launch(tried: dict[str, Answer]) -> None:
+def test_a_compiled_kernel_is_a_launch(tried: dict[str, MakerAnswer]) -> None:
     """Two launches, with the same code and arguments but the output."""
     record = tried["compiled_kernel"].record
     assert record is not None, tried["compiled_kernel"].refusal
@@ -91,7 +91,7 @@ def test_a_compiled_kernel_is_a_launch(tried: dict[str, Answer]) -> None:
     assert not record.not_replayable
 
 
-def test_a_compiled_function_is_named_or_refused(tried: dict[str, Answer]) -> None:
+def test_a_compiled_function_is_named_or_refused(tried: dict[str, MakerAnswer]) -> None:
     """torch.compile runs its operations in sight of the dispatcher, or not at all."""
     answer = tried["dynamo"]
     assert answer.refusal is not None or "computed by add" in answer.record.not_replayable
@@ -100,7 +100,7 @@ def test_a_compiled_function_is_named_or_refused(tried: dict[str, Answer]) -> No
 def test_a_write_by_address_ends_the_candidate(tmp_path: Path) -> None:
     """No address is real: the process ends by a signal and answers nothing; the maker says so."""
     command = [sys.executable, "-m", "kopt_kb.kernels.record.maker"]
-    feed = canonical(Job(_request("by_pointer", tmp_path), 60.0, 0).to_json()) + b"\n"
+    feed = canonical(MakerJob(_request("by_pointer", tmp_path), 60.0, 0).to_json()) + b"\n"
     done = subprocess.run(command, input=feed, capture_output=True, check=True)
     ready, reply = done.stdout.splitlines()
     found = read(Reply, json.loads(reply), where="reply")

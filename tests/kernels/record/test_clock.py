@@ -6,13 +6,13 @@ from types import ModuleType
 
 import pytest
 
-from kopt_kb.kernels.record.clock import Bench
+from kopt_kb.kernels.record.clock import DeviceBench
 
 
 def test_known_work_takes_its_time(fake: ModuleType) -> None:
     """The same again, unless the clock changed."""
     world = fake.World()
-    bench = Bench(fake.FakeDriver(world))
+    bench = DeviceBench(fake.FakeDriver(world))
     first = bench.known(5)
     assert len(first.times_s) == 5
     assert first.times_s == pytest.approx((1e-6,) * 5)
@@ -27,7 +27,7 @@ def test_known_work_takes_its_time(fake: ModuleType) -> None:
 
 def test_no_probe_is_zero(fake: ModuleType) -> None:
     """And neither is a probe whose timer stood still."""
-    assert Bench(fake.FakeDriver(probe=False)).known(1).clocks_hz == (0.0,)
-    bench = Bench(fake.FakeDriver())
+    assert DeviceBench(fake.FakeDriver(probe=False)).known(1).clocks_hz == (0.0,)
+    bench = DeviceBench(fake.FakeDriver())
     bench.driver.write(bench.small, bytes(16))
     assert bench.clock_hz() == 0.0

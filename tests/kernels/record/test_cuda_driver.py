@@ -17,7 +17,7 @@ from kopt_kb.kernels.cuda.nvrtc import compile_cuda
 from kopt_kb.kernels.record import cuda_driver, own_memory, trusted
 from kopt_kb.kernels.record.cuda_driver import CudaDriver
 from kopt_kb.kernels.record.driver import DriverError, scalar_type
-from kopt_kb.kernels.record.model import Launch, TensorMapArg, View
+from kopt_kb.kernels.record.model import Launch, TensorMapArg, TensorView
 from kopt_kb.kernels.record.moves import Move
 from kopt_kb.kernels.record.own_memory import OwnPlace
 
@@ -326,7 +326,7 @@ def test_a_move_is_launched_with_all_its_values(start: Any) -> None:
 def test_a_tensor_map_is_encoded_innermost_first(start: Any) -> None:
     """Shape and box reversed, strides in bytes without the innermost."""
     driver, library = start()
-    view = View("x", 0, (6, 8), (8, 1), "bf16")
+    view = TensorView("x", 0, (6, 8), (8, 1), "bf16")
     driver.tensor_map(TensorMapArg(view, (2, 4), 9, 3, nan_fill=True), 512)
     (values,) = library.of("cuTensorMapEncodeTiled")
     assert values[1:6] == (2, 512, [8, 6], [16], [4, 2])

@@ -13,10 +13,10 @@ import pytest
 from kopt_kb.errors import BadInput, FindingError
 from kopt_kb.kernels.record.exchange import (
     Close,
-    Compare,
     Compared,
-    Fill,
+    CompareSlots,
     Filled,
+    FillSlots,
     Open,
     Opened,
     Slot,
@@ -24,7 +24,7 @@ from kopt_kb.kernels.record.exchange import (
     Window,
     Windows,
 )
-from kopt_kb.kernels.record.model import View
+from kopt_kb.kernels.record.model import TensorView
 from kopt_kb.wire import canonical, parse, read
 
 HANDLE = "ab" * 64
@@ -33,8 +33,8 @@ HANDLE = "ab" * 64
 @pytest.mark.parametrize(
     "message",
     [
-        Open("k", "f.py", (2, 3), "bf16", (View("out", 0, (4,), (1,), "u8"),), (Slot((Window("x", 4, HANDLE, 8),), ()),)),
-        Opened("no"), Fill("k", (0, 1), "other", True), Filled((1, 2), ("plain", "rows")), Compare("k", (1,)),
+        Open("k", "f.py", (2, 3), "bf16", (TensorView("out", 0, (4,), (1,), "u8"),), (Slot((Window("x", 4, HANDLE, 8),), ()),)),
+        Opened("no"), FillSlots("k", (0, 1), "other", True), Filled((1, 2), ("plain", "rows")), CompareSlots("k", (1,)),
         Compared((SlotResult(0.1, ""), SlotResult(None, "differs"))), Close("k"),
     ],
 )  # fmt: skip

@@ -14,12 +14,22 @@ import pytest
 from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.record import hip_driver
 from kopt_kb.kernels.record.bounds import check_code, check_record
-from kopt_kb.kernels.record.clock import Bench
+from kopt_kb.kernels.record.clock import DeviceBench
 from kopt_kb.kernels.record.code_object import CodeObject, read_code_object
 from kopt_kb.kernels.record.driver import Driver, DriverError, scalar_type
 from kopt_kb.kernels.record.hip_driver import HipDriver
 from kopt_kb.kernels.record.hip_library import library_of
-from kopt_kb.kernels.record.model import Buffer, Fill, Input, Launch, LaunchRecord, NullArg, ScalarArg, TensorArg, View
+from kopt_kb.kernels.record.model import (
+    Buffer,
+    Fill,
+    Input,
+    Launch,
+    LaunchRecord,
+    NullArg,
+    ScalarArg,
+    TensorAddress,
+    TensorView,
+)
 from kopt_kb.kernels.record.moves import Move
 from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.kernels.record.replay import Replay
@@ -224,9 +234,9 @@ def test_what_the_judge_has_not_for_amd_is_said(driver: HipDriver, ask: Callable
 def test_a_record_is_replayed(driver: HipDriver) -> None:
     """Buffers, guard zones, poison and launch, from a record for gfx942: the judge's work on the other vendor's driver."""
     names = ("x", "y", "out")
-    views = {name: View(name, 0, (300,), (1,), "fp32") for name in names}
+    views = {name: TensorView(name, 0, (300,), (1,), "fp32") for name in names}
     arguments = (
-        *(TensorArg(views[name], name) for name in names),
+        *(TensorAddress(views[name], name) for name in names),
         ScalarArg("fp32", 2.0, "a"),
         ScalarArg("i32", 300, "n"),
     )
@@ -250,7 +260,7 @@ def test_a_record_is_replayed(driver: HipDriver) -> None:
 
 def test_the_clock_without_probe_and_hold(driver: HipDriver) -> None:
     """Flushes are timed by events; no clock is counted."""
-    turn = Bench(driver).known(3)
+    turn = DeviceBench(driver).known(3)
     assert turn.times_s == pytest.approx((1.5e-3,) * 3)
     assert turn.clocks_hz == (0.0,) * 3
 

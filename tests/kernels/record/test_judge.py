@@ -13,21 +13,21 @@ import pytest
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.kernels.record import judge
-from kopt_kb.kernels.record.judge import OBJECTS, RECORD, Job, driver_for, load_record, replayed
-from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
+from kopt_kb.kernels.record.judge import OBJECTS, RECORD, ReplayJob, driver_for, load_record, replayed
+from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorAddress, TensorView
 from kopt_kb.wire import canonical
 
 CODE = b"\x7fELF\x02\x01\x01\x00\x07" + bytes(9) + b"\xbe\x00" + bytes(28) + b"\x5a" + bytes(15)
 """The head of an ELF file for sm_90."""
 
 DIGEST = hashlib.sha256(CODE).hexdigest()
-X, OUT = View("x", 0, (4,), (1,), "u8"), View("out", 0, (4,), (1,), "u8")
+X, OUT = TensorView("x", 0, (4,), (1,), "u8"), TensorView("out", 0, (4,), (1,), "u8")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A record of one launch."""
-    step = Launch(DIGEST, "kernel", (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(X), TensorArg(OUT)))
+    step = Launch(DIGEST, "kernel", (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorAddress(X), TensorAddress(OUT)))
     record = LaunchRecord(
         v=VERSION, label="l", op="", shape=(), dtype="", target="sm_90",
         buffers=(Buffer("x", "input", 4, 256, False), Buffer("out", "output", 4, 256, True)),
@@ -40,9 +40,9 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def _job(folder: Path, tmp_path: Path) -> Job:
+def _job(folder: Path, tmp_path: Path) -> ReplayJob:
     (tmp_path / "in.bin").write_bytes(b"\1\2\3\4")
-    return Job(str(folder), {"x": str(tmp_path / "in.bin")}, str(tmp_path))
+    return ReplayJob(str(folder), {"x": str(tmp_path / "in.bin")}, str(tmp_path))
 
 
 def test_outputs_are_files(folder: Path, tmp_path: Path, device: Any) -> None:

@@ -13,18 +13,18 @@ pytest.importorskip("triton")
 from kopt_kb.errors import BadInput  # noqa: E402
 from kopt_kb.kernels.compile.device import DeviceFacts  # noqa: E402
 from kopt_kb.kernels.record.known import written_parameters  # noqa: E402
-from kopt_kb.kernels.record.trace import Trace  # noqa: E402
+from kopt_kb.kernels.record.trace import CallTrace  # noqa: E402
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ttir"
 
 
 @pytest.fixture
-def trace() -> Trace:
+def trace() -> CallTrace:
     """A trace for a device without facts."""
-    return Trace(DeviceFacts("Test", "sm_90"))
+    return CallTrace(DeviceFacts("Test", "sm_90"))
 
 
-def test_values_follow_through_operations(trace: Trace) -> None:
+def test_values_follow_through_operations(trace: CallTrace) -> None:
     """Views, arithmetic, factories, operations whose result's size depends on values, and what is read in the end."""
     offsets = trace.tensor("offsets", (4,), torch.int32, values=(0, 16, 16, 40))
     with trace.running():
@@ -39,7 +39,7 @@ def test_values_follow_through_operations(trace: Trace) -> None:
         assert trace.known.integers(lengths) == (16, 0, 24)
 
 
-def test_what_is_written_from_elsewhere_is_forgotten(trace: Trace) -> None:
+def test_what_is_written_from_elsewhere_is_forgotten(trace: CallTrace) -> None:
     """A random number in place of a known one is nobody's; a known one in place of a random one is known."""
     lengths = trace.tensor("lengths", (3,), torch.int64, values=(1, 2, 3))
     with trace.running():

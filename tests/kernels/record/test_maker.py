@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kopt_kb.kernels.record.bounds import check_record
-from kopt_kb.kernels.record.model import Copy, Fill, Launch, LaunchRecord, ScalarArg, TensorArg, TensorMapArg
-from kopt_kb.kernels.record.request import CallRequest, OpRequest, Request, TensorArgument
+from kopt_kb.kernels.record.model import Copy, Fill, Launch, LaunchRecord, ScalarArg, TensorAddress, TensorMapArg
+from kopt_kb.kernels.record.request import CallRequest, MakerRequest, OpRequest, TensorArgument
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 ROOT = Path(__file__).resolve().parents[3]
@@ -32,7 +32,7 @@ def test_one_launch(recorded: Any) -> None:
     kinds = [one.kind for one in step.arguments]
     assert kinds[:4] == ["tensor", "tensor", "tensor", "scalar"]
     assert set(kinds[4:]) <= {"null"}
-    assert [one.view.buffer for one in step.arguments if isinstance(one, TensorArg)] == ["x", "y", "out"]
+    assert [one.view.buffer for one in step.arguments if isinstance(one, TensorAddress)] == ["x", "y", "out"]
     assert step.arguments[3] == ScalarArg("i32", 1000, "count")
     assert [(b.name, b.role, b.size_bytes) for b in record.buffers] == [
         ("x", "input", 2000), ("y", "input", 2000), ("out", "output", 2000),
@@ -58,7 +58,7 @@ def test_scratch_fills_and_several_kernels(recorded: Any) -> None:
 def test_views_keep_their_offset_and_alignment(recorded: Any) -> None:
     """The second half starts at element 500: 1000 bytes, which no 16-byte access may assume; so it is other code."""
     first, second = _record(recorded, "halves").launches
-    assert [one.view.offset for one in second.arguments if isinstance(one, TensorArg)] == [500, 500, 500]
+    assert [one.view.offset for one in second.arguments if isinstance(one, TensorAddress)] == [500, 500, 500]
     assert first.code != second.code
 
 
@@ -67,7 +67,7 @@ def test_autotune_takes_the_configuration_that_was_asked_for(recorded: Any, answ
     (first,) = _record(recorded, "tuned").launches
     assert first.grid == (8, 1, 1)
     what = OpRequest(str(ROOT / "tests/data/launchers.py"), (1000,), "bf16", {"HOW": "tuned"})
-    (second, third) = answers([Request(what, "sm_90", "Test", {}, str(tmp_path), number) for number in (1, 2)])
+    (second, third) = answers([MakerRequest(what, "sm_90", "Test", {}, str(tmp_path), number) for number in (1, 2)])
     assert second.record.launches[0].grid == (2, 1, 1)
     assert second.record.launches[0].block == (256, 1, 1)
     assert third.refusal.code == "KB082"
@@ -77,7 +77,7 @@ def test_gluon_kernels_are_recorded_alike(recorded: Any) -> None:
     """The same parameters in the same order."""
     (step,) = _record(recorded, "in_gluon").launches
     assert (step.entry, step.grid, step.block) == ("add_gluon", (4, 1, 1), (128, 1, 1))
-    assert [one.view.buffer for one in step.arguments if isinstance(one, TensorArg)] == ["x", "y", "out"]
+    assert [one.view.buffer for one in step.arguments if isinstance(one, TensorAddress)] == ["x", "y", "out"]
 
 
 def test_a_copy_is_a_step(recorded: Any) -> None:
@@ -105,7 +105,7 @@ def test_the_device_answers_from_facts(recorded: Any, answers: Any, tmp_path: Pa
     """7 SMs were given; without the fact the refusal names it."""
     assert _record(recorded, "asks").launches[0].grid == (7, 1, 1)
     what = OpRequest(str(ROOT / "tests/data/launchers.py"), (1000,), "bf16", {"HOW": "asks"})
-    (answer,) = answers([Request(what, "sm_90", "Test", {}, str(tmp_path))])
+    (answer,) = answers([MakerRequest(what, "sm_90", "Test", {}, str(tmp_path))])
     assert answer.refusal.code == "KB442"
     assert "multi_processor_count" in answer.refusal.what
 
@@ -124,7 +124,7 @@ def test_every_packaged_kernel_is_recorded(answers: Any, tmp_path: Path) -> None
         "elementwise": (64, 64), "naive/rms_norm": (64, 64), "naive/matmul": (64, 64, 64), "naive/softmax": (64, 64),
     }  # fmt: skip
     requests = [
-        Request(
+        MakerRequest(
             OpRequest(str(ROOT / f"kernels/{name}.py"), shape, "bf16"),
             "sm_90",
             "Test",
@@ -135,7 +135,7 @@ def test_every_packaged_kernel_is_recorded(answers: Any, tmp_path: Path) -> None
     ]
     config = {"VARIANT": "descriptors"}
     what = OpRequest(str(ROOT / "kernels/matmul.py"), (512, 512, 512), "bf16", config)
-    requests.append(Request(what, "sm_90", "Test", {"multi_processor_count": 4}, str(tmp_path)))
+    requests.append(MakerRequest(what, "sm_90", "Test", {"multi_processor_count": 4}, str(tmp_path)))
     found = answers(requests)
     for answer in found:
         assert answer.record is not None, answer.refusal
@@ -159,7 +159,7 @@ def test_a_call_of_any_function(answers: Any, tmp_path: Path) -> None:
         CallRequest(f"{place}:Added.apply", {"x": vector, "z": 1}),
     ]
     made, unknown, dtype, package, applied, misnamed = answers(
-        [Request(one, "sm_90", "Test", {}, str(tmp_path)) for one in calls]
+        [MakerRequest(one, "sm_90", "Test", {}, str(tmp_path)) for one in calls]
     )
     assert isinstance(made.record.steps[0], Launch)
     assert made.record.op == ""
@@ -171,7 +171,7 @@ def test_a_call_of_any_function(answers: Any, tmp_path: Path) -> None:
 def test_amd_targets_are_recorded_too(answers: Any, tmp_path: Path) -> None:
     """A gfx target yields an hsaco, which is an ELF file, and blocks of 64-lane wavefronts."""
     what = OpRequest(str(ROOT / "tests/data/launchers.py"), (1000,), "bf16", {"HOW": "plain"})
-    (answer,) = answers([Request(what, "gfx942", "Test", {}, str(tmp_path))])
+    (answer,) = answers([MakerRequest(what, "gfx942", "Test", {}, str(tmp_path))])
     assert answer.record is not None, answer.refusal
     (step,) = answer.record.launches
     assert step.block == (256, 1, 1)
@@ -209,7 +209,7 @@ def test_a_helion_kernel_is_a_triton_kernel(answers: Any, tmp_path: Path) -> Non
     file = tmp_path / "add.py"
     file.write_text(HELION)
     facts = {"multi_processor_count": 8}
-    (answer,) = answers([Request(OpRequest(str(file), (65536,), "bf16"), "sm_90", "Test", facts, str(tmp_path))])
+    (answer,) = answers([MakerRequest(OpRequest(str(file), (65536,), "bf16"), "sm_90", "Test", facts, str(tmp_path))])
     assert answer.record is not None, answer.refusal
     check_record(answer.record, "helion")
     assert [one.entry for one in answer.record.launches] == ["_helion_add"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from launch_records import OUT, RECORD, X
 
-from kopt_kb.kernels.record.model import Input, LaunchRecord, ScalarArg, StructArg, TensorArg, View
+from kopt_kb.kernels.record.model import Input, LaunchRecord, ScalarArg, StructArg, TensorAddress, TensorView
 from kopt_kb.wire import WireError, canonical, parse, read
 
 
@@ -37,21 +37,21 @@ def test_unknown_members_are_refused() -> None:
 
 def test_the_end_of_a_view() -> None:
     """Rows of 8 with a gap: (3·10 + 7 + 1 + offset 2) · 2 bytes = 80; an empty view ends where it begins."""
-    assert View("x", 2, (4, 8), (10, 1), "bf16").end_bytes == 80
-    assert View("x", 2, (0, 8), (10, 1), "bf16").end_bytes == 4
+    assert TensorView("x", 2, (4, 8), (10, 1), "bf16").end_bytes == 80
+    assert TensorView("x", 2, (0, 8), (10, 1), "bf16").end_bytes == 4
 
 
 def test_contiguous_and_overlapping_views() -> None:
     """Extents of 1 have any stride; an expansion overlaps; rows with a gap do neither."""
-    rows, column = View("x", 0, (4, 8), (10, 1), "bf16"), View("x", 0, (4, 1), (1, 99), "bf16")
-    expanded = View("x", 0, (4, 8), (0, 1), "bf16")
+    rows, column = TensorView("x", 0, (4, 8), (10, 1), "bf16"), TensorView("x", 0, (4, 1), (1, 99), "bf16")
+    expanded = TensorView("x", 0, (4, 8), (0, 1), "bf16")
     assert [one.contiguous for one in (OUT, rows, column, expanded)] == [True, False, True, False]
     assert [one.overlaps for one in (OUT, rows, column, expanded)] == [False, False, False, True]
 
 
 def test_a_struct_lies_as_c_lays_it_out() -> None:
     """Members at multiples of their sizes, the whole a multiple of the widest; read back as written."""
-    x = TensorArg(View("x", 0, (4,), (1,), "bf16"), "x")
+    x = TensorAddress(TensorView("x", 0, (4,), (1,), "bf16"), "x")
     made = StructArg.laid_out(
         (ScalarArg("i32", 7), x, ScalarArg("bf16", 1.0), ScalarArg("i1", True), ScalarArg("fp64", 0.5))
     )

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from kopt_kb.kernels.record.model import View
+from kopt_kb.kernels.record.model import TensorView
 from kopt_kb.kernels.record.moves import MOST_RANK, Move, converts, move_of, moved
 from kopt_kb.problem.dtypes import format_of
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.torch
 NUMBERS = ("fp16", "bf16", "fp32", "fp64", "i8", "u8", "i16", "i32", "i64", "i1")
 
 
-def _view(tensor, name: str) -> View:
+def _view(tensor, name: str) -> TensorView:
     dtype = format_of(str(tensor.dtype))
-    return View(name, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), dtype.triton)
+    return TensorView(name, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride()), dtype.triton)
 
 
 def _done(source, target) -> Move:
@@ -80,13 +80,16 @@ def test_numbers_are_converted_as_torch_converts_them(source: str, target: str) 
 
 def test_what_no_kernel_does_is_none() -> None:
     """Types without numbers of ours, unless they stay what they are; too many axes that lie apart."""
-    small, wide = View("x", 0, (4,), (1,), "fp8e5"), View("y", 0, (4,), (1,), "fp32")
+    small, wide = TensorView("x", 0, (4,), (1,), "fp8e5"), TensorView("y", 0, (4,), (1,), "fp32")
     assert not converts("fp8e5", "fp32")
     assert move_of(small, wide) is None
     assert move_of(small, small) is not None
     assert MOST_RANK == 5
     strides = tuple(3**axis for axis in range(6))
-    assert move_of(View("x", 0, (2,) * 6, strides, "fp32"), View("y", 0, (2,) * 6, strides[::-1], "fp32")) is None
+    assert (
+        move_of(TensorView("x", 0, (2,) * 6, strides, "fp32"), TensorView("y", 0, (2,) * 6, strides[::-1], "fp32"))
+        is None
+    )
 
 
 def test_values_fit_the_kernel() -> None:

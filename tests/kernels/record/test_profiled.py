@@ -11,7 +11,7 @@ import pytest
 
 from kopt_kb.errors import MissingTool
 from kopt_kb.kernels.record.driver import Driver
-from kopt_kb.kernels.record.judge import Job
+from kopt_kb.kernels.record.judge import ReplayJob
 from kopt_kb.kernels.record.profiled import VERDICT, main
 from kopt_kb.wire import canonical
 
@@ -25,7 +25,7 @@ def verdict(record: Callable[..., Path], tmp_path: Path, fake: ModuleType) -> Ca
         out.mkdir()
         (tmp_path / "x.bin").write_bytes(bytes(24))
         job = tmp_path / "job.json"
-        job.write_bytes(canonical(Job(str(record(entry)), {"x": str(tmp_path / "x.bin")}, str(out)).to_json()))
+        job.write_bytes(canonical(ReplayJob(str(record(entry)), {"x": str(tmp_path / "x.bin")}, str(out)).to_json()))
         main([str(job)], driver or (lambda _: fake.FakeDriver(fake.World())))
         return json.loads((out / VERDICT).read_text()) | {"left": sorted(one.name for one in out.iterdir())}
 

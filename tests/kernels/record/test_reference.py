@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.kernels.record.model import View
-from kopt_kb.kernels.record.reference import Compare, Prepare
+from kopt_kb.kernels.record.model import TensorView
+from kopt_kb.kernels.record.reference import CompareFile, Prepare
 from kopt_kb.wire import canonical
 
 pytestmark = pytest.mark.torch
@@ -47,19 +47,19 @@ def test_inputs_and_distances(ask: Any, tmp_path: Path) -> None:
     prepared = ask(Prepare(str(LAUNCHERS), (1000,), "fp32", 5, str(tmp_path)))
     x, y = (torch.frombuffer(bytearray(Path(one).read_bytes()), dtype=torch.float32) for one in prepared["files"])
     assert not torch.equal(x, y)
-    view, file = View("out", 0, (1000,), (1,), "fp32"), tmp_path / "0.bin"
+    view, file = TensorView("out", 0, (1000,), (1,), "fp32"), tmp_path / "0.bin"
     file.write_bytes((x + y).numpy().tobytes())
-    right = ask(Compare(str(file), view))
+    right = ask(CompareFile(str(file), view))
     assert right["problem"] == ""
     assert right["rel_l2_err"] < 1e-6
     wrong = x + y
     wrong[7] += 1
     file.write_bytes(wrong.numpy().tobytes())
-    assert "above" in ask(Compare(str(file), view))["problem"]
+    assert "above" in ask(CompareFile(str(file), view))["problem"]
     wrong[7] = float("nan")
     file.write_bytes(wrong.numpy().tobytes())
-    assert ask(Compare(str(file), view))["rel_l2_err"] is None
-    assert "shape" in ask(Compare(str(file), View("out", 0, (500,), (1,), "fp32")))["problem"]
+    assert ask(CompareFile(str(file), view))["rel_l2_err"] is None
+    assert "shape" in ask(CompareFile(str(file), TensorView("out", 0, (500,), (1,), "fp32")))["problem"]
 
 
 def test_a_view_that_the_bytes_do_not_have_is_an_answer(ask: Any, tmp_path: Path) -> None:
@@ -70,9 +70,9 @@ def test_a_view_that_the_bytes_do_not_have_is_an_answer(ask: Any, tmp_path: Path
     x, y = (torch.frombuffer(bytearray(Path(one).read_bytes()), dtype=torch.bfloat16) for one in prepared["files"])
     file = tmp_path / "0.bin"
     file.write_bytes((x.float() + y.float()).numpy().tobytes())
-    assert ask(Compare(str(file), View("out", 0, (1000,), (1,), "fp32")))["problem"] == ""
-    assert "fp8e5" in ask(Compare(str(file), View("out", 0, (1000,), (1,), "fp8e5")))["problem"]
-    assert ask(Compare(str(file), View("out", 500, (1000,), (1,), "fp32")))["problem"]
+    assert ask(CompareFile(str(file), TensorView("out", 0, (1000,), (1,), "fp32")))["problem"] == ""
+    assert "fp8e5" in ask(CompareFile(str(file), TensorView("out", 0, (1000,), (1,), "fp8e5")))["problem"]
+    assert ask(CompareFile(str(file), TensorView("out", 500, (1000,), (1,), "fp32")))["problem"]
     assert ask(Prepare(str(LAUNCHERS), (4,), "no type", 5, str(tmp_path)))["error"]
 
 

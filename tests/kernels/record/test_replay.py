@@ -20,9 +20,9 @@ from kopt_kb.kernels.record.model import (
     NullArg,
     ScalarArg,
     StructArg,
-    TensorArg,
+    TensorAddress,
     TensorMapArg,
-    View,
+    TensorView,
 )
 from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.kernels.record.replay import GUARD_BYTES, Replay
@@ -30,8 +30,8 @@ from kopt_kb.kernels.record.replay import GUARD_BYTES, Replay
 CODE = "0" * 64
 
 
-def _view(name: str, count: int = 4, offset: int = 0) -> View:
-    return View(name, offset, (count,), (1,), "u8")
+def _view(name: str, count: int = 4, offset: int = 0) -> TensorView:
+    return TensorView(name, offset, (count,), (1,), "u8")
 
 
 def _record(*steps: Any, more: tuple[Buffer, ...] = ()) -> LaunchRecord:
@@ -46,7 +46,7 @@ def _launch(*arguments: Any) -> Launch:
     return Launch(CODE, "kernel", (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, arguments)
 
 
-BOTH = _launch(TensorArg(_view("x")), TensorArg(_view("out")))
+BOTH = _launch(TensorAddress(_view("x")), TensorAddress(_view("out")))
 
 
 def _add_one(device: Any, _: Launch, values: list[Any]) -> None:
@@ -86,8 +86,8 @@ def test_own_memory_of_a_code_object_is_put_back(device: Any) -> None:
 
 def test_a_copy_between_layouts_and_types(device: Any) -> None:
     """Transposed on the way, and from bytes to 16-bit floats."""
-    x = View("x", 0, (2, 2), (1, 2), "u8")
-    out = View("out", 0, (2, 2), (2, 1), "bf16")
+    x = TensorView("x", 0, (2, 2), (1, 2), "u8")
+    out = TensorView("out", 0, (2, 2), (2, 1), "bf16")
     record = replace(
         _record(Copy(x, out)),
         buffers=(Buffer("x", "input", 4, 256, False), Buffer("out", "output", 8, 256, True)), outputs=(out,),
@@ -167,7 +167,7 @@ def test_zeroed_scratch_has_to_be_zero_again(device: Any) -> None:
     lock = Buffer("lock", "zeroed", 4, 256, True)
     seen = []
     used = device(kernel=lambda d, _, v: (seen.append(d.read(v[2], 4)), d.write(v[2], b"\1")))
-    step = _launch(TensorArg(_view("x")), TensorArg(_view("out")), TensorArg(_view("lock")))
+    step = _launch(TensorAddress(_view("x")), TensorAddress(_view("out")), TensorAddress(_view("lock")))
     with Replay(_record(step, more=(lock,)), lambda _: b"", used) as replay:
         assert "lock is not zero" in replay.run({"x": bytes(4)}).touched[0]
     assert seen == [bytes(4)]
@@ -185,7 +185,7 @@ def test_arguments(device: Any) -> None:
     used = device(kernel=lambda *_: None)
     box = TensorMapArg(_view("x"), (4,), 0, 0)
     step = _launch(
-        TensorArg(_view("x", 2, 1)),
+        TensorAddress(_view("x", 2, 1)),
         NullArg(),
         ScalarArg("bf16", 1.0),
         ScalarArg("fp16", 1.0),
@@ -219,9 +219,9 @@ def test_a_struct_travels_by_value(device: Any) -> None:
         seen.append(bytes(values[0]))
         _add_one(memory, step, [int.from_bytes(seen[-1][8:16], "little"), values[1]])
 
-    given = StructArg.laid_out((ScalarArg("i32", -2), TensorArg(_view("x")), ScalarArg("bf16", 1.0), NullArg()))
+    given = StructArg.laid_out((ScalarArg("i32", -2), TensorAddress(_view("x")), ScalarArg("bf16", 1.0), NullArg()))
     used = device(kernel=keeps)
-    with Replay(_record(_launch(given, TensorArg(_view("out")))), lambda _: b"", used) as replay:
+    with Replay(_record(_launch(given, TensorAddress(_view("out")))), lambda _: b"", used) as replay:
         for _ in range(2):
             left = replay.run({"x": b"\1\2\3\4"})
             assert (left.outputs, left.touched) == ((b"\2\3\4\5",), ())

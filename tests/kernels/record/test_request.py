@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kopt_kb.kernels.record.request import Answer, CallRequest, OpRequest, Refusal, Request, TensorArgument
+from kopt_kb.kernels.record.request import CallRequest, MakerAnswer, MakerRequest, OpRequest, Refusal, TensorArgument
 from kopt_kb.wire import WireError, canonical, read
 
 
@@ -30,13 +30,13 @@ from kopt_kb.wire import WireError, canonical, read
 )
 def test_a_request_comes_back(what: OpRequest | CallRequest) -> None:
     """Numbers, words, tensors, true and none keep their types."""
-    request = Request(what, "sm_90", "Test", {"multi_processor_count": 4}, "/somewhere", 1)
-    assert read(Request, json.loads(canonical(request.to_json())), where="request") == request
+    request = MakerRequest(what, "sm_90", "Test", {"multi_processor_count": 4}, "/somewhere", 1)
+    assert read(MakerRequest, json.loads(canonical(request.to_json())), where="request") == request
 
 
 def test_an_answer_with_more_than_the_schema_is_refused() -> None:
     """A maker is trusted with nothing."""
-    body = json.loads(canonical(Answer(refusal=Refusal("KB445", "fails")).to_json()))
-    assert read(Answer, body, where="answer").refusal == Refusal("KB445", "fails")
+    body = json.loads(canonical(MakerAnswer(refusal=Refusal("KB445", "fails")).to_json()))
+    assert read(MakerAnswer, body, where="answer").refusal == Refusal("KB445", "fails")
     with pytest.raises(WireError):
-        read(Answer, {**body, "passed": True}, where="answer")
+        read(MakerAnswer, {**body, "passed": True}, where="answer")

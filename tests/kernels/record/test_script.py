@@ -9,10 +9,10 @@ pytest.importorskip("torch")
 triton = pytest.importorskip("triton")
 
 from kopt_kb.kernels.compile.device import DeviceFacts  # noqa: E402
-from kopt_kb.kernels.record.model import VERSION, Buffer, Launch, LaunchRecord, TensorArg, View  # noqa: E402
+from kopt_kb.kernels.record.model import VERSION, Buffer, Launch, LaunchRecord, TensorAddress, TensorView  # noqa: E402
 from kopt_kb.kernels.record.request import ScriptRequest  # noqa: E402
 from kopt_kb.kernels.record.script import Script, of_script  # noqa: E402
-from kopt_kb.kernels.record.trace import Trace  # noqa: E402
+from kopt_kb.kernels.record.trace import CallTrace  # noqa: E402
 
 PROGRAM = """
 import pathlib
@@ -35,7 +35,7 @@ def test_a_benchmark_runs_at_three_sizes_for_each_line(tmp_path, status, reasons
     """First, middle, last; nothing is timed, drawn or printed; the program's words and status are its own."""
     path, out = tmp_path / "bench.py", tmp_path / "seen"
     path.write_text(PROGRAM)
-    trace = Trace(DeviceFacts("Test", "sm_90"), lenient=True)
+    trace = CallTrace(DeviceFacts("Test", "sm_90"), lenient=True)
     program = Script(ScriptRequest(("bench.py", str(out), str(status)), str(tmp_path)), trace)
     assert program.module.__file__ == str(path)
     program.run()
@@ -45,8 +45,8 @@ def test_a_benchmark_runs_at_three_sizes_for_each_line(tmp_path, status, reasons
 
 def launch(buffer: str, grid: int = 1) -> Launch:
     """A launch on one buffer."""
-    view = View(buffer, 0, (4,), (1,), "fp32")
-    return Launch("0" * 64, "k", (grid, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(view, "x"),))
+    view = TensorView(buffer, 0, (4,), (1,), "fp32")
+    return Launch("0" * 64, "k", (grid, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorAddress(view, "x"),))
 
 
 def test_each_different_launch_is_listed_once() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.kernels.record.request import CallRequest, Request
-from kopt_kb.kernels.record.serve import MAX_ANSWER_BYTES, Job, Reply
+from kopt_kb.kernels.record.request import CallRequest, MakerRequest
+from kopt_kb.kernels.record.serve import MAX_ANSWER_BYTES, MakerJob, Reply
 from kopt_kb.process import environment
 from kopt_kb.talk import Talk
 from kopt_kb.wire import canonical, read
@@ -48,8 +48,8 @@ def ask(tmp_path: Path) -> Any:
     def run(text: str, wall_s: float = 500.0, memory_bytes: int = 0) -> tuple[Reply, str]:
         folder = tmp_path / f"job{next(count)}"
         folder.mkdir()
-        request = Request(CallRequest(text), "sm_90", "Test", {}, str(folder))
-        talk.say(canonical(Job(request, wall_s, memory_bytes).to_json()) + b"\n", 500)
+        request = MakerRequest(CallRequest(text), "sm_90", "Test", {}, str(folder))
+        talk.say(canonical(MakerJob(request, wall_s, memory_bytes).to_json()) + b"\n", 500)
         reply = read(Reply, json.loads(talk.line(1 << 16, wall_s + 500)), where="reply")
         body = talk.exactly(reply.size, 5)
         return reply, json.loads(body)["text"] if body else ""
@@ -175,8 +175,8 @@ def test_it_can_not_end_its_maker(ask: Ask) -> None:
 def test_a_maker_whose_parent_is_gone_ends_with_its_candidate(tmp_path: Path) -> None:
     """Killed from outside, the session ends, and the candidate's namespace with it."""
     talk = Talk([sys.executable, "-c", _PROGRAM], env=environment(ours=True))
-    request = Request(CallRequest(_DAEMON + "\ntime.sleep(600)"), "sm_90", "Test", {}, str(tmp_path))
-    talk.say(canonical(Job(request, 600.0, 0).to_json()) + b"\n", 500)
+    request = MakerRequest(CallRequest(_DAEMON + "\ntime.sleep(600)"), "sm_90", "Test", {}, str(tmp_path))
+    talk.say(canonical(MakerJob(request, 600.0, 0).to_json()) + b"\n", 500)
     beat = tmp_path / "beat"
     end = time.monotonic() + 500
     while not beat.exists():

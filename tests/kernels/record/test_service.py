@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorArg, View
+from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, TensorAddress, TensorView
 from kopt_kb.kernels.record.service import (
     Greeting,
     HostChain,
     HostTime,
-    Known,
     Load,
     Loaded,
     Server,
     Take,
     Taken,
+    TimeKnown,
     Unload,
     serve,
 )
@@ -27,8 +27,8 @@ from kopt_kb.wire import canonical, parse, read
 
 
 def _reading(folder: Path) -> Any:
-    x, out = (View(name, 0, (4,), (1,), "u8") for name in ("x", "out"))
-    step = Launch("0" * 64, folder.name, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorArg(x), TensorArg(out)))
+    x, out = (TensorView(name, 0, (4,), (1,), "u8") for name in ("x", "out"))
+    step = Launch("0" * 64, folder.name, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (TensorAddress(x), TensorAddress(out)))
     record = LaunchRecord(
         v=VERSION, label="l", op="", shape=(), dtype="", target="sm_90",
         buffers=(Buffer("x", "input", 4, 256, False), Buffer("out", "output", 4, 256, True)),
@@ -86,17 +86,17 @@ def test_refusals_are_answers_and_faults_are_fatal(server: Server, tmp_path: Pat
 
 def test_known_work(server: Server) -> None:
     """As often as asked, within bounds."""
-    taken = server.answer(Known(3))
+    taken = server.answer(TimeKnown(3))
     assert isinstance(taken, Taken) and taken.turn is not None and len(taken.turn.times_s) == 3
-    none = server.answer(Known(-5))
+    none = server.answer(TimeKnown(-5))
     assert isinstance(none, Taken) and none.turn is not None and len(none.turn.times_s) == 1
 
 
 def test_lines(server: Server, tmp_path: Path) -> None:
     """The device first; nonsense is answered; a fault ends the conversation."""
-    lines = [b"nonsense", b'{"message":"load"}', b"[]", canonical(Known(1).to_json()),
+    lines = [b"nonsense", b'{"message":"load"}', b"[]", canonical(TimeKnown(1).to_json()),
              canonical(_load("fault__us10", tmp_path).to_json()), canonical(Take("k", (0,), (0,)).to_json()),
-             canonical(Known(1).to_json())]  # fmt: skip
+             canonical(TimeKnown(1).to_json())]  # fmt: skip
     said = io.BytesIO()
     serve(server, io.BytesIO(b"\n".join(lines) + b"\n"), said)
     greeting, *answers = said.getvalue().splitlines()

@@ -11,19 +11,19 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 from kopt_kb.errors import BadInput  # noqa: E402
 from kopt_kb.kernels.compile.device import DeviceFacts, stand_ins  # noqa: E402
-from kopt_kb.kernels.record.known import Known  # noqa: E402
+from kopt_kb.kernels.record.known import KnownContents  # noqa: E402
 from kopt_kb.kernels.record.stand_ins import ADDRESSES, indexing  # noqa: E402
 
 
 def test_indexing_is_a_view_and_values_are_nobodys() -> None:
     """A slice lies where it would lie; a value that is read is refused with the way out."""
-    with stand_ins(DeviceFacts("H20", "sm_90")), FakeTensorMode(), indexing(Known()):
+    with stand_ins(DeviceFacts("H20", "sm_90")), FakeTensorMode(), indexing(KnownContents()):
         fake = torch.empty(4, 6, device="cuda", dtype=torch.float32)
         part = fake[1, 2:4]
         assert (tuple(part.shape), part.storage_offset(), part.data_ptr()) == ((2,), 8, ADDRESSES + 32)
         with pytest.raises(BadInput, match="reads a tensor's values"):
             part.tolist()
-    with stand_ins(DeviceFacts("H20", "sm_90")), FakeTensorMode(), indexing(Known(), lenient=True):
+    with stand_ins(DeviceFacts("H20", "sm_90")), FakeTensorMode(), indexing(KnownContents(), lenient=True):
         fake = torch.empty(2, 2, device="cuda")
         assert torch.allclose(fake, fake)
         assert f"{fake.sum():.2f}" == "?"

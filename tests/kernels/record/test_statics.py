@@ -6,7 +6,7 @@ import json
 
 from kopt_kb.kernels.compile.request import Compilation
 from kopt_kb.kernels.launch_case import TensorSpec
-from kopt_kb.kernels.record.request import CallRequest, Request, TensorArgument
+from kopt_kb.kernels.record.request import CallRequest, MakerRequest, TensorArgument
 from kopt_kb.kernels.record.statics import StaticLaunch, Statics
 from kopt_kb.wire import canonical, read
 
@@ -20,6 +20,6 @@ def test_statics_are_read_back_as_written() -> None:
     )  # fmt: skip
     call = CallRequest("m:f", {"x": TensorArgument((2,), "i32")})
     told = Statics(
-        Request(call, "sm_90", "H20", {"warp_size": 32}, "", statics=True), (StaticLaunch("0" * 64, 2, made),)
+        MakerRequest(call, "sm_90", "H20", {"warp_size": 32}, "", statics=True), (StaticLaunch("0" * 64, 2, made),)
     )
     assert read(Statics, json.loads(canonical(told.to_json())), where="test") == told

@@ -10,13 +10,13 @@ torch = pytest.importorskip("torch")
 from kopt_kb.errors import BadInput  # noqa: E402
 from kopt_kb.kernels.compile.device import DeviceFacts  # noqa: E402
 from kopt_kb.kernels.record.model import Copy, Fill  # noqa: E402
-from kopt_kb.kernels.record.trace import Trace, dtype_name  # noqa: E402
+from kopt_kb.kernels.record.trace import CallTrace, dtype_name  # noqa: E402
 
 
 @pytest.fixture
-def trace() -> Trace:
+def trace() -> CallTrace:
     """A trace for a device without facts."""
-    return Trace(DeviceFacts("Test", "sm_90"))
+    return CallTrace(DeviceFacts("Test", "sm_90"))
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def trace() -> Trace:
         (lambda x: x.new_full((3,), float("inf")), "807f"),
     ],
 )
-def test_fills_are_the_bytes_of_one_element(trace: Trace, make, pattern: str) -> None:  # type: ignore[no-untyped-def]
+def test_fills_are_the_bytes_of_one_element(trace: CallTrace, make, pattern: str) -> None:  # type: ignore[no-untyped-def]
     """bf16 1.0 is 0x3f80, 2.0 is 0x4000, infinity 0x7f80, little-endian."""
     x = trace.tensor("x", (4,), torch.bfloat16, None)
     with trace.running():
@@ -41,7 +41,7 @@ def test_fills_are_the_bytes_of_one_element(trace: Trace, make, pattern: str) ->
     assert not trace.host
 
 
-def test_views_share_their_buffer(trace: Trace) -> None:
+def test_views_share_their_buffer(trace: CallTrace) -> None:
     """Transposes, slices and reshapes of x are x; the offset counts elements."""
     x = trace.tensor("x", (8, 16), torch.bfloat16, None)
     with trace.running():
@@ -53,7 +53,7 @@ def test_views_share_their_buffer(trace: Trace) -> None:
     assert not trace.steps
 
 
-def test_marks_follow_a_copy_and_end_with_a_fill(trace: Trace) -> None:
+def test_marks_follow_a_copy_and_end_with_a_fill(trace: CallTrace) -> None:
     """A copy of computed data is computed; a buffer that is filled anew is not."""
     x = trace.tensor("x", (4,), torch.float32, None)
     with trace.running():
@@ -68,7 +68,7 @@ def test_marks_follow_a_copy_and_end_with_a_fill(trace: Trace) -> None:
     assert not trace.reasons
 
 
-def test_casts_and_strided_copies_are_steps(trace: Trace) -> None:
+def test_casts_and_strided_copies_are_steps(trace: CallTrace) -> None:
     """Numbers of both types, any layout, broadcast too: nothing is left to the host, and the result is known."""
     x = trace.tensor("x", (4, 6), torch.float32, None)
     row = trace.tensor("row", (6,), torch.float32, None)
@@ -90,7 +90,7 @@ def test_casts_and_strided_copies_are_steps(trace: Trace) -> None:
     assert not trace.reasons
 
 
-def test_a_cast_to_no_number_is_the_hosts(trace: Trace) -> None:
+def test_a_cast_to_no_number_is_the_hosts(trace: CallTrace) -> None:
     """The judge has no kernel for it, and says so."""
     x = trace.tensor("x", (4,), torch.float32, None)
     with trace.running():
@@ -100,7 +100,7 @@ def test_a_cast_to_no_number_is_the_hosts(trace: Trace) -> None:
     assert "_to_copy" in trace.reasons[0]
 
 
-def test_a_whole_copy_ends_a_mark(trace: Trace) -> None:
+def test_a_whole_copy_ends_a_mark(trace: CallTrace) -> None:
     """What was computed before is gone; a copy of a part leaves it."""
     x = trace.tensor("x", (4,), torch.float32, None)
     with trace.running():
@@ -115,7 +115,7 @@ def test_a_whole_copy_ends_a_mark(trace: Trace) -> None:
     assert not trace.reasons
 
 
-def test_an_input_that_is_changed_outside_the_launches(trace: Trace) -> None:
+def test_an_input_that_is_changed_outside_the_launches(trace: CallTrace) -> None:
     """An in-place operation on an input marks the input itself."""
     x = trace.tensor("x", (4,), torch.float32, None)
     with trace.running():
@@ -124,7 +124,7 @@ def test_an_input_that_is_changed_outside_the_launches(trace: Trace) -> None:
     assert "mul_" in trace.reasons[0]
 
 
-def test_values_can_not_be_read(trace: Trace) -> None:
+def test_values_can_not_be_read(trace: CallTrace) -> None:
     """There are none."""
     x = trace.tensor("x", (4,), torch.float32, None)
     with trace.running(), pytest.raises(BadInput, match="values"):
@@ -138,7 +138,7 @@ def test_dtypes_have_the_names_of_the_table() -> None:
         dtype_name(torch.complex64)
 
 
-def test_scratch_of_the_compiler_and_of_the_launcher_have_names_of_their_own(trace: Trace) -> None:
+def test_scratch_of_the_compiler_and_of_the_launcher_have_names_of_their_own(trace: CallTrace) -> None:
     """Whichever comes first: a name that came twice would give one of them the other's size."""
     with trace.running():
         first = trace.scratch(64)

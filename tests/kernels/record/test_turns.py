@@ -9,16 +9,25 @@ from typing import Any
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.record.clock import Bench
-from kopt_kb.kernels.record.model import VERSION, Buffer, Input, Launch, LaunchRecord, ScalarArg, TensorArg, View
-from kopt_kb.kernels.record.turns import Entry
+from kopt_kb.kernels.record.clock import DeviceBench
+from kopt_kb.kernels.record.model import (
+    VERSION,
+    Buffer,
+    Input,
+    Launch,
+    LaunchRecord,
+    ScalarArg,
+    TensorAddress,
+    TensorView,
+)
+from kopt_kb.kernels.record.turns import LoadedRecord
 
 CODE = "0" * 64
 
 
 def _record(entry: str, *, lock: bool = False, changed: bool = False, size: int = 20, steps: int = 1) -> LaunchRecord:
-    views = [View(name, 0, (size,), (1,), "u8") for name in ("x", "out", "lock")]
-    arguments = tuple(TensorArg(view) for view in views[: 3 if lock else 2])
+    views = [TensorView(name, 0, (size,), (1,), "u8") for name in ("x", "out", "lock")]
+    arguments = tuple(TensorAddress(view) for view in views[: 3 if lock else 2])
     step = Launch(CODE, entry, (1, 1, 1), (32, 1, 1), (1, 1, 1), 0, (*arguments, ScalarArg("i32", 3)))
     buffers = [Buffer("x", "input", size, 256, changed), Buffer("out", "output", size, 256, True)]
     buffers += [Buffer("lock", "zeroed", size, 256, True)] if lock else []
@@ -35,20 +44,20 @@ def lab(fake: ModuleType, tmp_path: Path) -> Any:
     class Lab:
         def __init__(self) -> None:
             self.driver = fake.FakeDriver()
-            self.bench = Bench(self.driver)
+            self.bench = DeviceBench(self.driver)
 
         def device(self, **more: Any) -> None:
             self.driver = fake.FakeDriver(**more)
-            self.bench = Bench(self.driver)
+            self.bench = DeviceBench(self.driver)
 
-        def entry(self, record: LaunchRecord, **more: Any) -> Entry:
+        def entry(self, record: LaunchRecord, **more: Any) -> LoadedRecord:
             made: dict[str, Any] = {"slots": 3, "travel": "ipc", "folder": tmp_path, **more}
-            return Entry(record, lambda _: b"", self.bench, **made)
+            return LoadedRecord(record, lambda _: b"", self.bench, **made)
 
-        def put(self, entry: Entry, number: int, data: bytes) -> None:
+        def put(self, entry: LoadedRecord, number: int, data: bytes) -> None:
             fake._put(entry.slots[number].inputs[0], data)
 
-        def got(self, entry: Entry, number: int) -> bytes:
+        def got(self, entry: LoadedRecord, number: int) -> bytes:
             return fake._get(entry.slots[number].outputs[0])  # type: ignore[no-any-return]
 
     return Lab()

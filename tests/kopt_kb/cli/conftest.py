@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.kernels.record.judge import load_record
-from kopt_kb.runners.replay.judging import Checked, Machine, Timed
+from kopt_kb.runners.replay.judging import Checked, JudgeDevice, Timed
 
 
 class InventedJudge:
@@ -19,9 +19,9 @@ class InventedJudge:
     def __init__(self, trials: Sequence[str] = ()) -> None:
         self.trials = trials
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         """Return a device by the name that its driver prints, or by nobody's."""
-        return Machine("Nobody's" if "nobody" in self.trials else "NVIDIA H100 80GB HBM3", "00", "13.0")
+        return JudgeDevice("Nobody's" if "nobody" in self.trials else "NVIDIA H100 80GB HBM3", "00", "13.0")
 
     def check(self, record: Path, reference: Path, checks: int, ends_at: float) -> Checked:
         """Right, unless the trial is called so."""

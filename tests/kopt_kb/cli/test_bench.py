@@ -35,9 +35,9 @@ def test_a_run_that_is_cut_short_leaves_what_it_measured(
 ) -> None:
     """The record is written after each measurement, and says by its empty end that it is not whole."""
     from kopt_kb.kernels import ceilings
-    from kopt_kb.kernels.idle import LaunchRecord
+    from kopt_kb.kernels.idle import IdleRecord
 
-    launch = LaunchRecord("graph", 2e-6, 0.1, 3)
+    launch = IdleRecord("graph", 2e-6, 0.1, 3)
 
     def records(action: str, *, rounds: int) -> Iterator[ceilings.AnyRecord]:
         yield launch

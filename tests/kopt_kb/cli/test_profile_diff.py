@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.analysis.profile import Dim3, DurationStats, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import Dim3, DurationStats, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.cli.main import main
 from kopt_kb.cli.profile_diff import compare
-from kopt_kb.cli.profile_text import Judged
+from kopt_kb.cli.profile_text import JudgedKernel
 from kopt_kb.errors import BadInput
 
 ZOO = Path(__file__).resolve().parents[2] / "data" / "zoo"
 Capture = pytest.CaptureFixture[str]
 
 
-def kernel(name: str, time_s: float, grid: int = 8, device: str = "NVIDIA H200", **metrics: float) -> Judged:
+def kernel(name: str, time_s: float, grid: int = 8, device: str = "NVIDIA H200", **metrics: float) -> JudgedKernel:
     """A kernel of one launch."""
     stats = DurationStats(1, time_s, time_s, time_s, time_s)
-    source = Source("r", "ncu-csv-raw", "ncu", "nvidia")
-    profile = KernelProfile(name, name, source, Place("r", "row 1"), 1, {"duration_s": time_s, **metrics}, stats)
+    source = ReportSource("r", "ncu-csv-raw", "ncu", "nvidia")
+    profile = KernelProfile(name, name, source, ReportPlace("r", "row 1"), 1, {"duration_s": time_s, **metrics}, stats)
     profile = replace(profile, grid=Dim3(grid), device=device)
-    return Judged(profile, classify(profile))
+    return JudgedKernel(profile, classify(profile))
 
 
 def slowed(tmp_path: Path) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kopt_kb.analysis.profile import DurationStats, HotSpot, KernelProfile, Place, Source, StoredRule
+from kopt_kb.analysis.profile import DurationStats, HotSpot, KernelProfile, ReportPlace, ReportSource, StoredRule
 from kopt_kb.analysis.rules.classify import classify
-from kopt_kb.cli.profile_text import Judged, by_time, render
+from kopt_kb.cli.profile_text import JudgedKernel, by_time, render
 
-NCU = Source("r.ncu-rep", "ncu-rep", "ncu", "nvidia", "2025.1.0.0")
+NCU = ReportSource("r.ncu-rep", "ncu-rep", "ncu", "nvidia", "2025.1.0.0")
 
 
-def kernel(name: str, total_s: float, **metrics: float) -> Judged:
+def kernel(name: str, total_s: float, **metrics: float) -> JudgedKernel:
     """A kernel of one launch."""
     stats = DurationStats(1, total_s, total_s, total_s, total_s)
-    profile = KernelProfile(name, name, NCU, Place("r", "row 1"), 1, {"duration_s": total_s, **metrics}, stats)
-    return Judged(profile, classify(profile))
+    profile = KernelProfile(name, name, NCU, ReportPlace("r", "row 1"), 1, {"duration_s": total_s, **metrics}, stats)
+    return JudgedKernel(profile, classify(profile))
 
 
 def test_kernels_stand_by_total_time_with_their_share() -> None:
@@ -60,7 +60,7 @@ def test_what_the_profiler_found_is_shown() -> None:
     spot = HotSpot(0x4E0, "LDG.E R2, [R4]", 8, 0, 75, "gemm.cu:31", "samples")
     rest = HotSpot(0x4F0, "FFMA", 8, 0, 25, "", "samples")
     profile = replace(one.profile, rules=rules, hot_spots=(spot, rest), notes=("cut at line 3",))
-    text = render([Judged(profile, one.verdict)])
+    text = render([JudgedKernel(profile, one.verdict)])
     first, second = (
         text.index(f"Profiler: {words}") for words in ("Low Utilization, estimated speed-up 84.2 %", "Long")
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.analysis.profile import Source
-from kopt_kb.analysis.profile.events import EventLog, Kind
+from kopt_kb.analysis.profile import ReportSource
+from kopt_kb.analysis.profile.events import EventLog, TimedKind
 from kopt_kb.cli.main import main
 from kopt_kb.cli.profile_timeline import judged_timelines, render_timelines
 
@@ -94,10 +94,10 @@ def test_names_of_kernels_cannot_reach_the_terminal(tmp_path, capsys):
 
 def test_names_of_files_and_streams_cannot_reach_the_terminal():
     """Escapes, and many devices are cut."""
-    log = EventLog(Source("t", "f", "tool", "nvidia"))
+    log = EventLog(ReportSource("t", "f", "tool", "nvidia"))
     for number in range(10):
         device = log.device(f"\x1b[31m{number}")
-        kind = log.kind(Kind("kernel", "\x1b[2Jk", device))
+        kind = log.kind(TimedKind("kernel", "\x1b[2Jk", device))
         log.add(device, kind, log.stream("\x07"), 0, 10)
         log.add(device, kind, log.stream("\x08"), 20, 30)
     text = render_timelines(judged_timelines("f\x1b", log.trace().devices))

@@ -14,7 +14,7 @@ from kopt_kb.cli.main import main
 from kopt_kb.cli.tune_confirmed import as_confirmed, launch_of
 from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.policy import policy_named
-from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Launch
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, Invocation
 
 ASKED = """
 import json, pathlib, sys
@@ -48,7 +48,7 @@ def proposer(tmp_path: Path) -> Path:
     return path
 
 
-def confirmed(launch: Launch | None) -> CampaignConfirmed:
+def confirmed(launch: Invocation | None) -> CampaignConfirmed:
     """A campaign under the policy and settings that nobody changed."""
     policy, settings = policy_named("gpu-wiki").to_json(), Settings().to_json()
     return CampaignConfirmed(policy, False, "child process", (), settings, launch)

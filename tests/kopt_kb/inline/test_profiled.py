@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.inline.profiled import Profiled, annotate, profiled
+from kopt_kb.inline.profiled import ProfiledCall, annotate, profiled
 from kopt_kb.runners.profile import Options, ProfilerFailed, plan
 
 BENCH = """
@@ -54,7 +54,7 @@ def bench(tmp_path: Path, ncu: ModuleType, monkeypatch: pytest.MonkeyPatch) -> M
 def test_a_call_is_recorded_and_judged(bench: ModuleType, tmp_path: Path) -> None:
     """In a child: a warm-up and the recorded call; the verdict is that of the reader."""
     found = bench.bench(4)
-    assert isinstance(found, Profiled) and found.config == (4,)
+    assert isinstance(found, ProfiledCall) and found.config == (4,)
     assert {kernel.profile.function for kernel in found.kernels} == {"norm_rows", "norm_sum"}
     assert found.limiter == found.verdict.limiter == "dram" and "norm_rows" in str(found)
     assert {kernel.product for kernel in found.kernels} == {"H100_SXM"}
@@ -135,7 +135,7 @@ def test_a_real_report(bench: ModuleType, ncu: ModuleType, tmp_path: Path, profi
     ncu.install(tmp_path / "bin", report.read_text(encoding="utf-8", errors="replace"))
     found = profiled(bench.plain.__wrapped__)(1)
     wanted = judge_reports([str(report)], None, Registry.open())
-    assert isinstance(found, Profiled) and found.kernels
+    assert isinstance(found, ProfiledCall) and found.kernels
     assert [(one.profile.name, one.verdict.limiter) for one in found.kernels] == [
         (one.profile.name, one.verdict.limiter) for one in wanted.kernels
     ]

@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb import Registry
 from kopt_kb.errors import BadInput, FindingError, MissingTool, UnknownData
-from kopt_kb.inline.shares import Baseline, Timed, roof_share, seconds_of
+from kopt_kb.inline.shares import Baseline, TimedShare, roof_share, seconds_of
 
 WORK: dict[str, Any] = {"platform": "H20", "op": "rms_norm", "shape": "8192x4096", "dtype": "bf16"}
 
@@ -92,17 +92,17 @@ def test_a_baseline(tmp_path: Path) -> None:
     file = tmp_path / "times.json"
     baseline = Baseline.at(file)
     assert baseline.times == {}
-    baseline.times["t"] = Timed(1e-3, "H20")
+    baseline.times["t"] = TimedShare(1e-3, "H20")
     baseline.write()
     again = Baseline.at(file)
-    assert again.times == {"t": Timed(1e-3, "H20")} and json.loads(file.read_text())["version"] == 1
-    assert again.check("t", Timed(1.04e-3, "H20"), 5.0) == pytest.approx(4.0)
-    for name, now, code in (("t", Timed(1.06e-3, "H20"), "KB473"), ("u", Timed(1.0, "H20"), "KB472")):
+    assert again.times == {"t": TimedShare(1e-3, "H20")} and json.loads(file.read_text())["version"] == 1
+    assert again.check("t", TimedShare(1.04e-3, "H20"), 5.0) == pytest.approx(4.0)
+    for name, now, code in (("t", TimedShare(1.06e-3, "H20"), "KB473"), ("u", TimedShare(1.0, "H20"), "KB472")):
         with pytest.raises(FindingError) as caught:
             again.check(name, now, 5.0)
         assert caught.value.error_code == code
     with pytest.raises(BadInput) as refused:
-        again.check("t", Timed(1e-3, "H100_SXM"), 5.0)
+        again.check("t", TimedShare(1e-3, "H100_SXM"), 5.0)
     assert refused.value.error_code == "KB208"
     assert [path.name for path in tmp_path.iterdir()] == ["times.json"]
 

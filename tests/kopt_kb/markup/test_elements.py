@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kopt_kb.markup.elements import element, write
-from kopt_kb.markup.style import Sheet
+from kopt_kb.markup.style import StyleSheet
 
 HOSTILE = [
     "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "' onmouseover='alert(1)", "</title></style>",
@@ -89,6 +89,6 @@ def test_numbers_are_lengths_and_sheets_stay_in_style() -> None:
     with pytest.raises(ValueError, match="no length"):
         element("circle", cx=float("nan"))
     with pytest.raises(ValueError, match="sheet"):
-        element("p", Sheet.PAGE)
+        element("p", StyleSheet.PAGE)
     with pytest.raises(ValueError, match="sheet"):
         element("style", "p{}")

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from kopt_kb.markup.blocks import Bullets, Cell, Code, Facts, Figure, Page, Section, Table
+from kopt_kb.markup.blocks import Bullets, Cell, CodeBlock, FactsBlock, Figure, Page, Section, TableBlock
 from kopt_kb.markup.elements import element
 from kopt_kb.markup.html import POLICY, fragment, page
 from tests.kopt_kb.markup.test_elements import HOSTILE
@@ -39,9 +39,9 @@ class Outline(HTMLParser):
 
 def whole(text: str = "words") -> str:
     """A page with a block of every kind, this text everywhere."""
-    table = Table(text, (text, text), ((text, Cell(text, text, (text, "page.md:L1"), "good")),), frozenset({1}))
+    table = TableBlock(text, (text, text), ((text, Cell(text, text, (text, "page.md:L1"), "good")),), frozenset({1}))
     figure = Figure(element("svg", element("text", text), viewBox="0 0 1 1"), text, text)
-    blocks = (table, Facts(((text, text),)), Bullets((text,)), Code(text), figure, Cell(text, text))
+    blocks = (table, FactsBlock(((text, text),)), Bullets((text,)), CodeBlock(text), figure, Cell(text, text))
     return page(Page(text, (text and Cell(text),), (Section(text, blocks),), "kopt-kb 1"))
 
 
@@ -87,6 +87,6 @@ def test_what_stands_over_a_cell_is_its_note_and_its_sources() -> None:
 
 def test_a_fragment_brings_no_sheet_and_no_links() -> None:
     """It goes into somebody's notebook."""
-    outline = Outline(fragment(Table("c", ("a",), ((Cell("b", "", ("s",)),),))))
+    outline = Outline(fragment(TableBlock("c", ("a",), ((Cell("b", "", ("s",)),),))))
     assert not {"style", "a", "html", "meta"} & {name for name, _ in outline.found}
     assert outline.all("span")[0]["title"] == "s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.markup.style import DARK, GROUPS, LIGHT, Sheet
+from kopt_kb.markup.style import DARK, GROUPS, LIGHT, StyleSheet
 
 
 def luminance(colour: str) -> float:
@@ -30,8 +30,8 @@ def test_texts_and_lines_stand_out(palette: dict[str, str]) -> None:
     assert LIGHT.keys() == DARK.keys()
 
 
-@pytest.mark.parametrize("sheet", list(Sheet))
-def test_sheets_fetch_nothing_and_end_nowhere_else(sheet: Sheet) -> None:
+@pytest.mark.parametrize("sheet", list(StyleSheet))
+def test_sheets_fetch_nothing_and_end_nowhere_else(sheet: StyleSheet) -> None:
     """No address, no import, nothing that ends a style element or that XML refuses; braces match."""
     assert not [one for one in ("url(", "@import", "<", "&", "expression") if one in sheet.value]
     assert sheet.value.count("{") == sheet.value.count("}")

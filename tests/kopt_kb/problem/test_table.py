@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.problem.table import Held, ProblemTable, StatedTensor, Workload
+from kopt_kb.problem.table import ProblemTable, RecordedTensor, StatedTensor, Workload
 from kopt_kb.wire import read
 
 X = StatedTensor("x", ("M", "half + 1", 3), "bf16")
@@ -27,7 +27,7 @@ def test_dimensions_follow_from_a_shape() -> None:
 def test_it_is_the_same_after_it_was_written() -> None:
     """A reference file holds it as a literal."""
     held = ProblemTable(
-        "a", ("M",), {}, (X,), (X,), {"4": Workload({}, {"x": Held("int32", (1,), "AQAAAA==")})}, "bf16"
+        "a", ("M",), {}, (X,), (X,), {"4": Workload({}, {"x": RecordedTensor("int32", (1,), "AQAAAA==")})}, "bf16"
     )
     for table in (TABLE, held):
         assert read(ProblemTable, table.to_json()) == table

@@ -6,14 +6,14 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.markup.blocks import Cell, Page
-from kopt_kb.report.fitted import LEVELS, MOST_BYTES, Level, fitted
+from kopt_kb.report.fitted import LEVELS, MOST_BYTES, CutLevel, fitted
 
 
 def test_levels_are_tried_in_order() -> None:
     """A page of a letter a letter: the second level fits."""
-    asked: list[Level] = []
+    asked: list[CutLevel] = []
 
-    def make(level: Level) -> Page:
+    def make(level: CutLevel) -> Page:
         asked.append(level)
         return Page("t", (Cell("x" * level.letters * 200),), (), "m")
 

@@ -12,7 +12,7 @@ import pytest
 
 from kopt_kb.cli.main import Parser
 from kopt_kb.report.reproduce import commands
-from kopt_kb.workspace.journal.campaign_events import Launch
+from kopt_kb.workspace.journal.campaign_events import Invocation
 from kopt_kb.workspace.route import RecordedProject
 from kopt_kb.workspace.state import WorkspaceState
 from tests.kopt_kb.report.conftest import CAMPAIGNS, ROOT, state_of, told
@@ -96,7 +96,7 @@ def test_a_project_and_a_problem_of_others_are_named() -> None:
     assert "--project 'some where/project.toml'\n" in text
     assert "--judge" not in text
     assert state.campaign is not None
-    launch = Launch(("ask me",), "srun --gpus=1", "cuda")
+    launch = Invocation(("ask me",), "srun --gpus=1", "cuda")
     text = commands(replace(state, campaign=replace(state.campaign, launch=launch)))
     assert "--proposer 'ask me' --plan plan.json --executor-command 'srun --gpus=1'" in text
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.routing.analysis import Analysis, Impact, Recommendation, read_analysis
+from kopt_kb.routing.analysis import Analysis, Impact, RoutedAdvice, read_analysis
 from kopt_kb.routing.plan import plan_of, planned, recommendation_of
 from tests.kopt_kb.routing.test_analysis import BLOCK
 
 
 def _order(*items: tuple[Impact, str]) -> list[str]:
-    said = tuple(Recommendation(at, impact, text) for at, (impact, text) in enumerate(items, 1))
+    said = tuple(RoutedAdvice(at, impact, text) for at, (impact, text) in enumerate(items, 1))
     return [one.id for one in plan_of(Analysis("x", "", said)).steps]
 
 
@@ -36,7 +36,7 @@ def test_interactions_and_who_does_it() -> None:
     assert first is not None
     assert any("needs no buffers" in one for one in first.interacts)
     assert first.specialist == "perf-profiling-specialist"
-    other = Recommendation(1, "High", "shard by FSDP")
+    other = RoutedAdvice(1, "High", "shard by FSDP")
     lone = plan_of(Analysis("x", "", (other,)))
     assert (lone.steps[0].availability, lone.open_order) == ("not_available", ())
 

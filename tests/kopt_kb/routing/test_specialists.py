@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-from kopt_kb.routing.specialists import CATEGORIES, SPECIALISTS, Category
+from kopt_kb.routing.specialists import CATEGORIES, SPECIALISTS, TaskCategory
 
 
 def test_every_category_has_somebody() -> None:
     """All names of the table exist, and everybody is asked by some category."""
-    assert set(CATEGORIES) == set(get_args(Category))
+    assert set(CATEGORIES) == set(get_args(TaskCategory))
     assert {name for names in CATEGORIES.values() for name in names} == set(SPECIALISTS)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.ceilings import CeilingsRun
-from kopt_kb.kernels.idle import LAUNCHES, CacheRecord, LaunchRecord
+from kopt_kb.kernels.idle import LAUNCHES, CacheRecord, IdleRecord
 from kopt_kb.runners.ceilings import measured_page, write_measured_page
 from kopt_kb.wiki.page import read_page
 from kopt_kb.wiki.registry import Registry
@@ -43,7 +43,7 @@ def test_the_page_reads_back_without_a_fault() -> None:
 def test_launches_and_reads_inside_the_l2_have_rows_of_their_own() -> None:
     """A footprint that half of the L2 does not hold has none: the record keeps it."""
     cached = tuple(CacheRecord(size << 20, 2 << 30, {"BLOCK": 64}, 4e-4, 0.1, 20, 5e12) for size in (8, 16, 32))
-    launches = tuple(LaunchRecord(by, 2.345e-6, 0.1, 200) for by in LAUNCHES)
+    launches = tuple(IdleRecord(by, 2.345e-6, 0.1, 200) for by in LAUNCHES)
     run = replace(RUN, cached=cached, launches=launches, environment={**RUN.environment, "l2_bytes": 50 << 20})
     page = read_page(
         measured_page("T10", "NVIDIA", run, "run.json", "2026-11-21").encode(), "measured/t10.md", kind="measured"
@@ -61,7 +61,7 @@ def test_launches_and_reads_inside_the_l2_have_rows_of_their_own() -> None:
 def test_a_run_grows_by_its_records() -> None:
     """Each kind where it belongs."""
     empty = replace(RUN, bandwidth=(), compute=())
-    launch = LaunchRecord("host", 1e-6, 0.1, 3)
+    launch = IdleRecord("host", 1e-6, 0.1, 3)
     cached = CacheRecord(8 << 20, 2 << 30, {}, 4e-4, 0.1, 20, 5e12)
     grown = empty.plus(RUN.bandwidth[0]).plus(RUN.compute[0]).plus(launch).plus(cached)
     assert grown == replace(RUN, launches=(launch,), cached=(cached,))

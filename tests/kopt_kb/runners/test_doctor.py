@@ -9,7 +9,7 @@ import pytest
 
 from kopt_kb.isolation import Isolation
 from kopt_kb.runners.doctor import examine
-from kopt_kb.runners.health import Finding, Host
+from kopt_kb.runners.health import HealthFinding, Host
 
 VERSION = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build"
 SMI = "| NVIDIA-SMI 580.95.05   Driver Version: 580.95.05   CUDA Version: 13.0     |"
@@ -52,7 +52,7 @@ def _host(
     return Host(root, which, ask, packages.get, ranges, isolate, 1000, environ, root / "home")
 
 
-def _of(host: Host) -> dict[str, Finding]:
+def _of(host: Host) -> dict[str, HealthFinding]:
     findings = examine(host).findings
     for one in findings:
         assert one.found, one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kopt_kb.isolation import Isolation
-from kopt_kb.runners.health import Finding, Health, Host
+from kopt_kb.runners.health import Health, HealthFinding, Host
 
 
 def test_files_are_looked_for_below_the_root(tmp_path: Path) -> None:
@@ -19,6 +19,6 @@ def test_files_are_looked_for_below_the_root(tmp_path: Path) -> None:
 
 def test_only_what_is_wrong_is_wrong() -> None:
     """Notes and unknown lines are no fault."""
-    notes = tuple(Finding("g", "n", state, "f") for state in ("ok", "note", "unknown", "absent"))
+    notes = tuple(HealthFinding("g", "n", state, "f") for state in ("ok", "note", "unknown", "absent"))
     assert Health(notes).is_right
-    assert not Health((*notes, Finding("g", "n", "wrong", "f"))).is_right
+    assert not Health((*notes, HealthFinding("g", "n", "wrong", "f"))).is_right

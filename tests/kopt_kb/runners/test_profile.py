@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.runners.profile import Options, Plan, ProfilerFailed, Step, choose_tool, execute, plan
+from kopt_kb.runners.profile import Options, ProfilePlan, ProfilerFailed, ProfileStep, choose_tool, execute, plan
 
 COMMAND = ("python", "bench.py")
 
@@ -89,9 +89,12 @@ def test_failures(
 
 def test_a_counter_the_device_lacks_is_missing_not_fatal(tmp_path: Path) -> None:
     """An optional step that fails is reported, the others run; a program that is not there is exit 3."""
-    steps = (Step("pmc/pmc_0", ("false",), optional=True), Step("export", ("echo", "hi"), stdout=tmp_path / "o.csv"))
-    failed = execute(Plan("rocprofv3", steps, ()), tmp_path)
+    steps = (
+        ProfileStep("pmc/pmc_0", ("false",), optional=True),
+        ProfileStep("export", ("echo", "hi"), stdout=tmp_path / "o.csv"),
+    )
+    failed = execute(ProfilePlan("rocprofv3", steps, ()), tmp_path)
     assert len(failed) == 1
     assert (tmp_path / "o.csv").read_text() == "hi\n"
     with pytest.raises(MissingTool):
-        execute(Plan("ncu", (Step("ncu", ("no-such-program",)),), ()), tmp_path)
+        execute(ProfilePlan("ncu", (ProfileStep("ncu", ("no-such-program",)),), ()), tmp_path)

@@ -12,7 +12,7 @@ import pytest
 
 from kopt_kb.errors import BadInput, FindingError, MissingTool
 from kopt_kb.kernels.record.model import LaunchRecord
-from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.runners import records
 from kopt_kb.runners.records import (
     packaged_reference,
@@ -24,7 +24,7 @@ from tests.kopt_kb.runners.small_record import CODE, DIGEST, small_record
 
 LAUNCHERS = Path(__file__).resolve().parents[3] / "tests" / "data" / "launchers.py"
 Records = Callable[..., Path]
-REQUEST = Request(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
+REQUEST = MakerRequest(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
 
 
 @pytest.fixture

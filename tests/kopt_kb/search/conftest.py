@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from kopt_kb.search.table import Result, Table
+from kopt_kb.search.table import ResultTable, TableResult
 
 
 def seconds(block: int, tile: int, unroll: int) -> float:
@@ -18,15 +18,15 @@ def seconds(block: int, tile: int, unroll: int) -> float:
 
 
 @pytest.fixture(scope="session")
-def table() -> Table:
+def table() -> ResultTable:
     """Return 5 x 8 x 4 configurations, of which those of 512 and 8 fail."""
     noise = random.Random(1)
     results = []
     for block, tile, unroll in itertools.product([32, 64, 128, 256, 512], range(1, 9), [1, 2, 4, 8]):
         config = {"block": block, "tile": tile, "unroll": unroll}
         if block == 512 and tile == 8:
-            results.append(Result(config, (), "compile"))
+            results.append(TableResult(config, (), "compile"))
             continue
         times = [seconds(block, tile, unroll) * (1 + 0.004 * noise.random()) for _ in range(9)]
-        results.append(Result(config, tuple(times)))
-    return Table("hill/synthetic", "a formula", tuple(results), ("block * tile < 4097",), {"formula": "1"})
+        results.append(TableResult(config, tuple(times)))
+    return ResultTable("hill/synthetic", "a formula", tuple(results), ("block * tile < 4097",), {"formula": "1"})

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from kopt_kb.search.replay import Replay, Rules, Run, asking, median_hit, replay
+from kopt_kb.search.replay import Rules, Run, TableReplay, asking, median_hit, replay
 from kopt_kb.search.searcher import Searcher
 from kopt_kb.search.space import Space
-from kopt_kb.search.table import Result, Table
+from kopt_kb.search.table import ResultTable, TableResult
 
 
 class InOrder:
@@ -25,10 +25,10 @@ class InOrder:
         self.told[place] = time_s
 
 
-def few(*times_s: tuple[float, ...]) -> Table:
+def few(*times_s: tuple[float, ...]) -> ResultTable:
     """Return a table of one knob; no times: a failure."""
-    results = [Result({"knob": at}, times, "" if times else "compile") for at, times in enumerate(times_s)]
-    return Table("few", "", tuple(results))
+    results = [TableResult({"knob": at}, times, "" if times else "compile") for at, times in enumerate(times_s)]
+    return ResultTable("few", "", tuple(results))
 
 
 def test_failures_count_and_repeats_do_not() -> None:
@@ -54,7 +54,7 @@ def test_a_search_that_repeats_itself_for_ever_is_ended() -> None:
 
 
 def test_times_are_drawn_from_recorded_runs_and_stay() -> None:
-    device = Replay(few((1.0, 2.0, 3.0)), seed=4, samples=1)
+    device = TableReplay(few((1.0, 2.0, 3.0)), seed=4, samples=1)
     first = device.time(0)
     assert first in {1.0, 2.0, 3.0}
     assert all(device.time(0) == first for _ in range(20))
@@ -64,7 +64,7 @@ def test_times_are_drawn_from_recorded_runs_and_stay() -> None:
 def test_timing_finalists_again_mends_what_noise_selected() -> None:
     """One place is best by its median and another by luck of one draw; fresh draws tell them apart."""
     table = few((1.0,) * 9 + (5.0,), (1.2,) * 8 + (0.5, 0.5))
-    lucky = [seed for seed in range(60) if (device := Replay(table, seed, 1)).time(0) > device.time(1)]
+    lucky = [seed for seed in range(60) if (device := TableReplay(table, seed, 1)).time(0) > device.time(1)]
     assert len(lucky) > 10
     runs = [replay(table, asking(lambda *_: InOrder([0, 1])), seed, Rules(2, 2)) for seed in range(60)]
     assert sum(one.selected for one in runs) < sum(one.first_timed for one in runs)
@@ -78,7 +78,7 @@ def test_the_median_of_runs_counts_a_miss_as_endless() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_searcher_meets_the_best_of_a_table_and_selects_it(table: Table, seed: int) -> None:
+def test_the_searcher_meets_the_best_of_a_table_and_selects_it(table: ResultTable, seed: int) -> None:
     def make(space: Space, number: int) -> Searcher:
         return Searcher(space, number)
 

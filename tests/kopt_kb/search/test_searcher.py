@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from kopt_kb.search.replay import Replay
-from kopt_kb.search.searcher import Facts, Searcher
+from kopt_kb.search.replay import TableReplay
+from kopt_kb.search.searcher import Searcher, SearchFacts
 from kopt_kb.search.space import Space
-from kopt_kb.search.table import Table
+from kopt_kb.search.table import ResultTable
 
 
-def run(search: Searcher, device: Replay, count: int) -> list[int]:
+def run(search: Searcher, device: TableReplay, count: int) -> list[int]:
     """Ask and tell so often; return the places."""
     places = []
     for _ in range(count):
@@ -26,26 +26,26 @@ def run(search: Searcher, device: Replay, count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_best_of_two_valleys_is_found_in_half_of_the_space(table: Table, seed: int) -> None:
+def test_the_best_of_two_valleys_is_found_in_half_of_the_space(table: ResultTable, seed: int) -> None:
     search = Searcher(table.space, seed)
-    run(search, Replay(table, seed), 80)
+    run(search, TableReplay(table, seed), 80)
     (best,) = search.best()
     assert table.medians_s[best] <= 1.02 * table.best_s
 
 
-def test_every_place_is_given_once_and_then_none(table: Table) -> None:
+def test_every_place_is_given_once_and_then_none(table: ResultTable) -> None:
     search = Searcher(table.space)
-    places = run(search, Replay(table), 200)
+    places = run(search, TableReplay(table), 200)
     assert sorted(places) == list(range(160))
     assert search.ask() is None
 
 
-def test_the_same_seed_asks_the_same(table: Table) -> None:
-    one, other = (run(Searcher(table.space, 5), Replay(table, 1), 30) for _ in range(2))
+def test_the_same_seed_asks_the_same(table: ResultTable) -> None:
+    one, other = (run(Searcher(table.space, 5), TableReplay(table, 1), 30) for _ in range(2))
     assert one == other
 
 
-def test_it_begins_where_it_is_told_to(table: Table) -> None:
+def test_it_begins_where_it_is_told_to(table: ResultTable) -> None:
     config = {"block": 256, "tile": 3, "unroll": 8}
     search = Searcher(table.space, first=[config, {"block": 1, "tile": 1, "unroll": 1}])
     place = search.ask()
@@ -53,8 +53,8 @@ def test_it_begins_where_it_is_told_to(table: Table) -> None:
     assert search.space.config(place) == config
 
 
-def test_many_may_be_asked_before_any_is_told(table: Table) -> None:
-    search, device = Searcher(table.space, 2), Replay(table, 2)
+def test_many_may_be_asked_before_any_is_told(table: ResultTable) -> None:
+    search, device = Searcher(table.space, 2), TableReplay(table, 2)
     asked = [search.ask() for _ in range(24)]
     assert len(set(asked)) == 24
     for place in reversed(asked[4:]):
@@ -73,7 +73,7 @@ def test_a_space_where_all_fails_is_searched_to_its_end() -> None:
     assert (count, search.best()) == (40, [])
 
 
-def test_a_first_time_is_kept_and_a_time_that_is_none_is_not(table: Table) -> None:
+def test_a_first_time_is_kept_and_a_time_that_is_none_is_not(table: ResultTable) -> None:
     search = Searcher(table.space)
     search.tell(3, 1.0)
     search.tell(3, 0.5)
@@ -82,29 +82,29 @@ def test_a_first_time_is_kept_and_a_time_that_is_none_is_not(table: Table) -> No
     assert search.best(5) == [3]
 
 
-def test_refused_places_are_not_asked_for(table: Table) -> None:
+def test_refused_places_are_not_asked_for(table: ResultTable) -> None:
     refused = np.array([bool(one.failure) or one.config["block"] == 32 for one in table.results])
-    search = Searcher(table.space, 1, facts=Facts(refused=refused))
-    places = run(search, Replay(table), 200)
+    search = Searcher(table.space, 1, facts=SearchFacts(refused=refused))
+    places = run(search, TableReplay(table), 200)
     assert sorted(places) == np.flatnonzero(~refused).tolist()
 
 
-def test_a_place_whose_floor_is_above_the_best_is_not_asked_for(table: Table) -> None:
+def test_a_place_whose_floor_is_above_the_best_is_not_asked_for(table: ResultTable) -> None:
     floors = np.where(np.isfinite(table.medians_s), 0.9 * table.medians_s, 0.0)
-    search = Searcher(table.space, 1, facts=Facts(floor_s=floors))
-    places = run(search, Replay(table), 200)
+    search = Searcher(table.space, 1, facts=SearchFacts(floor_s=floors))
+    places = run(search, TableReplay(table), 200)
     assert len(places) < 80
     assert table.medians_s[places].min() == table.best_s
 
 
-def test_static_features_help_where_knobs_say_little(table: Table) -> None:
+def test_static_features_help_where_knobs_say_little(table: ResultTable) -> None:
     """A number that follows the time, such as occupancy, shortens the search in the median of six."""
     hint = np.argsort(np.argsort(table.medians_s))[:, None] / len(table.space)
     hits: dict[bool, list[int]] = {False: [], True: []}
     for seed in range(6):
         for has_hint in (False, True):
-            search = Searcher(table.space, seed, facts=Facts(features=hint) if has_hint else None)
-            places = run(search, Replay(table, seed), 100)
+            search = Searcher(table.space, seed, facts=SearchFacts(features=hint) if has_hint else None)
+            places = run(search, TableReplay(table, seed), 100)
             hits[has_hint].append(
                 next((at for at, place in enumerate(places) if table.medians_s[place] <= 1.02e-3), 100)
             )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.search.table import Table, read_table, tables_in
+from kopt_kb.search.table import ResultTable, read_table, tables_in
 
 CACHE = {
     "device_name": "A Device",
@@ -53,7 +53,7 @@ def test_a_cache_file_that_its_tuner_did_not_close_is_not_whole(tmp_path: Path) 
     assert (len(table.results), table.is_whole) == (4, False)
 
 
-def test_a_table_is_the_same_once_written_as_t4(tmp_path: Path, table: Table) -> None:
+def test_a_table_is_the_same_once_written_as_t4(tmp_path: Path, table: ResultTable) -> None:
     path = tmp_path / "hill_T4.json.gz"
     path.write_bytes(gzip.compress(json.dumps(table.to_t4()).encode()))
     again = read_table(path)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.static.drawing import Drawing, drawn, number, ticks
-from kopt_kb.static.picture import Dot, Picture, Point, Roof, recorded_picture
+from kopt_kb.static.picture import Dot, DrawnRoof, Picture, Point, recorded_picture
 from kopt_kb.workspace.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[3]
 CAMPAIGNS = sorted(path.parent for path in (ROOT / "benchmarks" / "campaigns").glob("*/*/journal.jsonl"))
 ROOFS = tuple(
-    Roof(f"P{at} {kind}", 1e12 * (1 + at / 10), 1e13 * (1 + at / 7), f"page{at}.md:L{at}", f"P{at}", basis)
+    DrawnRoof(f"P{at} {kind}", 1e12 * (1 + at / 10), 1e13 * (1 + at / 7), f"page{at}.md:L{at}", f"P{at}", basis)
     for at in range(4)
     for kind, basis in (("a", "documented"), ("a, measured", "measured"), ("a, target", "target"))
 )
@@ -92,8 +92,8 @@ def test_points_beyond_a_limit_are_counted() -> None:
 
 def test_dots_stand_at_their_own_rate_and_roofs_bend_at_the_ridge() -> None:
     """A dot at half of the roof is below it; the target is below the roof; marks tell products apart."""
-    roof = Roof("a", 1e12, 1e13, "s", "P0")
-    aim = Roof("a, target", 0.9e12, 0.9e13, "s", "P0", "target")
+    roof = DrawnRoof("a", 1e12, 1e13, "s", "P0")
+    aim = DrawnRoof("a, target", 0.9e12, 0.9e13, "s", "P0", "target")
     points = (Point("k", 2.0, 1e12, group="P0"), Point("k, attainable", 2.0, 2e12, "attainable", group="P0"))
     made = drawn(Picture("t", (roof, aim), points))
     dot, bar = made.marks
@@ -102,7 +102,7 @@ def test_dots_stand_at_their_own_rate_and_roofs_bend_at_the_ridge() -> None:
     solid, dotted = (one for one in made.lines if one.classes.startswith("line group0") and len(one.points) == 3)
     assert dotted.dash == "2 3"
     assert all(low[1] > high[1] for low, high in zip(dotted.points, solid.points, strict=True))
-    other = drawn(Picture("t", (roof, Roof("b", 2e12, 3e13, "s", "P1")), (Point("k", 2.0, 1e12, group="P1"),)))
+    other = drawn(Picture("t", (roof, DrawnRoof("b", 2e12, 3e13, "s", "P1")), (Point("k", 2.0, 1e12, group="P1"),)))
     assert other.marks[0].shape == "square"
 
 

@@ -14,14 +14,14 @@ import pytest
 
 from kopt_kb.static.drawing import drawn
 from kopt_kb.static.drawing_files import figure, html_bytes, picture_table, png_bytes, svg_bytes
-from kopt_kb.static.picture import Picture, Point, Roof
+from kopt_kb.static.picture import DrawnRoof, Picture, Point
 from tests.kopt_kb.markup.test_elements import HOSTILE
 from tests.kopt_kb.markup.test_html import Outline
 from tests.kopt_kb.static.test_drawing import CROWDS, ROOFS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SVG = "{http://www.w3.org/2000/svg}"
-ROOF = Roof("P fp32 vector", 2e12, 2.56e13, "page.md:L1", "P")
+ROOF = DrawnRoof("P fp32 vector", 2e12, 2.56e13, "page.md:L1", "P")
 
 
 def picture(name: str = "k") -> Picture:

@@ -7,15 +7,15 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.static.labels import CHAR_PX, Box, Spot, Wanted, box_of, place, width_px
+from kopt_kb.static.labels import CHAR_PX, Box, Spot, WantedLabel, box_of, place, width_px
 
 FRAME = Box(0, 0, 200, 100)
 
 
-def wanted(text: str, *spots: tuple[float, float, float], short: str = "") -> Wanted:
+def wanted(text: str, *spots: tuple[float, float, float], short: str = "") -> WantedLabel:
     """A label with places for its text, and the same for a shorter one."""
     made = tuple(Spot(*one) for one in spots)
-    return Wanted((text, short) if short else (text,), (made, made) if short else (made,), spots[0][:2])
+    return WantedLabel((text, short) if short else (text,), (made, made) if short else (made,), spots[0][:2])
 
 
 def test_the_cheapest_free_place_is_taken() -> None:
@@ -45,9 +45,9 @@ def test_a_label_shrinks_before_it_is_left_out() -> None:
 
 def test_a_far_label_has_a_line_to_what_it_names() -> None:
     """Beyond the near distance only."""
-    one = Wanted(("aa",), ((Spot(150, 50, 0),),), (20, 50))
+    one = WantedLabel(("aa",), ((Spot(150, 50, 0),),), (20, 50))
     assert place([one], FRAME, [], [])[0][0].lead == (20, 50)
-    near = Wanted(("aa",), ((Spot(40, 50, 0),),), (20, 50))
+    near = WantedLabel(("aa",), ((Spot(40, 50, 0),),), (20, 50))
     assert place([near], FRAME, [], [])[0][0].lead is None
 
 
@@ -63,7 +63,7 @@ def test_no_two_boxes_overlap_and_all_are_in_the_frame(asked: list[tuple[float, 
     labels = []
     for x, y, long in asked:
         spots = tuple(Spot(x + shift, y, abs(shift)) for shift in (0, 20, -20))
-        labels.append(Wanted(("x" * long, "1"), (spots, spots), (x, y)))
+        labels.append(WantedLabel(("x" * long, "1"), (spots, spots), (x, y)))
     placed, left_out = place(labels, FRAME, [], [])
     assert not [1 for one, other in combinations(placed, 2) if one.box.meets(other.box)]
     assert all(one.box.within(FRAME) for one in placed)

@@ -9,7 +9,7 @@ import pytest
 
 from kopt_kb.analysis.isa.scan import scan_text
 from kopt_kb.analysis.occupancy.limits import Limits
-from kopt_kb.kernels.cuda.cubin import Cubin, Entry
+from kopt_kb.kernels.cuda.cubin import Cubin, CubinKernel
 from kopt_kb.static import launch_limits
 from kopt_kb.static.launch_limits import launch_refusal, narrow_matrix
 from tests.kopt_kb.runners.small_record import small_record
@@ -29,7 +29,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> Refused:
     """Returns why a launch is refused whose code object says this."""
 
     def judge(imports: tuple[str, ...] = (), launch: dict[str, object] | None = None, **entry: object) -> str:
-        made = Entry("k", **{"registers": 32, **entry})  # type: ignore[arg-type]
+        made = CubinKernel("k", **{"registers": 32, **entry})  # type: ignore[arg-type]
         monkeypatch.setattr(launch_limits, "read_cubin", lambda *_: Cubin({"k": made}, (), imports))
         record = small_record()
         steps = tuple(replace(one, **(launch or {})) for one in record.launches)  # type: ignore[arg-type]

@@ -9,7 +9,16 @@ import pytest
 from kopt_kb.analysis.roofline.roofline import roofline
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.problem.work import Work, work
-from kopt_kb.static.picture import Dot, Picture, Point, Roof, check_picture, picture_of, recorded_picture, write_picture
+from kopt_kb.static.picture import (
+    Dot,
+    DrawnRoof,
+    Picture,
+    Point,
+    check_picture,
+    picture_of,
+    recorded_picture,
+    write_picture,
+)
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.workspace import Workspace
 
@@ -63,7 +72,7 @@ def test_a_campaign_is_drawn_from_its_journal(repo_root: Path) -> None:
 @pytest.mark.parametrize("number", [0.0, -1.0, float("nan"), float("inf")])
 def test_what_has_no_place_on_the_axes_is_not_drawable(number: float) -> None:
     """And does not spoil the axes of the rest."""
-    roof = Roof("r", 1e12, 1e13, "s")
+    roof = DrawnRoof("r", 1e12, 1e13, "s")
     picture = Picture("t", (roof,), (Point("bad", 1.0, number), Point("worse", number, 1e12), Point("good", 1.0, 1e12)))
     assert [one.name for one in picture.drawable] == ["good"]
     assert picture.range() == (1 / 16, 160.0)

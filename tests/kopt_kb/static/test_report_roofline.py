@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.analysis.profile import DurationStats, KernelProfile, Place, Source
+from kopt_kb.analysis.profile import DurationStats, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.errors import BadInput
 from kopt_kb.static.drawing import drawn
 from kopt_kb.static.report_roofline import level_points, level_roofs, picture_of_report, run_roofs
 from kopt_kb.wiki.registry import Registry
 
-SOURCE = Source("r", "ncu-rep", "ncu", "nvidia")
+SOURCE = ReportSource("r", "ncu-rep", "ncu", "nvidia")
 
 
 def kernel(**metrics: float) -> KernelProfile:
     """Two launches of 1 ms each."""
     named = {name.replace("__", "."): value for name, value in metrics.items()}
     stats = DurationStats(2, 2e-3, 1e-3, 1e-3, 1e-3)
-    return KernelProfile("k", "k(int)", SOURCE, Place("r", "row 1"), 2, named, stats)
+    return KernelProfile("k", "k(int)", SOURCE, ReportPlace("r", "row 1"), 2, named, stats)
 
 
 def test_operations_over_bytes_of_each_level() -> None:

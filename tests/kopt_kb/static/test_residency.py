@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.analysis.profile import KernelProfile, Place, Source
+from kopt_kb.analysis.profile import KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.static.residency import with_residency
 from kopt_kb.wiki.registry import Registry
@@ -26,7 +26,9 @@ def mi300x():
 def kernel(target="gfx942", vendor="amd", **metrics):
     """Return a kernel of a report; None leaves a metric out."""
     known = {name: value for name, value in {**LAUNCH, **metrics}.items() if value is not None}
-    return KernelProfile("k", "k", Source("f", "x", "rocprofv3", vendor), Place("f", "1"), 1, known, target=target)
+    return KernelProfile(
+        "k", "k", ReportSource("f", "x", "rocprofv3", vendor), ReportPlace("f", "1"), 1, known, target=target
+    )
 
 
 def test_registers_of_both_files_share_one(mi300x):

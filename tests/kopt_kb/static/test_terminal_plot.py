@@ -7,11 +7,11 @@ import math
 import pytest
 
 from kopt_kb.cli.main import main
-from kopt_kb.static.picture import Picture, Point, Roof
+from kopt_kb.static.picture import DrawnRoof, Picture, Point
 from kopt_kb.static.terminal_plot import terminal
 from tests.kopt_kb.static.test_drawing import CROWDS, ROOFS
 
-ROOF = Roof("P fp32 vector", 2e12, 2.56e13, "page.md:L1", "P")
+ROOF = DrawnRoof("P fp32 vector", 2e12, 2.56e13, "page.md:L1", "P")
 DOTS = (Point("k", 1.0, 1e12, group="P"), Point("k, attainable", 1.0, 2e12, "attainable", group="P"))
 PICTURE = Picture("t", (ROOF,), DOTS)
 

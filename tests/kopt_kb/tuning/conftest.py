@@ -17,11 +17,11 @@ import pytest
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import (
-    Basis,
+    AnswerBasis,
     Check,
     Contest,
     Environment,
-    Evidence,
+    ReportEvidence,
     Sample,
     Timing,
     Trust,
@@ -35,7 +35,7 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.project import ProjectAdapter
-from kopt_kb.tuning.proposals import Answer, Proposal, View
+from kopt_kb.tuning.proposals import Answer, Proposal, ProposerView
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import canonical, read
@@ -145,7 +145,7 @@ class Scripted:
     def __init__(self, answers: Sequence[tuple[str, dict[str, object]]]) -> None:
         self.answers = answers
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         """Return the first answer that was not tried; its category is its claim, so that none stagnates."""
         for claim, answer in self.answers:
             if view.earlier(claim, claim) is None:
@@ -232,10 +232,10 @@ class Replaying:
         found = _COST.search(source)
         return float(found[1]) if found else 4.0
 
-    def basis(self, job: Job) -> Basis:
+    def basis(self, job: Job) -> AnswerBasis:
         """Return the level, with a hash for each record."""
         records = {name: hashlib.sha256(one).hexdigest() for name, one in self.records(job).items()}
-        return Basis(self.trust, "", records, {"record": 0.1})
+        return AnswerBasis(self.trust, "", records, {"record": 0.1})
 
     @staticmethod
     def records(job: Job) -> dict[str, bytes]:
@@ -279,11 +279,11 @@ class Replaying:
         median_s = 1.2e-12 * math.prod(map(int, shape.split("x"))) * cost
         return tuple(Sample(9, median_s * (1 + 1e-4 * at), 1e-9) for at in range(job.body.repeats))
 
-    def _profile(self, job: Job) -> Evidence | Unable:
+    def _profile(self, job: Job) -> ReportEvidence | Unable:
         if self.profile is None:
             return Unable(unavailable="ncu is not installed, or not on PATH")
         report = self.profile(("rms_norm", (64, 1, 1), (128, 1, 1)))
-        return Evidence(report, job.body.shapes[0], ("rms_norm",), self.basis(job))
+        return ReportEvidence(report, job.body.shapes[0], ("rms_norm",), self.basis(job))
 
 
 class Costs:
@@ -294,7 +294,7 @@ class Costs:
     def __init__(self, *costs: float) -> None:
         self.costs = costs
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         """Return the first cost that was not tried."""
         for cost in self.costs:
             claim = f"costs {cost}"

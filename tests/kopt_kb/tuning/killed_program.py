@@ -80,7 +80,7 @@ def main(workspace: str, wiki: str, folder: str) -> None:
     """Run the campaign, or go on with it."""
     from kopt_kb.runners.replay.device import DeviceJudging
     from kopt_kb.runners.replay.executor import RecordExecutor
-    from kopt_kb.runners.replay.shelf import Target
+    from kopt_kb.runners.replay.shelf import RecordTarget
     from kopt_kb.tuning.campaign import Campaign
     from kopt_kb.tuning.policy import policy_named
     from kopt_kb.workspace.workspace import Workspace
@@ -92,7 +92,7 @@ def main(workspace: str, wiki: str, folder: str) -> None:
     )
     makers: Any = Makers(fake)
     executor = RecordExecutor(
-        DeviceJudging(fake.programs(Path(folder, "clock"))), Target("sm_90", "Test"), makers=makers
+        DeviceJudging(fake.programs(Path(folder, "clock"))), RecordTarget("sm_90", "Test"), makers=makers
     )
     proposer: Any = Costs()
     with Campaign(Workspace.open(workspace), policy, (proposer,), executor) as campaign:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import replace
 
-from kopt_kb.runners.candidate.answers import Evidence, Timing
+from kopt_kb.runners.candidate.answers import ReportEvidence, Timing
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 
@@ -70,4 +70,4 @@ class Measuring(SimulatorExecutor):
         rows, columns = map(int, shape.split("x"))
         time_s = self.timed[job.candidate, shape] * self.slower
         text = report(time_s, dram__bytes__sum=("byte", 1.5 * (2 * rows * columns + columns) * 2))
-        return replace(found, result=Evidence(text, shape, ("norm",)))
+        return replace(found, result=ReportEvidence(text, shape, ("norm",)))

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
-from kopt_kb.routing.analysis import Analysis, Recommendation
+from kopt_kb.routing.analysis import Analysis, RoutedAdvice
 from kopt_kb.routing.plan import plan_of
 from kopt_kb.tuning.autopilot import AutopilotProposer, left_out
-from kopt_kb.tuning.proposals import Proposal, Tried, View
+from kopt_kb.tuning.proposals import Proposal, ProposerView, Tried
 from tests.kopt_kb.routing.test_analysis import BLOCK
 
 SAID = (
-    Recommendation(1, "High", "capture a CUDA graph"), Recommendation(2, "Low", "pad to static shapes"),
-    Recommendation(3, "Medium", "shard by FSDP"),
+    RoutedAdvice(1, "High", "capture a CUDA graph"), RoutedAdvice(2, "Low", "pad to static shapes"),
+    RoutedAdvice(3, "Medium", "shard by FSDP"),
 )  # fmt: skip
 PLAN = plan_of(Analysis("x", "", SAID), commands={"graph"})
-VIEW = View("gemm", ("2x2x2",), "bf16", "sm_90", "compute", "", 1, b"x = 1\n")
+VIEW = ProposerView("gemm", ("2x2x2",), "bf16", "sm_90", "compute", "", 1, b"x = 1\n")
 
 
 class Asked:
@@ -31,7 +31,7 @@ class Asked:
     def __init__(self) -> None:
         self.steps: list[str] = []
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         """Return the first answer that was not tried."""
         self.steps.append(view.step)
         return None if view.earlier("compute", "faster") else Proposal("compute", "faster", "less", "asked", b"x = 2\n")
@@ -56,7 +56,7 @@ def test_steps_in_order_each_once() -> None:
 
 def test_what_was_tried_under_another_step_is_known_by_its_own_words() -> None:
     """The proposer sees claims as it made them."""
-    view = View(**{**{name: getattr(VIEW, name) for name in ("op", "shapes", "dtype", "target", "bound", "limiter")},
+    view = ProposerView(**{**{name: getattr(VIEW, name) for name in ("op", "shapes", "dtype", "target", "bound", "limiter")},
                    "round": 2, "incumbent": b"x",
                    "tried": (Tried(1, "compute", "R2 [Low] pad to static shapes: faster", "accept", "R3"),)})  # fmt: skip
     assert AutopilotProposer(PLAN, (Asked(),)).propose(view) is None

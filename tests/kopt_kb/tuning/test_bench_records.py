@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Basis, Sample, Timing, read_answer
+from kopt_kb.runners.candidate.answers import AnswerBasis, Sample, Timing, read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, utilization
 from kopt_kb.tuning.bench_records import made_records, timing_run
@@ -122,5 +122,5 @@ def test_records_say_how_far_they_can_be_trusted() -> None:
     """What an answer says of itself, else what its executor is."""
     answer = Timing({"4x4": {"candidate": (Sample(3, 1e-6),)}})
     (plain,) = made_records("bench-7", "", 0, answer, "reported")
-    (own,) = made_records("bench-7", "", 0, replace(answer, basis=Basis("replayed")), "reported")
+    (own,) = made_records("bench-7", "", 0, replace(answer, basis=AnswerBasis("replayed")), "reported")
     assert (plain.trust, own.trust) == ("reported", "replayed")

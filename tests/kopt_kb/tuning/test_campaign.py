@@ -18,7 +18,7 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import State, state_of
 from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
-from kopt_kb.tuning.proposals import Proposal, RepeatedHypothesisError, View
+from kopt_kb.tuning.proposals import Proposal, ProposerView, RepeatedHypothesisError
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -133,7 +133,7 @@ class Fixed:
     def __init__(self, source: bytes = b"") -> None:
         self.source = source
 
-    def propose(self, view: View) -> Proposal:
+    def propose(self, view: ProposerView) -> Proposal:
         return Proposal("caching", "Keep  the weight in cache", "less time", self.name, self.source or view.incumbent)
 
 

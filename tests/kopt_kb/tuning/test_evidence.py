@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Evidence
-from kopt_kb.tuning.evidence import ResourceGate, Taken, read_evidence
+from kopt_kb.runners.candidate.answers import ReportEvidence
+from kopt_kb.tuning.evidence import ReportOrigin, ResourceGate, read_evidence
 from kopt_kb.wiki.registry import Registry
 from tests.analysis.readers.amd_samples import write_rocpd
 
@@ -19,7 +19,7 @@ KERNEL, REPORT = "ab" * 32, "cd" * 32
 
 def test_no_report_is_unavailable() -> None:
     """Text that is no report is unavailable."""
-    word, profile = read_evidence(Evidence("==PROF== nothing\n", "2x4"), Taken(REPORT, KERNEL))
+    word, profile = read_evidence(ReportEvidence("==PROF== nothing\n", "2x4"), ReportOrigin(REPORT, KERNEL))
     assert (word.result, profile) == ("unavailable", None)
 
 
@@ -54,7 +54,7 @@ def test_a_real_report_of_a_campaign(repo_root: Path, op: str, expected: list[tu
     for line in lines:
         if line["kind"] == "profile_read":
             csv = (folder / "objects" / line["data"]["report"]).read_text()
-            word, profile = read_evidence(Evidence(csv, "16384x8192"), Taken(REPORT, KERNEL))
+            word, profile = read_evidence(ReportEvidence(csv, "16384x8192"), ReportOrigin(REPORT, KERNEL))
             assert word.result == "pass" and profile is not None
             assert (profile.kernel, profile.report) == (KERNEL, REPORT)
             found.append((profile.evidence[0]["sol_class"], profile.evidence[0]["kernel"]))
@@ -65,8 +65,8 @@ def test_the_rules_judge_each_kernel(ncu: ModuleType) -> None:
     """The longest first, whose class and limiter is the event's code; the roofs are the product's."""
     launches = [("small", (8, 1, 1), (128, 1, 1)), ("large", (9, 1, 1), (128, 1, 1)), ("large", (9, 1, 1), (128, 1, 1))]
     platform = Registry.open().platform("H100_SXM")
-    taken = Taken(REPORT, KERNEL, "v1_2x4.csv", platform)
-    word, profile = read_evidence(Evidence(ncu.report(*launches), "2x4"), taken)
+    taken = ReportOrigin(REPORT, KERNEL, "v1_2x4.csv", platform)
+    word, profile = read_evidence(ReportEvidence(ncu.report(*launches), "2x4"), taken)
     assert (word.result, word.reason) == ("pass", "large: memory-bound: dram")
     assert profile is not None
     assert (profile.code, profile.name, profile.tool) == ("memory-bound: dram", "v1_2x4.csv", "ncu")
@@ -123,13 +123,13 @@ def test_reports_of_amd_and_packed_ones_are_read_as_kb_profile_read_does(tmp_pat
         [("a-b", [(1, "k", 1000, 101000, 4)], [(1, "SQ_WAVES", [16.0]), (1, "TCC_EA0_RDREQ_sum", [1000.0])])],
     )
     data = (tmp_path / "made.db").read_bytes()
-    result = Evidence("", "8192x4096", packed=base64.b64encode(data).decode())
+    result = ReportEvidence("", "8192x4096", packed=base64.b64encode(data).decode())
     assert result.report == data
-    word, event = read_evidence(result, Taken("1" * 64, "2" * 64, "v1.db"))
+    word, event = read_evidence(result, ReportOrigin("1" * 64, "2" * 64, "v1.db"))
     assert word.result == "pass"
     assert event is not None
     assert (event.tool, event.name) == ("rocprofv3", "v1.db")
     assert event.evidence[0]["launches"] == 1
     assert event.evidence[0]["verdict"]["class"]  # type: ignore[index,call-overload]
-    broken = Evidence("", "8192x4096", packed=base64.b64encode(b"\xff\xfe").decode())
-    assert read_evidence(broken, Taken("1" * 64, "2" * 64))[0].result == "unavailable"
+    broken = ReportEvidence("", "8192x4096", packed=base64.b64encode(b"\xff\xfe").decode())
+    assert read_evidence(broken, ReportOrigin("1" * 64, "2" * 64))[0].result == "unavailable"

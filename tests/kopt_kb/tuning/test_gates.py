@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Check, Evidence, Timing
+from kopt_kb.runners.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.gates import GateContext, floor_s, judge
 from kopt_kb.tuning.jobs import Ran
@@ -45,7 +45,7 @@ def context(
         ("timing", Ran("ok", Timing(), "r"), "pass"),
         ("timing", Ran("oom", None, "r"), "fail"),
         ("timing", Ran("lost", None, "r"), "unavailable"),
-        ("evidence", Ran("ok", Evidence("", "1x1"), "r"), "pass"),
+        ("evidence", Ran("ok", ReportEvidence("", "1x1"), "r"), "pass"),
         ("evidence", Ran("crash", None, "r"), "unavailable"),
     ],
 )

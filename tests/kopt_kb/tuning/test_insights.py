@@ -11,7 +11,7 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.insights import choice_of, open_entries, opportunities, review_due, review_of, taken_up
 from kopt_kb.tuning.options import Budget
 from kopt_kb.tuning.policy import policy_named
-from kopt_kb.tuning.proposals import Proposal, View
+from kopt_kb.tuning.proposals import Proposal, ProposerView
 from kopt_kb.tuning.proposers import VariantsProposer
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.workspace import Workspace
@@ -61,7 +61,7 @@ class Worse:
 
     name = "worse"
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         """Return the naive kernel once a version was accepted over it."""
         if not any(one.decision == "accept" for one in view.tried):
             return None

@@ -16,7 +16,7 @@ from kopt_kb.tuning.machine import lacks_noise
 from kopt_kb.tuning.noise import noise_floor_pct, noise_of
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
-from kopt_kb.tuning.proposals import Proposal, View
+from kopt_kb.tuning.proposals import Proposal, ProposerView
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.workspace import Workspace
 
@@ -89,7 +89,7 @@ class Numbered:
 
     name = "numbered"
 
-    def propose(self, view: View) -> Proposal:
+    def propose(self, view: ProposerView) -> Proposal:
         """Return the incumbent with one line more."""
         source = view.incumbent + f"# {view.round}\n".encode()
         return Proposal("caching", f"change {view.round}", "less time", self.name, source)

@@ -14,9 +14,9 @@ import pytest
 from kopt_kb.errors import BadInput
 from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer, apply_patch, proposal_from_json
-from kopt_kb.tuning.proposals import EvidenceAsked, Tried, View
+from kopt_kb.tuning.proposals import EvidenceAsked, ProposerView, Tried
 
-VIEW = View("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 1, b"a = 1\nb = 2\n")
+VIEW = ProposerView("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 1, b"a = 1\nb = 2\n")
 PATCH = "--- a/kernel.py\n+++ b/kernel.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n"
 WORDS = {"category": "caching", "claim": "b is 3", "expected": "less time"}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kopt_kb.tuning.proposals import Proposal, Tried, View
+from kopt_kb.tuning.proposals import Proposal, ProposerView, Tried
 from kopt_kb.workspace.journal.campaign_events import SearchSpace
 
 ONE = Tried(3, "caching", "keep the  weight", "rollback", "noise")
-VIEW = View("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 4, b"k = 1\n", (ONE,), frozenset({"caching"}))
+VIEW = ProposerView("softmax", ("2x4",), "bf16", "sm_90", "memory", "", 4, b"k = 1\n", (ONE,), frozenset({"caching"}))
 
 
 def test_same_but_for_case_and_spaces() -> None:

@@ -8,24 +8,24 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.rules.categories import ranked_categories
-from kopt_kb.tuning.known import Known
-from kopt_kb.tuning.proposals import Tried, View
+from kopt_kb.tuning.known import ProposerKnowledge
+from kopt_kb.tuning.proposals import ProposerView, Tried
 from kopt_kb.tuning.proposers import KnobsProposer, VariantsProposer, declared_of, packaged_kernel
 
 
 @pytest.fixture
-def view(naive: Path) -> View:
+def view(naive: Path) -> ProposerView:
     """A memory-bound RMS norm on two shapes that starts from the naive kernel."""
-    return View("rms_norm", ("8192x4096", "1024x512"), "bf16", "sm_90", "memory", "", 1, naive.read_bytes())
+    return ProposerView("rms_norm", ("8192x4096", "1024x512"), "bf16", "sm_90", "memory", "", 1, naive.read_bytes())
 
 
-def tried(view: View, category: str, claim: str) -> View:
+def tried(view: ProposerView, category: str, claim: str) -> ProposerView:
     """The view after that hypothesis was decided."""
     one = Tried(view.round, category, claim, "rollback", "r")
     return replace(view, round=view.round + 1, tried=(*view.tried, one))
 
 
-def test_a_naive_kernel_gets_the_packages_variants(view: View) -> None:
+def test_a_naive_kernel_gets_the_packages_variants(view: ProposerView) -> None:
     """Memory-bound: less traffic first; the variant covers every shape, for the file replaces the naive one."""
     found = VariantsProposer().propose(view)
     assert found is not None
@@ -34,7 +34,7 @@ def test_a_naive_kernel_gets_the_packages_variants(view: View) -> None:
     assert found.claim.startswith("single_pass: ")
 
 
-def test_each_variant_is_offered_once(view: View) -> None:
+def test_each_variant_is_offered_once(view: ProposerView) -> None:
     """Until none is left; preconditions hold on the shapes that are searched."""
     claims = []
     while (found := VariantsProposer().propose(view)) is not None:
@@ -43,16 +43,16 @@ def test_each_variant_is_offered_once(view: View) -> None:
     assert len(claims) == len(set(claims)) == 4  # two_pass needs rows longer than 2048
 
 
-def test_a_stagnant_category_is_left_out(view: View) -> None:
+def test_a_stagnant_category_is_left_out(view: ProposerView) -> None:
     """The next best one is chosen."""
     found = VariantsProposer().propose(replace(view, avoid=frozenset({"memory_traffic"})))
     assert found is not None
     assert found.category == "memory_access"
 
 
-def test_the_profile_outweighs_the_roofline(view: View) -> None:
+def test_the_profile_outweighs_the_roofline(view: ProposerView) -> None:
     """What the table asks for first comes first; without a table the vocabulary's own order."""
-    known = Known(categories=ranked_categories(("imbalance",)))
+    known = ProposerKnowledge(categories=ranked_categories(("imbalance",)))
     found = VariantsProposer().propose(replace(view, known=known))
     assert found is not None
     assert found.category == "scheduling"
@@ -61,7 +61,7 @@ def test_the_profile_outweighs_the_roofline(view: View) -> None:
     assert other.category == "memory_traffic"
 
 
-def test_without_the_package_a_naive_kernel_has_only_knobs(view: View) -> None:
+def test_without_the_package_a_naive_kernel_has_only_knobs(view: ProposerView) -> None:
     """Its own small space, once."""
     assert VariantsProposer(packaged=False).propose(view) is None
     found = KnobsProposer().propose(view)
@@ -70,7 +70,7 @@ def test_without_the_package_a_naive_kernel_has_only_knobs(view: View) -> None:
     assert KnobsProposer().propose(tried(view, found.category, found.claim)) is None
 
 
-def test_another_operation_or_no_declaration_proposes_nothing(view: View) -> None:
+def test_another_operation_or_no_declaration_proposes_nothing(view: ProposerView) -> None:
     """A kernel of another operation is not offered; unreadable files declare nothing."""
     assert packaged_kernel("no_such_op") is None
     assert declared_of(b"def (") is None

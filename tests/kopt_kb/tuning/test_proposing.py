@@ -14,7 +14,7 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.insights import open_entries
 from kopt_kb.tuning.options import Budget, CampaignOptions
 from kopt_kb.tuning.policy import policy_named
-from kopt_kb.tuning.proposals import Proposal, View
+from kopt_kb.tuning.proposals import Proposal, ProposerView
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.workspace import Workspace
 from tests.kopt_kb.tuning.measuring import Measuring
@@ -41,7 +41,7 @@ class Nobody:
 
     name = "nobody"
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         """Propose nothing, but look."""
         assert view.known.limiters == ("dram",)
         return None

@@ -14,7 +14,7 @@ import pytest
 
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.runners.replay.makers import Made, Makers
-from kopt_kb.runners.replay.shelf import Asked, Shelf, Target
+from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf
 from kopt_kb.static.limits import limits_of
 from kopt_kb.tuning.record_gate import RecordGate
 from kopt_kb.wiki.registry import Registry
@@ -66,7 +66,7 @@ def shelf(tmp_path_factory: Any) -> Iterator[Shelf]:
     pytest.importorskip("torch")
     pytest.importorskip("triton")
     with Makers(2) as makers:
-        made = Shelf(tmp_path_factory.mktemp("shelf"), makers, Target("sm_90", "Test"))
+        made = Shelf(tmp_path_factory.mktemp("shelf"), makers, RecordTarget("sm_90", "Test"))
         yield made
         made.close()
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Basis, Check, Contest, Timing, Trust
+from kopt_kb.runners.candidate.answers import AnswerBasis, Check, Contest, Timing, Trust
 from kopt_kb.runners.candidate.job import Job, Outcome, PruningRules, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.runners.source_config import configs_of
@@ -109,7 +109,7 @@ class Replaying(SimulatorExecutor):
     simulated = False
 
     def __init__(self, verdict: str, level: Trust = "replayed") -> None:
-        self.verdict, self.basis, self.jobs = verdict, Basis(level, seconds={"record": 0.5}), list[Job]()
+        self.verdict, self.basis, self.jobs = verdict, AnswerBasis(level, seconds={"record": 0.5}), list[Job]()
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Answer as the simulator does, with times of one launch, and say on what it rests."""

@@ -18,7 +18,7 @@ from kopt_kb.tuning.decision import unmet
 from kopt_kb.tuning.machine import State
 from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
-from kopt_kb.tuning.proposals import Proposal, Proposer, Tried, View
+from kopt_kb.tuning.proposals import Proposal, Proposer, ProposerView, Tried
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
@@ -38,9 +38,9 @@ class Listed:
     name = "listed"
 
     def __init__(self, sources: Sequence[bytes]) -> None:
-        self.sources, self.views = tuple(sources), list[View]()
+        self.sources, self.views = tuple(sources), list[ProposerView]()
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         self.views.append(view)
         at = len(view.tried)
         if at >= len(self.sources):
@@ -272,9 +272,11 @@ def test_proposers_see_the_stage_and_the_logic(pytorch: Workspace, logic: Path, 
     assert first.document.to_json()["stage"] == "implement"
 
 
-def view(framework: str, stage: str, source: bytes = b"x = 1\n") -> View:
+def view(framework: str, stage: str, source: bytes = b"x = 1\n") -> ProposerView:
     """What a proposer sees before anything was tried."""
-    return View("rms_norm", ("64x128",), "bf16", "sm_90", "memory", "", 0, source, (), frozenset(), framework, stage)  # type: ignore[arg-type]
+    return ProposerView(
+        "rms_norm", ("64x128",), "bf16", "sm_90", "memory", "", 0, source, (), frozenset(), framework, stage
+    )  # type: ignore[arg-type]
 
 
 def test_the_package_offers_its_kernel_for_triton_and_stage_one_only() -> None:
@@ -285,7 +287,7 @@ def test_the_package_offers_its_kernel_for_triton_and_stage_one_only() -> None:
     assert offer.propose(view("CuteDSL", "implement")) is None
     assert offer.propose(view("Triton", "optimize")) is None
     tried = (Tried(0, found.category, found.claim, "rollback", "r"),)
-    again = View("rms_norm", ("64x128",), "bf16", "", "", "", 1, b"", tried, frozenset(), "Triton", "implement")
+    again = ProposerView("rms_norm", ("64x128",), "bf16", "", "", "", 1, b"", tried, frozenset(), "Triton", "implement")
     assert offer.propose(again) is None
 
 

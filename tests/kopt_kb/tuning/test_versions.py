@@ -16,7 +16,7 @@ from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.policy import policy_named
-from kopt_kb.tuning.proposals import Proposal, View
+from kopt_kb.tuning.proposals import Proposal, ProposerView
 from kopt_kb.tuning.versions import best_rival, confirmed_rounds, is_confirmed
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -55,7 +55,7 @@ class Numbered:
 
     name = "numbered"
 
-    def propose(self, view: View) -> Proposal | None:
+    def propose(self, view: ProposerView) -> Proposal | None:
         source = view.incumbent + f"# {view.round}\n".encode()
         return Proposal("caching", f"change {view.round}", "less time", self.name, source)
 

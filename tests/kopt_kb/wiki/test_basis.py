@@ -6,20 +6,20 @@ import datetime
 
 import pytest
 
-from kopt_kb.wiki.basis import FIELDS, Evidence, from_one, outdated, read_evidence, says_one
+from kopt_kb.wiki.basis import FIELDS, ClaimBasis, from_one, outdated, read_evidence, says_one
 
 GOOD = dict(zip(FIELDS, ("measured", "2", "H200_SXM", "triton 3.6.0", "2027-11-21"), strict=True))
 DAY = datetime.date(2027, 11, 21)
 
 
-def evidence(basis: str, n: int) -> Evidence:
+def evidence(basis: str, n: int) -> ClaimBasis:
     """Of any part and toolkit."""
-    return Evidence(basis, n, "any", "any", DAY)
+    return ClaimBasis(basis, n, "any", "any", DAY)
 
 
 def test_fields_are_read() -> None:
     """Number and day as such."""
-    assert read_evidence(GOOD) == Evidence("measured", 2, "H200_SXM", "triton 3.6.0", DAY)
+    assert read_evidence(GOOD) == ClaimBasis("measured", 2, "H200_SXM", "triton 3.6.0", DAY)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_wrong_fields_are_named(changed: dict[str, str], message: str) -> None:
 def test_what_others_say_may_be_about_any_part() -> None:
     """A document, or a report of users."""
     for basis in ("source", "report"):
-        assert isinstance(read_evidence({**GOOD, "basis": basis, "part": "any", "toolkit": "any"}), Evidence)
+        assert isinstance(read_evidence({**GOOD, "basis": basis, "part": "any", "toolkit": "any"}), ClaimBasis)
 
 
 def test_missing_surplus_and_unordered_fields() -> None:

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from kopt_kb.workspace.gitrun import Git, GitError
-from kopt_kb.workspace.gitview import Identity, Repository, commit_event, enclosing_repository, ensure_repository
+from kopt_kb.workspace.gitview import CommitIdentity, Repository, commit_event, enclosing_repository, ensure_repository
 from kopt_kb.workspace.journal.events import Event, checked_data
 
 FILES = {"kernel.py": b"x = 1\r\n", "memory/v0.json": b"\xff\x00", "empty": b""}
@@ -153,5 +153,5 @@ class TestCommit:
 
     def test_reserved_characters_in_a_name_are_left_out(self, root, event):
         """A name can't forge an address or a header."""
-        made = commit_event(root, event, "first", FILES, identity=Identity("An <a@b>\nauthor", "x>y"))
+        made = commit_event(root, event, "first", FILES, identity=CommitIdentity("An <a@b>\nauthor", "x>y"))
         assert outside(root, "show", "-s", "--format=%an|%ae", made).strip() == "An  a@b  author|xy"

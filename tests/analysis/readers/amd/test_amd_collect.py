@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.profile import Place, Source
+from kopt_kb.analysis.profile import ReportPlace, ReportSource
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector, CounterSum
-from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import Dispatch, DispatchShape
 
 GPU = AmdDevice("MI300X", "gfx942", 304, 8)
 
 
 def collected(*dispatches, keep=1000):
-    collector = AmdCollector(Source("f", "x", "t", "amd"), keep=keep)
+    collector = AmdCollector(ReportSource("f", "x", "t", "amd"), keep=keep)
     for number, (span, counters) in enumerate(dispatches):
-        one = Dispatch(number, "f", number + 2, Shape("k", GPU, grid_threads=64, block_threads=64))
+        one = Dispatch(number, "f", number + 2, DispatchShape("k", GPU, grid_threads=64, block_threads=64))
         one.span(0, span)
         one.counters.update(counters)
         collector.add(one)
@@ -66,8 +66,8 @@ def test_rates_follow_from_sums():
 
 def test_sums_counted_elsewhere_give_the_same_profile():
     """A database adds up itself."""
-    collector = AmdCollector(Source("f", "x", "t", "amd"))
-    shape, place = Shape("k", GPU, grid_threads=64, block_threads=64), Place("f", "dispatch 0")
+    collector = AmdCollector(ReportSource("f", "x", "t", "amd"))
+    shape, place = DispatchShape("k", GPU, grid_threads=64, block_threads=64), ReportPlace("f", "dispatch 0")
     times = DurationTally()
     times.add_all([10, 10])
     collector.add_sums(shape, place, 2, times)

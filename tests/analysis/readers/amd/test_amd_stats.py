@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.profile import Source
+from kopt_kb.analysis.profile import ReportSource
 from kopt_kb.analysis.readers.amd.amd_stats import is_stats, read_stats
 from kopt_kb.analysis.readers.common.errors import ReportError
 
 HEAD = '"Name","Calls","TotalDurationNs","AverageNs","Percentage"'
-SOURCE = Source("f", "x", "t", "amd")
+SOURCE = ReportSource("f", "x", "t", "amd")
 
 
 def read(tmp_path, *lines):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.profile import Dim3, Source
+from kopt_kb.analysis.profile import Dim3, ReportSource
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
-from kopt_kb.analysis.readers.amd.amd_dispatch import Shape
+from kopt_kb.analysis.readers.amd.amd_dispatch import DispatchShape
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
 
-SHAPE = Shape("k", AmdDevice(), grid_threads=64, block_threads=64)
+SHAPE = DispatchShape("k", AmdDevice(), grid_threads=64, block_threads=64)
 
 
 def filled(window, ids):
-    collector = AmdCollector(Source("f", "x", "t", "amd"))
+    collector = AmdCollector(ReportSource("f", "x", "t", "amd"))
     store = DispatchStore(collector, window=window)
     for line, (scope, number) in enumerate(ids):
         record = store.open(scope, number, SHAPE, "f", line)
@@ -44,9 +44,9 @@ def test_a_dispatch_that_comes_back_late_is_no_new_launch():
 
 def test_a_row_with_axes_completes_one_without():
     """A kernel table and a counter table describe one dispatch."""
-    collector = AmdCollector(Source("f", "x", "t", "amd"))
+    collector = AmdCollector(ReportSource("f", "x", "t", "amd"))
     store = DispatchStore(collector)
     store.open("", 1, SHAPE, "f", 1)
-    store.open("", 1, Shape("k", AmdDevice(), Dim3(64), Dim3(32)), "f", 2)
+    store.open("", 1, DispatchShape("k", AmdDevice(), Dim3(64), Dim3(32)), "f", 2)
     store.flush()
     assert next(collector.profiles()).grid == Dim3(2)

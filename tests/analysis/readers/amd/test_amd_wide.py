@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.profile import Source
+from kopt_kb.analysis.profile import ReportSource
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
@@ -17,7 +17,7 @@ HEAD = "Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,Workgroup_Size,obj,SQ_WAVES,TCC
 def read(tmp_path, *lines, **options):
     path = tmp_path / "x.csv"
     path.write_text("\n".join([*lines, ""]))
-    collector = AmdCollector(Source("f", "x", "t", "amd"))
+    collector = AmdCollector(ReportSource("f", "x", "t", "amd"))
     store = DispatchStore(collector)
     count = read_wide(WideReader(path, Devices(), store, **options))
     store.flush()

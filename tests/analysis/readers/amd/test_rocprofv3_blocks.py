@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kopt_kb.analysis.profile import Source
+from kopt_kb.analysis.profile import ReportSource
 from kopt_kb.analysis.readers import read_profiles
 from kopt_kb.analysis.readers.amd import rocprofv3_blocks, rocprofv3_csv
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
@@ -29,7 +29,7 @@ def table(amd, rows=500, seed=1):
 
 def both(path):
     """Return what both ways read."""
-    source = Source(str(path), "rocprofv3-csv", "rocprofv3", "amd")
+    source = ReportSource(str(path), "rocprofv3-csv", "rocprofv3", "amd")
     found = [read(path, Devices(), source) for read in (read_trace_blocks, read_plain_trace)]
     return [None if one is None else list(one.profiles()) for one in found]
 

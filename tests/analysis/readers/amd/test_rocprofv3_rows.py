@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kopt_kb.analysis.profile import Source
+from kopt_kb.analysis.profile import ReportSource
 from kopt_kb.analysis.readers.amd.amd_collect import AmdCollector
 from kopt_kb.analysis.readers.amd.amd_devices import Devices
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
@@ -28,7 +28,7 @@ ROWS = st.lists(
 
 
 def read(path, *, quick):
-    collector = AmdCollector(Source("f", "x", "t", "amd"))
+    collector = AmdCollector(ReportSource("f", "x", "t", "amd"))
     store = DispatchStore(collector, window=3)
     count = TableReader(path, Devices(), store).read(quick=quick)
     store.flush()
@@ -78,7 +78,7 @@ def test_memory_stays_while_the_file_grows(tmp_path, amd):
     path.write_text(
         amd.counter_table(*(amd.counter_row(n, "SQ_WAVES", 1.0, 1000 * n, 1000 * n + 9) for n in range(1, 500)))
     )
-    collector = AmdCollector(Source("f", "x", "t", "amd"), keep=1)
+    collector = AmdCollector(ReportSource("f", "x", "t", "amd"), keep=1)
     store = DispatchStore(collector, window=10)
     TableReader(path, Devices(), store).read()
     assert len(store._open) == 10

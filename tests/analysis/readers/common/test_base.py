@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from kopt_kb.analysis.readers.common.base import Head, encoding_of
+from kopt_kb.analysis.readers.common.base import ReportHead, encoding_of
 from kopt_kb.analysis.readers.common.errors import ReportError
 
 
@@ -15,7 +15,7 @@ def test_text_is_decoded_by_its_first_bytes(tmp_path, encoding):
     """A byte order mark decides; ASCII in UTF-16 is seen without one."""
     file = tmp_path / "page.txt"
     file.write_bytes('"ID","Kernel Name"\n'.encode(encoding))
-    assert Head(file).text == '"ID","Kernel Name"\n'
+    assert ReportHead(file).text == '"ID","Kernel Name"\n'
     assert encoding_of(b"plain") == "utf-8-sig"
 
 
@@ -26,7 +26,7 @@ def test_tables_and_views_of_a_database_are_named(tmp_path):
         connection.execute("CREATE TABLE OPS (a)")
         connection.execute("CREATE VIEW top AS SELECT a FROM OPS")
     connection.close()
-    assert Head(file).tables == {"OPS", "top"}
+    assert ReportHead(file).tables == {"OPS", "top"}
 
 
 def test_a_damaged_database_is_an_error(tmp_path):
@@ -34,11 +34,11 @@ def test_a_damaged_database_is_an_error(tmp_path):
     file = tmp_path / "x.db"
     file.write_bytes(b"SQLite format 3\x00" + b"\xff" * 200)
     with pytest.raises(ReportError, match="damaged SQLite"):
-        _ = Head(file).tables
+        _ = ReportHead(file).tables
 
 
 def test_other_files_have_no_tables(tmp_path):
     """A text file and a folder are asked without harm."""
     (tmp_path / "a.txt").write_text("hello")
-    assert Head(tmp_path / "a.txt").tables == frozenset()
-    assert (Head(tmp_path).data, Head(tmp_path).is_folder) == (b"", True)
+    assert ReportHead(tmp_path / "a.txt").tables == frozenset()
+    assert (ReportHead(tmp_path).data, ReportHead(tmp_path).is_folder) == (b"", True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.profile import Dim3, Launch, Place, RawMetric
+from kopt_kb.analysis.profile import Dim3, ProfiledLaunch, RawMetric, ReportPlace
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.nvidia.ncu_launch import launch_of
 
 
 def launch(raw, **fields):
-    stated = Launch("0", "k", Place("f", "line 1"), **fields)
+    stated = ProfiledLaunch("0", "k", ReportPlace("f", "line 1"), **fields)
     return launch_of(stated, {name: RawMetric(*value) for name, value in raw.items()})
 
 
@@ -81,7 +81,7 @@ def test_the_tensor_pipe_is_the_busier_of_both_generations():
 
 def test_opcodes_fill_instruction_counts():
     """Barriers and tensor instructions are counted by opcode; no opcode table is no count."""
-    stated = Launch("0", "k", Place("f", "line 1"))
+    stated = ProfiledLaunch("0", "k", ReportPlace("f", "line 1"))
     found = launch_of(stated, {}, opcodes={"BAR": 4.0, "HMMA": 5.0, "HGMMA": 6.0, "FFMA": 9.0}).metrics
     assert (found["barrier_instructions"], found["matrix_instructions"]) == (4.0, 11.0)
     assert found["atomic_instructions"] == 0.0

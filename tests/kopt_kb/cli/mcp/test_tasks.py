@@ -16,9 +16,9 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ConfigDict
 
 from kopt_kb.cli.mcp import call, server
-from kopt_kb.cli.mcp.call import Answer
+from kopt_kb.cli.mcp.call import ToolAnswer
 from kopt_kb.cli.mcp.roots import Roots
-from kopt_kb.cli.mcp.tasks import EXTENSION, Task, Tasks
+from kopt_kb.cli.mcp.tasks import EXTENSION, Tasks, ToolTask
 
 SLOW = (
     "import os, sys, time\n"
@@ -160,11 +160,11 @@ def test_ended_tasks_are_forgotten_in_time() -> None:
     async def run() -> None:
         tasks = Tasks()
 
-        async def answered() -> Answer:
-            return Answer({}, 0)
+        async def answered() -> ToolAnswer:
+            return ToolAnswer({}, 0)
 
         working = tasks.keep(asyncio.ensure_future(asyncio.sleep(60)))  # type: ignore[arg-type]
-        made: list[Task] = []
+        made: list[ToolTask] = []
         for _ in range(80):
             made.append(tasks.keep(asyncio.ensure_future(answered())))
             await asyncio.sleep(0)

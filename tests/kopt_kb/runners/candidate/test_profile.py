@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Launches, Unable
+from kopt_kb.runners.candidate.answers import Unable, WatchedLaunches
 from kopt_kb.runners.candidate.job import Request
 from kopt_kb.runners.candidate.profile import kernel_names, launch_once, ncu_report
 
@@ -38,4 +38,4 @@ def test_a_profiler_that_fails_is_unavailable(tmp_path: Path, monkeypatch: pytes
 def test_launch_once_launches(tmp_path: Path) -> None:
     """Enough launches for the profiler to skip the first ones."""
     (tmp_path / "candidate.py").write_text("def make_inputs(*_): return ()\ndef launch(): open('/dev/null').close()\n")
-    assert launch_once(Request(shapes=("1x1",), dtype="fp32", seeds=(1,)), tmp_path) == Launches(4)
+    assert launch_once(Request(shapes=("1x1",), dtype="fp32", seeds=(1,)), tmp_path) == WatchedLaunches(4)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.runners.problems.definitions import Place, read_definition
+from kopt_kb.runners.problems.definitions import DefinitionPlace, read_definition
 
 DEFINITION: dict[str, Any] = {
     "name": "RMSNorm h8",
@@ -35,11 +35,11 @@ def workload(batch: int, **more: Any) -> dict[str, Any]:
     return {"uuid": f"w{batch}", "axes": {"batch": batch}, "inputs": inputs, **more}
 
 
-def place(tmp_path: Path, lines: list[Any], definition: Any = DEFINITION) -> Place:
+def place(tmp_path: Path, lines: list[Any], definition: Any = DEFINITION) -> DefinitionPlace:
     """Write both files."""
     (tmp_path / "definition.json").write_text(json.dumps(definition))
     (tmp_path / "workload.jsonl").write_text("\n".join(json.dumps(one) for one in lines))
-    return Place("SOL-ExecBench", tmp_path / "definition.json", tmp_path / "workload.jsonl", (tmp_path,))
+    return DefinitionPlace("SOL-ExecBench", tmp_path / "definition.json", tmp_path / "workload.jsonl", (tmp_path,))
 
 
 def test_shapes_are_the_variable_axes(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.paths import hash_files, select
 from kopt_kb.runners.project.probes import printed_shapes, unused_copy
 from kopt_kb.runners.project.results_csv import amounts_of
-from kopt_kb.runners.project.running import Commands, Session
+from kopt_kb.runners.project.running import Commands, RunningJob
 
 SHAPES = ["512x512x512", "2048x2048x2048"]
 
@@ -35,7 +35,7 @@ def probed(read: Callable[..., ProjectFile], project_root: Path, tmp_path: Path)
         }  # fmt: skip
         made.append(Copies(project, project_root))
         job = Job("check", bundle_of(project_root, chosen.editable), body=Request(**body))
-        return probe(Commands(made[-1]), Session(job, tmp_path, lambda *_: None))
+        return probe(Commands(made[-1]), RunningJob(job, tmp_path, lambda *_: None))
 
     yield run
     for one in made:

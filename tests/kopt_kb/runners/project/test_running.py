@@ -12,21 +12,23 @@ from kopt_kb.runners.project.bundle import bundle_of
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.paths import hash_files, select
-from kopt_kb.runners.project.running import CommandFailedError, Commands, Session
+from kopt_kb.runners.project.running import CommandFailedError, Commands, RunningJob
 
 
 @pytest.fixture
-def ran(read: Callable[..., ProjectFile], project_root: Path, tmp_path: Path) -> Callable[[str], tuple[str, Session]]:
+def ran(
+    read: Callable[..., ProjectFile], project_root: Path, tmp_path: Path
+) -> Callable[[str], tuple[str, RunningJob]]:
     """Runs a line in place of the project's test; the reason why it failed, and the job's session."""
 
-    def run(line: str) -> tuple[str, Session]:
+    def run(line: str) -> tuple[str, RunningJob]:
         text = (project_root / "project.toml").read_text()
         old = next(one for one in text.splitlines() if one.startswith("test = "))
         project = read((old, f"test = {line}"))
         chosen = select(project, project_root)
         protected = hash_files(project_root, chosen.protected)
         job = Job("check", bundle_of(project_root, chosen.editable), body=Request(protected=protected))
-        session = Session(job, tmp_path, lambda *_: None)
+        session = RunningJob(job, tmp_path, lambda *_: None)
         copies = Copies(project, project_root)
         commands = Commands(copies)
         try:

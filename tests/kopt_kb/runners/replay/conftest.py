@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.kernels.record.exchange import Close, Compare, Fill, Open
+from kopt_kb.kernels.record.exchange import Close, CompareSlots, FillSlots, Open
 from kopt_kb.kernels.record.judge import load_record, stored
 from kopt_kb.kernels.record.model import LaunchRecord
-from kopt_kb.kernels.record.reference import Compare as CompareFile
-from kopt_kb.kernels.record.reference import Prepare
-from kopt_kb.kernels.record.service import Greeting, HostChain, Known, Load, Server, Take, Unload
+from kopt_kb.kernels.record.reference import CompareFile, Prepare
+from kopt_kb.kernels.record.service import Greeting, HostChain, Load, Server, Take, TimeKnown, Unload
 from kopt_kb.runners.candidate.answers import Contest
 from kopt_kb.runners.replay.channel import ChildEndedError
 from kopt_kb.runners.replay.judges import Judges, Starting
-from kopt_kb.runners.replay.judging import Checked, Contested, Machine, Profile, Timed
+from kopt_kb.runners.replay.judging import Checked, Contested, JudgeDevice, Profile, Timed
 from kopt_kb.wire import canonical, parse, read
 
 Cost = Callable[[LaunchRecord], float]
@@ -40,9 +39,9 @@ class InventedJudge:
         self.slow_s = 0.0
         self.profiles = True
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         """Return an invented device."""
-        return Machine("Invented", "00", "13000")
+        return JudgeDevice("Invented", "00", "13000")
 
     def check(self, record: Path, reference: Path, checks: int, ends_at: float) -> Checked:
         """Return a small error, or that the result is wrong."""
@@ -156,7 +155,19 @@ class Local:
     def ask(self, question: Any, kind: Any, limit_s: float) -> Any:
         if self.ended:
             raise ChildEndedError("has ended")
-        union: Any = Load | Take | Known | HostChain | Unload | Open | Fill | Compare | Close | Prepare | CompareFile
+        union: Any = (
+            Load
+            | Take
+            | TimeKnown
+            | HostChain
+            | Unload
+            | Open
+            | FillSlots
+            | CompareSlots
+            | Close
+            | Prepare
+            | CompareFile
+        )
         if self.world is not None:
             self.world.now += 20e-6
         try:

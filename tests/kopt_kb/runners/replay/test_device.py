@@ -15,7 +15,7 @@ import pytest
 
 from kopt_kb.errors import FindingError
 from kopt_kb.runners.replay.device import DeviceJudging
-from kopt_kb.runners.replay.judging import Machine
+from kopt_kb.runners.replay.judging import JudgeDevice
 
 Records = Callable[..., Path]
 REFERENCE = Path("reference.py")
@@ -34,7 +34,7 @@ def test_the_machine(judging: DeviceJudging) -> None:
     """Name, identity, driver; a process from then on."""
     assert judging.pid == 0
     found = judging.machine()
-    assert found == Machine("Fake GPU", found.uuid, "13.0")
+    assert found == JudgeDevice("Fake GPU", found.uuid, "13.0")
     assert judging.pid > 0
 
 

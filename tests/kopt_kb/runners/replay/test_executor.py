@@ -14,12 +14,12 @@ import pytest
 from kopt_kb.errors import FindingError, MissingTool
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.problem.tolerances import Tolerance
-from kopt_kb.runners.candidate.answers import Check, Environment, Evidence, Search, Timing, Unable, read_answer
+from kopt_kb.runners.candidate.answers import Check, Environment, ReportEvidence, Search, Timing, Unable, read_answer
 from kopt_kb.runners.candidate.job import Job, JobKind, Outcome, Request, RunLimits, SpaceAsked
 from kopt_kb.runners.replay.executor import RecordExecutor
 from kopt_kb.runners.replay.makers import Makers
 from kopt_kb.runners.replay.pool import DevicePool
-from kopt_kb.runners.replay.shelf import Target
+from kopt_kb.runners.replay.shelf import RecordTarget
 from kopt_kb.wire import parse, plain, read
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
@@ -64,7 +64,7 @@ def makers() -> Iterator[Makers]:
 @pytest.fixture
 def executor(invented: Any, makers: Makers) -> Iterator[RecordExecutor]:
     """The judge that counts blocks."""
-    made = RecordExecutor(invented(blocks_cost), Target("sm_90", "Test"), makers=makers)
+    made = RecordExecutor(invented(blocks_cost), RecordTarget("sm_90", "Test"), makers=makers)
     yield made
     made.close()
     assert made._judging.closed
@@ -133,7 +133,7 @@ def test_what_is_not_recorded_does_not_build(
 
 def test_wrong_results_fail(executor: RecordExecutor, launcher: Launcher, invented: Any, makers: Makers) -> None:
     """By the judge's word, or because the result lies in an input."""
-    wrong = RecordExecutor(invented(lambda _: 0.0), Target("sm_90", "Test"), makers=makers)
+    wrong = RecordExecutor(invented(lambda _: 0.0), RecordTarget("sm_90", "Test"), makers=makers)
     answer = ran(wrong, "check", launcher()).result
     wrong.close()
     assert isinstance(answer, Check)
@@ -204,7 +204,7 @@ def test_not_replayable_with_a_lower_level(launcher: Launcher, invented: Any, ma
     """Where decisions may rest on less, the fallback does all of it, and the answer says so."""
     other = Other()
     made = RecordExecutor(
-        invented(blocks_cost), Target("sm_90", "Test"), makers=makers, fallback=other, least="reported"
+        invented(blocks_cost), RecordTarget("sm_90", "Test"), makers=makers, fallback=other, least="reported"
     )
     for kind in ("check", "timing"):
         answer = ran(made, kind, launcher(more="x = x * 2"), incumbent=launcher()).result
@@ -251,7 +251,7 @@ def test_machine_and_other_jobs(executor: RecordExecutor, invented: Any, makers:
         def machine(self) -> Any:
             raise MissingTool("no GPU")
 
-    without = RecordExecutor(NoGpu(blocks_cost), Target("sm_90", "Test"), makers=makers)
+    without = RecordExecutor(NoGpu(blocks_cost), RecordTarget("sm_90", "Test"), makers=makers)
     found = ran(without, "environment").result
     assert isinstance(found, Unable)
     assert found.missing == "no GPU"
@@ -261,7 +261,7 @@ def test_machine_and_other_jobs(executor: RecordExecutor, invented: Any, makers:
 def test_evidence_is_of_the_largest_shape(executor: RecordExecutor, launcher: Launcher) -> None:
     """Of the record that is judged, none of the launcher's Python; without a profiler it says so and nothing fails."""
     answer = ran(executor, "evidence", launcher()).result
-    assert isinstance(answer, Evidence)
+    assert isinstance(answer, ReportEvidence)
     assert (answer.csv, answer.shape, answer.kernels) == ("report", "4096", ("add",))
     assert answer.basis is not None
     assert set(answer.basis.records) == {"candidate 4096"}
@@ -287,7 +287,7 @@ def test_cuda_is_checked_and_searched_like_all_others(invented: Any, makers: Mak
     pytest.importorskip("nvidia", reason="NVRTC is not installed")
     source = (repo_root / "kernels" / "cuda" / "rms_norm.cu").read_bytes()
     executor = RecordExecutor(
-        invented(lambda one: 1e-6 * one.launches[0].block[0]), Target("sm_90", "T"), makers=makers
+        invented(lambda one: 1e-6 * one.launches[0].block[0]), RecordTarget("sm_90", "T"), makers=makers
     )
     body = replace(BODY, op="rms_norm", shapes=("64x512",))
     checked = executor.run(Job("check", source, body=body), lambda *_: None).result
@@ -302,7 +302,7 @@ def test_cuda_is_checked_and_searched_like_all_others(invented: Any, makers: Mak
 def test_a_search_on_two_devices(launcher: Launcher, invented: Any, makers: Makers) -> None:
     """Both rank, though one is three times as slow; finalists and everything else are the first one's."""
     first, second = invented(blocks_cost), invented(lambda record: 3 * blocks_cost(record))
-    made = RecordExecutor(DevicePool(first, [second]), Target("sm_90", "Test"), makers=makers)
+    made = RecordExecutor(DevicePool(first, [second]), RecordTarget("sm_90", "Test"), makers=makers)
     spaces = {"4096": SpaceAsked({"BLOCK": 128}, {"BLOCK": [128, 256, 512, 1024]}, {"BLOCK": 256})}
     outcome = ran(made, "search", launcher(), spaces=spaces)
     made.close()

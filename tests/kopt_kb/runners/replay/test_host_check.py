@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.runners.replay.host_check import host_check
-from kopt_kb.runners.replay.pairs import Pair, Plan
+from kopt_kb.runners.replay.pairs import Pair, TimingPlan
 
 Records = Callable[..., Path]
 
@@ -20,7 +20,7 @@ Records = Callable[..., Path]
 def test_the_hosts_ratio(lab: Any, record: Records, events: float, agrees: bool) -> None:
     """100 and 90 µs: the flush between launches is subtracted; what shows more than the events refutes nothing."""
     judges = lab.judges()
-    with Pair.of(judges, (record("plusone__us100"), record("plusone__us90")), Plan(1, 0)) as pair:
+    with Pair.of(judges, (record("plusone__us100"), record("plusone__us90")), TimingPlan(1, 0)) as pair:
         pair.quad()
         found = host_check(judges, pair, "4", events)
     assert found.host == pytest.approx(-0.105, abs=0.01)
@@ -30,7 +30,7 @@ def test_the_hosts_ratio(lab: Any, record: Records, events: float, agrees: bool)
 def test_chains_have_no_flush(lab: Any, record: Records) -> None:
     """The graph of a chain, less the empty one."""
     judges = lab.judges()
-    with Pair.of(judges, (record("plusone__us5"), record("plusone__us4")), Plan(1, 12)) as pair:
+    with Pair.of(judges, (record("plusone__us5"), record("plusone__us4")), TimingPlan(1, 12)) as pair:
         pair.quad()
         found = host_check(judges, pair, "4", -0.22)
     assert found.host == pytest.approx(-0.288, abs=0.02), "4 - 1 µs of 5 - 1 µs"
@@ -41,6 +41,6 @@ def test_no_time_at_all(lab: Any, record: Records, monkeypatch: pytest.MonkeyPat
     """A chain with the steps takes no longer than one without: nothing agrees with that."""
     monkeypatch.setattr("kopt_kb.runners.replay.host_check._MOST_REPEATS", 16)
     judges = lab.judges()
-    with Pair.of(judges, (record("plusone__us0"), record("plusone__us0")), Plan(1, 0)) as pair:
+    with Pair.of(judges, (record("plusone__us0"), record("plusone__us0")), TimingPlan(1, 0)) as pair:
         found = host_check(judges, pair, "4", -0.1)
     assert not found.agrees

@@ -13,15 +13,15 @@ import pytest
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.record.judge import load_record
-from kopt_kb.kernels.record.model import LaunchRecord, View
-from kopt_kb.kernels.record.request import Answer, OpRequest, Request
+from kopt_kb.kernels.record.model import LaunchRecord, TensorView
+from kopt_kb.kernels.record.request import MakerAnswer, MakerRequest, OpRequest
 from kopt_kb.runners.replay import makers
 from kopt_kb.runners.replay.makers import Makers, NotRecordedError, make_record, make_records
 from kopt_kb.wire import canonical
 from tests.kopt_kb.runners.small_record import CODE, DIGEST, small_record
 
 LAUNCHERS = Path(__file__).resolve().parents[4] / "tests" / "data" / "launchers.py"
-REQUEST = Request(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
+REQUEST = MakerRequest(OpRequest(str(LAUNCHERS), (4,), "bf16"), "sm_90", "Test", {}, "")
 
 
 _FAKE = """
@@ -55,7 +55,7 @@ def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-u
 
 
 def _says(record: LaunchRecord) -> str:
-    return f"sys.stdout.write({canonical(Answer(record=record).to_json()).decode()!r})\n"
+    return f"sys.stdout.write({canonical(MakerAnswer(record=record).to_json()).decode()!r})\n"
 
 
 def test_a_record_is_stored_with_its_code(tmp_path: Path, maker) -> None:  # type: ignore[no-untyped-def]
@@ -75,7 +75,7 @@ UNTRUE = {
     "other code": f"(folder / '{DIGEST}').write_bytes(b'else')\n" + _says(small_record()),
     "a link": f"os.symlink('/etc/hostname', folder / '{DIGEST}')\n" + _says(small_record()),
     "a record beyond its buffers": f"(folder / '{DIGEST}').write_bytes({CODE!r})\n"
-    + _says(small_record(outputs=(View("out", 4, (4,), (1,), "u8"),))),
+    + _says(small_record(outputs=(TensorView("out", 4, (4,), (1,), "u8"),))),
     "PTX": f"(folder / '{hashlib.sha256(b'.version 8.0').hexdigest()}').write_bytes(b'.version 8.0')\n"
     + _says(small_record(codes={hashlib.sha256(b".version 8.0").hexdigest(): 12, DIGEST: len(CODE)})),
     "another shape": KEPT + _says(small_record(shape=(8,))),
@@ -184,6 +184,6 @@ def test_a_real_launcher_is_recorded(tmp_path: Path) -> None:
     pytest.importorskip("triton")
     record = make_record(REQUEST, tmp_path / "made")
     assert [one.entry for one in record.launches] == ["add_blocks"]
-    wrong = Request(OpRequest(str(tmp_path / "none.py"), (64,), "bf16"), "sm_90", "Test", {}, "")
+    wrong = MakerRequest(OpRequest(str(tmp_path / "none.py"), (64,), "bf16"), "sm_90", "Test", {}, "")
     with pytest.raises(KoptError, match="no such file"):
         make_record(wrong, tmp_path / "other")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.kernels.record.clock import Turn
-from kopt_kb.runners.replay.pairs import Pair, Plan, WrongError, _apart, _disagree, planned
+from kopt_kb.runners.replay.pairs import Pair, TimingPlan, WrongError, _apart, _disagree, planned
 
 Records = Callable[..., Path]
 TURN = Turn((1e-3, 1e-3), (1.7e9, 1.7e9), (2e-3, 2e-3), (2e-3, 2e-3))
@@ -19,7 +19,7 @@ TURN = Turn((1e-3, 1e-3), (1.7e9, 1.7e9), (2e-3, 2e-3), (2e-3, 2e-3))
 def test_a_letter_has_launches_of_its_own_contents(lab: Any, record: Records) -> None:
     """A quad fills two letters' slots once for both sides; the first launch of a letter does not count."""
     folders = (record("plusone__us100"), record("plusone__us50"))
-    with Pair.of(lab.judges(), folders, Plan(2, 0)) as pair:
+    with Pair.of(lab.judges(), folders, TimingPlan(2, 0)) as pair:
         quad = pair.quad()
     assert lab.reference.filled == 6
     assert {side: len(times) for side, times in quad.times_s.items()} == {"incumbent": 4, "candidate": 4}
@@ -30,9 +30,9 @@ def test_a_letter_has_launches_of_its_own_contents(lab: Any, record: Records) ->
 
 def test_a_plan_has_as_many_launches_as_a_quad_has_time_for(lab: Any, record: Records) -> None:
     """Long kernels have one launch a letter, those of 4 ms two or three, short ones four."""
-    assert planned(lab.judges(), (record("plusone__us50000"),) * 2) == Plan(1, 0)
+    assert planned(lab.judges(), (record("plusone__us50000"),) * 2) == TimingPlan(1, 0)
     assert planned(lab.judges(), (record("plusone__us6000"),) * 2).launches in {2, 3}
-    assert planned(lab.judges(), (record("plusone__us20"), record("plusone__us30"))) == Plan(4, 0)
+    assert planned(lab.judges(), (record("plusone__us20"), record("plusone__us30"))) == TimingPlan(4, 0)
     chained = planned(lab.judges(), (record("plusone__us20"), record("plusone__us5")))
     assert (chained.launches, chained.half) == (1, 1 + chained.chain)
     assert chained.chain * 5e-6 >= 50e-6
@@ -41,24 +41,24 @@ def test_a_plan_has_as_many_launches_as_a_quad_has_time_for(lab: Any, record: Re
 def test_large_contents_leave_room(lab: Any, record: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan keeps the slots of a record within a bound of memory."""
     monkeypatch.setattr("kopt_kb.runners.replay.pairs._MOST_CONTENTS_BYTES", 48 * 4)
-    assert planned(lab.judges(), (record("plusone__us20"),) * 2) == Plan(1, 0)
+    assert planned(lab.judges(), (record("plusone__us20"),) * 2) == TimingPlan(1, 0)
 
 
 def test_settling_waits_for_the_clock(lab: Any, record: Records) -> None:
     """Two quads on a steady clock; never settled on one that falls by 5 % between quads."""
     folders = (record("plusone__us100"), record("plusone__us100"))
-    with Pair.of(lab.judges(), folders, Plan(1, 0)) as pair:
+    with Pair.of(lab.judges(), folders, TimingPlan(1, 0)) as pair:
         assert pair.settle()
         assert lab.reference.filled == 2 * 4
     lab.world.drift = 50.0
-    with Pair.of(lab.judges(), folders, Plan(1, 0)) as pair:
+    with Pair.of(lab.judges(), folders, TimingPlan(1, 0)) as pair:
         assert not pair.settle()
 
 
 def test_work_put_off_to_a_launch_that_does_not_count(lab: Any, record: Records) -> None:
     """The output is compared before the side launches again: what a later launch writes there comes too late."""
     folders = (record("plusone__us9"), record("putsoff__us9"))
-    with Pair.of(lab.judges(), folders, Plan(1, 0)) as pair, pytest.raises(WrongError) as caught:
+    with Pair.of(lab.judges(), folders, TimingPlan(1, 0)) as pair, pytest.raises(WrongError) as caught:
         pair.quad()
     assert caught.value.where == "candidate"
 
@@ -66,7 +66,7 @@ def test_work_put_off_to_a_launch_that_does_not_count(lab: Any, record: Records)
 def test_a_wrong_discarded_launch_counts(lab: Any, record: Records) -> None:
     """Its output is compared like any other."""
     folders = (record("plusone__us9"), record("remembers__us9"))
-    with Pair.of(lab.judges(), folders, Plan(1, 0)) as pair, pytest.raises(WrongError) as caught:
+    with Pair.of(lab.judges(), folders, TimingPlan(1, 0)) as pair, pytest.raises(WrongError) as caught:
         pair.quad()
     assert caught.value.where == "candidate"
 

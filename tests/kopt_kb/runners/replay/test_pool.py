@@ -15,7 +15,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.replay.device import DeviceJudging
-from kopt_kb.runners.replay.judging import Machine
+from kopt_kb.runners.replay.judging import JudgeDevice
 from kopt_kb.runners.replay.pool import DevicePool, pinned, visible
 from kopt_kb.runners.replay.ranking import Ranking
 
@@ -66,9 +66,9 @@ class Named:
     faults = 0
 
     def __init__(self, name: str, uuid: str) -> None:
-        self.found, self.closed = Machine(name, uuid, "13"), False
+        self.found, self.closed = JudgeDevice(name, uuid, "13"), False
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         return self.found
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import FindingError
-from kopt_kb.runners.replay.judging import Machine, Timed
+from kopt_kb.runners.replay.judging import JudgeDevice, Timed
 from kopt_kb.runners.replay.ranking import Ranked, Ranking, WorkerGoneError
 
 pytestmark = pytest.mark.core
@@ -27,11 +27,11 @@ class Bench:
         self.asked: list[str] = []
         self.threads: set[int] = set()
 
-    def machine(self) -> Machine:
+    def machine(self) -> JudgeDevice:
         self.restarts += 1
         if self.goes("machine", self.restarts):
             raise FindingError("the device is lost", where="replay")
-        return Machine("Bench", str(self.pace), "13")
+        return JudgeDevice("Bench", str(self.pace), "13")
 
     def time(
         self, records: Sequence[Path], reference: Path, launches: int, ends_at: float, *, again: bool = False

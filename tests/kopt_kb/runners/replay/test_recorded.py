@@ -9,7 +9,7 @@ import pytest
 
 from kopt_kb.cli.main import main
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.record.request import CallRequest, Request, TensorArgument
+from kopt_kb.kernels.record.request import CallRequest, MakerRequest, TensorArgument
 from kopt_kb.runners.replay.makers import Makers, NotRecordedError
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
 from kopt_kb.static.counting import count_compilation
@@ -30,9 +30,9 @@ def makers():
         yield made
 
 
-def asked(call: str, arguments, target="sm_90", **more) -> Request:
+def asked(call: str, arguments, target="sm_90", **more) -> MakerRequest:
     """A request with IR."""
-    return Request(CallRequest(f"{LAUNCHERS}:{call}", arguments), target, target, more, "", statics=True)
+    return MakerRequest(CallRequest(f"{LAUNCHERS}:{call}", arguments), target, target, more, "", statics=True)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,8 @@ def test_given_lengths_make_a_count_exact(makers, tmp_path: Path) -> None:
     """Three sequences of 16, 0 and 40 elements: two programs, one of them of no trips; 4 bytes an element each way."""
     arguments = {"x": TensorArgument((4, 64), "fp32"), "offsets": TensorArgument((4,), "int32", None, (0, 16, 16, 56))}
     made = makers.make(
-        Request(CallRequest(f"{STEERED}:scaled", arguments), "sm_90", "sm_90", {}, "", statics=True), tmp_path / "a"
+        MakerRequest(CallRequest(f"{STEERED}:scaled", arguments), "sm_90", "sm_90", {}, "", statics=True),
+        tmp_path / "a",
     )
     assert made.record is not None, made.error
     assert "values of tensors were given" in made.record.not_replayable
@@ -130,7 +131,8 @@ def test_what_a_kernel_wrote_is_not_known(makers, tmp_path: Path) -> None:
     """The second launch's lengths are whatever the first made of them."""
     arguments = {"x": TensorArgument((4, 64), "fp32"), "lengths": TensorArgument((4,), "int32", None, (16, 16, 32, 32))}
     made = makers.make(
-        Request(CallRequest(f"{STEERED}:halved", arguments), "sm_90", "sm_90", {}, "", statics=True), tmp_path / "a"
+        MakerRequest(CallRequest(f"{STEERED}:halved", arguments), "sm_90", "sm_90", {}, "", statics=True),
+        tmp_path / "a",
     )
     assert made.record is not None, made.error
     first, second = recorded(tmp_path / "a")
@@ -173,7 +175,7 @@ def test_bad_programs(words: list[str], said: str, tmp_path: Path, capsys: pytes
 def test_operations_that_a_library_registered_are_seen_through(makers, tmp_path: Path) -> None:
     """Called as a function and by name, with a kernel wrapped for torch's compiler, under a lock of processes."""
     call = CallRequest(f"{Path(LAUNCHERS).with_name('library_launchers.py')}:twice", VECTOR)
-    made = makers.make(Request(call, "sm_90", "sm_90", {}, ""), tmp_path / "a")
+    made = makers.make(MakerRequest(call, "sm_90", "sm_90", {}, ""), tmp_path / "a")
     assert made.record is not None, made.error
     assert [one.entry for one in made.record.launches] == ["negate", "negate"]
     assert made.record.not_replayable == ""

@@ -19,7 +19,7 @@ from kopt_kb.runners.replay import searcher
 from kopt_kb.runners.replay.makers import Makers
 from kopt_kb.runners.replay.search import SearchTools, search_shape
 from kopt_kb.runners.replay.searcher import Searchers, SearchJob, SharedSearch, main
-from kopt_kb.runners.replay.shelf import Shelf, Target
+from kopt_kb.runners.replay.shelf import RecordTarget, Shelf
 from kopt_kb.runners.replay.study import SharedStudy
 from kopt_kb.wire import canonical, parse, read
 
@@ -61,7 +61,7 @@ class Tried:
 
     def ranked(self, searchers: Searchers, seconds: float = 60.0) -> list[tuple[float, Any]]:
         tools: Any = SearchTools(b"", self.folder / "reference.py", None, None, self.said.append, lambda *_: None)  # type: ignore[arg-type]
-        shared = SharedSearch(searchers, Target("sm_90", "Test"))
+        shared = SharedSearch(searchers, RecordTarget("sm_90", "Test"))
         return shared.ranked("1024", SPACE, BODY, tools, time.monotonic() + seconds)
 
     def program(self) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def test_a_searcher_makes_records_and_times_them(tmp_path: Path, launcher: Calla
             return list(study.ranked())
 
     with Makers(1) as makers:
-        shelf = Shelf(tmp_path, makers, Target("sm_90", "Test"))
+        shelf = Shelf(tmp_path, makers, RecordTarget("sm_90", "Test"))
         tools = SearchTools(
             launcher(), tmp_path / "kernel.py", shelf, judge, lambda _: None, lambda *_: None, shared=Done()
         )

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kopt_kb.kernels.record.judge import RECORD
-from kopt_kb.kernels.record.request import OpRequest, Request
+from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.runners.replay.makers import Made, NotRecordedError
-from kopt_kb.runners.replay.shelf import Asked, Shelf, Target, digest_of
+from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf, digest_of
 
 pytestmark = pytest.mark.core
 
@@ -29,7 +29,7 @@ class Quick:
         self._running = 0
         self._lock = threading.Lock()
 
-    def make(self, request: Request, out: Path) -> Made:
+    def make(self, request: MakerRequest, out: Path) -> Made:
         assert isinstance(request.what, OpRequest)
         with self._lock:
             self._running += 1
@@ -49,7 +49,7 @@ class Quick:
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
     """A shelf for three records."""
     makers: Any = Quick()
-    made = Shelf(tmp_path, makers, Target("sm_90", "Test"), most=3)
+    made = Shelf(tmp_path, makers, RecordTarget("sm_90", "Test"), most=3)
     yield made
     made.close()
 

@@ -12,7 +12,7 @@ from kopt_kb.kernels.prepared import SizeTime, Trial
 from kopt_kb.runners.tileir import phases
 from kopt_kb.runners.tileir.environment import Gpu, TileirEnvironment
 from kopt_kb.runners.tileir.phases import Driver, bench_file, run_phases
-from kopt_kb.static.tileir.rewrite import Options
+from kopt_kb.static.tileir.rewrite import RewriteOptions
 
 KERNEL = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef k(p, q):\n    tl.store(q, tl.load(p))\n"
 NOWHERE = TileirEnvironment("3.6.0", (), False, False, "", False, False, "", (), (), "")
@@ -47,18 +47,18 @@ def _trials(monkeypatch: pytest.MonkeyPatch, plain: Trial | None, tiled: Trial |
 
 
 def test_without_a_driver_nothing_is_claimed(file: str) -> None:
-    report = run_phases(file, "", Driver(), NOWHERE, options=Options())
+    report = run_phases(file, "", Driver(), NOWHERE, options=RewriteOptions())
     assert report.compatibility.status == report.validation.status == "not run"
     assert Path(report.output).name == "k_tileir.py"
     assert all(one.time_ms is None and one.reason for one in report.timings)
     with pytest.raises(BadInput, match="exists"):
-        run_phases(file, "", Driver(), NOWHERE, options=Options())
+        run_phases(file, "", Driver(), NOWHERE, options=RewriteOptions())
 
 
 def test_all_phases_where_tileir_is(file: str, driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     times = replace(SAME, times=(SizeTime(128, 2.0, 1.0), SizeTime(1024, 3.0, 6.0)))
     asked = _trials(monkeypatch, times, times)
-    report = run_phases(file, "", driver, ACTIVE, options=Options())
+    report = run_phases(file, "", driver, ACTIVE, options=RewriteOptions())
     assert report.compatibility.status == report.validation.status == "passed"
     assert [(one.backend[:4], one.speedup) for one in report.timings] == [
         ("PTX ", 1.0),
@@ -75,14 +75,14 @@ def test_a_file_that_gives_something_else_is_removed(
     file: str, driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _trials(monkeypatch, replace(SAME, equal_bits=False, max_difference=0.5), SAME)
-    report = run_phases(file, "", driver, NOWHERE, options=Options())
+    report = run_phases(file, "", driver, NOWHERE, options=RewriteOptions())
     assert (report.compatibility.status, report.output) == ("failed", "")
     assert not Path(file).with_name("k_tileir.py").exists()
 
 
 def test_another_result_with_tileir_stops(file: str, driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     _trials(monkeypatch, SAME, None)
-    report = run_phases(file, "", driver, ACTIVE, options=Options())
+    report = run_phases(file, "", driver, ACTIVE, options=RewriteOptions())
     assert (report.validation.status, report.validation.reason) == ("failed", "it broke")
     assert report.stopped.startswith("TileIR gives something else")
 
@@ -101,8 +101,8 @@ def test_columns_stay_empty_with_a_reason(file: str, driver: Driver, monkeypatch
 def test_a_run_that_breaks_or_hangs_says_so(file: str, tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("def run(module):\n    raise ValueError('of its own')\n", encoding="utf-8")
-    report = run_phases(file, "", Driver(str(broken), wall_s=60), NOWHERE, options=Options())
+    report = run_phases(file, "", Driver(str(broken), wall_s=60), NOWHERE, options=RewriteOptions())
     assert "of its own" in report.compatibility.reason
     (tmp_path / "bad.py").write_text("def (", encoding="utf-8")
     with pytest.raises(BadInput, match="not valid Python"):
-        run_phases(file, "", Driver(str(tmp_path / "bad.py")), NOWHERE, options=Options())
+        run_phases(file, "", Driver(str(tmp_path / "bad.py")), NOWHERE, options=RewriteOptions())

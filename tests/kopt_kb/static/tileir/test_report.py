@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from kopt_kb.static.tileir.report import Comparison, Report, Timing, render_report
+from kopt_kb.static.tileir.report import Report, TileirComparison, TileirTiming, render_report
 from kopt_kb.static.tileir.rewrite import Applied
 
 
 def test_report() -> None:
     kernel = Applied("k", "dot-related", "TMA + 2CTA", ("a change",), ("line 3: a reason",), 1, 2)
-    passed = Comparison("passed", 0.0, True, "interpreter", "")
-    absent = Comparison("not run", None, False, "", "no GPU")
-    times = (Timing("PTX (ENABLE_TILE=0)", 0.5, 1.0, ""), Timing("TileIR (ENABLE_TILE=1)", None, None, "no backend"))
+    passed = TileirComparison("passed", 0.0, True, "interpreter", "")
+    absent = TileirComparison("not run", None, False, "", "no GPU")
+    times = (
+        TileirTiming("PTX (ENABLE_TILE=0)", 0.5, 1.0, ""),
+        TileirTiming("TileIR (ENABLE_TILE=1)", None, None, "no backend"),
+    )
     text = render_report(Report((kernel,), passed, absent, times, "k_tileir.py", ""))
     for line in (
         "## TileIR Optimization: k", "- Kernel type: dot-related", "- Strategy: TMA + 2CTA", "- a change",

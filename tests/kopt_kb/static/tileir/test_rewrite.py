@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.static.tileir.rewrite import Options, apply_source, output_path
+from kopt_kb.static.tileir.rewrite import RewriteOptions, apply_source, output_path
 
 KERNELS = Path(__file__).parents[3] / "data" / "tileir_kernels.py"
 
@@ -88,7 +88,7 @@ def test_bulk_copies_in_machine_code(tmp_path: Path) -> None:
 
 def test_only_what_is_asked_for_changes() -> None:
     text = KERNELS.read_text(encoding="utf-8")
-    done = apply_source(str(KERNELS), kernel="scaled", options=Options(approx=True, ftz=True))
+    done = apply_source(str(KERNELS), kernel="scaled", options=RewriteOptions(approx=True, ftz=True))
     code = done.optimized_code
     assert 'setdefault("TILEIR_ENABLE_APPROX", "1")' in code
     assert 'setdefault("TILEIR_ENABLE_FTZ", "1")' in code

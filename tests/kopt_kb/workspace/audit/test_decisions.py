@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Basis, Contest, Sample, Timing
+from kopt_kb.runners.candidate.answers import AnswerBasis, Contest, Sample, Timing
 from kopt_kb.wire import plain
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -35,7 +35,7 @@ class Story:
         """Add a run with a contest that says this, on a basis."""
         sample = Sample(9, 1e-6)
         contest = Contest(verdict, 1.0) if verdict else None
-        basis = Basis(level) if level else None
+        basis = AnswerBasis(level) if level else None
         answer = Timing({} if problem else {"4": {"candidate": (sample,)}}, problem, contest=contest, basis=basis)
         output = self.store.put(json.dumps({"printed": "", "result": plain(answer)}).encode())
         run = f"{candidate}.timing.1"

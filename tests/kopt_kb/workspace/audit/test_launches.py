@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Basis, Check
+from kopt_kb.runners.candidate.answers import AnswerBasis, Check
 from kopt_kb.wire import canonical, plain
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -45,7 +45,7 @@ class Run:
         unkept: dict[str, str] | None = None,
     ) -> list[tuple[int, str]]:
         """Return (line, text) of what is found where the answer rests on the record."""
-        rests = Basis("replayed", records=basis or {"candidate 4": self.record}, unkept=unkept or {})
+        rests = AnswerBasis("replayed", records=basis or {"candidate 4": self.record}, unkept=unkept or {})
         kept = {"printed": "", "result": plain(Check(passed=True, basis=rests))}
         output = self.store.put(json.dumps(kept).encode())
         names = (self.record,) if records is None else records

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.workspace.foreign.documents import json_records, jsonl_records
-from kopt_kb.workspace.foreign.record import Record
+from kopt_kb.workspace.foreign.record import ForeignRecord
 from kopt_kb.workspace.foreign.tree import Unread
 
 EVALUATION = """{
@@ -21,7 +21,7 @@ EVALUATION = """{
 def test_what_lies_inside_a_record_belongs_to_it() -> None:
     """Names say where; each member has its own line."""
     (found,) = json_records("round_2_evaluation.json", EVALUATION)
-    assert isinstance(found, Record)
+    assert isinstance(found, ForeignRecord)
     assert (found.round, found.item) == (2, "fuse")
     assert [(one.name, one.text, one.line) for one in found.of("speedup")] == [
         ("benchmark_speedup", "1.25", 4), ("full_benchmark.verified_speedup", "1.10", 6),
@@ -35,14 +35,14 @@ def test_results_by_number() -> None:
     """Objects under keys without a name, as benchmark suites write them; spreads come from inside."""
     text = '{"1": {"0": {"correctness": true, "runtime": 4.5, "runtime_stats": {"std": 0.01, "num_trials": 100}}}}'
     (found,) = json_records("eval_results.json", text)
-    assert isinstance(found, Record)
+    assert isinstance(found, ForeignRecord)
     assert [one.role for one in found.fields] == ["check", "time", "spread", "repeats"]
 
 
 def test_named_objects_in_a_list_are_records_of_their_own() -> None:
     """The list's owner keeps its own."""
     text = '{"best_speedup": 2.0, "round": 3, "all": [{"task": "a", "speedup": 2.0}, {"task": "b", "speedup": 1.1}]}'
-    found = [one for one in json_records("report.json", text) if isinstance(one, Record)]
+    found = [one for one in json_records("report.json", text) if isinstance(one, ForeignRecord)]
     assert [(one.label, one.item) for one in found][:1] == [("round 3", "")]
     assert {one.item for one in found[1:]} == {"a", "b"}
 
@@ -51,7 +51,7 @@ def test_a_line_that_is_no_json_is_named_and_the_others_are_read() -> None:
     """As a killed writer leaves it."""
     text = '{"round": 1, "speedup": 1.1}\n{"round": 2, "spee\n{"round": 3, "speedup": 1.2}\n'
     found = list(jsonl_records("log.jsonl", text))
-    assert [(one.line, one.round) for one in found if isinstance(one, Record)] == [(1, 1), (3, 3)]
+    assert [(one.line, one.round) for one in found if isinstance(one, ForeignRecord)] == [(1, 1), (3, 3)]
     assert [one.line for one in found if isinstance(one, Unread)] == [2]
 
 

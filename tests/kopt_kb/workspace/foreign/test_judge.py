@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.workspace.foreign.judge import Aspect, Claim, Surroundings, judged
-from kopt_kb.workspace.foreign.record import Field, Record
+from kopt_kb.workspace.foreign.judge import Aspect, JudgedClaim, Surroundings, judged
+from kopt_kb.workspace.foreign.record import Field, ForeignRecord
 from kopt_kb.workspace.foreign.tree import ForeignTree
 
 TREE = ForeignTree("x", names=frozenset({"kernels/v3.py"}))
 
 
-def _claim(*lines: str, **fields: str) -> Claim:
+def _claim(*lines: str, **fields: str) -> JudgedClaim:
     roles = {"check": "Check", "std": "spread", "commit": "source"}
     made = tuple(Field(role.replace("_", " "), roles.get(role, role), text, 7) for role, text in fields.items())
-    record = Record("log.md", 1, "round notes", "round 1", 1, "", "accepted", made, tuple(enumerate(lines, 1)))
+    record = ForeignRecord("log.md", 1, "round notes", "round 1", 1, "", "accepted", made, tuple(enumerate(lines, 1)))
     return judged(record, Surroundings(TREE))
 
 
@@ -84,7 +84,7 @@ def test_roof(line: str, state: str) -> None:
 
 def test_a_declared_target_counts_in_part() -> None:
     """It stands in the campaign's manifest."""
-    record = Record("log.md", 1, "round notes", "round 1", 1, "", "accepted")
+    record = ForeignRecord("log.md", 1, "round notes", "round 1", 1, "", "accepted")
     around = Surroundings(TREE, target=Aspect("partial", "0.95", "manifest.yaml:3"))
     assert judged(record, around).roof.where == "manifest.yaml:3"
 
@@ -96,5 +96,5 @@ def test_snapshot() -> None:
     assert _claim(source="kernels/v4.py").snapshot.state == "partial"
     assert _claim(source="def f():\n" + "  x\n" * 100).snapshot.state == "present"
     assert _claim("deadline, 20260521, decade").snapshot.state == "missing"
-    record = Record("r/round-1/s.md", 1, "round notes", "round 1", 1, "", "accepted")
+    record = ForeignRecord("r/round-1/s.md", 1, "round notes", "round 1", 1, "", "accepted")
     assert judged(record, Surroundings(TREE, beside=("r/round-1/k.cu",))).snapshot.where == "r/round-1/k.cu"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kopt_kb.workspace.foreign.record import Record
-from kopt_kb.workspace.foreign.tables import Table, markdown_tables, records_of, separated
+from kopt_kb.workspace.foreign.record import ForeignRecord
+from kopt_kb.workspace.foreign.tables import LogTable, markdown_tables, records_of, separated
 from kopt_kb.workspace.foreign.tree import Unread
 
 TREND = """# Trend
@@ -18,8 +18,8 @@ TREND = """# Trend
 RESULTS = "experiment\ttag\tkernel_type\tlatency_us\tspeedup\tcorrectness\n0\tbaseline\tmm\t10.0\t1.0\tPASS\n1\tswizzle\tmm\t8.0\t1.25\tREVERT\n2\tshort\n"
 
 
-def _read(parts: list[Table | Unread]) -> tuple[list[Record], list[Unread]]:
-    tables = [one for one in parts if isinstance(one, Table)]
+def _read(parts: list[LogTable | Unread]) -> tuple[list[ForeignRecord], list[Unread]]:
+    tables = [one for one in parts if isinstance(one, LogTable)]
     return [row for one in tables for row in records_of(one)], [one for one in parts if isinstance(one, Unread)]
 
 

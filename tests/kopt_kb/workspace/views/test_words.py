@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.workspace.memory import read_memory
-from kopt_kb.workspace.rounds import Entry
-from kopt_kb.workspace.views.memory_model import Direction, SearchEntry
+from kopt_kb.workspace.rounds import Remark
+from kopt_kb.workspace.views.memory_model import MemoryDirection, SearchEntry
 from kopt_kb.workspace.views.words import (
     MemoryFileError,
     bullets,
@@ -40,9 +40,9 @@ def test_an_entry_of_another_version_of_the_form_is_kept_as_a_note(story):
 
 def test_an_entry_says_its_words_or_its_blob():
     """The loop's own events carry their words; a note's stand in its blob."""
-    told = Entry(1, "t", "user", "", "kb tune", "campaign under policy primus")
+    told = Remark(1, "t", "user", "", "kb tune", "campaign under policy primus")
     assert spoken(told, lambda _: b"other") == "campaign under policy primus"
-    note = Entry(1, "t", "user", "ab" * 32, "ann")
+    note = Remark(1, "t", "user", "ab" * 32, "ann")
     assert [spoken(note, lambda _, text=text: text) for text in (b" wide loads \n", b" ")] == ["wide loads", "(empty)"]
 
 
@@ -67,7 +67,7 @@ class TestEntries:
     def test_plain_words_fill_the_main_member(self):
         """A pitfall of words is a note with a lesson."""
         assert read_entry("pitfalls_and_fixes", " loads were not aligned ").lesson == "loads were not aligned"
-        assert read_entry("open_directions", "persist") == Direction("persist")
+        assert read_entry("open_directions", "persist") == MemoryDirection("persist")
         assert read_entry("risks_and_rollback", " may spill ") == "may spill"
 
     def test_json_gives_all_members(self):
