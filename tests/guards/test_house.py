@@ -137,3 +137,33 @@ def test_no_example_has_a_deadline() -> None:
     """Under a loaded machine the slowest of thousands of examples would pass any."""
     assert settings().deadline is None
     assert HealthCheck.too_slow in settings().suppress_health_check
+
+
+SHARED_NAMES = {
+    "Asker", "BlobReader", "Block", "Bools", "Bound", "Driver", "Ints", "Member", "Page", "Space", "StopReason", "Trial",
+    "Vendor",
+}  # fmt: skip
+"""Names that two rooms give to the same or nearly the same; the list may only become shorter."""
+
+
+def public_types(tree: ast.Module) -> set[str]:
+    """Return the names of public classes and of aliases of types."""
+    found = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript):
+            found |= {one.id for one in node.targets if isinstance(one, ast.Name) and not one.id.isupper()}
+    return {name for name in found if name[0].isupper()}
+
+
+def test_a_name_of_a_type_has_one_meaning(repo_root: Path) -> None:
+    """Who reads `Finding` knows which one: a hundred names had several meanings once."""
+    places: dict[str, set[str]] = {}
+    for path, tree in sources(repo_root):
+        for name in public_types(tree):
+            places.setdefault(name, set()).add(path)
+    shared = {name: sorted(where) for name, where in places.items() if len(where) > 1}
+    assert shared.keys() <= SHARED_NAMES, shared
+    assert public_types(ast.parse("class Finding: ...\nWord = Literal['a']\n_Own = Literal['b']")) == {
+        "Finding",
+        "Word",
+    }
