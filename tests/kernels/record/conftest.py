@@ -27,13 +27,13 @@ WAYS = (
 _MANY = """
 import json, sys
 from kopt_kb.kernels.record.maker import answer
-from kopt_kb.kernels.record.request import Request
+from kopt_kb.kernels.record.request import MakerRequest
 from kopt_kb.wire import canonical, read
 import os
 out = os.fdopen(os.dup(1), "w")
 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 for one in json.load(sys.stdin):
-    out.write(canonical(answer(read(Request, one, where="request")).to_json()).decode() + "\\n")
+    out.write(canonical(answer(read(MakerRequest, one, where="request")).to_json()).decode() + "\\n")
 out.close()
 """
 

@@ -71,10 +71,11 @@ def test_a_terminal_folds_and_paints(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("asked", "width"), [("", None), ("wide", None), ("-3", None), ("9" * 30, None), ("0", 1)])
 def test_hostile_widths(asked: str, width: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words that are no width are none; a table of one column never ends in a loop."""
-    monkeypatch.setattr("sys.stdout", io.StringIO())
-    monkeypatch.setenv("COLUMNS", asked)
-    assert terminal.width() == width
-    assert table(ROWS)
+    with monkeypatch.context() as only_here:  # pytest prints its own lines before a fixture is undone
+        only_here.setattr("sys.stdout", io.StringIO())
+        only_here.setenv("COLUMNS", asked)
+        assert terminal.width() == width
+        assert table(ROWS)
 
 
 @pytest.mark.parametrize(
