@@ -30,13 +30,13 @@ from kopt_kb.problem.shapes import Shape, parse_shape
 from kopt_kb.problem.table import ProblemTable, RecordedTensor, StatedTensor, Workload
 from kopt_kb.wire import JSON, read
 
-__all__ = ["TabledProblem"]
+__all__ = ["Stated"]
 
 _HIGH = 128
 """Above integers that nobody says more of: a range that indexes most things."""
 
 
-class TabledProblem(Adapted):
+class Stated(Adapted):
     """A problem of a table.
 
     Args:
