@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from kopt_kb.runners.candidate.answers import Search, ShapeSearch
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
+from kopt_kb.search.plain import plain_search
 
 if TYPE_CHECKING:
     from kopt_kb.runners.candidate.search_pruning import Pruner
@@ -41,6 +43,8 @@ def searcher(
 ) -> tuple[str, Asker]:
     """Return the strategy's name and what asks it: all of a small space, else a search that learns.
 
+    It learns by a model; without numpy by neighbours of the best.
+
     Args:
         space: Values of each knob.
         evaluations: Up to as many configurations a space is searched whole.
@@ -52,7 +56,10 @@ def searcher(
         names = tuple(space)
         every = (dict(zip(names, one, strict=True)) for one in itertools.product(*space.values()))
         return "exhaustive", ((config, _forget) for config in every)
-    return "model", _learning(space, len(first) + (asks or evaluations), seed, first)
+    most = len(first) + (asks or evaluations)
+    if find_spec("numpy") is None:  # the core installation, which simulates
+        return "neighbours", plain_search(space, most, seed, first)
+    return "model", _learning(space, most, seed, first)
 
 
 def _learning(space: Space, most: int, seed: int, first: Sequence[Mapping[str, object]]) -> Asker:
