@@ -172,7 +172,7 @@ def test_a_missing_library_says_what_to_install(profile_corpus, monkeypatch, tmp
     """CSV is the way without the proprietary package."""
     (tmp_path / "ncu_report.py").write_text("raise ImportError\n")
     monkeypatch.setattr(ncu_children, "_home_of_the_library", lambda: (tmp_path,))
-    with pytest.raises(MissingTool, match="kopt-kb\\[ncu\\]") as caught:
+    with pytest.raises(MissingTool, match="pip install ncu-report") as caught:
         list(read_profiles(profile_corpus / "ncu-rep" / "t4_matadd.ncu-rep"))
     assert caught.value.exit_code == ExitCode.MISSING
 
