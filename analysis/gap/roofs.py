@@ -197,6 +197,10 @@ def _executed(roof: RoofTimes, flop: FlopCount, profiles: tuple[KernelProfile, .
     return replace(roof, used_s=used, evidence={**roof.evidence, "used": (proof,)})
 
 
+_LEAST_RATE = 1.0
+"""Bytes a second below which a counter says nothing: it was not collected, or is not of this kernel."""
+
+
 def _total_s(profiles: tuple[KernelProfile, ...]) -> float:
     return sum(one.duration_s or 0.0 for one in profiles)
 
@@ -215,7 +219,8 @@ def _memory(
     least = moved / float(documented.si)
     evidence: dict[str, tuple[Evidence, ...]] = {}
     best = _best(ceiling, probe) or _third_party(platform, "measured_bandwidth", level="dram", pattern=pattern)
-    rates = sorted((one for one in (best, _busy_rate(profiles)) if one is not None), key=lambda one: one.rate_si)
+    known = (one for one in (best, _busy_rate(profiles)) if one is not None and one.rate_si >= _LEAST_RATE)
+    rates = sorted(known, key=lambda one: one.rate_si)
     reached = least
     if rates and rates[0].rate_si < float(documented.si):
         reached = moved / rates[0].rate_si

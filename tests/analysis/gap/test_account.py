@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.gap.account import GapCase, account
@@ -164,6 +164,7 @@ _AMOUNTS = st.dictionaries(
 
 
 @settings(max_examples=150, deadline=None)
+@example({"dram_sol_pct": 54.0}, {"dram_bytes": 5e-324}, 264910.0, 1.0, 1e8)
 @given(_METRICS, _AMOUNTS, st.floats(1.0001, 1e6), st.floats(0.01, 1), st.floats(1e8, 3e9))
 def test_parts_sum_to_the_whole_whatever_counters_say(
     shares: dict[str, float], amounts: dict[str, float], slower: float, issue: float, clock_hz: float
