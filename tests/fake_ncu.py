@@ -34,6 +34,9 @@ if "--log-file" in words and {old!r}:
     print("==ERROR== the option '--log-file' is of a newer version")
     sys.exit(2)
 code = subprocess.run(words[words.index({python!r}):]).returncode
+if not pathlib.Path({report!r}).read_text():
+    print("==WARNING== No kernels were profiled.")
+    sys.exit(code)
 if "--log-file" in words:
     page = pathlib.Path(words[words.index("--log-file") + 1])
     page.write_text("==PROF== Connected to process 1\\n" + pathlib.Path({report!r}).read_text())

@@ -1,6 +1,7 @@
 """The child under the profiler: imports a function from its file and calls it, the last call between start and stop.
 
-It is run by its path with the request as its only argument, so that it needs nothing of this package.
+Where the calls before it had parts (`kopt_kb.annotate`), only those of the last call are recorded. It is run by its
+path with the request as its only argument, so that it needs nothing of this package.
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ def _imported(module: str, file: str) -> Any:
 def _watched() -> Iterator[None]:
     """Let the profiler record what torch launches in between; without torch or a GPU there is nothing to tell it."""
     torch = sys.modules.get("torch")
+    inline: Any = sys.modules.get("kopt_kb.inline.profiled")
     if torch is None or not torch.cuda.is_available():
+        yield
+        return
+    if inline is not None and inline.Parts.seen:
+        inline.Parts.alone = True  # each part starts and stops the record itself
         yield
         return
     torch.cuda.synchronize()

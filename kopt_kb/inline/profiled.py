@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kopt_kb.analysis.rules.verdict import Verdict
     from kopt_kb.cli.profile_read import JudgedReports
     from kopt_kb.cli.profile_text import JudgedKernel
+    from kopt_kb.runners.profile import ProfilerFailed
 
 __all__ = ["ProfiledCall", "ProfiledFunction", "Recording", "annotate", "profiled"]
 
@@ -42,9 +43,9 @@ class Recording:
     Attributes:
         platform: The product, where the report does not name it.
         kernel: Regular expression of the kernels to record; None for all.
-        ranges: Names of `annotate` parts to record; empty for the whole call (ncu).
+        ranges: Names of `annotate` parts to record; empty: all parts, or the whole call where it has none (ncu).
         tool: `ncu` or `rocprofv3`; None for the one that is installed.
-        warmup: Calls before the recorded one.
+        warmup: Calls before the recorded one; they show which parts there are, so that 0 records the whole call.
         output: Folder that keeps the reports; None: they are deleted after reading.
         section_set: Set of sections (ncu); the verdict needs `full`.
         target: Compiler target that decides the counters (rocprofv3).
@@ -94,8 +95,21 @@ class ProfiledCall:
         return render(self.kernels)
 
 
+class Parts:
+    """The parts of the child's calls: a function that has some is recorded in them alone, its setup is not."""
+
+    open: int = 0
+    """How many are open, one inside the other."""
+    seen: int = 0
+    """How many were entered."""
+    alone: bool = False
+    """Set before the recorded call, when the calls before it had parts: each lets the profiler record."""
+
+
 class annotate(contextlib.ContextDecorator):  # noqa: N801 - a word of a sentence, as in `with annotate("matmul"):`
-    """Name a part of a profiled function: an NVTX range in the child, nothing elsewhere.
+    """The part of a profiled function that counts: what it launches is recorded, the setup around it is not.
+
+    In the child it is an NVTX range too; elsewhere it does nothing.
 
     Args:
         name: What `ranges` of `profiled` may ask for.
@@ -111,6 +125,11 @@ class annotate(contextlib.ContextDecorator):  # noqa: N801 - a word of a sentenc
     def __enter__(self) -> annotate:
         """Begin the range."""
         if (cuda := _cuda()) is not None:
+            Parts.seen += 1
+            Parts.open += 1
+            if Parts.alone and Parts.open == 1:
+                cuda.synchronize()
+                cuda.cudart().cudaProfilerStart()
             cuda.nvtx.range_push(self.name)
         return self
 
@@ -118,6 +137,10 @@ class annotate(contextlib.ContextDecorator):  # noqa: N801 - a word of a sentenc
         """End it."""
         if (cuda := _cuda()) is not None:
             cuda.nvtx.range_pop()
+            Parts.open -= 1
+            if Parts.alone and Parts.open == 0:
+                cuda.synchronize()
+                cuda.cudart().cudaProfilerStop()
 
 
 def _cuda() -> Any:
@@ -165,7 +188,7 @@ class ProfiledFunction:
 
     def _recorded(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> ProfiledCall:
         from kopt_kb.cli.profile_read import judge_reports
-        from kopt_kb.runners.profile import Options, choose_tool, execute, plan
+        from kopt_kb.runners.profile import Options, ProfilerFailed, choose_tool, execute, plan
         from kopt_kb.wiki.registry import Registry
 
         asked = self._recording
@@ -181,8 +204,23 @@ class ProfiledFunction:
             file = folder / "request.json"
             file.write_text(request, encoding="utf-8")
             made = plan(tool, (sys.executable, str(_CHILD), str(file)), folder, options)
-            execute(made, folder)
+            try:
+                execute(made, folder)
+            except ProfilerFailed as error:
+                raise _no_kernel(error, self._function) from error
             return ProfiledCall(args, judge_reports([str(one) for one in made.reports], None, registry, platform))
+
+
+def _no_kernel(error: ProfilerFailed, function: Callable[..., object]) -> ProfilerFailed:
+    """Return what an empty record means here: there is no option of a command to look at."""
+    if error.error_code != "KB222":
+        return error
+    what = f"{getattr(function, '__qualname__', function)} launched no kernel where it was recorded"
+    fix = (
+        "put what counts into `with annotate(NAME):` or leave kernel= and ranges= out; "
+        "a copy between tensors of one type is done by the copy engine, which is no kernel"
+    )
+    return error.restated(what=what, where="kopt_kb.profiled", fix=fix)
 
 
 @contextlib.contextmanager

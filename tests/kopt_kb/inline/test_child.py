@@ -41,6 +41,43 @@ def test_called_after_its_warmup(tmp_path: Path, module: str) -> None:
     assert (tmp_path / "calls").read_text() == "6 1\n" * 3
 
 
+TORCH = (
+    "import pathlib, types\n"
+    "def log(what):\n"
+    "    pathlib.Path(__file__).with_name('launched').open('a').write(what + ' ')\n"
+    "runtime = types.SimpleNamespace(cudaProfilerStart=lambda: log('<'), cudaProfilerStop=lambda: log('>'))\n"
+    "nvtx = types.SimpleNamespace(range_push=lambda name: None, range_pop=lambda: None)\n"
+    "cuda = types.SimpleNamespace(is_available=lambda: True, synchronize=lambda: None, cudart=lambda: runtime, nvtx=nvtx)\n"
+)
+PARTS = (
+    "import kopt_kb, torch\n"
+    "def whole():\n"
+    "    torch.log('setup')\n"
+    "    torch.log('work')\n"
+    "def parts():\n"
+    "    torch.log('setup')\n"
+    "    with kopt_kb.annotate('part'), kopt_kb.annotate('inner'):\n"
+    "        torch.log('work')\n"
+    "    torch.log('rest')\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "recorded"), [("whole", "< setup work >"), ("parts", "setup < work > rest")]
+)  # what the profiler sees stands between < and >
+def test_setup_is_not_recorded(tmp_path: Path, name: str, recorded: str) -> None:
+    """A function with parts is recorded in them alone, once where they are nested; one without from begin to end."""
+    (tmp_path / "torch.py").write_text(TORCH)
+    (tmp_path / "script.py").write_text(PARTS)
+    file = tmp_path / "request.json"
+    body = {"module": "", "file": str(tmp_path / "script.py"), "name": name, "args": [], "kwargs": {}, "warmup": 1,
+            "path": [str(tmp_path), *sys.path]}  # fmt: skip
+    file.write_text(json.dumps(body))
+    subprocess.run([sys.executable, child.__file__, str(file)], check=True, timeout=60)
+    launched = (tmp_path / "launched").read_text()
+    assert launched.split("work", 1)[1].strip().removeprefix("rest ") == recorded
+
+
 def test_what_cannot_be_imported(tmp_path: Path) -> None:
     """Ends with the reason on its last line, which the profiler's error quotes."""
     words = [sys.executable, child.__file__, _request(tmp_path, name="Bench.gone")]

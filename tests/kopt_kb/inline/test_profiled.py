@@ -77,6 +77,14 @@ def test_a_function_that_raises(bench: ModuleType) -> None:
         bench.bench(4, fails=True)
 
 
+def test_an_empty_record_says_so(bench: ModuleType, ncu: ModuleType, tmp_path: Path) -> None:
+    """A copy by the copy engine is no kernel; the way out is none of an option of `kb profile run`."""
+    ncu.install(tmp_path / "bin")
+    with pytest.raises(ProfilerFailed, match=r"bench launched no kernel.*copy engine") as caught:
+        bench.bench(4)
+    assert caught.value.error_code == "KB222" and "--kernel" not in str(caught.value)
+
+
 def test_reports_are_kept_where_asked(bench: ModuleType, tmp_path: Path) -> None:
     """In the folder; the record of ranges names them."""
     profiled(output=tmp_path / "kept", ranges=("part",), platform="H100_SXM")(bench.plain.__wrapped__)(1)
