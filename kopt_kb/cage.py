@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from kopt_kb.isolation import Isolation
-from kopt_kb.mounts import keep_private, own_proc, read_only
+from kopt_kb.mounts import PROC, keep_private, machine_files_kept, own_proc, read_only
 from kopt_kb.seccomp import FILTERED, filter_calls
 
 __all__ = ["adopt_orphans", "below", "end_all", "enter", "resident_bytes", "settle", "unreadable"]
@@ -113,7 +113,8 @@ def settle(
     """Bind this process and all it will start to what it may use; it dies with its parent.
 
     Args:
-        folders: Where it may write, besides /dev/null; a device or other file among them may be written too.
+        folders: Where it may write, besides /dev/null; a device or other file among them may be written too. /proc
+            among them is what processes have there, and left out where the machine's own files could be written.
         memory_bytes: Address space of each process, beyond what this one has; 0: no limit.
         file_bytes: Size of a file; 0: no limit.
         own_session: Whether it leads a session of its own.
@@ -136,6 +137,7 @@ def settle(
     # Of its own, not of whoever watches it: that one has to see all of /proc.
     _guarded("mount namespace", held, missing, _unshare_mounts)
     _guarded(_PROC, held, missing, own_proc)
+    folders = [one for one in folders if one != PROC or machine_files_kept()]
     if not _guarded(_FILES, held, missing, lambda: _landlock(folders)):
         reason = missing.pop(_FILES)
         if not _guarded(_FILES, held, missing, lambda: read_only(folders)):

@@ -12,7 +12,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["keep_private", "own_proc", "read_only"]
+__all__ = ["PROC", "keep_private", "machine_files_kept", "own_proc", "read_only"]
+
+PROC = Path("/proc")
 
 _READ_ONLY, _REMOUNT, _BIND, _RECURSIVE, _PRIVATE = 1, 32, 4096, 16384, 1 << 18
 """MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE of sys/mount.h."""
@@ -50,6 +52,26 @@ def read_only(folders: Sequence[Path]) -> None:
 def own_proc() -> None:
     """Show the processes of this pid namespace in /proc, and no others; raises `OSError`."""
     _mount("proc", "/proc", "proc", 2 | 4 | 8)
+
+
+def machine_files_kept() -> bool:
+    """Return whether none of /proc but the files of processes can be written, having made the rest read-only.
+
+    Programs name their threads there, and CUDA does not start where it can't (cuInit: 304). Without capabilities the
+    files of the machine are open to root alone; where this is root they have to lie on read-only mounts.
+    """
+    if os.geteuid() != 0:
+        return True
+    try:
+        for place in PROC.iterdir():
+            if place.name.isdigit() or place.is_symlink() or not (place.is_dir() or place.stat().st_mode & 0o222):
+                continue
+            if not os.statvfs(place).f_flag & os.ST_RDONLY:
+                _mount(str(place), str(place), None, _BIND | _RECURSIVE)
+                _mount(None, str(place), None, _REMOUNT | _BIND | _READ_ONLY | 2 | 4 | 8)
+    except OSError:
+        return False
+    return True
 
 
 def _mounts() -> list[tuple[Path, str, set[str]]]:

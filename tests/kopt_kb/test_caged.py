@@ -100,3 +100,33 @@ def test_what_holds_on_this_machine(tmp_path: Path) -> None:
     assert _ran(tmp_path, "true").code == 0
     other = held_by(tmp_path / "held.json")
     assert (cage_here().held, cage_here().missing.keys()) == (other.held, other.missing.keys())
+
+
+def test_processes_name_their_threads(tmp_path: Path) -> None:
+    """As CUDA does before it starts, and in children too; the machine's files in /proc can't be opened for writing."""
+    code = """
+import os
+for _ in range(2):
+    open("/proc/self/comm", "w").write("named")
+    open(f"/proc/self/task/{os.getpid()}/comm", "w").write("named")
+    if os.fork():
+        os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
+opened = []
+for folder, _, files in os.walk("/proc"):
+    if not folder.split("/")[2:3] or not folder.split("/")[2].isdigit():
+        for name in files:
+            try:
+                os.close(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_NONBLOCK))
+                opened.append(os.path.join(folder, name))
+            except OSError:
+                pass
+try:
+    os.close(os.open("/proc/1/mem", os.O_WRONLY))
+    opened.append("mem")
+except OSError:
+    pass
+print(opened)
+"""
+    cage = Cage((str(tmp_path), "/proc"), str(tmp_path / "held.json"))
+    ended = run(caged([sys.executable, "-c", code], cage), env=environment(), limits=ChildLimits(60.0), folder=tmp_path)
+    assert (ended.code, ended.stdout) == (0, b"[]\n"), ended.last_line

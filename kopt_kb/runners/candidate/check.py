@@ -253,5 +253,5 @@ def _raise_out_of_memory(error: Exception) -> None:
 def error_line(error: BaseException) -> str:
     """Return an error as one line with its code."""
     text = " ".join(str(error).split())[:300]
-    code = getattr(error, "error_code", "")
-    return f"{type(error).__name__}: {text}" + (f" [{code}]" if code and code not in text else "")
+    code = getattr(error, "error_code", "")  # text of this package's errors, a number of torch's
+    return f"{type(error).__name__}: {text}" + (f" [{code}]" if code and str(code) not in text else "")

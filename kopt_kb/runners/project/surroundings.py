@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kopt_kb.caged import Cage
+from kopt_kb.mounts import PROC
 
 __all__ = ["GPU_DEVICES", "cage_of", "home_of", "passed_on"]
 
@@ -57,5 +58,5 @@ def cage_of(copy: Path, report: Path, written: Path | None, *, network: bool) ->
     """
     devices = [str(one) for glob in GPU_DEVICES for one in sorted(Path("/").glob(glob.lstrip("/")))]
     others = [one for one in _OTHER if Path(one).exists()]
-    folders = [str(copy.parent), *([str(written.parent)] if written else []), *devices, *others]
+    folders = [str(copy.parent), *([str(written.parent)] if written else []), *devices, *others, str(PROC)]
     return Cage(tuple(folders), str(report), network)

@@ -10,7 +10,14 @@ from kopt_kb.caged import cage_here
 from kopt_kb.isolation import WHOLE, Isolation
 from kopt_kb.problem.tolerances import tolerance_of
 from kopt_kb.runners.candidate.answers import Check, Unable
-from kopt_kb.runners.candidate.check import CandidateDiedError, basis_of, cases_of, check, reference_of
+from kopt_kb.runners.candidate.check import (
+    CandidateDiedError,
+    basis_of,
+    cases_of,
+    check,
+    error_line,
+    reference_of,
+)
 from kopt_kb.runners.candidate.child import answer
 from kopt_kb.runners.candidate.job import Request
 
@@ -170,3 +177,12 @@ def test_a_cage_that_lacks_anything_isolates_nobody(missing: str) -> None:
         "reported", f"the cage lacks {missing}: not permitted", held,
     )  # fmt: skip
     assert basis_of(Isolation(WHOLE, {"cgroup limits": "no cgroup v2"})).trust == "isolated"
+
+
+def test_an_error_whose_code_is_a_number() -> None:
+    """As torch's AcceleratorError has it; this package's errors have theirs in the text."""
+    error = RuntimeError("CUDA error: OS call failed")
+    error.error_code = 304  # type: ignore[attr-defined]
+    assert error_line(error) == "RuntimeError: CUDA error: OS call failed [304]"
+    error.error_code = "CUDA"  # type: ignore[attr-defined]
+    assert error_line(error) == "RuntimeError: CUDA error: OS call failed"

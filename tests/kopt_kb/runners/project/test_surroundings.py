@@ -27,5 +27,6 @@ def test_folders(tmp_path: Path) -> None:
     assert [one for one in cage.folders if not one.startswith("/dev/")] == [
         str(tmp_path / "one"),
         str(tmp_path / "csv"),
+        "/proc",
     ]
     assert cage.network
