@@ -38,11 +38,13 @@ class TableResult:
         config: Knob → value.
         times_s: Times of its runs in seconds; empty for a failure.
         failure: Why it has none, as its tuner says.
+        facts: What was known of it without running it: name → number.
     """
 
     config: Mapping[str, object]
     times_s: tuple[float, ...]
     failure: str = ""
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,13 @@ class ResultTable:
 
 def _t4(one: TableResult) -> dict[str, object]:
     times_ms = [round(time * 1e3, 9) for time in one.times_s]
+    timed = [{"name": "time", "value": statistics.median(times_ms), "unit": "ms"}] if times_ms else []
     return {
         "configuration": dict(one.config),
         "times": {"runtimes": times_ms},
         "invalidity": one.failure or "correct",
         "correctness": 0 if one.failure else 1,
-        "measurements": [{"name": "time", "value": statistics.median(times_ms), "unit": "ms"}] if times_ms else [],
+        "measurements": [*timed, *({"name": name, "value": value, "unit": ""} for name, value in one.facts.items())],
         "objectives": ["time"],
     }
 
@@ -242,7 +245,7 @@ def _from_t4(document: Any, name: str, where: str) -> ResultTable:
     for one in document["results"]:
         failure = "" if one.get("invalidity", "correct") == "correct" else str(one["invalidity"])
         times_s = () if failure else _times_s(one["times"].get("runtimes") or _measured(one), _UNITS_S[unit])
-        results.append(TableResult(dict(one["configuration"]), times_s, failure))
+        results.append(TableResult(dict(one["configuration"]), times_s, failure, _facts(one)))
     return ResultTable(
         str(metadata.get("name") or name),
         str(metadata.get("device", "")),
@@ -250,6 +253,12 @@ def _from_t4(document: Any, name: str, where: str) -> ResultTable:
         tuple(map(str, metadata.get("constraints", ()))),
         {str(key): str(value) for key, value in dict(metadata.get("versions", {})).items()},
     )
+
+
+def _facts(one: Any) -> dict[str, float]:
+    """Return what else a T4 result measured: all but its time."""
+    rest = ((str(value["name"]), value["value"]) for value in one.get("measurements") or () if value["name"] != "time")
+    return {name: float(value) for name, value in rest if isinstance(value, int | float)}
 
 
 def _measured(one: Any) -> list[Any]:

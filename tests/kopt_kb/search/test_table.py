@@ -61,7 +61,9 @@ def test_a_table_is_the_same_once_written_as_t4(tmp_path: Path, table: ResultTab
         table.name, table.device, table.constraints, table.versions,
     )  # fmt: skip
     assert again.medians_s == pytest.approx(table.medians_s)
-    assert [(one.config, one.failure) for one in again.results] == [(one.config, one.failure) for one in table.results]
+    assert [(one.config, one.failure, one.facts) for one in again.results] == [
+        (one.config, one.failure, one.facts) for one in table.results
+    ]
 
 
 def test_files_of_a_folder_are_found_once_each(tmp_path: Path) -> None:
