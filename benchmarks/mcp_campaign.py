@@ -59,7 +59,7 @@ class Calls:
 def server(folder: Path) -> StdioServerParameters:
     """Return how the server is started."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    names = ("CUDA_VISIBLE_DEVICES", "KOPT_CACHE")
+    names = ("CUDA_HOME", "CUDA_VISIBLE_DEVICES", "KOPT_CACHE", "LD_LIBRARY_PATH", "TRITON_CACHE_DIR")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     words = ["-P", "-m", "kopt_kb", "mcp", "--root", str(folder)]
     return StdioServerParameters(command=sys.executable, args=words, env={"PYTHONPATH": path, **kept}, cwd=folder)

@@ -18,7 +18,7 @@ from kopt_kb.errors import BadInput, ExitCode, KoptError, MissingTool
 if TYPE_CHECKING:
     from kopt_kb.error_codes import Code
 
-__all__ = ["COMMANDS", "Parser", "main", "module_of", "version"]
+__all__ = ["COMMANDS", "Parser", "main", "missing_package", "module_of", "version"]
 
 COMMANDS: dict[str, str] = {
     "lookup": "print the sourced values of one product",
@@ -192,7 +192,7 @@ def _helped(error: KoptError) -> KoptError:
     return error.restated(fix=remedy if remedy[:2].isupper() else remedy[:1].lower() + remedy[1:])
 
 
-def _missing(error: ModuleNotFoundError) -> KoptError:
+def missing_package(error: ModuleNotFoundError) -> KoptError:
     """Return the error for a package that is not installed: kopt-kb is run from files, or without an extra."""
     extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
     fix = f"pip install {error.name}, or kopt-kb with its extra [{extra}]" if extra else "pip install kopt-kb"
@@ -220,7 +220,7 @@ def _unforeseen(error: Exception) -> KoptError:
     if isinstance(error, OSError):
         return _of_system(error)
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] != "kopt_kb":
-        return _missing(error)
+        return missing_package(error)
     if isinstance(error, MemoryError):
         return BadInput("the memory ran out", where="kb", fix="raise the limit or give less work", code="KB119")
     if isinstance(error, UnicodeEncodeError) and any("\ud800" <= one <= "\udfff" for one in error.object):

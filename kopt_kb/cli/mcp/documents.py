@@ -18,9 +18,14 @@ _DATA = "wiki.version:DataVersion"
 
 
 def output_schema(tool: ServedTool) -> JsonSchemaValue:
-    """Return the schema of a tool's structured content."""
+    """Return the schema of a tool's structured content; any object, where documents of an extra are not installed."""
     definitions: JsonSchemaValue = {}
-    forms = [_define(word, definitions) for word in (*tool.documents, _ERROR)]
+    try:
+        forms = [_define(word, definitions) for word in (*tool.documents, _ERROR)]
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith("kopt_kb"):
+            raise
+        return {"type": "object"}
     return {"type": "object", "anyOf": [{"$ref": f"#/$defs/{name}"} for name in forms], "$defs": definitions}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from kopt_kb.cli.documents import ErrorDocument
+from kopt_kb.cli.main import missing_package
 from kopt_kb.cli.mcp.call import Say, ToolAnswer, ask
 from kopt_kb.cli.mcp.documents import output_schema
 from kopt_kb.cli.mcp.roots import Roots
@@ -56,7 +57,9 @@ class _Calls:
 
     async def list_tools(self, _context: _Context, _params: object) -> types.ListToolsResult:
         if not self._listed:
-            self._listed.extend(map(_described, TOOLS.values()))
+            for tool in TOOLS.values():
+                with contextlib.suppress(ModuleNotFoundError):  # its extra is not installed: calls of it say which
+                    self._listed.append(_described(tool))
         return types.ListToolsResult(tools=self._listed)
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
@@ -88,9 +91,14 @@ class _Calls:
             with tempfile.TemporaryDirectory(prefix="kb-mcp-") as scratch:
                 words = words_of(tool, given, self._roots, self._wikis, Path(scratch))
                 return await ask(words, self._roots.folders[0], say)
+        except ModuleNotFoundError as error:
+            return self._refusal(missing_package(error))
         except KoptError as error:
-            said = {**ErrorDocument.of(error).to_json(), "data": data_at(self._wikis).to_json()}
-            return ToolAnswer(said, int(error.exit_code))
+            return self._refusal(error)
+
+    def _refusal(self, error: KoptError) -> ToolAnswer:
+        said = {**ErrorDocument.of(error).to_json(), "data": data_at(self._wikis).to_json()}
+        return ToolAnswer(said, int(error.exit_code))
 
     async def get_task(self, context: _Context, params: types.GetTaskRequestParams) -> dict[str, object]:
         task = self._task(context, params.task_id)
@@ -119,7 +127,7 @@ def made(roots: Roots, wikis: tuple[str, ...] = ()) -> Server[Any]:
     """Return the server for some roots."""
     calls = _Calls(roots, wikis)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def life(_server: Server[Any]) -> AsyncIterator[dict[str, object]]:
         try:
             yield {}

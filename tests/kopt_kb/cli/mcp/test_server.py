@@ -18,6 +18,7 @@ import pytest
 
 from kopt_kb.cli.main import main
 from kopt_kb.cli.mcp import call
+from kopt_kb.cli.mcp import words as words_of_calls
 from kopt_kb.cli.mcp.roots import Roots
 from kopt_kb.cli.mcp.server import made
 from kopt_kb.cli.mcp.tools import TOOLS
@@ -45,6 +46,24 @@ def folder(tmp_path: Path, repo_root: Path) -> Path:
     words = ["init", "norm", "--platform", "H20", "--op", "rms_norm", "--shape", "64x64", "--dtype", "bf16"]
     assert main([*words, "--parent", str(tmp_path)]) == 0
     return tmp_path
+
+
+def test_without_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tool whose package is not installed is not on the list, which the others need; a call of it names the extra."""
+    parsers = words_of_calls._parsers
+
+    def bare(command: str) -> Any:
+        if command == "count":
+            raise ModuleNotFoundError("No module named 'numpy'", name="numpy")
+        return parsers(command)
+
+    async def calls(client: Any) -> None:
+        assert {one.name for one in (await client.list_tools()).tools} == set(TOOLS) - {"count"}
+        said = await client.call_tool("count", {"file": "a.py"})
+        assert said.is_error and "[static]" in said.structured_content["error"]["fix"]
+
+    monkeypatch.setattr(words_of_calls, "_parsers", bare)
+    _inside(tmp_path, calls)
 
 
 CASES: list[tuple[str, dict[str, Any], list[str]]] = [
