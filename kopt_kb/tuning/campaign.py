@@ -18,7 +18,7 @@ from kopt_kb.tuning.policy import Policy, StopReason, confirmed_policy
 from kopt_kb.tuning.proposals import Proposal, Proposer
 from kopt_kb.tuning.proposing import Proposing
 from kopt_kb.tuning.report import CampaignReport, report_of
-from kopt_kb.tuning.rounds import RoundWork
+from kopt_kb.tuning.rounds import RoundWork, spent_s
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.stops import stop_reason
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
@@ -101,6 +101,11 @@ class Campaign:
     def _rounds(self) -> RoundWork:
         left_s = max(self._ends_at - time.monotonic(), 0.0)  # a search ends with the budget, however long it may take
         settings = replace(self._settings, search_s=min(self._settings.search_s, left_s))
+        current = self.state().open_round
+        if self._policy.round_s and current is not None and current.number:
+            left_s = max(self._policy.round_s - spent_s(current), 1.0)
+            search_s = min(settings.search_s, left_s / 2)  # what it finds can still be judged
+            settings = replace(settings, run_s=min(settings.run_s, left_s - search_s), search_s=search_s)
         return RoundWork(self._open(), self._policy, settings, self._options)
 
     def _proposing(self) -> Proposing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kopt_kb.errors import BadInput
@@ -20,6 +20,7 @@ __all__ = [
     "GateResult",
     "RoundVerdict",
     "Times",
+    "behind_first",
     "decide",
     "judge_gates",
     "score_pct",
@@ -124,7 +125,7 @@ def decide(
         doubt = _contest(contest)
     verdict = (
         doubt
-        or _regression(policy, changes)
+        or _regression(policy, changes, noise_pct)
         or _skew(policy, changes)
         or _chain(policy, best, candidate)
         or _accept(policy, changes, gain, noise_pct)
@@ -218,10 +219,29 @@ def _noise(policy: Policy, gains: Sequence[float], gain: float, noise_pct: float
     return None
 
 
-def _regression(policy: Policy, changes: Mapping[str, float]) -> _Ruling | None:
-    worst = {shape: value for shape, value in changes.items() if policy.is_core(shape)}
-    lost = [f"{shape} {value:+.3f} %" for shape, value in worst.items() if -value >= policy.regression_limit_pct]
+def _regression(policy: Policy, changes: Mapping[str, float], noise_pct: float) -> _Ruling | None:
+    """Refuse what loses on a core shape: the policy's limit or more, or where that is 0 more than the noise."""
+    limit, worst = policy.regression_limit_pct, {shape: one for shape, one in changes.items() if policy.is_core(shape)}
+    lost = [f"{shape} {one:+.3f} %" for shape, one in worst.items() if (-one >= limit if limit else -one > noise_pct)]
     return ("rollback", "R3 regression", ", ".join(lost)) if lost else None
+
+
+def behind_first(policy: Policy, found: Decision, since_first: Mapping[str, float]) -> Decision:
+    """Return the decision, or a rollback of what falls behind the baseline on a core shape: losses add up.
+
+    Args:
+        policy: Its `first_loss_pct` is the limit.
+        found: The decision against the incumbent.
+        since_first: Shape → time of the baseline over the incumbent's.
+    """
+    changes = found.changes_pct or {}
+    if policy.first_loss_pct is None or not found.accepted:
+        return found
+    core = [shape for shape in changes if policy.is_core(shape) and shape in since_first]
+    total = {shape: round(change_pct(1, (1 + changes[shape] / 100) * since_first[shape]), _DIGITS) for shape in core}
+    lost = [f"{shape} {value:+.3f} %" for shape, value in total.items() if -value > policy.first_loss_pct]
+    reason = ", ".join(lost)
+    return replace(found, decision="rollback", rule="R3 behind the baseline", reason=reason) if lost else found
 
 
 def _skew(policy: Policy, changes: Mapping[str, float]) -> _Ruling | None:

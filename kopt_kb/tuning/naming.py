@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +13,7 @@ from kopt_kb.runners.project.backends import backend_of, language_of
 from kopt_kb.runners.project.file import CampaignTable
 from kopt_kb.runners.project.paths import select
 from kopt_kb.tuning.branches import repository_of
+from kopt_kb.workspace.gitrun import Git
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import CampaignNamed
 from kopt_kb.workspace.state import WorkspaceState
@@ -18,7 +21,7 @@ from kopt_kb.workspace.state import WorkspaceState
 if TYPE_CHECKING:
     from kopt_kb.tuning.project import ProjectAdapter
 
-__all__ = ["HISTORY", "named_campaign", "tips_path"]
+__all__ = ["HISTORY", "named_campaign", "on_branch", "tips_path"]
 
 HISTORY = "agent/historical_experience"
 """Folder of tips beside the workspace, unless the project names another one."""
@@ -30,7 +33,7 @@ def tips_path(base: Path, target: str, op: str, backend: str) -> Path:
 
 
 def named_campaign(
-    state: WorkspaceState, project: ProjectAdapter | None, store: ObjectStore, root: Path
+    state: WorkspaceState, project: ProjectAdapter | None, store: ObjectStore, root: Path, form: str = ""
 ) -> CampaignNamed:
     """Return the campaign's names and places.
 
@@ -39,7 +42,35 @@ def named_campaign(
         project: The project, or None for a kernel file.
         store: Where files that are taken from the project are kept.
         root: The workspace's folder.
+        form: Name of the campaign and of its branch, with `{kernel}` and `{date}`; such a campaign keeps no tips.
     """
+    named = _named(state, project, store, root)
+    if not form:
+        return named
+    source = project.project.kernel_source if project is not None else state.task.kernel_demo
+    kernel = re.sub(r"[^A-Za-z0-9_]+", "_", Path(source or state.problem.op).stem) or state.problem.op
+    name = form.format(kernel=kernel, date=f"{datetime.now(UTC):%Y%m%d}")
+    is_shown = project is None or bool(named.git_branch)
+    return replace(named, name=name, git_branch=name if is_shown else "", tips="")
+
+
+def on_branch(root: Path, branch: str) -> str:
+    """Let a workspace's own repository be on a branch, made where its HEAD is; return why it is not, or nothing."""
+    if not (root / ".git").exists():
+        return ""
+    git, ref = Git(root), f"refs/heads/{branch}"
+    try:
+        tip = git.text("rev-parse", "--verify", "--quiet", "HEAD", missing="")
+        if tip:
+            git.run("update-ref", ref, tip)
+        git.run("symbolic-ref", "HEAD", ref)
+    except KoptError as error:
+        return error.what
+    return ""
+
+
+def _named(state: WorkspaceState, project: ProjectAdapter | None, store: ObjectStore, root: Path) -> CampaignNamed:
+    """Return the names and places of a campaign whose name says operation, backend, target and date."""
     table = project.project.campaign if project is not None else CampaignTable()
     op = table.op or state.problem.op
     backend = table.backend.upper() or backend_of(state.task.framework)

@@ -47,7 +47,8 @@ class Policy(Wire):
         least_gain_over_deviation: And above this many standard deviations of the repeats' gains.
         suspicious_gain_pct: A gain above this needs `suspicious_repeats`; None: no gain is too good.
         suspicious_repeats: Repeats that a suspicious gain needs; above `repeats` it is timed once more in a fresh run.
-        regression_limit_pct: A core shape that loses this much or more rolls the round back.
+        regression_limit_pct: A core shape that loses this much or more rolls the round back; 0: any loss beyond the
+            noise that was measured.
         note_loss_pct: A shape that loses more than this is a trade-off, named in a note.
         chain_loss_pct: Most by which an accepted version may fall behind the best accepted one.
         core_shapes: Shapes the regression limit protects; None: all shapes.
@@ -66,6 +67,12 @@ class Policy(Wire):
         least_trust: Least level of trust that a decision may rest on.
         transfer: Whether a gain has to reach a training step (Rule 11): caches by what is new in each step are refused.
         skewed_shapes: Shapes of a grouped product on which experts are uneven; a gain has to be there on each.
+        first_loss_pct: Most by which a core shape may fall behind the baseline over all rounds; None: no limit.
+        full_gain_pct: The category of an accepted gain below this comes last in the next round.
+        last_gain_pct: An accepted gain below this ends the campaign, as a plateau.
+        round_s: Seconds that the runs of a round may take together; 0: no limit.
+        escalates: Root causes of the best version's profile that hand the campaign to a person.
+        branch: Name of a campaign and of its branch, with `{kernel}` and `{date}`; empty: the name that projects get.
     """
 
     name: str
@@ -95,6 +102,12 @@ class Policy(Wire):
     close_ledger: bool = False
     transfer: bool = False
     skewed_shapes: tuple[str, ...] = ()
+    first_loss_pct: float | None = None
+    full_gain_pct: float = 0.0
+    last_gain_pct: float = 0.0
+    round_s: float = 0.0
+    escalates: tuple[str, ...] = ()
+    branch: str = ""
 
     def __post_init__(self) -> None:
         """Refuse values that can't be meant; raises `BadInput`."""
@@ -177,7 +190,25 @@ _AUTOPILOT = replace(
     stop_reasons=("target", "hardware_limit", "iterations", "budget", "user", "exhausted", "aborted"),
 )
 
-POLICIES = {policy.name: policy for policy in (_GPU_WIKI, _PRIMUS, _AUTOPILOT)}
+_CUTILE = replace(
+    _GPU_WIKI,
+    name="cutile",
+    source="the cuTile performance loop: one recipe an iteration",
+    small_gain_pct=2.0,
+    small_gain_repeats=3,
+    regression_limit_pct=0.0,
+    max_rounds=25,
+    plateau_rounds=2,
+    plateau_gain_pct=2.0,
+    first_loss_pct=2.0,
+    full_gain_pct=5.0,
+    last_gain_pct=2.0,
+    round_s=600.0,
+    escalates=("scheduling", "unknown"),
+    branch="cutile-perf-{kernel}-{date}",
+)
+
+POLICIES = {policy.name: policy for policy in (_GPU_WIKI, _PRIMUS, _AUTOPILOT, _CUTILE)}
 """Name → policy."""
 
 DEFAULT_POLICY = _GPU_WIKI.name

@@ -32,7 +32,7 @@ from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.transfer import files_in
 
-__all__ = ["RoundWork"]
+__all__ = ["RoundWork", "spent_s"]
 
 
 @dataclass(slots=True)
@@ -84,6 +84,11 @@ class RoundWork:
         against itself.
         """
         current = state.rounds[-1]
+        if current.number and 0 < self.policy.round_s <= spent_s(current):
+            self._end(
+                current, Decision("rollback", "round time", f"{spent_s(current):.0f} s of {self.policy.round_s:g}")
+            )
+            return
         is_given = current.number == 0 and state.route == "kernel"
         if not is_given and current.submitted[current.name].blob == current.incumbent:
             self._end(current, Decision("rollback", "unchanged", ""))
@@ -334,6 +339,11 @@ class RoundWork:
                     if record not in current.measured:
                         taken = (sample.n, sample.median_s, sample.spread)
                         self.session.append(Measured(record, name, shape, *taken, ran.run, machine, trust))
+
+
+def spent_s(current: Round) -> float:
+    """Return the seconds that the finished runs of a round took together."""
+    return sum(run.finished.wall_s for run in current.runs.values() if run.finished is not None)
 
 
 def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:

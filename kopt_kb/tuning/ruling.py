@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kopt_kb.runners.candidate.answers import LEVELS, Check, Contest, Timing, Trust
-from kopt_kb.tuning.decision import Decision, GateResult, decide, judge_gates, unmet, untrusted
+from kopt_kb.tuning.decision import Decision, GateResult, behind_first, decide, judge_gates, unmet, untrusted
 from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.session import Session
-from kopt_kb.tuning.versions import best_rival, incumbent_name
+from kopt_kb.tuning.versions import best_rival, incumbent_name, since_first
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -43,7 +43,8 @@ class Ruling:
         rival = best_rival(state, current)
         best = current.times(rival.name) if rival is not None else {}
         known = best if best.keys() >= set(shapes) else None
-        return decide(self.policy, old, new, gates, noise_pct=noise, best=known, contest=self._contest(current))
+        found = decide(self.policy, old, new, gates, noise_pct=noise, best=known, contest=self._contest(current))
+        return behind_first(self.policy, found, since_first(state, current))
 
     def trust_of(self, current: Round) -> Trust:
         """Return the lowest level of what a round measured; of one that measured nothing, what its checks rest on."""

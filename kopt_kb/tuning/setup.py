@@ -59,14 +59,21 @@ class CampaignSetup:
         self.session.append(CampaignConfirmed(*own))
         if self.options.plan is not None:
             self.session.append(self.options.plan)
-        if self.policy.transfer and state.route != "roofline":
-            from kopt_kb.tuning.naming import named_campaign
-
-            named = named_campaign(state, self.options.project, self.session.store, Path(self.root))
-            self.session.append(named)
-            self.options.say(f"campaign {named.name}, backend {named.backend}, mode {named.mode}")
+        if (self.policy.transfer or self.policy.branch) and state.route != "roofline":
+            self._name(state)
         if state.route != "roofline":
             self.options.say(f"policy {self.policy.name}, executor {self.executor.name}")
+
+    def _name(self, state: WorkspaceState) -> None:
+        """Record the campaign's name, places and branch."""
+        from kopt_kb.tuning.naming import named_campaign, on_branch
+
+        root = Path(self.root)
+        named = named_campaign(state, self.options.project, self.session.store, root, self.policy.branch)
+        self.session.append(named)
+        self.options.say(f"campaign {named.name}, backend {named.backend}, mode {named.mode}")
+        if self.policy.branch and self.options.project is None and (failure := on_branch(root, named.git_branch)):
+            self.options.say(f"the workspace is on no branch of its own: {failure}")
 
     def prepare(self, platform: str) -> None:
         """Record the machine.

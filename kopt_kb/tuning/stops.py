@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kopt_kb.analysis.rules.table import ROOT_CAUSES
 from kopt_kb.tuning.policy import Policy, StopReason
 from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.workspace.journal.round_events import Measured
-from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded, ProfileRead
 from kopt_kb.workspace.rounds import Round, standing
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import AboveCeilingError, Evaluation, StopConditions
@@ -18,6 +19,7 @@ __all__ = [
     "not_evaluable",
     "representative",
     "rollbacks_in_a_row",
+    "root_cause",
     "stagnant_categories",
     "stop_reason",
 ]
@@ -142,6 +144,9 @@ def _iterations(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop 
 
 
 def _plateau(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | None:
+    """The last rounds together gained too little, or the last one was accepted for a gain that is to be the last."""
+    if rounds[-1].accepted and (gain := gain_pct(rounds[-1])) is not None and gain < policy.last_gain_pct:
+        return "plateau", (rounds[-1].decided_seq,)
     last = rounds[-policy.plateau_rounds :]
     if len(last) < policy.plateau_rounds:
         return None
@@ -153,9 +158,19 @@ def _plateau(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | N
     return ("plateau", tuple(round_.decided_seq for round_ in last)) if flat else None
 
 
-def _escalated(_: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | None:
+def _escalated(state: WorkspaceState, policy: Policy, rounds: list[Round]) -> Stop | None:
+    """Too many rollbacks in a row, or a profile of the best version whose root cause the policy hands to a person."""
+    profiles = state.profiles_of(state.best) if state.best is not None and policy.escalates else {}
+    if profiles and root_cause(profiles[max(profiles)]) in policy.escalates:
+        return "escalated", (max(profiles),)
     count = rollbacks_in_a_row(rounds)
     return ("escalated", (rounds[-1].decided_seq,)) if count >= policy.escalation_rollbacks else None
+
+
+def root_cause(profile: ProfileRead) -> str:
+    """Return the root cause of what limits the longest kernel of a profile; nothing where no rule judged it."""
+    verdict = profile.evidence[0].get("verdict") if profile.evidence else None
+    return ROOT_CAUSES.get(str(verdict.get("limiter")), "") if isinstance(verdict, Mapping) else ""
 
 
 def rollbacks_in_a_row(rounds: list[Round]) -> int:
@@ -169,9 +184,14 @@ def rollbacks_in_a_row(rounds: list[Round]) -> int:
 
 
 def stagnant_categories(state: WorkspaceState, policy: Policy) -> frozenset[str]:
-    """Return the categories of the last rollbacks in a row once there are as many as the policy bears."""
+    """Return the categories that come last: of rollbacks in a row, once there are as many as the policy bears.
+
+    Or of the last round, where it was accepted for less than the policy's full gain.
+    """
     rounds = [round_ for round_ in state.rounds if round_ is not state.baseline and round_.decided is not None]
     count = rollbacks_in_a_row(rounds)
-    if count < policy.stagnation_rollbacks:
+    if rounds and not count and (gain_pct(rounds[-1]) or policy.full_gain_pct) < policy.full_gain_pct:
+        count = 1
+    elif count < policy.stagnation_rollbacks:
         return frozenset()
     return frozenset(round_.hypothesis.category for round_ in rounds[-count:] if round_.hypothesis is not None)

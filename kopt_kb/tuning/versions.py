@@ -19,7 +19,7 @@ from kopt_kb.tuning.decision import score_pct
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["best_rival", "confirmed_rounds", "gain_pct", "incumbent_name", "is_confirmed"]
+__all__ = ["best_rival", "confirmed_rounds", "gain_pct", "incumbent_name", "is_confirmed", "since_first"]
 
 
 def best_rival(state: WorkspaceState, current: Round) -> Round | None:
@@ -90,6 +90,22 @@ def incumbent_name(state: WorkspaceState, current: Round) -> str:
         if round_.snapshot is not None and round_.snapshot.blob == current.incumbent:
             return round_.name
     return accepted[-1].name if accepted else current.name
+
+
+def since_first(state: WorkspaceState, current: Round) -> dict[str, float]:
+    """Return shape → time of the baseline over that of a round's incumbent; the baseline itself has no shape.
+
+    It is the product of what accepted rounds won or lost, each timed in turn with its own incumbent: clocks that drift
+    between rounds do not enter.
+    """
+    found: dict[str, float] = {}
+    for round_ in state.rounds:
+        if round_.number >= current.number or round_.is_baseline or round_.snapshot is None or not round_.accepted:
+            continue
+        old, new = round_.times(incumbent_name(state, round_)), round_.times(round_.name)
+        for shape in new.keys() & old.keys():
+            found[shape] = found.get(shape, 1.0) * statistics.median(old[shape]) / statistics.median(new[shape])
+    return found
 
 
 def gain_pct(round_: Round) -> float | None:

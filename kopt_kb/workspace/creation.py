@@ -26,7 +26,7 @@ from kopt_kb.workspace.views.readme import new_readme
 
 __all__ = ["GITIGNORE", "create"]
 
-GITIGNORE = "__pycache__/\n*.pyc\n.*.partial/\n.kb-tmp-*\n"
+GITIGNORE = "__pycache__/\n*.pyc\n.*.partial/\n.kb-tmp-*\nsandbox/\n"
 
 
 def create(parent: Path, name: str, task: Task, registry: Registry) -> Layout:

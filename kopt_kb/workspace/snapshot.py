@@ -17,6 +17,7 @@ from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
 from kopt_kb.workspace.views.files import with_header
+from kopt_kb.workspace.views.iterations import SANDBOX
 from kopt_kb.workspace.views.render import Texts, texts_of
 
 __all__ = ["commit_workspace"]
@@ -86,7 +87,8 @@ def _blobs(layout: Layout, lines: bytes, store: ObjectStore) -> Iterator[tuple[s
 
 
 def _rendered(layout: Layout, texts: Texts) -> dict[str, bytes]:
-    found = {path: with_header(path, text, texts.head) for path, text in texts.files.items()}
+    shown = {path: text for path, text in texts.files.items() if not path.startswith(SANDBOX)}
+    found = {path: with_header(path, text, texts.head) for path, text in shown.items()}
     for path, bodies in texts.blocks.items():
         data = _read(layout.root / path)
         try:

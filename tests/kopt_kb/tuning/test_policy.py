@@ -46,6 +46,14 @@ def test_which_policies_ship() -> None:
     assert not {"plateau", "escalated"} & set(POLICIES["autopilot"].stop_reasons)
     assert [name for name, one in POLICIES.items() if one.transfer] == ["primus"]
     assert not {"plateau", "escalated"} & set(POLICIES["primus"].stop_reasons)
+    loop = POLICIES["cutile"]
+    assert (loop.max_rounds, loop.round_s, loop.plateau_rounds, loop.escalates) == (
+        25,
+        600,
+        2,
+        ("scheduling", "unknown"),
+    )
+    assert (loop.full_gain_pct, loop.last_gain_pct, loop.least_trust) == (5, 2, "replayed")
 
 
 def test_overlays() -> None:

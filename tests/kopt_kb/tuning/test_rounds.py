@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposers import VariantsProposer
+from kopt_kb.tuning.rounds import RoundWork, spent_s
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.workspace import Workspace
 
@@ -174,3 +176,26 @@ def test_a_policy_that_asks_for_isolated_times_takes_no_less(
         campaign.run()
     last = [e.data for e in workspace.events() if e.kind == "decided"][-1]
     assert (last.decision, last.rule, last.trust) == (decision, rule, level)
+
+
+def test_a_round_of_the_cutile_loop_has_ten_minutes(workspace: Workspace, make_campaign) -> None:
+    """What its runs took together is counted; the campaign and the workspace's branch are named after the kernel."""
+    with make_campaign(workspace, "cutile", rounds=1) as campaign:
+        campaign.run()
+    state = workspace.state()
+    assert [one.status for one in state.rounds] == ["baseline", "accept"]
+    assert state.named is not None and re.fullmatch(r"cutile-perf-rms_norm-\d{8}", state.named.name)
+    assert (state.named.tips, state.named.git_branch) == ("", state.named.name)
+    if (workspace.layout.root / ".git").exists():
+        head = (workspace.layout.root / ".git" / "HEAD").read_text()
+        assert head == f"ref: refs/heads/{state.named.name}\n"
+    ran = dict(state.rounds[-1].runs)
+    first = next(one for one in ran.values() if one.finished is not None)
+    slow = replace(first, finished=replace(first.finished, wall_s=600.0))
+    late = replace(state.rounds[-1], runs={first.started.run: slow})
+    assert (spent_s(late), spent_s(replace(late, runs=ran))) == (600, 0)
+    with campaign:
+        work = RoundWork(campaign._open(), policy_named("cutile"), Settings(), CampaignOptions())
+        work.validate(replace(state, attempts={**state.attempts, 1: late}))
+    last = workspace.events()[-1].data
+    assert (last.decision, last.rule) == ("rollback", "round time")

@@ -12,12 +12,13 @@ from kopt_kb.tuning.stops import (
     not_evaluable,
     representative,
     rollbacks_in_a_row,
+    root_cause,
     stagnant_categories,
     stop_reason,
 )
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, Measured, SnapshotTaken
-from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
+from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded, ProfileRead
 from kopt_kb.workspace.rounds import ACCEPTED, Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
@@ -153,3 +154,50 @@ def test_stagnation_names_the_categories(state: WorkspaceState) -> None:
 def test_the_median_repeat_stands_for_a_shape() -> None:
     """Of three repeats the middle one."""
     assert representative(done(1, "accept", 1e12))["1024x512"].id == "v1:1024x512:1"
+
+
+LOOP = policy_named("cutile", without_stops=("target",))
+
+
+def test_the_cutile_loop_ends_after_a_small_gain_or_two_rounds_without(state: WorkspaceState) -> None:
+    """Under 2 % is accepted and the last; 3 % goes on, with its category last; two rollbacks end it."""
+    add(state, done(0, "accept", 1e12), done(1, "accept", 1.03e12, "caching"))
+    assert stop_reason(state, LOOP) is None
+    add(state, replace(done(1, "accept", 1.03e12, "caching"), measured=_pair("v0", "v1", 1.03)))
+    assert stop_reason(state, LOOP) is None
+    assert stagnant_categories(state, LOOP) == {"caching"}
+    add(state, replace(done(1, "accept", 1.03e12, "caching"), measured=_pair("v0", "v1", 1.06)))
+    assert stagnant_categories(state, LOOP) == frozenset()
+    add(state, done(2, "rollback"), done(3, "rollback"))
+    assert stop_reason(state, LOOP) == ("plateau", (29, 39))
+    add(state, replace(done(1, "accept"), measured=_pair("v0", "v1", 1.01)))
+    state.attempts = {at: one for at, one in state.attempts.items() if at < 2}
+    assert stop_reason(state, LOOP) == ("plateau", (19,))
+
+
+def _pair(old: str, new: str, gain: float) -> dict[str, Measured]:
+    """Records of two versions on both shapes, the new one faster by this factor."""
+    found = {}
+    for name, factor in ((old, gain), (new, 1.0)):
+        for shape in AMOUNT:
+            found[f"{name}:{shape}"] = Measured(f"{name}:{shape}", name, shape, 9, factor * 1e-3, {}, "r", 4)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("limiter", "cause", "stops"),
+    [("tail", "scheduling", True), ("balanced", "unknown", True), ("dram", "memory", False)],
+)
+def test_a_cause_that_is_scheduling_or_unknown_is_a_persons(
+    state: WorkspaceState, limiter: str, cause: str, *, stops: bool
+) -> None:
+    """By the verdict on the best version; without a profile nothing is escalated."""
+    add(state, done(0, "accept", 1e12), replace(done(1, "accept"), measured=_pair("v0", "v1", 1.2)))
+    assert stop_reason(state, LOOP) is None
+    best = state.best
+    assert best is not None and best.snapshot is not None
+    profile = ProfileRead("cd" * 32, "ncu", best.snapshot.blob, "x", ({"verdict": {"limiter": limiter}},))
+    assert root_cause(profile) == cause
+    state = replace(state, profiles={18: profile})
+    assert stop_reason(state, LOOP) == (("escalated", (18,)) if stops else None)
+    assert stop_reason(state, POLICY) is None
