@@ -176,13 +176,13 @@ def gated(options: CampaignOptions, executor: Executor, platform: Platform, prob
     from kopt_kb.tuning.evidence import ResourceGate
     from kopt_kb.tuning.record_gate import RecordGate
 
+    rules = pruning_rules(platform)
     if isinstance(executor, RecordExecutor):
         shapes = tuple(map(format_shape, problem.shapes))
         made = partial(executor.recorded, shapes=shapes, dtype=problem.dtype)
         gate = RecordGate(made, limits_of(platform), problem.dtype)
-        return replace(options, resources=gate, instructions=gate.instructions)
+        return replace(options, resources=gate, instructions=gate.instructions, pruning=rules)
     compiled = ResourceGate(platform, problem.shapes, problem.dtype)
-    rules = pruning_rules(platform)
     return replace(options, resources=compiled, instructions=compiled.instructions, pruning=rules)
 
 

@@ -58,11 +58,21 @@ class PruningRules(Wire):
 
 @dataclass(frozen=True, slots=True)
 class SpaceAsked(Wire):
-    """One shape's space: values laid over its start, knob → values to try, and the configuration it has now."""
+    """One shape's space.
+
+    Attributes:
+        start: Values over which those of the knobs are laid.
+        knobs: Knob → values to try.
+        keep: The configuration it has now.
+        floor_s: Seconds at which the search may end, since the machine was never seen to be faster; None: not known.
+        floor: What took so long.
+    """
 
     start: JsonMap
     knobs: JsonMap
     keep: JsonMap | None = None
+    floor_s: float | None = None
+    floor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from kopt_kb.search.plain import plain_search
 if TYPE_CHECKING:
     from kopt_kb.runners.candidate.search_pruning import Pruner
 
-__all__ = ["Evaluate", "run_search", "searcher"]
+__all__ = ["ASKS", "Evaluate", "run_search", "searcher"]
 
 Evaluate = Callable[[str, Mapping[str, object]], float]
 """(shape, configuration) → median seconds; infinite for one that does not work."""
@@ -31,7 +31,8 @@ Space = Mapping[str, Sequence[object]]
 Asker = Iterator[tuple[dict[str, object], Callable[[float], None]]]
 """Yields a configuration and where to tell its time: ask and tell."""
 
-_ASKS = 4  # configurations asked for at most, in evaluations, when most of a space is pruned
+ASKS = 4
+"""Configurations asked for at most, in evaluations, when most of a space is pruned."""
 
 
 def _forget(_: float) -> None:
@@ -160,7 +161,7 @@ def _search_shape(
     known = [start] if kept == start else [kept, start]
     trials.begin(known)
     plain = isinstance(trials.pruner, str)
-    strategy, asker = searcher(knobs, most, body.seed, most if plain else _ASKS * most, known)
+    strategy, asker = searcher(knobs, most, body.seed, most if plain else ASKS * most, known)
     # A search that learns is told each answer before it is asked again; the other knows what comes next.
     size = 1 if strategy == "model" or isinstance(trials.pruner, str) else trials.pruner.batch
     end_count = math.inf if strategy == "exhaustive" else len(trials.tried) + most

@@ -35,7 +35,8 @@ from kopt_kb.runners.candidate.answers import (
     Trust,
     Unable,
 )
-from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Started, problem_of
+from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Request, Started, problem_of
+from kopt_kb.runners.replay.admission import Fact, facts_by
 from kopt_kb.runners.replay.judging import Judging
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.runners.replay.pool import DevicePool
@@ -273,7 +274,7 @@ class RecordExecutor:
         workers = self._judging.workers if isinstance(self._judging, DevicePool) else ()
         tools = SearchTools(
             job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append, work.spent,
-            problem_of(job), workers, self._shared,
+            problem_of(job), workers, self._shared, self._facts(body),
         )  # fmt: skip
         end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         with work.part("search"):
@@ -282,6 +283,12 @@ class RecordExecutor:
                 share = now + (end - now) / (len(body.spaces) - at)
                 found[shape] = search_shape(shape, one, body, tools, share)
         return Search(found, work.basis())
+
+    @staticmethod
+    def _facts(body: Request) -> Callable[[Path], Fact | None] | None:
+        """Return what reads facts of records, under the sourced limits that the search was given."""
+        rules = body.pruning
+        return None if rules is None or rules.limits is None else facts_by(rules.limits)
 
     def _evidence(self, work: _Work) -> ReportEvidence | Unable:
         """Return the profiler's report of the candidate's largest shape: its bytes, none of its Python."""

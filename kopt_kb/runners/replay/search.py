@@ -19,7 +19,8 @@ from typing import Protocol
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.runners.candidate.answers import ShapeSearch
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
-from kopt_kb.runners.candidate.search import searcher
+from kopt_kb.runners.candidate.search import ASKS, searcher
+from kopt_kb.runners.replay.admission import Admission, Fact
 from kopt_kb.runners.replay.judging import Judging, Timed
 from kopt_kb.runners.replay.makers import Made
 from kopt_kb.runners.replay.ranking import Ranking, Worker
@@ -66,6 +67,7 @@ class SearchTools:
         problem: Reference file of a problem outside the list.
         workers: Several devices that rank side by side, the judging one first; none: it times alone.
         shared: Processes that search instead; what they found is confirmed here.
+        fact: Says what static facts speak against a record, by its folder; None: nobody knows.
     """
 
     source: bytes
@@ -77,6 +79,7 @@ class SearchTools:
     problem: bytes = b""
     workers: tuple[Worker, ...] = ()
     shared: Shared | None = None
+    fact: Callable[[Path], Fact | None] | None = None
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
@@ -124,33 +127,70 @@ class _Search:
     waiting: dict[bytes, list[Told]] = field(default_factory=dict)
     tells_ratios: bool = False
     unit_s: float = 1.0
+    admission: Admission | None = None
+    enough: float = math.inf
 
     def run(self) -> ShapeSearch:
         start = dict(self.space.start)
         kept = start if self.space.keep is None else dict(self.space.keep)
         if self.tools.shared is not None:
             return self._shared(self.tools.shared, kept)
-        strategy, asker = searcher(self.space.knobs, self.body.evaluations, self.body.seed, first=[kept, start])
+        if self.tools.fact is not None:
+            self.admission = Admission(self.tools.fact, self.configs, self.times_s, canonical(kept))
+        most = self.body.evaluations
+        asks = None if self.admission is None else ASKS * most
+        strategy, asker = searcher(self.space.knobs, most, self.body.seed, asks, [kept, start])
         searched_by = self.ends_at - _RESERVED * max(0.0, self.ends_at - time.monotonic())
 
-        def wanted() -> Iterator[Asked]:
-            # What the shape has competes too, so that no search makes it worse.
-            yield from filter(None, (self.wanted(one, None) for one in (kept, start)))
-            most = math.inf if strategy == "exhaustive" else len(self.configs) + self.body.evaluations
-            for config, tell in asker:
-                if len(self.configs) >= most:
-                    return
-                if (one := self.wanted(start | config, tell)) is not None:
-                    yield one
+        def is_late() -> bool:
+            return time.monotonic() >= searched_by
 
-        shelf = self.tools.shelf
-        stream = shelf.stream(wanted(), shelf.ahead, lambda: time.monotonic() >= searched_by)
+        stream = self.tools.shelf.stream(
+            self._asked(asker, kept, start, math.inf if strategy == "exhaustive" else most),
+            self.tools.shelf.ahead, is_late,
+        )  # fmt: skip
+        if self.admission is not None:
+            stream = self.admission.admitted(stream, self._is_sound, lambda: self._is_over() or is_late())
         if self.tools.workers:
             self.rank(stream, canonical(kept), searched_by)
         else:
             self._timed_alone(stream, searched_by)
+        for line in self.admission.left() if self.admission is not None else ():
+            self.tools.say(f"{self.shape} {line}")
         ranked = f", ranked on {count} devices" if (count := len(self.tools.workers)) else ""
+        if self._at_floor:
+            strategy = f"{strategy}, until it was as fast as {self.space.floor}"
         return self._result(kept, strategy, len(self.times_s), len(self.configs), f"by compiling ahead{ranked}")
+
+    def _asked(
+        self,
+        asker: Iterator[tuple[dict[str, object], Told]],
+        kept: Mapping[str, object],
+        start: Mapping[str, object],
+        most: float,
+    ) -> Iterator[Asked]:
+        """Yield what the shape has and its start, which compete too, and so many that the strategy asks for."""
+        yield from filter(None, (self.wanted(one, None) for one in (kept, start)))
+        self.enough = len(self.configs) + most
+        for config, tell in asker:
+            if self._is_over():
+                return
+            if (one := self.wanted({**start, **config}, tell)) is not None:
+                yield one
+
+    def _is_over(self) -> bool:
+        return self._spent >= self.enough or self._at_floor
+
+    @property
+    def _spent(self) -> int:
+        """Evaluations that were begun: what waits has taken none."""
+        return len(self.configs) - (self.admission.count if self.admission is not None else 0)
+
+    @property
+    def _at_floor(self) -> bool:
+        """Whether something is as fast as the machine was ever seen to be on this footprint."""
+        floor_s = self.space.floor_s
+        return floor_s is not None and min(self.times_s.values(), default=math.inf) <= floor_s
 
     def _shared(self, shared: Shared, kept: Mapping[str, object]) -> ShapeSearch:
         """Return the best of what other processes ranked, confirmed on the judging device."""
@@ -188,6 +228,7 @@ class _Search:
             evaluated=evaluated,
             failed=wrong if failed is None else failed,
             asked=asked,
+            pruned=None if self.admission is None else self.admission.reasons(),
             pruning=pruning,
         )
 
@@ -283,6 +324,9 @@ class _Search:
         if found.problem or statistics.median(found.times_s) > _NEAR * best:
             return found
         return tools.judging.time([folder], tools.reference, _SAMPLES, ends_at, again=True)[0]
+
+    def _is_sound(self, one: Asked, made: Made) -> bool:
+        return not self._unfit(canonical(one.config), made)
 
     def _unfit(self, key: bytes, made: Made) -> str:
         """Return why there is nothing to time; else its folder is kept."""
