@@ -4,8 +4,33 @@ from __future__ import annotations
 
 import signal
 import sys
+import types
 
 __all__ = ["run"]
+
+_QUICK = {"list", "lookup"}
+"""Commands that print what is stored and start no thread."""
+
+
+class _PutOff(types.ModuleType):
+    """A module that is loaded when something of it is asked for."""
+
+    def __getattr__(self, name: str) -> object:
+        """Load it; whoever holds this stand-in has all of it from then on."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        loaded = __import__(self.__name__)
+        vars(self).update(vars(loaded))
+        return getattr(loaded, name)
+
+
+def _put_off_inspect() -> None:
+    """Put off inspect, which dataclasses imports for classes without a docstring: it brings ast, dis and tokenize.
+
+    Since Python 3.13 dataclasses uses it for each class.
+    """
+    if "inspect" not in sys.modules and sys.version_info < (3, 13):
+        sys.modules["inspect"] = _PutOff("inspect")
 
 
 def run() -> int:
@@ -17,6 +42,8 @@ def run() -> int:
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.argv[1:2] and sys.argv[1] in _QUICK:
+        _put_off_inspect()
     from kopt_kb.cli.main import main
 
     try:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from kopt_kb.cli.streams import ReaderGone, own_streams
 from kopt_kb.errors import BadInput, ExitCode, KoptError, MissingTool
@@ -66,12 +66,32 @@ _SYSTEM: dict[int, Code] = {
 """The cause behind a number of the system; any other means that a file can't be opened."""
 
 
+vars(argparse)["_"] = str
+"""argparse asks gettext for each of its words, which loads locale and looks for files that no distribution has."""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser without abbreviations that raises `BadInput` instead of leaving the process."""
+
+    _is_declaring = False
 
     def __init__(self, **options: object) -> None:
         options.setdefault("allow_abbrev", False)
         super().__init__(**options)  # type: ignore[arg-type]
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        """Return the formatter; argparse wants one for each argument, and would load shutil for a width unseen."""
+        if self._is_declaring:
+            return argparse.HelpFormatter(self.prog, width=80)
+        return super()._get_formatter()
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        """Declare an argument, as argparse does."""
+        self._is_declaring = True
+        try:
+            return super().add_argument(*names, **options)
+        finally:
+            self._is_declaring = False
 
     def error(self, message: str) -> NoReturn:
         """Raise the usage error, with the option that may have been meant."""

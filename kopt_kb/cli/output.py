@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import json
 import os
 import sys
@@ -53,6 +52,8 @@ def add_author(parser: argparse.ArgumentParser) -> None:
 
 def _login() -> str:
     try:
+        import getpass
+
         return getpass.getuser()
     except (KeyError, OSError):
         return f"uid {os.getuid()}"

@@ -9,7 +9,6 @@ from typing import NewType
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
-from kopt_kb.wiki.announced import announced
 from kopt_kb.wiki.faults import WikiFaults
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.places import default_root
@@ -189,6 +188,8 @@ class Registry:
             except BadInput as error:
                 last = error if last is None or hasattr(error, "candidates") else last
         for wiki in self.wikis:
+            from kopt_kb.wiki.announced import announced
+
             part = announced(wiki, name)
             if part is not None:
                 raise part.error(name)

@@ -32,11 +32,26 @@ def _loaded(code: str, env: dict[str, str] | None = None) -> set[str]:
 
 @pytest.mark.core
 def test_cached_lookup_loads_nothing_heavy(tmp_path: Path) -> None:
-    """A lookup whose page is cached imports no parser, no model library and no array library."""
-    code = "from kopt_kb.cli.main import main\nassert main(['lookup', 'H20']) == 0"
+    """A lookup whose page is cached imports no parser, no model library, no array library, and not what these bring."""
+    code = "import sys\nfrom kopt_kb.__main__ import run\nsys.argv[1:] = ['lookup', 'H20']\nassert run() == 0"
     env = {"KOPT_CACHE": str(tmp_path), "PATH": ""}
     _loaded(code, env)
-    assert not _loaded(code, env) & set(HEAVY)
+    idle = {"bz2", "getpass", "locale", "shutil"} | (
+        {"ast", "dis", "tokenize"} if sys.version_info < (3, 13) else set()
+    )
+    assert not _loaded(code, env) & {*HEAVY, *idle}
+
+
+@pytest.mark.core
+def test_what_is_put_off_is_whole() -> None:
+    """Who took the stand-in has the module once something of it is used, and so has everyone after."""
+    code = (
+        "import sys\nsys.modules.pop('inspect', None)\nfrom kopt_kb.__main__ import _put_off_inspect\n"
+        "_put_off_inspect()\nimport inspect as early\nassert sys.version_info >= (3, 13) or 'ast' not in sys.modules\n"
+        "assert str(early.signature(lambda one: one)) == '(one)'\nimport inspect as late\n"
+        "assert late.signature is early.signature and early.isfunction(late.signature) and late.__spec__ is not None\n"
+    )
+    assert "ast" in _loaded(code)
 
 
 @pytest.mark.core
