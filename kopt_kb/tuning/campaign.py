@@ -18,7 +18,7 @@ from kopt_kb.tuning.policy import Policy, StopReason, confirmed_policy
 from kopt_kb.tuning.proposals import Proposal, Proposer
 from kopt_kb.tuning.proposing import Proposing
 from kopt_kb.tuning.report import CampaignReport, report_of
-from kopt_kb.tuning.rounds import RoundWork, spent_s
+from kopt_kb.tuning.rounds import RoundWork, longest_s, spent_s
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.stops import stop_reason
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
@@ -99,14 +99,17 @@ class Campaign:
         return CampaignSetup(self._open(), str(self._workspace.layout.root), *own)
 
     def _rounds(self) -> RoundWork:
-        left_s = max(self._ends_at - time.monotonic(), 0.0)  # a search ends with the budget, however long it may take
-        settings = replace(self._settings, search_s=min(self._settings.search_s, left_s))
-        current = self.state().open_round
+        session, left_s = self._open(), max(self._ends_at - time.monotonic(), 0.0)
+        state = session.state()
+        # A search ends with the budget, however long it may take, and leaves seconds to judge what it finds.
+        kept_s = min(longest_s(state, "check", "timing"), left_s / 2) if math.isfinite(left_s) else 0.0
+        settings = replace(self._settings, search_s=min(self._settings.search_s, left_s - kept_s))
+        current = state.open_round
         if self._policy.round_s and current is not None and current.number:
             left_s = max(self._policy.round_s - spent_s(current), 1.0)
             search_s = min(settings.search_s, left_s / 2)  # what it finds can still be judged
             settings = replace(settings, run_s=min(settings.run_s, left_s - search_s), search_s=search_s)
-        return RoundWork(self._open(), self._policy, settings, self._options)
+        return RoundWork(session, self._policy, settings, self._options)
 
     def _proposing(self) -> Proposing:
         own = (self._open(), self._policy, self._proposers, self._options, self._ends_at)

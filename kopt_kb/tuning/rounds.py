@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,7 +33,7 @@ from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.transfer import files_in
 
-__all__ = ["RoundWork", "spent_s"]
+__all__ = ["RoundWork", "longest_s", "spent_s"]
 
 
 @dataclass(slots=True)
@@ -134,7 +135,12 @@ class RoundWork:
             return ""  # the gate says so itself
         others = [GateResult(one.gate, one.result, one.reason) for one in current.gates.values()]
         decision = self.ruling.decide(state, current, [*others, GateResult("evidence", "pass")])
-        return "" if decision.accepted else f"no profile is taken of what is not accepted ({decision.rule})"
+        if not decision.accepted:
+            return f"no profile is taken of what is not accepted ({decision.rule})"
+        took_s, left_s = longest_s(state, "evidence"), self.session.ends_at - time.monotonic()
+        if left_s < took_s:  # what is faster is kept rather than begun again
+            return f"a profile took {took_s:.1f} s before, the call has {max(left_s, 0.0):.1f} s left: times decide"
+        return ""
 
     def _timed_again(self, state: WorkspaceState, current: Round) -> bool:
         """Time a gain that is too good to be believed again in a fresh run; True when this step did.
@@ -344,6 +350,15 @@ class RoundWork:
 def spent_s(current: Round) -> float:
     """Return the seconds that the finished runs of a round took together."""
     return sum(run.finished.wall_s for run in current.runs.values() if run.finished is not None)
+
+
+def longest_s(state: WorkspaceState, *kinds: JobKind) -> float:
+    """Return what the longest finished run of each kind took, in all; 0 for kinds that never finished well."""
+    took = dict.fromkeys(kinds, 0.0)
+    for run in (run for round_ in state.rounds for run in round_.runs.values()):
+        if run.finished is not None and run.finished.outcome == "ok" and run.started.gate in took:
+            took[run.started.gate] = max(took[run.started.gate], run.finished.wall_s)
+    return sum(took.values())
 
 
 def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:

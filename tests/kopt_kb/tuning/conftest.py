@@ -188,6 +188,7 @@ class Replaying:
         profile: Report of a profile by entry, grid and block; None: there is no profiler.
         wrong: Costs of sources whose results are wrong.
         takes_s: Kind of job → seconds that it takes.
+        told_s: Kind of job → seconds that it is said to have taken.
         keeps: Whether launch records go with the answers.
         verdicts: Cost → what a contest says of it, whatever the times are.
         slower: Costs of sources that are twice as slow on the last shape.
@@ -201,6 +202,7 @@ class Replaying:
         self.asked: list[str] = []
         self.wrong: set[float] = set()
         self.takes_s: dict[str, float] = {}
+        self.told_s: dict[str, float] = {}
         self.keeps = True
         self.verdicts: dict[float, str] = {}
         self.slower: set[float] = set()
@@ -221,7 +223,8 @@ class Replaying:
         }
         records = self.records(job) if job.candidate else {}
         kept = {hashlib.sha256(one).hexdigest(): (one, CODE) for one in records.values()}
-        return Outcome("ok", 0, None, 0.1, "", kinds[job.kind](job), kept if self.keeps else {})
+        told_s = self.told_s.get(job.kind, 0.1)
+        return Outcome("ok", 0, None, told_s, "", kinds[job.kind](job), kept if self.keeps else {})
 
     def close(self) -> None:
         """Keep nothing."""

@@ -121,6 +121,22 @@ def test_a_budget_bounds_every_step(
     assert audit(workspace.layout.root, registry).findings == ()
 
 
+def test_no_profile_is_begun_that_the_budget_would_end(
+    replayed: MakeReplayed, replaying: Any, workspace: Workspace, ncu: ModuleType, registry: Registry
+) -> None:
+    """A profile that took longer than the call has left is not taken: what was timed as faster is kept at once."""
+    executor = replaying(ncu.report)
+    executor.told_s["evidence"] = 3600.0
+    with replayed(executor, 2.0) as campaign:
+        campaign.run(Budget(rounds=0))
+        campaign.run(Budget(seconds_s=60.0))
+        last = campaign.state().rounds[-1]
+        assert last.accepted
+        assert last.gates["evidence"].reason.startswith("a profile took 3600.0 s before, the call has ")
+    assert executor.asked.count("evidence") == 1
+    assert audit(workspace.layout.root, registry).findings == ()
+
+
 def test_a_budget_bounds_the_baseline_too(replayed: MakeReplayed, replaying: Any) -> None:
     """However often it is cut off, it is no failure of the kernel."""
     executor = replaying()
