@@ -61,14 +61,13 @@ def source(inside: str = "pass", before: str = "pass") -> bytes:
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: Any) -> Iterator[Shelf]:
-    """A shelf with two makers, for all tests here."""
+def shelf(tmp_path_factory: Any, makers: Makers) -> Iterator[Shelf]:
+    """A shelf for all tests here."""
     pytest.importorskip("torch")
     pytest.importorskip("triton")
-    with Makers(2) as makers:
-        made = Shelf(tmp_path_factory.mktemp("shelf"), makers, RecordTarget("sm_90", "Test"))
-        yield made
-        made.close()
+    made = Shelf(tmp_path_factory.mktemp("shelf"), makers, RecordTarget("sm_90", "Test"))
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -54,13 +54,6 @@ class Other:
         """Do nothing."""
 
 
-@pytest.fixture(scope="module")
-def makers() -> Iterator[Makers]:
-    """Two makers, for all tests here."""
-    with Makers(2) as two:
-        yield two
-
-
 @pytest.fixture
 def executor(invented: Any, makers: Makers) -> Iterator[RecordExecutor]:
     """The judge that counts blocks."""

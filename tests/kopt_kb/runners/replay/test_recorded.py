@@ -10,7 +10,7 @@ import pytest
 from kopt_kb.cli.main import main
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.record.request import CallRequest, MakerRequest, TensorArgument
-from kopt_kb.runners.replay.makers import Makers, NotRecordedError
+from kopt_kb.runners.replay.makers import NotRecordedError
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
 from kopt_kb.static.counting import count_compilation
 
@@ -21,13 +21,6 @@ pytest.importorskip("triton")
 LAUNCHERS = str(Path(__file__).resolve().parents[3] / "data" / "tuned_launchers.py")
 VECTOR = {"x": TensorArgument((1000,), "fp32")}
 SQUARE = {name: TensorArgument((256, 256), "fp16") for name in ("a", "b")}
-
-
-@pytest.fixture(scope="module")
-def makers():
-    """One warm maker."""
-    with Makers(1) as made:
-        yield made
 
 
 def asked(call: str, arguments, target="sm_90", **more) -> MakerRequest:

@@ -150,7 +150,9 @@ def test_a_launcher_starts_them(tried: Tried) -> None:
 
 @pytest.mark.torch
 @pytest.mark.triton
-def test_a_searcher_makes_records_and_times_them(tmp_path: Path, launcher: Callable[..., bytes], invented: Any) -> None:
+def test_a_searcher_makes_records_and_times_them(
+    tmp_path: Path, launcher: Callable[..., bytes], invented: Any, makers: Makers
+) -> None:
     """In this process, on a judge in memory: ratios to what the shape has; then the search that asked confirms."""
     space = SpaceAsked({"BLOCK": 128}, {"BLOCK": [128, 256, 100, 1024]}, {"BLOCK": 256})
     (tmp_path / "kernel.py").write_bytes(launcher())
@@ -176,12 +178,11 @@ def test_a_searcher_makes_records_and_times_them(tmp_path: Path, launcher: Calla
         def ranked(self, *_: object) -> list[tuple[float, Any]]:
             return list(study.ranked())
 
-    with Makers(1) as makers:
-        shelf = Shelf(tmp_path, makers, RecordTarget("sm_90", "Test"))
-        tools = SearchTools(
-            launcher(), tmp_path / "kernel.py", shelf, judge, lambda _: None, lambda *_: None, shared=Done()
-        )
-        found = search_shape("4096", space, BODY, tools, time.monotonic() + 60)
+    shelf = Shelf(tmp_path, makers, RecordTarget("sm_90", "Test"))
+    tools = SearchTools(
+        launcher(), tmp_path / "kernel.py", shelf, judge, lambda _: None, lambda *_: None, shared=Done()
+    )
+    found = search_shape("4096", space, BODY, tools, time.monotonic() + 60)
     assert dict(found.config) == {"BLOCK": 1024}
     assert (found.evaluated, found.failed, found.strategy) == (4, 1, "model, shared")
     assert found.median_s == pytest.approx(4e-6, rel=0.01)
