@@ -29,6 +29,7 @@ DOCUMENTS: dict[str, str] = {
     "bundle_statement": "workspace.bundle:Statement",
     "compare": "wiki.compare:SideBySide",
     "compile": "static.static_profile:CompiledKernels",
+    "compile_configurations": "static.own_configs:OwnConfigs",
     "upgrade": "static.upgrade:Upgrade",
     "count": "static.counting:CountedKernels",
     "doctor": "runners.health:Health",

@@ -11,7 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.kernels.compile.decorated import chosen_config, computed_names, configurations, unwrap, values_of
+from kopt_kb.kernels.compile.decorated import (
+    chosen_config,
+    computed_names,
+    configurations,
+    described,
+    unwrap,
+    values_of,
+)
 from kopt_kb.kernels.compile.device import DeviceFacts, standing_in
 from kopt_kb.kernels.compile.disassemble import sass_of, tool_version
 from kopt_kb.kernels.compile.importing import Published, load_published
@@ -22,6 +29,7 @@ from kopt_kb.kernels.compile.request import (
     CompileRequest,
     Given,
     KernelCase,
+    Listed,
     OpCase,
     constant,
     kernel_case,
@@ -33,7 +41,7 @@ from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.header import is_cuda
 from kopt_kb.kernels.launch_case import LaunchCase
 
-__all__ = ["build", "failure", "result_of"]
+__all__ = ["build", "failure", "listed", "result_of"]
 
 _METADATA = ("shared", "tmem_size", "num_warps", "num_stages", "num_ctas", "global_scratch_size")
 
@@ -50,15 +58,37 @@ def build(request: CompileRequest) -> list[Compilation]:
         from kopt_kb.kernels.cuda.build import build_cuda
 
         return build_cuda(request, target)
-    facts = DeviceFacts(request.device or target.name, target.name, request.facts)
-    activate(target, facts)
-    with standing_in(facts):
+    with _on_device(request, target):
         if isinstance(request.case, OpCase):
             launches = _launches(load_module(request.case.file), request.case)
             return [_compile(one.kernel, kernel_case(one), target, request, tuple(one.grid)) for one in launches]
         published = load_published(request.case.file)
         kernel = _pick(published, request.case)
         return [_compile(kernel, request.case, target, request, ())]
+
+
+def listed(request: CompileRequest) -> Listed:
+    """Return the configurations of a request's one kernel; none where no autotuner stands above it.
+
+    Raises:
+        BadInput: The file or the kernel is wrong, or an op file is asked, whose configurations are its tuning space.
+    """
+    case = request.case
+    if isinstance(case, OpCase) or is_cuda(case.file):
+        what, fix = "its kernels have no configurations of their own", "name a Triton kernel with --kernel and --arg"
+        raise BadInput(what, where=case.file, fix=fix, code="KB082")
+    with _on_device(request, CompileTarget.parse(request.target)):
+        kernel = _pick(load_published(case.file), case)
+        return Listed(tuple(described(one) for one in configurations(kernel)))
+
+
+@contextlib.contextmanager
+def _on_device(request: CompileRequest, target: CompileTarget) -> Iterator[None]:
+    """Let Triton compile for a target, and torch answer what modules ask of its device."""
+    facts = DeviceFacts(request.device or target.name, target.name, request.facts)
+    activate(target, facts)
+    with standing_in(facts):
+        yield
 
 
 def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:

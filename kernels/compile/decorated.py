@@ -12,7 +12,7 @@ from typing import Any
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["chosen_config", "computed_names", "configurations", "layers", "unwrap", "values_of"]
+__all__ = ["chosen_config", "computed_names", "configurations", "described", "layers", "unwrap", "values_of"]
 
 
 def layers(kernel: Any) -> Iterator[Any]:
@@ -47,6 +47,14 @@ def chosen_config(kernel: Any, number: int, where: str) -> Any:
     if not 0 <= number < len(known):
         raise BadInput(f"no autotune config {number}", where=where, fix=f"the kernel has {len(known)}", code="KB082")
     return known[number]
+
+
+def described(config: Any) -> dict[str, bool | int | float | str]:
+    """Return what a configuration sets, by name, as plain values; what it leaves to Triton is left out."""
+    values = {name: value for name, value in config.all_kwargs().items() if value is not None}
+    return {
+        name: value if isinstance(value, bool | int | float | str) else str(value) for name, value in values.items()
+    }
 
 
 def computed_names(kernel: Any) -> tuple[str, ...]:

@@ -14,10 +14,12 @@ from typing import BinaryIO, Literal
 
 from kopt_kb.error_codes import cause_of
 from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest
+from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, Listed
 from kopt_kb.wire import Wire, parse, plain, read
 
-__all__ = ["HEAD_BYTES", "MAX_FRAME_BYTES", "Outcome", "asked", "outcome_of", "read_frame", "request_of", "said"]
+__all__ = [
+    "HEAD_BYTES", "MAX_FRAME_BYTES", "Answered", "Outcome", "asked", "outcome_of", "read_frame", "request_of", "said",
+]  # fmt: skip
 
 HEAD_BYTES = 64
 """A longer first line is none."""
@@ -26,6 +28,9 @@ MAX_FRAME_BYTES = 1 << 29
 
 Outcome = list[Compilation] | KoptError
 """What became of one request: its kernels, or the error that ended it."""
+
+Answered = Outcome | Listed
+"""The same of any request: a listing has neither kernels nor an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,7 @@ class _Answer(Wire):
     kernels: tuple[Compilation, ...] = ()
     binaries: tuple[int, ...] = ()
     failed: _Failed | None = None
+    listed: Listed | None = None
 
 
 _KINDS: dict[str, type[KoptError]] = {
@@ -66,12 +72,14 @@ def asked(request: CompileRequest) -> bytes:
         raise BadInput(what, where=request.case.file, fix=fix, code="KB078") from error
 
 
-def said(outcome: Outcome) -> bytes:
+def said(outcome: Answered) -> bytes:
     """Return the frame of an outcome."""
     if isinstance(outcome, KoptError):
         kind = next((name for name, one in _KINDS.items() if isinstance(outcome, one)), "bad input")
         failed = _Failed(kind, outcome.what, outcome.where, outcome.fix, outcome.error_code)  # type: ignore[arg-type]
         return _frame(_Answer(failed=failed))
+    if isinstance(outcome, Listed):
+        return _frame(_Answer(listed=outcome))
     binaries = [one.binary for one in outcome]
     return _frame(_Answer(tuple(outcome), tuple(map(len, binaries))), *binaries)
 
@@ -108,13 +116,15 @@ def request_of(stream: BinaryIO) -> CompileRequest:
     return read(CompileRequest, parse(document, where="request"), where="request")
 
 
-def outcome_of(document: bytes, behind: bytes) -> Outcome:
+def outcome_of(document: bytes, behind: bytes) -> Answered:
     """Return the outcome in a frame; raises `WireError` or `ValueError` for one that is none."""
     answer = read(_Answer, parse(document, where="the compiler's answer"), where="the compiler's answer")
     if answer.failed is not None:
         failed = answer.failed
         kind = _KINDS[failed.kind]
         return kind(failed.what, where=failed.where, fix=failed.fix, code=cause_of(failed.code))
+    if answer.listed is not None:
+        return answer.listed
     if sum(answer.binaries) != len(behind) or min(answer.binaries, default=0) < 0:
         raise ValueError("the code objects are not as long as they say")
     return [

@@ -9,13 +9,14 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 import kopt_kb
 from kopt_kb.errors import KoptError
-from kopt_kb.kernels.compile.frames import HEAD_BYTES, Outcome, asked, outcome_of, read_frame
-from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest
+from kopt_kb.kernels.compile.frames import HEAD_BYTES, Answered, Outcome, asked, outcome_of, read_frame
+from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, Listed
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import ChildLimits, environment
 from kopt_kb.talk import Silent, Talk
@@ -63,10 +64,18 @@ class CompilePool:
 
     def compile(self, request: CompileRequest) -> list[Compilation]:
         """Return the kernels of one request; raises what the request ended in."""
-        outcome = self._workers[0].run(request, self._time_limit_s, self._start_limit_s)
+        outcome = self._ended(self._workers[0], request)
         if isinstance(outcome, KoptError):
             raise outcome
         return outcome
+
+    def listed(self, request: CompileRequest) -> Listed:
+        """Return the configurations that the kernel of a request chooses from; raises what the request ended in."""
+        asked_for = replace(request, listing=True)
+        outcome = self._workers[0].run(asked_for, self._time_limit_s, self._start_limit_s)
+        if isinstance(outcome, KoptError):
+            raise outcome
+        return outcome if isinstance(outcome, Listed) else Listed(())
 
     def compile_all(self, requests: Iterable[CompileRequest]) -> Iterator[tuple[int, Outcome]]:
         """Yield (position of the request, outcome) as jobs end, over all workers."""
@@ -92,7 +101,11 @@ class CompilePool:
                 position, request = jobs.get_nowait()
             except queue.Empty:
                 return
-            results.put((position, worker.run(request, self._time_limit_s, self._start_limit_s)))
+            results.put((position, self._ended(worker, request)))
+
+    def _ended(self, worker: _Worker, request: CompileRequest) -> Outcome:
+        found = worker.run(request, self._time_limit_s, self._start_limit_s)
+        return [] if isinstance(found, Listed) else found
 
 
 class _Worker:
@@ -105,7 +118,7 @@ class _Worker:
         self._talk: Talk | None = None
         self._files = ExitStack()
 
-    def run(self, job: CompileRequest, limit_s: float, start_limit_s: float) -> Outcome:
+    def run(self, job: CompileRequest, limit_s: float, start_limit_s: float) -> Answered:
         """Return the answer, or the error that says how the job died."""
         where = job.case.file
         end = time.monotonic() + limit_s + (start_limit_s if self._talk is None else 0.0)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kopt_kb.error_codes import Code
 
 __all__ = [
-    "Compilation", "CompileFailed", "CompileRequest", "FailureKind", "Given", "KernelCase", "OpCase", "constant",
-    "kernel_case", "number", "worded",
+    "Compilation", "CompileFailed", "CompileRequest", "FailureKind", "Given", "KernelCase", "Listed", "OpCase",
+    "constant", "kernel_case", "number", "worded",
 ]  # fmt: skip
 
 Given = TensorSpec | Scalar | Literal["inf", "-inf", "nan"]
@@ -103,6 +103,7 @@ class CompileRequest(Wire):
         shared_limit_bytes: Give up before the assembler when a block needs more shared memory than this.
         device: Name of the product, for modules that ask; empty: the target's.
         facts: Sourced properties of the device by torch's names, for modules that ask.
+        listing: Only list the configurations that the kernel chooses from; nothing is compiled.
     """
 
     case: KernelCase | OpCase
@@ -111,6 +112,14 @@ class CompileRequest(Wire):
     shared_limit_bytes: int | None = None
     device: str = ""
     facts: Mapping[str, int] = field(default_factory=dict)
+    listing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Wire):
+    """The configurations that a kernel chooses from, in its own order: what each sets, by name."""
+
+    configurations: tuple[Mapping[str, bool | int | float | str], ...]
 
 
 @dataclass(frozen=True)

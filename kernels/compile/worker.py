@@ -8,18 +8,18 @@ import warnings
 from typing import BinaryIO
 
 from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.kernels.compile.frames import Outcome, request_of, said
+from kopt_kb.kernels.compile.frames import Answered, request_of, said
 from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest
 
 __all__ = ["answer", "main"]
 
 
-def answer(job: CompileRequest) -> Outcome:
+def answer(job: CompileRequest) -> Answered:
     """Return the result of one job, or the error that ends it."""
     try:
-        from kopt_kb.kernels.compile.build import build
+        from kopt_kb.kernels.compile.build import build, listed
 
-        return build(job)
+        return listed(job) if job.listing else build(job)
     except KoptError as error:
         return error
     except MemoryError:

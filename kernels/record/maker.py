@@ -88,7 +88,7 @@ def _traced(request: MakerRequest) -> Any:
         what = "; ".join(["no kernel is launched", *dict.fromkeys(trace.reasons)])
         raise BadInput(what, where=_where(request), fix="name the launcher itself", code="KB446")
     if request.statics:
-        told = Statics(request, launches.told)
+        told = Statics(request, launches.told, launches.tuned)
         (Path(request.folder) / STATICS).write_bytes(canonical(told.to_json()))
     inputs = tuple(Input(name, trace.view(one)) for name, one in call.tensors.items())
     written = outputs or tuple(one.view for one in inputs)

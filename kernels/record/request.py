@@ -78,6 +78,7 @@ class MakerRequest(Wire):
         folder: Where code objects are written.
         autotune: Configuration of autotuned kernels that is recorded; those behind it where it does not fit.
         statics: Whether IR and resources of the launches are wanted too (`statics.Statics`, a file in the folder).
+        strict: Whether that configuration is refused where it does not fit; a kernel that has fewer takes its first.
     """
 
     what: OpRequest | CallRequest | ScriptRequest
@@ -87,6 +88,7 @@ class MakerRequest(Wire):
     folder: str
     autotune: int = 0
     statics: bool = False
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ It comes from the maker and is a claim: counts and profiles are made of it, gate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kopt_kb.kernels.compile.request import Compilation
 from kopt_kb.kernels.record.request import MakerRequest
@@ -39,7 +40,9 @@ class Statics(Wire):
     Attributes:
         request: What was asked of the maker.
         launches: Each kernel with each set of arguments once, in the order of its first launch.
+        tuned: Launched kernel that chooses among configurations → what each of them sets.
     """
 
     request: MakerRequest
     launches: tuple[StaticLaunch, ...]
+    tuned: Mapping[str, tuple[Mapping[str, bool | int | float | str], ...]] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from triton.runtime.jit import JITFunction
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.build import failure as _failure
 from kopt_kb.kernels.compile.build import result_of
+from kopt_kb.kernels.compile.decorated import described
 from kopt_kb.kernels.compile.request import CompileFailed
 from kopt_kb.kernels.compile.stub import argument
 from kopt_kb.kernels.compile.target import CompileTarget
@@ -59,13 +60,14 @@ class Launches:
     def __init__(self, trace: CallTrace, folder: Path, request: MakerRequest) -> None:
         self._trace, self._folder, self._autotune = trace, folder, request.autotune
         self._statics, self._target = request.statics, CompileTarget.parse(request.target)
-        self._facts = request.facts
+        self._facts, self._strict = request.facts, request.strict
         self._fresh: set[int] = set()
         self._logs: dict[int, str] = {}
         self._writes: dict[int, set[str]] = {}
         self._told: dict[bytes, StaticLaunch] = {}
         self.codes: dict[str, int] = {}
         self.versions: dict[str, str] = {}
+        self.tuned: dict[str, tuple[dict[str, bool | int | float | str], ...]] = {}
         self.assumed: dict[str, None] = {}
 
     @contextmanager
@@ -110,13 +112,7 @@ class Launches:
 
     def _tuned(self, tuner: Any, args: Any, kwargs: Keywords) -> Any:
         """Launch with the first configuration at or behind the one asked for that compiles and fits the device."""
-        if not 0 <= self._autotune < len(tuner.configs):
-            raise BadInput(
-                f"no autotune configuration {self._autotune}",
-                where=tuner.base_fn.__name__,
-                fix=f"the kernel has {len(tuner.configs)}",
-                code="KB082",
-            )
+        self.tuned[tuner.base_fn.__name__] = tuple(map(described, tuner.configs))
         refused: Exception | None = None
         for config in self._candidates(tuner, args, kwargs):
             tuner.best_config = config
@@ -126,13 +122,24 @@ class Launches:
                 return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
             except (CompileFailed, OutOfResources) as error:
                 refused = refused or error
-        raise refused or BadInput(
-            "the kernel prunes all of its configurations", where=tuner.base_fn.__name__, code="KB082"
-        )
+        where = tuner.base_fn.__name__
+        if self._strict and isinstance(refused, OutOfResources):
+            what = f"needs {refused.required} B of shared memory, a block may use {refused.limit} B"
+            raise CompileFailed.of("shared_memory", what, where=where, fix="smaller tiles or fewer stages")
+        raise refused or BadInput("the kernel prunes all of its configurations", where=where, code="KB082")
 
     def _candidates(self, tuner: Any, args: Any, kwargs: Keywords) -> list[Any]:
-        """Return the configurations that may be taken, without those that the kernel's own rule leaves out."""
-        wanted: list[Any] = list(tuner.configs)[self._autotune :]
+        """Return the configurations that may be taken, without those that the kernel's own rule leaves out.
+
+        Raises:
+            BadInput: The kernel has none of the number asked for, or its rule leaves out the one that has to be taken.
+        """
+        has_it = 0 <= self._autotune < len(tuner.configs)
+        if not has_it and not self._strict:
+            what, fix = f"no autotune configuration {self._autotune}", f"the kernel has {len(tuner.configs)}"
+            raise BadInput(what, where=tuner.base_fn.__name__, fix=fix, code="KB082")
+        is_bound = has_it and self._strict
+        wanted: list[Any] = list(tuner.configs)[self._autotune if has_it else 0 :][: 1 if is_bound else None]
         rule = getattr(tuner, "early_config_prune", None)
         tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
         if rule is None:
@@ -143,7 +150,10 @@ class Launches:
             raise
         except Exception:  # noqa: BLE001 - a rule that asks for a device leaves the choice to the compiler
             return wanted
-        return [one for one in wanted if id(one) in kept] or wanted
+        left = [one for one in wanted if id(one) in kept]
+        if is_bound and not left:
+            raise BadInput("the kernel's own rule leaves it out", where=tuner.base_fn.__name__, code="KB082")
+        return left or wanted
 
     def _compiled(self, run: Any, kernel: Any, args: Any, kwargs: Keywords) -> Any:
         if id(kernel) not in self._fresh:  # what it was compiled to before may be for another target

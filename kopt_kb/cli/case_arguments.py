@@ -18,7 +18,14 @@ from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.wiki.registry import Platform
 
-__all__ = ["add_case", "add_kernel", "arguments_from", "cases_from", "constants", "facts_for", "grid_from", "literals"]
+__all__ = [
+    "ALL", "add_case", "add_kernel", "arguments_from", "cases_from", "configuration", "constants", "facts_for",
+    "grid_from", "literals",
+]  # fmt: skip
+
+ALL = "all"
+"""What stands for each of a kernel's own configurations."""
+
 
 _TYPE = re.compile(r"(?:tl|torch|triton\.language)\.(\w+)")
 
@@ -50,8 +57,22 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
     single.add_argument(
         "--constexpr", metavar="NAME=VALUE", action="append", default=[], help="64, true, tl.bfloat16, inf, text"
     )
-    single.add_argument("--autotune", metavar="N", type=int, help="take the Nth of the kernel's own configurations")
+    single.add_argument(
+        "--autotune",
+        metavar="N|all",
+        type=configuration,
+        help="take the Nth of the kernel's own configurations, or all",
+    )
     single.add_argument("--grid", metavar="X[,Y[,Z]]", help="launch grid")
+
+
+def configuration(text: str) -> int | str:
+    """Return which of a kernel's own configurations a word names: a number from 0, or `all`."""
+    if text == ALL:
+        return text
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number from 0 nor {ALL}")
+    return int(text)
 
 
 def literals(words: list[str]) -> dict[str, object]:
@@ -119,6 +140,9 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             fix="give --shape and --dtype, or --kernel, --arg and --constexpr",
             code="KB103",
         )
+    if args.autotune is not None and (args.shape or is_cuda(args.file)):
+        what, fix = "--autotune is for one Triton kernel", "give --kernel and --arg; a tuning space is --config"
+        raise BadInput(what, where=args.file, fix=fix, code="KB103")
     announce(f"compiling {args.file}, which takes seconds to a minute")
     if args.shape:
         if not args.dtype:
@@ -134,7 +158,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             code="KB102",
         )
     given, options = arguments_from(args), literals(args.option)
-    chosen = {} if args.autotune is None else {"autotune_config": args.autotune}
+    chosen = {} if args.autotune in {None, ALL} else {"autotune_config": args.autotune}
     return [KernelCase(args.file, args.kernel, given, constants(args.constexpr), {**options, **chosen})]
 
 

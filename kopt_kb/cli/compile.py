@@ -5,24 +5,29 @@ kb compile kernels/cuda/rms_norm.cu --platform H100_SXM --shape 8192x4096 --dtyp
 kb compile mine.cu --target sm_90 --kernel 'scale<float, 4>' --option num_warps=8
 kb compile kernels/matmul.py --platform MI300X --shape 4096x4096x4096 --dtype bf16
 kb compile norm.record --platform MI300X
+kb compile tuned.py --kernel mm --args mm.args --platform H100_SXM --autotune all
 
 A launch record (kb record) is taken as FILE too: its launches need no arguments, and for another target than its own
-the launcher is recorded again.
+the launcher is recorded again. --autotune all compiles each of the kernel's own configurations and says which a
+launch takes on the product, and of the others the limit with its source; exit 1 when none is left.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
-from kopt_kb.cli.case_arguments import add_case, cases_from, facts_for
+from kopt_kb.cli.case_arguments import ALL, add_case, cases_from, facts_for
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
+from kopt_kb.cli.own_configs import render_configs
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.quantity.readable import rounded
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
 from kopt_kb.static.limits import limits_of
+from kopt_kb.static.own_configs import OwnConfigs, judged_cases, own_cases
 from kopt_kb.static.static_profile import (
     CompiledKernel,
     CompiledKernels,
@@ -59,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
         )
     target = args.target or (platform.identity.target if platform else "")
     limits = limits_of(platform) if platform else None
+    if args.autotune == ALL:
+        return _own(args, target, platform, limits)
     if is_record(args.file):
         found = _recorded(args, target, platform, limits)
     else:
@@ -79,6 +86,24 @@ def run(args: argparse.Namespace) -> int:
         for kernel in fitted:
             print(_render(kernel.compiled, kernel.occupancy))
     return ExitCode.OK
+
+
+def _own(args: argparse.Namespace, target: str, platform: Platform | None, limits: Limits | None) -> int:
+    """Print the verdict on each configuration that the kernel chooses from; exit 1 when none is left."""
+    if is_record(args.file):
+        what, fix = "a record holds the configuration it was made with", "kb record --autotune all records all of them"
+        raise BadInput(what, where=args.file, fix=fix, code="KB103")
+    (case,) = cases_from(args)
+    facts, workers = facts_for(args, platform, target), len(os.sched_getaffinity(0))
+    with CompilePool(workers, time_limit_s=args.time_limit, memory_limit_bytes=args.memory_limit) as pool:
+        cases = own_cases(case, target, pool, facts)
+        judged = judged_cases(cases, target, limits, pool, facts)
+    found = OwnConfigs(target, platform.identity.platform if platform else "", tuple(judged))
+    if args.json:
+        print_values(found, open_registry(args).wikis)
+    else:
+        print(render_configs(found))
+    return ExitCode.OK if found.kept else ExitCode.FINDING
 
 
 def _recorded(

@@ -12,9 +12,9 @@ import argparse
 from dataclasses import fields
 
 from kopt_kb.analysis.ttir.result import Amount
-from kopt_kb.cli.case_arguments import add_case, cases_from, facts_for, grid_from
+from kopt_kb.cli.case_arguments import ALL, add_case, cases_from, facts_for, grid_from
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
-from kopt_kb.errors import ExitCode
+from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.quantity.readable import rounded
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
@@ -41,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the count of every kernel."""
     grid = grid_from(args)
+    if args.autotune == ALL:
+        what = "a launch grid follows from its configuration, and one --grid is given"
+        fix = "kb record --autotune all records each with its own grid; kb count takes the records"
+        raise BadInput(what, where="--autotune all", fix=fix, code="KB103")
     if is_record(args.file):
         wanted = Wanted(args.target or "", "", facts_for(args, None, args.target) if args.target else None)
         found = [count_compilation(one, grid, args.mode) for one in recorded(args.file, wanted)]

@@ -9,8 +9,9 @@ The launcher runs in a child process on tensors that have no memory. Triton and 
 target and never run; allocations, fills and copies become part of the record. Anything else that computes on the
 device is listed: a record whose results need it is not replayable, and says why. A launcher may read values of
 tensors only where they were given (int32[3]=0,128,256) or follow from those. A program behind -- is run to its end, or
-to the first thing it can't do without a GPU, and each different launch is listed once. CUDA C++ says in a comment how
-it is launched: /* kb, then TOML such as
+to the first thing it can't do without a GPU, and each different launch is listed once. --autotune all records each
+configuration that the kernels choose from into DIR/N, and names those that the product's limits forbid.
+CUDA C++ says in a comment how it is launched: /* kb, then TOML such as
 
 op = "rms_norm"
 config = { THREADS = 256 }
@@ -34,9 +35,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.cli.case_arguments import literals
+from kopt_kb.cli.case_arguments import ALL, configuration, literals
 from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_common, open_registry, print_json, table
+from kopt_kb.cli.own_configs import render_configs
 from kopt_kb.cli.problem_arguments import add_problem, chosen_shape, given_problem, reference_path
 from kopt_kb.cli.record_request import call_request, lines_of, script_request
 from kopt_kb.errors import BadInput, ExitCode
@@ -45,7 +47,9 @@ from kopt_kb.kernels.record.model import Copy, Fill, LaunchRecord, Step
 from kopt_kb.kernels.record.request import CallRequest, MakerRequest, OpRequest, ScriptRequest
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.replay.makers import make_record
+from kopt_kb.runners.replay.own_configs import record_configurations
 from kopt_kb.static.device_facts import device_facts, target_facts
+from kopt_kb.static.limits import limits_of
 from kopt_kb.wire import Wire, inside
 
 __all__ = ["RecordedLaunch", "add_arguments", "run"]
@@ -81,7 +85,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--args", metavar="FILE", help="file of arguments, one --arg a line; # begins a comment")
     parser.add_argument("--platform", metavar="NAME", help="product to record for; its page answers what launchers ask")
     parser.add_argument("--target", metavar="TARGET", help="target alone, such as sm_90, instead of --platform")
-    parser.add_argument("--autotune", metavar="N", type=int, default=0, help="which autotune configuration (default 0)")
+    parser.add_argument(
+        "--autotune", metavar="N|all", type=configuration, default=0,
+        help="which autotune configuration (default 0); all: each that fits, into DIR/N",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="DIR", required=True, help="new folder for record.json and objects/")
     parser.add_argument("--wiki", metavar="DIR", action="append", default=[], help="wiki folder; repeatable")
     add_common(parser)
@@ -90,6 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Record, and print what was recorded; exit 1 when the record is not replayable."""
     device, target, facts = _device(args)
+    if args.autotune == ALL:
+        return _each(args, target, device, facts)
     with _asked(args) as what:
         record = make_record(MakerRequest(what, target, device, facts, "", args.autotune, statics=True), Path(args.out))
     if args.json:
@@ -97,6 +106,20 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(_render(record, args.out))
     return ExitCode.FINDING if record.not_replayable else ExitCode.OK
+
+
+def _each(args: argparse.Namespace, target: str, device: str, facts: dict[str, int]) -> int:
+    """Record each configuration that the launched kernels choose from; exit 1 when none is left."""
+    platform = open_registry(args).platform(args.platform) if args.platform else None
+    limits = limits_of(platform) if platform else None
+    with _asked(args) as what:
+        asked, name = MakerRequest(what, target, device, facts, ""), platform.identity.platform if platform else ""
+        found = record_configurations(asked, Path(args.out), limits, name)
+    if args.json:
+        print_json(found, args.wiki)
+    else:
+        print(render_configs(found))
+    return ExitCode.OK if found.kept else ExitCode.FINDING
 
 
 def _device(args: argparse.Namespace) -> tuple[str, str, dict[str, int]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.roofline.reach import RooflineInTime, RooflinesInTime, reach
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
-from kopt_kb.cli.case_arguments import add_kernel, cases_from, grid_from
+from kopt_kb.cli.case_arguments import ALL, add_kernel, cases_from, grid_from
 from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable
 from kopt_kb.cli.page_output import add_report, check_report
@@ -107,6 +107,8 @@ def _refuse_unused(args: argparse.Namespace) -> None:
     if args.file:
         unused = ["--time"] if args.time else []
         fix = "measured times of a file's kernels come from --profile REPORT"
+        if args.autotune == ALL:
+            unused, fix = ["--autotune all"], "choose one; kb compile takes all of them"
     else:
         unused = [f"--{name}" for name in _OF_FILE if getattr(args, name)]
         fix = "give the KERNEL.py that it is about; a time of your own is --time 52us"

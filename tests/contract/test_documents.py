@@ -118,6 +118,7 @@ ELSEWHERE = {
     "bench_ceilings": "tests/tools/test_schemas.py",
     "bench_record": "tests/kopt_kb/cli/test_bench_record.py",
     "bench_record_confirmation": "tests/kopt_kb/cli/test_bench_record.py",
+    "compile_configurations": "tests/kopt_kb/runners/replay/test_own_configs.py",
     "doctor": "tests/kopt_kb/cli/test_doctor.py",
     "problem": "tests/tools/test_schemas.py",
     "proposer_answer": "tests/kopt_kb/tuning/test_outside.py",

@@ -83,7 +83,7 @@ _ALL = (
         "Registers, spills, shared memory, instructions and occupancy of Triton or CUDA C++ kernels, without a GPU.",
         "compile",
         {"": (*_CASE, "platform")},
-        ("static.static_profile:CompiledKernels",),
+        ("static.static_profile:CompiledKernels", "static.own_configs:OwnConfigs"),
         frozenset({"file"}),
     ),
     ServedTool(
@@ -91,7 +91,7 @@ _ALL = (
         "What a launcher asks a GPU to do (kernels, grids, arguments), recorded without a GPU into a new folder.",
         "record",
         {"": ("file=words", "shape", "dtype", "config", "problem", "platform", "target", "autotune", "out")},
-        ("cli.record:RecordedLaunch",),
+        ("cli.record:RecordedLaunch", "static.own_configs:OwnConfigs"),
         frozenset({"file", "problem", "out"}),
         writes=True,
     ),

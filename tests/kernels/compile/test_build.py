@@ -77,6 +77,16 @@ def test_an_op_file_describes_its_own_launch(pool):
     assert (made.grid, made.constexprs["BLOCK"], made.specialisation["x"]["type"]) == ((256,), 256, "*bf16")
 
 
+def test_a_kernels_own_configurations_are_listed(pool):
+    """What each sets by name, what Triton adds included; a plain kernel has none, an op file's are its tuning space."""
+    first, second = pool.listed(CompileRequest(KernelCase(FILE, "tuned"), "sm_90")).configurations
+    assert first == {"BLOCK": 512, "num_warps": 2, "num_ctas": 1, "num_stages": 3}
+    assert (second["BLOCK"], second["num_warps"]) == (2048, 4)
+    assert not pool.listed(CompileRequest(KernelCase(FILE, "vadd"), "sm_90")).configurations
+    with pytest.raises(BadInput, match="no configurations of their own"):
+        pool.listed(CompileRequest(OpCase(FILE, (4,), "bf16"), "sm_90"))
+
+
 def test_an_autotune_config_fills_its_values_and_heuristics_run(pool):
     """Config 0 sets BLOCK and num_warps; EVEN is computed by the decorator."""
     case = KernelCase(FILE, "tuned", (VECTOR, 1 << 20), {}, {"autotune_config": 0})

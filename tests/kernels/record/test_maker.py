@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,9 @@ def test_autotune_takes_the_configuration_that_was_asked_for(recorded: Any, answ
     (first,) = _record(recorded, "tuned").launches
     assert first.grid == (8, 1, 1)
     what = OpRequest(str(ROOT / "tests/data/launchers.py"), (1000,), "bf16", {"HOW": "tuned"})
-    (second, third) = answers([MakerRequest(what, "sm_90", "Test", {}, str(tmp_path), number) for number in (1, 2)])
+    requests = [MakerRequest(what, "sm_90", "Test", {}, str(tmp_path), number) for number in (1, 2)]
+    (second, third, fewer) = answers([*requests, replace(requests[1], strict=True)])
+    assert fewer.record.launches[0].grid == (8, 1, 1)
     assert second.record.launches[0].grid == (2, 1, 1)
     assert second.record.launches[0].block == (256, 1, 1)
     assert third.refusal.code == "KB082"

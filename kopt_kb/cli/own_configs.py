@@ -1,0 +1,30 @@
+"""The verdicts on a kernel's own configurations as a table for people."""
+
+from __future__ import annotations
+
+from kopt_kb.cli.output import table
+from kopt_kb.quantity.readable import rounded
+from kopt_kb.static.own_configs import OwnConfig, OwnConfigs, TunedValues
+
+__all__ = ["render_configs"]
+
+_HEAD = ("N", "configuration", "registers", "spills", "shared", "occupancy", "verdict")
+
+
+def render_configs(found: OwnConfigs) -> str:
+    """Return a line a configuration: what it uses and how much of it fits, or the limit that forbids it."""
+    where = found.platform or f"{found.target} (no limits applied: give --platform)"
+    lines = [f"{found.kept} of {found.total} configurations kept for {where}"]
+    lines.append(table([_HEAD, *map(_row, found.configurations)], indent=2, right=(0, 2, 3, 4, 5)))
+    return "\n".join(lines)
+
+
+def _row(one: OwnConfig) -> tuple[str, ...]:
+    fits = "" if one.occupancy_pct is None else f"{rounded(one.occupancy_pct)} %"
+    numbers = ("" if each is None else str(each) for each in (one.registers, one.spill_bytes, one.shared_bytes))
+    verdict = one.path or "kept" if one.reason is None else f"{one.reason}: {one.detail}"
+    return (str(one.number), _settings(one.config), *numbers, fits, verdict)
+
+
+def _settings(config: TunedValues) -> str:
+    return " ".join(f"{name}={value}" for name, value in config.items())
