@@ -225,7 +225,7 @@ def _parameters(
     judge: JudgeChoice | None,
 ) -> Wire:
     if project is None:
-        return parameters_of(args, state, policy, proposers_of(args), judge=judge)
+        return parameters_of(args, state, policy, proposers_of(args, state.task.framework), judge=judge)
     from kopt_kb.cli.tune_project import project_parameters
 
     return project_parameters(args, state, policy, project)

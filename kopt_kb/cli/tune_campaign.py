@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.cli.output import open_registry
 from kopt_kb.cli.tune_confirmed import launch_of, settings_of
 from kopt_kb.cli.tune_judge import JUDGES, JudgeChoice, executor_of, gated
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kopt_kb.tuning.project import ProjectAdapter
     from kopt_kb.wiki.registry import Platform, Registry
 
-__all__ = ["add_campaign", "asked_policy", "campaign_of", "proposers_of"]
+__all__ = ["add_campaign", "asked_policy", "campaign_of", "proposers_of", "recipes_of"]
 
 
 def add_campaign(action: argparse.ArgumentParser) -> None:
@@ -119,7 +120,7 @@ def campaign_of(
     return Campaign(
         workspace,
         policy,
-        steered(proposers_of(args), options.plan, state),
+        steered(proposers_of(args, state.task.framework), options.plan, state),
         executor,
         settings=settings,
         options=options,
@@ -136,8 +137,11 @@ def _known_platform(registry: Registry, name: str) -> Platform | None:
         return None
 
 
-def proposers_of(args: argparse.Namespace) -> tuple[Proposer, ...]:
-    """Return who is asked for hypotheses, in order: a plan alone, else outside commands before the package's own."""
+def proposers_of(args: argparse.Namespace, framework: str = "") -> tuple[Proposer, ...]:
+    """Return who is asked for hypotheses, in order: a plan alone, else outside commands before the package's own.
+
+    Kernels of cuTile have recipes besides what their file declares.
+    """
     if args.plan or args.proposer:
         from kopt_kb.tuning.outside import CommandProposer, PlanProposer
 
@@ -146,4 +150,14 @@ def proposers_of(args: argparse.Namespace) -> tuple[Proposer, ...]:
         asked: tuple[Proposer, ...] = tuple(CommandProposer(command) for command in args.proposer)
     else:
         asked = ()
-    return (*asked, PackagedProposer(), VariantsProposer(), KnobsProposer())
+    return (*asked, PackagedProposer(), *recipes_of(framework), VariantsProposer(), KnobsProposer())
+
+
+def recipes_of(framework: str) -> tuple[Proposer, ...]:
+    """Return who knows the recipes of a framework; nobody for most."""
+    named = framework_named(framework)
+    if named is None or named.name != "cuTile":
+        return ()
+    from kopt_kb.tuning.recipes import RecipesProposer
+
+    return (RecipesProposer(),)

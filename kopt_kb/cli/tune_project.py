@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from kopt_kb.cli.output import print_bytes, print_of
+from kopt_kb.cli.tune_campaign import recipes_of
 from kopt_kb.cli.tune_plan import steered
 from kopt_kb.cli.tune_text import CampaignParameters, parameters_of
 from kopt_kb.errors import BadInput, ExitCode
@@ -109,11 +110,11 @@ def device_names(registry: Registry) -> ProductOf:
     return find
 
 
-def project_proposers(args: argparse.Namespace) -> tuple[Proposer, ...]:
-    """Return the plan, or the commands: kernel files of a project declare no variants for this program to search."""
+def project_proposers(args: argparse.Namespace, framework: str) -> tuple[Proposer, ...]:
+    """Return the plan, or the commands and recipes: kernel files of a project declare nothing for a search."""
     if args.plan:
         return (PlanProposer(Path(args.plan)),)
-    return tuple(CommandProposer(command) for command in args.proposer)
+    return (*(CommandProposer(command) for command in args.proposer), *recipes_of(framework))
 
 
 def project_campaign(
@@ -140,7 +141,7 @@ def project_campaign(
     return Campaign(
         workspace,
         policy,
-        steered(project_proposers(args), options.plan, workspace.state()),
+        steered(project_proposers(args, workspace.state().task.framework), options.plan, workspace.state()),
         executor,
         settings=settings,
         options=options,
@@ -155,7 +156,7 @@ def project_parameters(
     commands = {name: f"{one.shown()} (at most {one.limit_s:g} s)" for name, one in project.commands.items()}
     metrics = [metric for metric in (project.csv.forward, project.csv.backward) if metric is not None]
     return ProjectParameters(
-        common=parameters_of(args, state, policy, project_proposers(args)),
+        common=parameters_of(args, state, policy, project_proposers(args, state.task.framework)),
         project=project.where,
         root=str(adapter.root),
         kernel_source=project.kernel_source,
