@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", action="store_true", help="log of others: hold campaigns against their own rules")
     parser.add_argument("--import-to", metavar="DIR", help="with --rules: write each campaign there, trust reported")
     add_format(parser)
-    add_wiki(parser)
+    add_wiki(parser, has_format=True)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -77,7 +77,7 @@ def _kernel(args: argparse.Namespace, workspace: Workspace) -> int:
         if args.json:
             print_of(plan, workspace.state(), args.wiki)
         else:
-            print(table([(name, _text(value)) for name, value in plan.to_json().items()]))
+            print(table([(name, _text(value)) for name, value in plan.to_json().items()], is_headed=False))
         return ExitCode.OK
     registry = registry_of(workspace.state(), args.wiki)
     executor = _executor(args, workspace, registry)

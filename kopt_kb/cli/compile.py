@@ -133,4 +133,4 @@ def _render(kernel: CompiledKernel, fitting: Occupancy | None) -> str:
     rows += [(f"  {a.space} {a.kind} {a.width_bits} bit", str(count)) for a, count in kernel.scan.accesses.items()]
     rows += [("warning", str(warning.text)) for warning in kernel.warnings]
     versions = ", ".join(f"{name} {text}" for name, text in kernel.compilation.versions.items())
-    return f"{kernel.name} on {kernel.target} ({versions})\n{table(rows, indent=2)}"
+    return f"{kernel.name} on {kernel.target} ({versions})\n{table(rows, indent=2, is_headed=False)}"

@@ -83,7 +83,8 @@ def _render(one: CountedKernel) -> str:
                 (f"{name} {'sectors' if name == 'sectors' else 'bytes'} {direction}", *_cells(getattr(moved, name)))
             )
     grid = "x".join(map(str, one.compilation.grid)) or "as given"
-    lines = [f"{one.compilation.name}, grid {grid}, {one.mode} mode", table(rows, indent=2, right=(1,))]
+    lines = [f"{one.compilation.name}, grid {grid}, {one.mode} mode"]
+    lines.append(table(rows, indent=2, right=(1,), is_headed=False))
     for field in fields(kernel.intensity):
         value = getattr(kernel.intensity, field.name).value
         shown = "unknown" if value is None else f"{rounded(value)} FLOP/B"

@@ -53,7 +53,7 @@ def _print(health: Health) -> None:
     for one in health.findings:
         rows.append((one.group, one.name, _MARKS[one.state], one.found))
         rows += [("", "", "", f"fix: {one.fix}")] if one.fix else []
-    print(table(rows))
+    print(table(rows, is_headed=False))
     wrong = sum(one.state == "wrong" for one in health.findings)
     print(f"\n{wrong} wrong; note: works with less; UNKNOWN: could not be asked; -: not here")
 

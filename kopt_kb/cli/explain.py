@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("code", nargs="?", metavar="CODE", help="such as KB063, WK208, PHY-BW or unregistered")
     add_format(parser)
-    add_common(parser)
+    add_common(parser, has_format=True)
 
 
 def _known() -> dict[str, CodeEntry]:

@@ -53,5 +53,9 @@ def render(scan: IsaScan, progress: tuple[Progress, ...]) -> str:
         (one.status.replace("_", " "), one.target.text, "-" if one.value is None else rounded(one.value), one.detail)
         for one in progress
     ]
-    parts = [head, table([*counts, *accesses], indent=2, right=(1,)), table(goals, indent=2, right=(2,))]
+    parts = [
+        head,
+        table([*counts, *accesses], indent=2, right=(1,), is_headed=False),
+        table(goals, indent=2, right=(2,), is_headed=False),
+    ]
     return "\n".join(filter(None, parts))

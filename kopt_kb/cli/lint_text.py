@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="files, or folders with all texts below")
     parser.add_argument("--level", choices=("error", "warning", "note"), default="warning", help="least level shown")
     add_format(parser)
-    add_wiki(parser)
+    add_wiki(parser, has_format=True)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add_format(parser)
-    add_wiki(parser)
+    add_wiki(parser, has_format=True)
 
 
 def run(args: argparse.Namespace) -> int:

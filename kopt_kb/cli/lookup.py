@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--conflicts", action="store_true", help="show both sides of every conflict with their reasons")
     parser.add_argument("--sources", action="store_true", help="show document, locator and quote of every row")
     add_format(parser)
-    add_wiki(parser)
+    add_wiki(parser, has_format=True)
 
 
 def run(args: argparse.Namespace) -> int:

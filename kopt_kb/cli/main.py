@@ -177,7 +177,9 @@ def _dispatch(words: Sequence[str]) -> int:
     module = importlib.import_module(module_of(name))
     parser = Parser(prog=f"kb {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     module.add_arguments(parser)
-    return int(module.run(parser.parse_args(list(words[1:]))))
+    from kopt_kb.cli.output import in_form
+
+    return in_form(module.run, parser.parse_args(list(words[1:])))
 
 
 def _wikis(words: Sequence[str]) -> list[str]:

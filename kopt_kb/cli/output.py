@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kopt_kb.cli import terminal
@@ -27,6 +29,7 @@ __all__ = [
     "add_format",
     "add_wiki",
     "conditions",
+    "in_form",
     "open_registry",
     "print_json",
     "print_of",
@@ -40,9 +43,15 @@ __all__ = [
 ]
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """Add --json."""
+FORMS = ("table", "json", "csv", "markdown")
+
+
+def add_common(parser: argparse.ArgumentParser, *, has_format: bool = False) -> None:
+    """Add --json, and --format as `in_form` obeys it, but where the command has a --format of its own."""
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    if not has_format:
+        text = "form of the result: its tables alone as CSV or Markdown, or as --json"
+        parser.add_argument("--format", dest="as_form", choices=FORMS, default="table", help=text)
 
 
 def add_author(parser: argparse.ArgumentParser) -> None:
@@ -59,8 +68,8 @@ def _login() -> str:
         return f"uid {os.getuid()}"
 
 
-def add_wiki(parser: argparse.ArgumentParser) -> None:
-    """Add --wiki and --json."""
+def add_wiki(parser: argparse.ArgumentParser, *, has_format: bool = False) -> None:
+    """Add --wiki, --json and --format."""
     parser.add_argument(
         "--wiki",
         metavar="DIR",
@@ -68,7 +77,7 @@ def add_wiki(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="wiki folder (default: KOPT_GPU_WIKI, else the packaged one); repeatable",
     )
-    add_common(parser)
+    add_common(parser, has_format=has_format)
 
 
 def open_registry(args: argparse.Namespace) -> Registry:
@@ -143,7 +152,13 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int] = ()) -> str:
+_Kept = list[tuple[Sequence[Sequence[str]], bool]]
+
+_kept: _Kept | None = None
+"""Tables of a command whose result is wanted as CSV or Markdown, with whether each begins with its head."""
+
+
+def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int] = (), is_headed: bool = True) -> str:
     """Return rows as aligned columns; the columns in `right` are right-aligned, the last is never padded.
 
     Control characters of a cell are shown as escapes. In a terminal that is too narrow cells are folded; words that are
@@ -151,6 +166,8 @@ def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int
     """
     if not rows:
         return ""
+    if _kept is not None:
+        _kept.append((rows, is_headed))
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     room, is_painted = terminal.width(), terminal.has_colour()
@@ -170,12 +187,46 @@ def _padded(cells: Sequence[str], widths: Sequence[int], right: Sequence[int], *
     return "  ".join(map(terminal.paint, padded) if is_painted else padded)
 
 
-FORMATS = ("table", "json", "csv", "markdown")
+def in_form(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
+    """Run a command and return its exit code; its tables are printed alone where --format wants CSV or Markdown.
+
+    What a command without any table says goes to stderr then: an empty table has no rows, and nothing is lost.
+
+    Raises:
+        BadInput: --json was given as well.
+    """
+    global _kept  # noqa: PLW0603 - the tables of one command, wherever they are made
+    form = getattr(args, "as_form", "table")
+    if form in {"csv", "markdown"}:
+        if args.json:
+            raise BadInput(f"--json and --format {form} were given", fix="give one of them", code="KB103")
+        tables: _Kept = []
+        _kept = tables
+        try:
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                code = int(run(args))
+        finally:
+            _kept = None
+        _print_kept(tables, form)
+        if not tables:
+            sys.stderr.write(said.getvalue())
+        return code
+    if form == "json":
+        args.json = True
+    return int(run(args))
+
+
+def _print_kept(tables: _Kept, form: str) -> None:
+    for at, (rows, is_headed) in enumerate(tables):
+        if at:
+            print()
+        head, body = (rows[0], rows[1:]) if is_headed else ([""] * len(rows[0]), rows)
+        print_table(head, body, form, is_headed=is_headed)
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Add --format, for commands whose result is one table."""
-    parser.add_argument("--format", choices=FORMATS, default="table", help="form of the result (json: as --json)")
+    parser.add_argument("--format", choices=FORMS, default="table", help="form of the result (json: as --json)")
 
 
 def wants_json(args: argparse.Namespace) -> bool:
@@ -188,13 +239,13 @@ def wants_json(args: argparse.Namespace) -> bool:
 
 def print_table(
     head: Sequence[str], rows: Sequence[Sequence[str]], form: str = "table", *, indent: int = 0,
-    right: Sequence[int] = (),
+    right: Sequence[int] = (), is_headed: bool = True,
 ) -> None:  # fmt: skip
     """Print rows with their head: for people, or whole and unfolded as CSV or Markdown."""
     if form == "csv":
         import csv
 
-        csv.writer(sys.stdout, lineterminator="\n").writerows([head, *rows])
+        csv.writer(sys.stdout, lineterminator="\n").writerows([head, *rows] if is_headed else rows)
     elif form == "markdown":
         from kopt_kb.wiki.tables import table as as_markdown
 

@@ -137,7 +137,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threshold", metavar="PCT", type=float, help="exit 1 when a kernel takes this much longer")
     add_report(parser)
     add_format(parser)
-    add_wiki(parser)
+    add_wiki(parser, has_format=True)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -185,7 +185,11 @@ def _what(args: argparse.Namespace) -> OpRequest | CallRequest | ScriptRequest:
 def _render(record: LaunchRecord, out: str) -> str:
     lines = [f"{record.label} for {record.target} -> {out}"]
     lines += [f"  {_step(one)}" for one in record.steps]
-    lines.append(table([(b.name, b.role, f"{b.size_bytes:,} bytes") for b in record.buffers], indent=2, right=(2,)))
+    lines.append(
+        table(
+            [(b.name, b.role, f"{b.size_bytes:,} bytes") for b in record.buffers], indent=2, right=(2,), is_headed=False
+        )
+    )
     if record.host:
         lines.append(f"  besides, not replayed: {', '.join(record.host)}")
     if record.not_replayable:

@@ -28,9 +28,9 @@ def render(one: RooflineInTime) -> str:
     """Return one roofline as text for people."""
     found = one.found
     lines = [_title(found), "", "Verdict", *(f"  {text}" for text in _verdict(found, one.times))]
-    lines += ["", "Work", table(_work_rows(found), indent=2, right=(1,))]
+    lines += ["", "Work", table(_work_rows(found), indent=2, right=(1,), is_headed=False)]
     lines += [f"  {name}: {text}" for name, text in dict(found.work.definitions).items()]
-    lines += ["", "Roofs", table(_roof_rows(found), indent=2, right=(2,))]
+    lines += ["", "Roofs", table(_roof_rows(found), indent=2, right=(2,), is_headed=False)]
     lines += ["", "Citations", *(f"  {citation}" for citation in found.citations())]
     notes = _notes(one)
     return "\n".join([*lines, *(["", "Notes", *(f"  {note}" for note in notes)] if notes else [])])

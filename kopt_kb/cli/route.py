@@ -95,7 +95,7 @@ def _print(reading: ReadingList) -> None:
         why = f"{stop.why} ({', '.join(stop.matches) or 'any'})"
         place = stop.path if stop.path.endswith("/") else f"{stop.path}:1"
         rows.append((f"{number}.", place, stop.title, why))
-    print(table(rows, right=(0,)))
+    print(table(rows, right=(0,), is_headed=False))
     if reading.tips:
         print(f"then, if it is there, what earlier campaigns noted: {reading.tips}")
     for kind in reading.missing:

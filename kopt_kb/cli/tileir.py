@@ -89,7 +89,7 @@ def _check(args: argparse.Namespace) -> int:
         print_json(found)
     else:
         rows = [(one.name, one.state, one.found, f"fix: {one.fix}" if one.fix else "") for one in found.findings]
-        print(table(rows))
+        print(table(rows, is_headed=False))
         print(f"TileIR is {'active' if found.tileir_active else 'not active'}: {found.recommendation}")
     return ExitCode.OK if found.tileir_active else ExitCode.MISSING
 

@@ -72,7 +72,7 @@ class CampaignParameters(Wire):
 
 def parameters_text(parameters: Wire) -> str:
     """Return parameters as a table for people."""
-    return table([(name, _shown(value)) for name, value in parameters.to_json().items()])
+    return table([(name, _shown(value)) for name, value in parameters.to_json().items()], is_headed=False)
 
 
 def _shown(value: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kopt_kb.analysis.transfer.buckets import Bucket, bucket_of
 from kopt_kb.analysis.transfer.trace import TransferTrace, paper_trace
-from kopt_kb.cli.output import print_json
+from kopt_kb.cli.output import add_common, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import read_input
 from kopt_kb.runners.transfer import CountedSteps, count_steps
@@ -40,7 +40,7 @@ def add_transfer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the candidate; `training_step` in it is run, on a CPU")
     parser.add_argument("--old", metavar="FILE", help="what it is a change of (default: all of it is new)")
     parser.add_argument("--claim", metavar="TEXT", default="", help='such as "… W1 bound: 1.8 %%"')
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_common(parser)
 
 
 def run_transfer(args: argparse.Namespace) -> int:

@@ -107,7 +107,7 @@ def _print(report: WikiReport, *, rules: bool) -> None:
         print(fault)
     if rules:
         shown = [c for c in report.checks if c.outcome in {"excepted", "not-checkable"}]
-        print(table([(f"{c.path}:{c.line}", c.rule, c.outcome, c.detail) for c in shown]))
+        print(table([(f"{c.path}:{c.line}", c.rule, c.outcome, c.detail) for c in shown], is_headed=False))
     graded = ", ".join(
         f"{count} {grade if grade != '-' else 'UNKNOWN'}" for grade, count in sorted(report.rows.items())
     )

@@ -43,7 +43,9 @@ def run_conflicts(args: argparse.Namespace) -> int:
 def _print_conflict(conflict: Conflict) -> None:
     print(f"{conflict.platform} {conflict.key}")
     chosen = [] if conflict.chosen is None else [_side(conflict.chosen, "chosen")]
-    print(table([*chosen, *(_side(row, "rejected") for row in conflict.rejected)], indent=2, right=(1,)))
+    print(
+        table([*chosen, *(_side(row, "rejected") for row in conflict.rejected)], indent=2, right=(1,), is_headed=False)
+    )
 
 
 def _side(row: Row, verdict: str) -> tuple[str, str, str, str, str]:
@@ -90,9 +92,17 @@ def run_sources(args: argparse.Namespace) -> int:
     else:
         for reading in missing:
             print(f"{reading.path}:{reading.line}: a quote of {reading.key} is not in its document")
-        print(table([(str(counts[basis]), basis, meaning) for basis, meaning in BASES.items()], right=(0,)))
+        print(
+            table(
+                [(str(counts[basis]), basis, meaning) for basis, meaning in BASES.items()], right=(0,), is_headed=False
+            )
+        )
         print("Rows with a document, by how the text that was read is named:")
-        print(table([(str(naming.rows[key]), key, meaning) for key, meaning in NAMED.items()], right=(0,)))
+        print(
+            table(
+                [(str(naming.rows[key]), key, meaning) for key, meaning in NAMED.items()], right=(0,), is_headed=False
+            )
+        )
         print(f"{naming.bare} of {naming.quotes} quotes are numbers and units alone; their locators name the row")
     return ExitCode.FINDING if missing else ExitCode.OK
 
@@ -173,7 +183,7 @@ def run_import_check(args: argparse.Namespace) -> int:
         for file in found.files:
             left = "; ".join(f"{why}: lines {', '.join(map(str, lines))}" for why, lines in file.left.items())
             print(printable(f"{file.path}: {file.read} read{f'; left, {left}' if left else ''}"))
-        print(table([(why, meaning) for why, meaning in REASONS.items()], indent=2))
+        print(table([(why, meaning) for why, meaning in REASONS.items()], indent=2, is_headed=False))
         states = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
         print(f"{len(found.rows)} values of {len(found.files)} files: {states or 'none'}")
     return ExitCode.FINDING if counts["disagrees"] else ExitCode.OK

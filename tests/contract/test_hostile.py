@@ -177,7 +177,7 @@ def _variants(leaf: str) -> Iterator[list[str]]:
             if not word.startswith("--"):
                 yield [*words[:at], value, *words[at + 1 :]]
         for action in LEAVES[leaf]._actions:
-            if action.option_strings and action.nargs != 0:
+            if action.option_strings and action.nargs != 0 and (action.dest != "as_form" or leaf == "isa"):
                 yield [f"{action.option_strings[-1]}={value}", *words]
 
 

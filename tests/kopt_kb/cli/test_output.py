@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import sys
+
 import pytest
 
-from kopt_kb.cli.output import conditions, printable, table
+from kopt_kb.cli.main import COMMANDS, Parser, module_of
+from kopt_kb.cli.output import conditions, in_form, printable, table
 from kopt_kb.errors import BadInput
 
 
@@ -31,3 +36,54 @@ def test_what_a_terminal_would_obey_is_shown_as_text() -> None:
     assert printable("k\x1b[2J\r\n\u202ex\x00\x9b") == "k\\x1b[2J\\r\\n\\u202ex\\x00\\x9b"
     assert printable("größe<日本>") == "größe<日本>"
     assert "\x1b" not in table([("a\x1b[31m", "b")])
+
+
+class TestForms:
+    """--format of every command that has no other: its tables alone, whole, as CSV or Markdown."""
+
+    @pytest.mark.parametrize(
+        ("form", "wanted"),
+        [
+            ("csv", 'name,share\n"a, b",1\n\nkey,2\n'),
+            ("markdown", "| name | share |\n|---|---|\n| a, b | 1 |\n\n|  |  |\n|---|---|\n| key | 2 |\n"),
+        ],
+    )
+    def test_tables_alone(self, form: str, wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """In their order; one without a head has none."""
+
+        def run(_args: argparse.Namespace) -> int:
+            sys.stdout.write(table([("name", "share"), ("a, b", "1")]) + table([("key", "2")], is_headed=False))
+            return 1
+
+        assert in_form(run, argparse.Namespace(as_form=form, json=False)) == 1
+        assert capsys.readouterr().out == wanted
+        assert table([("a", "b")]) == "a  b"
+        assert in_form(run, argparse.Namespace(as_form="table", json=False)) == 1
+        assert capsys.readouterr().out.startswith("name  share")
+
+    def test_no_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Nothing on stdout; what was said is on stderr. JSON is as --json, which is no CSV."""
+        told: list[bool] = []
+
+        def run(args: argparse.Namespace) -> int:
+            told.append(args.json)
+            sys.stdout.write("wrote it\n")
+            return 0
+
+        assert in_form(run, argparse.Namespace(as_form="csv", json=False)) == 0
+        assert capsys.readouterr() == ("", "wrote it\n")
+        assert in_form(run, argparse.Namespace(as_form="json", json=False)) == 0 and told == [False, True]
+        with pytest.raises(BadInput, match="KB103"):
+            in_form(run, argparse.Namespace(as_form="csv", json=True))
+
+    def test_every_command_takes_it(self) -> None:
+        """But those whose whole output is something else: a server, a shell's script."""
+        without = set()
+        for name in COMMANDS:
+            parser = Parser(prog=f"kb {name}")
+            importlib.import_module(module_of(name)).add_arguments(parser)
+            below = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+            for word, leaf in (below[0].choices if below else {"": parser}).items():
+                if not {"--format"} & set(leaf._option_string_actions):
+                    without.add(f"{name} {word}".strip())
+        assert without == {"completion", "mcp"}
