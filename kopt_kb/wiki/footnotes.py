@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from kopt_kb.wiki.basis import ClaimBasis
+from kopt_kb.wiki.basis import ClaimBasis, read_evidence
 
 __all__ = ["FIELDS", "Footnote", "read_footnotes"]
 
@@ -57,10 +56,6 @@ def _parse(identifier: str, body: str, line: int, *, evidence: bool) -> Footnote
     pairs = _pairs(identifier, body)
     if isinstance(pairs, str):
         return pairs
-    import datetime  # what is stored needs neither
-
-    from kopt_kb.wiki.basis import read_evidence
-
     values = dict(list(pairs.items())[: len(FIELDS)]) if evidence else pairs
     if tuple(values) != FIELDS or not all(values.values()):
         return f"footnote [^{identifier}] needs {', '.join(FIELDS)}, in this order, none empty"
