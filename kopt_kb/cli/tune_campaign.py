@@ -21,6 +21,7 @@ from kopt_kb.tuning.options import CampaignOptions
 from kopt_kb.tuning.policy import DEFAULT_POLICY, POLICIES, Policy, policy_named
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
@@ -116,7 +117,7 @@ def campaign_of(
         platform = registry.platform(state.created.platform)
         options = replace(options, product_of=partial(product_of, registry))
         executor = executor_of(args, judge, platform, policy)
-        options = gated(options, executor, platform, state.problem)
+        options = gated(options, executor, platform, state.problem, ObjectStore(workspace.layout.objects))
     return Campaign(
         workspace,
         policy,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kopt_kb.runners.replay.search import Shared
     from kopt_kb.runners.replay.shelf import RecordTarget
     from kopt_kb.wiki.registry import Platform
+    from kopt_kb.workspace.journal.blobs import ObjectStore
 
 __all__ = [
     "JUDGES", "MANY", "JudgeChoice", "executor_of", "gated", "judge_of", "judged_policy", "target_here",
@@ -168,7 +169,9 @@ def _shared(args: argparse.Namespace, target: RecordTarget) -> Shared | None:
     return SharedSearch(Searchers(args.searchers, command, () if command else devices), target)
 
 
-def gated(options: CampaignOptions, executor: Executor, platform: Platform, problem: Problem) -> CampaignOptions:
+def gated(
+    options: CampaignOptions, executor: Executor, platform: Platform, problem: Problem, store: ObjectStore
+) -> CampaignOptions:
     """Return the options with the gate that judges code before it runs: that of records, or what a child compiles."""
     from kopt_kb.runners.candidate.search_pruning import pruning_rules
     from kopt_kb.runners.replay.executor import RecordExecutor
@@ -179,7 +182,8 @@ def gated(options: CampaignOptions, executor: Executor, platform: Platform, prob
     rules = pruning_rules(platform)
     if isinstance(executor, RecordExecutor):
         shapes = tuple(map(format_shape, problem.shapes))
-        made = partial(executor.recorded, shapes=shapes, dtype=problem.dtype)
+        how = store.get(problem.own.reference) if problem.own is not None else b""
+        made = partial(executor.recorded, shapes=shapes, dtype=problem.dtype, problem=how)
         gate = RecordGate(made, limits_of(platform), problem.dtype)
         return replace(options, resources=gate, instructions=gate.instructions, pruning=rules)
     compiled = ResourceGate(platform, problem.shapes, problem.dtype)

@@ -175,13 +175,22 @@ class RecordExecutor:
             return replace(outcome, result=replace(outcome.result, basis=replace(said, reason=reason)))
         return outcome
 
-    def recorded(self, source: bytes, ends_at: float, *, shapes: Sequence[str], dtype: str) -> dict[str, Made]:
+    def recorded(
+        self, source: bytes, ends_at: float, *, shapes: Sequence[str], dtype: str, problem: bytes = b""
+    ) -> dict[str, Made]:
         """Return shape → what became of a source's record; the jobs on it find it again.
+
+        Args:
+            source: The candidate.
+            ends_at: Moment of `time.monotonic`.
+            shapes: Of the problem.
+            dtype: Its storage type.
+            problem: Reference file of a problem outside the list, which says how candidates are called.
 
         Raises:
             TimeoutError: They are not made by that moment of `time.monotonic`.
         """
-        made = self._shelf.all([Asked(source, shape, dtype) for shape in shapes], ends_at)
+        made = self._shelf.all([Asked(source, shape, dtype, problem=problem) for shape in shapes], ends_at)
         return dict(zip(shapes, made, strict=True))
 
     # ---- jobs --------------------------------------------------------------------------------

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kopt_kb.cli import tune_judge
 from kopt_kb.cli.main import main
-from kopt_kb.cli.tune_judge import executor_of, judge_of, judged_policy
+from kopt_kb.cli.tune_judge import executor_of, gated, judge_of, judged_policy
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.executor import ChildProcessExecutor
+from kopt_kb.runners.replay.executor import RecordExecutor
+from kopt_kb.tuning.options import CampaignOptions
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
@@ -97,6 +100,18 @@ def test_a_child_lowers_what_a_policy_asks_for() -> None:
     policy = policy_named("gpu-wiki")
     assert judged_policy(policy, "replay") is policy
     assert judged_policy(policy, "child").least_trust == "reported"
+
+
+@pytest.mark.parametrize("own", [None, "ab" * 32])
+def test_the_limits_gate_records_as_the_jobs_do(wiki_root: Path, own: str | None) -> None:
+    """A problem outside the list is recorded with its reference file, which says how candidates are called."""
+    executor, asked_for = object.__new__(RecordExecutor), list[dict[str, Any]]()
+    executor.recorded = lambda *_, **more: asked_for.append(more) or {}  # type: ignore[method-assign,func-returns-value]
+    problem = SimpleNamespace(shapes=((4, 8),), dtype="bf16", own=own and SimpleNamespace(reference=own))
+    store = SimpleNamespace(get={"ab" * 32: b"OP = 'rope'"}.__getitem__)
+    options: Any = gated(CampaignOptions(), executor, Registry.open(wiki_root).platform("T10"), problem, store)  # type: ignore[arg-type]
+    assert options.resources(b"source").result == "pass"
+    assert asked_for == [{"shapes": ("4x8",), "dtype": "bf16", "problem": b"OP = 'rope'" if own else b""}]
 
 
 def test_executors(wiki_root: Path) -> None:
