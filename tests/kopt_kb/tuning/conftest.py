@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import math
+import os
 import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -155,10 +156,28 @@ class Scripted:
         return None
 
 
-@pytest.fixture
-def project_campaign() -> Callable[..., Campaign]:
-    """Makes a campaign that runs the project's commands on scripted answers."""
+class RememberingExecutor(ProjectExecutor):
+    """Runs a project's commands once for all tests, for tests of what a campaign makes of their answers.
 
+    The same job on the same files of the same project has the same answer; whatever else a command depends on needs
+    the executor itself.
+    """
+
+    answers: ClassVar[dict[bytes, Outcome]] = {}
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Return what the job came to when it was run first; it is announced in any case."""
+        files = [(str(one.relative_to(self.root)), one.read_bytes()) for one in self.root.rglob("*") if one.is_file()]
+        asked = replace(job, body=replace(job.body, seeds=()))  # no command is told seeds
+        key = hashlib.sha256(repr((sorted(files), replace(self.project, where=""), asked)).encode()).digest()
+        if key not in self.answers:
+            self.answers[key] = super().run(job, started)
+        else:
+            started(("remembered", job.kind), os.getpid(), None)
+        return self.answers[key]
+
+
+def _project_campaign(kind: type[ProjectExecutor]) -> Callable[..., Campaign]:
     def make(
         workspace: Workspace,
         answers: Sequence[tuple[str, dict[str, object]]] = (),
@@ -168,13 +187,25 @@ def project_campaign() -> Callable[..., Campaign]:
     ) -> Campaign:
         adapter = ProjectAdapter.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
         assert adapter is not None
-        executor = ProjectExecutor(adapter.project, adapter.root)
+        executor = kind(adapter.project, adapter.root)
         policy = adapter.policy(policy_named(name, max_rounds=rounds, stop_scope="aggregate"))
         return Campaign(
             workspace, policy, (Scripted(answers),), executor, options=CampaignOptions(project=adapter, say=say)
         )
 
     return make
+
+
+@pytest.fixture
+def project_campaign() -> Callable[..., Campaign]:
+    """Makes a campaign that runs the project's commands on scripted answers."""
+    return _project_campaign(ProjectExecutor)
+
+
+@pytest.fixture
+def remembered_campaign() -> Callable[..., Campaign]:
+    """Makes the same campaign, without running a command again that an earlier test or campaign has run."""
+    return _project_campaign(RememberingExecutor)
 
 
 _COST = re.compile(rb"^COST = ([\d.]+)$", re.MULTILINE)

@@ -14,10 +14,10 @@ from kopt_kb.workspace.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
 
 
-def test_no_idea_left_is_confirmed_on_all_shapes(make_project, project_campaign: Make) -> None:
+def test_no_idea_left_is_confirmed_on_all_shapes(make_project, remembered_campaign: Make) -> None:
     """What quick rounds accepted is validated on every shape before the campaign ends."""
     workspace = make_project()
-    report = finish(project_campaign(workspace, [("double the tile", kernel(128))]))
+    report = finish(remembered_campaign(workspace, [("double the tile", kernel(128))]))
     state = state_of(workspace)
     assert [(one.level, one.accepted) for one in state.rounds] == [("", True), ("quick", True), ("full", True)]
     assert report.stop.reason == "exhausted" and report.best == "v2"
@@ -25,11 +25,13 @@ def test_no_idea_left_is_confirmed_on_all_shapes(make_project, project_campaign:
     assert set(report.best_s) == set(report.baseline_s) and len(report.best_s) == 5
 
 
-def test_a_gain_that_other_shapes_refute_is_taken_back(make_project, project_campaign: Make, wiki_root: Path) -> None:
+def test_a_gain_that_other_shapes_refute_is_taken_back(
+    make_project, remembered_campaign: Make, wiki_root: Path
+) -> None:
     """Fast where quick validation looks and slow elsewhere: the end of the campaign is the baseline again."""
     workspace = make_project()
     lopsided = kernel(64, f"{RATE}    return plain_rate(m, n, k) * (0.9 if m in (1024, 4096) else 1.5)\n")
-    report = finish(project_campaign(workspace, [("lopsided", lopsided)]))
+    report = finish(remembered_campaign(workspace, [("lopsided", lopsided)]))
     state = state_of(workspace)
     assert state.rounds[1].refuted_by == 2 and not state.rounds[1].accepted
     assert decisions(workspace)[2][1:] == ("rollback", "R3 regression")
@@ -39,11 +41,11 @@ def test_a_gain_that_other_shapes_refute_is_taken_back(make_project, project_cam
     assert [one.refuted for one in report.rounds] == [False, True, False]
 
 
-def test_every_view_knows_what_was_refuted(make_project, project_campaign: Make, wiki_root: Path) -> None:
+def test_every_view_knows_what_was_refuted(make_project, remembered_campaign: Make, wiki_root: Path) -> None:
     """A refuted version is nobody's best: not in the logs, the memory, the masks or the records judged."""
     workspace = make_project()
     lopsided = kernel(64, f"{RATE}    return plain_rate(m, n, k) * (0.9 if m in (1024, 4096) else 1.5)\n")
-    finish(project_campaign(workspace, [("lopsided", lopsided)]))
+    finish(remembered_campaign(workspace, [("lopsided", lopsided)]))
     root, history = workspace.layout.root, workspace.state()
     assert history.attempts[1].refuted_by == 2
     assert [one.status for one in history.attempts.values()] == ["baseline", "refuted", "rollback"]
@@ -68,7 +70,7 @@ def test_every_view_knows_what_was_refuted(make_project, project_campaign: Make,
 
 
 def test_what_came_between_is_refuted_too_and_compared_with_its_own_incumbent(
-    make_project, project_campaign: Make, wiki_root: Path
+    make_project, remembered_campaign: Make, wiki_root: Path
 ) -> None:
     """Two quick rounds, one on top of the other, fall together; the second was held against the first."""
     workspace = make_project()
@@ -79,34 +81,34 @@ def test_what_came_between_is_refuted_too_and_compared_with_its_own_incumbent(
         )
         for fast in (1.3, 1.6)
     ]
-    finish(project_campaign(workspace, answers))
+    finish(remembered_campaign(workspace, answers))
     history = workspace.state()
     assert [one.status for one in history.attempts.values()] == ["baseline", "refuted", "refuted", "rollback"]
     text = (workspace.layout.root / "memory/v2.json").read_text()
     assert json.loads(text)["performance"]["comparison_with_previous"]["version"] == "v1"
 
 
-def test_high_risk_goes_to_full(make_project, project_campaign: Make) -> None:
+def test_high_risk_goes_to_full(make_project, remembered_campaign: Make) -> None:
     """The proposal's own word decides."""
     workspace = make_project()
-    finish(project_campaign(workspace, [("double the tile", {**kernel(128), "risk": "high"})]))
+    finish(remembered_campaign(workspace, [("double the tile", {**kernel(128), "risk": "high"})]))
     found = state_of(workspace).rounds
     assert (found[1].level, found[1].level_reason) == ("full", "the proposal says that the risk is high")
     assert len(found) == 2
 
 
-def test_the_last_round_allowed_goes_to_full(make_project, project_campaign: Make) -> None:
+def test_the_last_round_allowed_goes_to_full(make_project, remembered_campaign: Make) -> None:
     """No later round could confirm it."""
     workspace = make_project()
-    report = finish(project_campaign(workspace, [("double the tile", kernel(128))], rounds=1))
+    report = finish(remembered_campaign(workspace, [("double the tile", kernel(128))], rounds=1))
     assert state_of(workspace).rounds[1].level == "full" and report.stop.reason == "iterations"
 
 
-def test_without_a_quick_command_every_round_is_full(make_project, project_campaign: Make) -> None:
+def test_without_a_quick_command_every_round_is_full(make_project, remembered_campaign: Make) -> None:
     """Nothing says how to benchmark fewer shapes."""
     quick = 'quick = { run = "{python} benchmark/bench_gemm.py --csv {csv} --shapes {shapes}", limit_s = 500 }'
     workspace = make_project((quick, ""))
-    finish(project_campaign(workspace, [("double the tile", kernel(128))]))
+    finish(remembered_campaign(workspace, [("double the tile", kernel(128))]))
     assert [one.level for one in state_of(workspace).rounds] == ["", ""]
 
 
@@ -140,14 +142,14 @@ def test_a_confirmation_that_could_not_be_measured_is_asked_again(
     assert rounds[4].hypothesis.claim == f"{claim}, again (3)" and report.best == "v4" and len(rounds) == 5
 
 
-def test_a_step_of_rounding_is_no_gain(make_project, project_campaign: Make, project_root: Path) -> None:
+def test_a_step_of_rounding_is_no_gain(make_project, remembered_campaign: Make, project_root: Path) -> None:
     """100.49 and 100.51 TFLOPS printed without decimals look like one percent, with no noise at all."""
     bench = project_root / "benchmark" / "bench_gemm.py"
     bench.write_text(bench.read_text().replace('f"{rate:.6f}"', 'f"{rate:.0f}"'))
     gemm = project_root / "ops" / "gemm.py"
     gemm.write_text(SOURCE + f"{RATE}    return 100.49\n")
     workspace = make_project()
-    finish(project_campaign(workspace, [("rounds up", {"source": SOURCE + f"{RATE}    return 100.51\n"})]))
+    finish(remembered_campaign(workspace, [("rounds up", {"source": SOURCE + f"{RATE}    return 100.51\n"})]))
     state = state_of(workspace)
     assert {one.floor_pct for one in state.noise.values()} == {1.0}
     assert decisions(workspace)[1] == (1, "rollback", "noise floor (quick)")

@@ -83,12 +83,12 @@ def test_the_project_itself_is_never_written(make_project, project_campaign: Mak
 
 
 def test_a_changed_test_blocks_and_is_no_candidates_fault(
-    make_project, project_campaign: Make, project_root: Path
+    make_project, remembered_campaign: Make, project_root: Path
 ) -> None:
     """One line names the file; once it is restored the campaign goes on where it was."""
     workspace = make_project()
     answers = [("double the tile", kernel(128))]
-    with project_campaign(workspace, answers) as campaign:
+    with remembered_campaign(workspace, answers) as campaign:
         while not state_of(workspace).frozen:
             campaign.step()
     test = project_root / "tests" / "check_gemm.py"
@@ -96,31 +96,34 @@ def test_a_changed_test_blocks_and_is_no_candidates_fault(
     test.write_bytes(original + b"\nassert True\n")
     for _ in range(2):
         with (
-            project_campaign(workspace, answers) as campaign,
+            remembered_campaign(workspace, answers) as campaign,
             pytest.raises(BadInput, match="check_gemm.py: changed since"),
         ):
             campaign.run()
     blocked = [e.data for e in workspace.events() if isinstance(e.data, Blocked)]
     assert [one.needs for one in blocked] == [(f"{test} changed since the baseline",)]
     test.write_bytes(original)
-    finish(project_campaign(workspace, answers))
+    finish(remembered_campaign(workspace, answers))
     assert decisions(workspace)[1] == (1, "accept", "R3 improved (quick)")
 
 
-def test_a_new_protected_file_blocks(make_project, project_campaign: Make, project_root: Path) -> None:
+def test_a_new_protected_file_blocks(make_project, remembered_campaign: Make, project_root: Path) -> None:
     """A conftest.py beside the tests changes them as much as an edit does."""
     workspace = make_project()
-    with project_campaign(workspace) as campaign:
+    with remembered_campaign(workspace) as campaign:
         while not state_of(workspace).frozen:
             campaign.step()
     new = project_root / "tests" / "conftest.py"
     new.write_text("")
-    with project_campaign(workspace) as campaign, pytest.raises(BadInput, match="conftest.py: is new since the base"):
+    with (
+        remembered_campaign(workspace) as campaign,
+        pytest.raises(BadInput, match="conftest.py: is new since the base"),
+    ):
         campaign.run()
     blocked = [e.data.needs for e in workspace.events() if isinstance(e.data, Blocked)]
     assert blocked == [(f"{new} is new since the baseline",)]
     new.unlink()
-    assert finish(project_campaign(workspace)).stop.reason == "exhausted"
+    assert finish(remembered_campaign(workspace)).stop.reason == "exhausted"
 
 
 def test_a_changed_project_file_blocks(make_project, project_campaign: Make, project_root: Path) -> None:
@@ -162,12 +165,12 @@ def test_a_candidate_that_edits_the_benchmark_fails(
     assert (project_root / "benchmark" / "bench_gemm.py").read_bytes() == before
 
 
-def test_a_path_outside_the_editable_ones_is_refused_before_the_round(make_project, project_campaign: Make) -> None:
+def test_a_path_outside_the_editable_ones_is_refused_before_the_round(make_project, remembered_campaign: Make) -> None:
     """Nothing is written, and the error names the path."""
     workspace = make_project()
     bad = {"files": {"benchmark/bench_gemm.py": "print(1)\n"}}
     with (
-        project_campaign(workspace, [("bad", bad)]) as campaign,
+        remembered_campaign(workspace, [("bad", bad)]) as campaign,
         pytest.raises(ForbiddenPathError, match="bench_gemm.py"),
     ):
         campaign.run()
@@ -202,13 +205,13 @@ def test_forward_and_backward_together(make_project, project_campaign: Make, wik
 
 
 def test_cut_after_any_event_and_resumed_it_decides_the_same(
-    tmp_path: Path, make_project, project_campaign: Make
+    tmp_path: Path, make_project, remembered_campaign: Make
 ) -> None:
     """For prefixes of the journal, a new campaign ends with equal decisions and files; finished runs are not repeated."""
     workspace = make_project()
     root, answers = workspace.layout.root, [("double the tile", kernel(128))]
     readme = shutil.copy(root / "README.md", tmp_path / "README.md")
-    finish(project_campaign(workspace, answers))
+    finish(remembered_campaign(workspace, answers))
     wanted = decisions(workspace)
     lines = workspace.layout.journal.read_bytes().splitlines(keepends=True)
     kinds = [e.kind for e in workspace.events()]
@@ -224,7 +227,7 @@ def test_cut_after_any_event_and_resumed_it_decides_the_same(
         shutil.copy(readme, copy / "README.md")
         (copy / "journal.jsonl").write_bytes(b"".join(lines[:cut]))
         resumed = Workspace.open(copy)
-        finish(project_campaign(resumed, answers))
+        finish(remembered_campaign(resumed, answers))
         assert decisions(resumed) == wanted, f"cut after event {cut} ({kinds[cut - 1]})"
         assert (copy / "kernel.py").read_bytes() == workspace.layout.kernel.read_bytes()
 
