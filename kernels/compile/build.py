@@ -39,6 +39,7 @@ from kopt_kb.kernels.compile.request import (
 from kopt_kb.kernels.compile.stub import activate, argument, gpu_target
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.header import is_cuda
+from kopt_kb.kernels.cutile import is_tile_file
 from kopt_kb.kernels.launch_case import LaunchCase
 
 __all__ = ["build", "failure", "listed", "result_of"]
@@ -58,6 +59,10 @@ def build(request: CompileRequest) -> list[Compilation]:
         from kopt_kb.kernels.cuda.build import build_cuda
 
         return build_cuda(request, target)
+    if isinstance(request.case, OpCase) and is_tile_file(request.case.file):
+        from kopt_kb.kernels.cutile.build import build_tiles
+
+        return build_tiles(request, request.case, target)
     with _on_device(request, target):
         if isinstance(request.case, OpCase):
             launches = _launches(load_module(request.case.file), request.case)

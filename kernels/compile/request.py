@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.kernels.cutile.remarks import Remark
 from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
 from kopt_kb.wire import JsonMap, Wire
 
@@ -142,6 +143,8 @@ class Compilation(Wire):
         seconds: Wall time by step, in seconds.
         grid: Launch grid where the case gives one.
         arguments: What each run-time parameter of the IR was given, in the IR's order; constants left out.
+        tile_ir: Tile IR as text, of a tile kernel.
+        remarks: What the compiler said of instructions that it chose.
     """
 
     name: str
@@ -158,11 +161,13 @@ class Compilation(Wire):
     seconds: Mapping[str, float]
     grid: tuple[int, ...] = ()
     arguments: tuple[tuple[str, Given], ...] = ()
+    tile_ir: str = ""
+    remarks: tuple[Remark, ...] = ()
     binary: bytes = b""
 
     WIRE: ClassVar = (
         "name", "target", "assembly", "ptx", "ttir", "assembler_log", "metadata", "specialisation", "constexprs",
-        "options", "versions", "seconds", "grid", "arguments",
+        "options", "versions", "seconds", "grid", "arguments", "tile_ir", "remarks",
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.code_object import is_code_object, read_code_object, resource_text
 from kopt_kb.kernels.record.model import Argument, Launch, ScalarArg, TensorAddress
 
-__all__ = ["build_cuda"]
+__all__ = ["build_cuda", "compiled_kernel"]
 
 
 def build_cuda(request: CompileRequest, target: CompileTarget) -> list[Compilation]:
@@ -52,7 +52,7 @@ def _of_launch(
     plan: CudaPlan, program: Program, step: Launch, target: CompileTarget, sass: str, seconds: Mapping[str, float]
 ) -> Compilation:
     config = {name: plan.names[name] for name in plan.header.config}
-    return _compilation(
+    return compiled_kernel(
         program.read.entries[step.entry],
         target,
         program.cubin,
@@ -94,7 +94,7 @@ def _kernels(request: CompileRequest, case: KernelCase, target: CompileTarget) -
     sass = _sass(cubin, request, seconds)
     warps, made_by = case.options.get("num_warps", 0), {} if compiled is None else {"nvrtc": nvrtc_version()}
     return [
-        _compilation(one, target, cubin, compiled, sass, seconds, made_by=made_by,
+        compiled_kernel(one, target, cubin, compiled, sass, seconds, made_by=made_by,
                      threads=target.warp_size * warps if isinstance(warps, int) and warps else one.most_threads,
                      ctas=math.prod(one.cluster))
         for one in found
@@ -127,12 +127,13 @@ def _allowed(entry: CubinKernel, shared_bytes: int, limit: int | None, where: st
         raise CompileFailed.of("shared_memory", what, where=f"{where}:{entry.name}", fix="smaller tiles")
 
 
-def _compilation(
+def compiled_kernel(
     entry: CubinKernel, target: CompileTarget, cubin: bytes, compiled: Compiled | None, sass: str,
     seconds: Mapping[str, float], *, made_by: Mapping[str, str], threads: int, shared_bytes: int = 0, ctas: int = 1,
     grid: tuple[int, ...] = (), constants: Mapping[str, object] | None = None,
     arguments: tuple[tuple[str, Given], ...] = (),
 ) -> Compilation:  # fmt: skip
+    """Return a kernel of a code object as plain data."""
     versions = dict(made_by)
     if sass and target.backend == "cuda":
         versions["nvdisasm"] = tool_version("nvdisasm")

@@ -12,7 +12,18 @@ from dataclasses import dataclass, field
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["Cubin", "CubinKernel", "OwnMemory", "exported", "read_cubin"]
+__all__ = [
+    "Cubin",
+    "CubinKernel",
+    "OwnMemory",
+    "Section",
+    "Symbol",
+    "exported",
+    "host_sections",
+    "read_cubin",
+    "sections",
+    "symbols",
+]
 
 _SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
 _WRITE, _ALLOC, _NOBITS, _OBJECT, _GLOBAL = 1, 2, 8, 1, 1
@@ -23,6 +34,9 @@ _SYSTEM_RESERVE_BYTES = 1 << 10
 
 _CONSTANTS = ".nv.constant3"
 """Bank of a file's `__constant__` variables; banks of parameters and of the compiler's own constants have others."""
+
+_HOST = 0x70000087
+"""Type of a section of x86 or ARM code beside the kernels, as tileiras writes it (`.nv.host`)."""
 
 _MAX_SECTIONS = 1 << 16
 _SIZED = 4
@@ -47,6 +61,7 @@ class CubinKernel:
         most_threads: Threads of a block it was compiled for at most, and exactly where `required`; 0 when unsaid.
         required: Whether a block has exactly those threads.
         cluster: Blocks of a cluster along x, y, z that it was compiled for; all 1 when unsaid.
+        offsets: Where in the block of parameters each begins, in bytes.
     """
 
     name: str
@@ -58,6 +73,7 @@ class CubinKernel:
     most_threads: int = 0
     required: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)
+    offsets: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +105,10 @@ class Cubin:
     imports: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Section:
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of an ELF file: its place and size in bytes, its number, and what it says of others."""
+
     name: str
     kind: int
     flags: int
@@ -101,12 +119,23 @@ class _Section:
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol of an ELF file: its type, the section it lies in, where in that, and its size in bytes."""
+
+    name: str
+    kind: int
+    section: int
+    value: int
+    size: int
+
+
 @dataclass(slots=True)
 class _Found:
     """What attributes say of one kernel while a file is read."""
 
     numbers: dict[int, int] = field(default_factory=dict)
-    parameters: dict[int, int] = field(default_factory=dict)
+    parameters: dict[int, tuple[int, int]] = field(default_factory=dict)
     threads: tuple[int, bool] = (0, False)
     cluster: tuple[int, int, int] = (1, 1, 1)
 
@@ -117,6 +146,21 @@ def read_cubin(code: bytes, where: str = "cubin") -> Cubin:
         return _Reader(code).cubin()
     except (struct.error, IndexError, ValueError, UnicodeDecodeError) as error:
         raise BadInput("no whole cubin", where=where, fix="compile it again", code="KB083") from error
+
+
+def sections(code: bytes) -> list[Section]:
+    """Return the sections of an ELF file in order; raises ValueError or struct.error for one that is none."""
+    return _Reader(code).sections
+
+
+def host_sections(code: bytes) -> list[Section]:
+    """Return the sections with code that a driver runs in the process that loads or launches; most files have none."""
+    return [one for one in sections(code) if one.size and (one.kind == _HOST or one.name.endswith("nv.host"))]
+
+
+def symbols(code: bytes) -> list[Symbol]:
+    """Return the symbols of an ELF file; raises ValueError or struct.error for one that is none."""
+    return [Symbol(*one) for one in _Reader(code)._symbols()]
 
 
 def exported(code: bytes) -> bytes:
@@ -143,7 +187,7 @@ class _Reader:
         raw = [_SECTION.unpack_from(code, begin + number * size) for number in range(count)]
         strings = self._bytes(raw[names][4], raw[names][5])
         self.sections = [
-            _Section(_text(strings, one[0]), one[1], one[2], one[4], one[5], one[6], one[7], number)
+            Section(_text(strings, one[0]), one[1], one[2], one[4], one[5], one[6], one[7], number)
             for number, one in enumerate(raw)
         ]
 
@@ -178,18 +222,18 @@ class _Reader:
     def _has(self, name: str) -> bool:
         return any(one.name == name for one in self.sections)
 
-    def _of_file(self, one: _Section, symbols: list[tuple[str, int, int, int, int]], found: dict[str, _Found]) -> None:
+    def _of_file(self, one: Section, symbols: list[tuple[str, int, int, int, int]], found: dict[str, _Found]) -> None:
         for attribute, body, _ in self._attributes(one):
             if attribute in {_REGISTERS, _FRAME} and len(body) == 8:
                 symbol, value = struct.unpack("<II", body)
                 if symbols[symbol][0] in found:
                     found[symbols[symbol][0]].numbers[attribute] = value
 
-    def _of_kernel(self, one: _Section, said: _Found) -> None:
+    def _of_kernel(self, one: Section, said: _Found) -> None:
         for attribute, body, value in self._attributes(one):
             if attribute == _PARAMETER:
-                _, ordinal, _, packed = struct.unpack("<IHHI", body)
-                said.parameters[ordinal] = packed >> 18
+                _, ordinal, offset, packed = struct.unpack("<IHHI", body)
+                said.parameters[ordinal] = packed >> 18, offset
             elif attribute in {_MAX_THREADS, _REQUIRED_THREADS}:
                 x, y, z = struct.unpack("<III", body)
                 said.threads = (x * y * z, attribute == _REQUIRED_THREADS or said.threads[1])
@@ -198,7 +242,7 @@ class _Reader:
             elif attribute == _BARRIERS:
                 said.numbers[_BARRIERS] = value & 0xFF
 
-    def _attributes(self, one: _Section) -> Iterator[tuple[int, bytes, int]]:
+    def _attributes(self, one: Section) -> Iterator[tuple[int, bytes, int]]:
         """Yield number, bytes and half-word of each attribute of an information section."""
         body, at = self._bytes(one.offset, one.size), 0
         while at < len(body):
@@ -216,10 +260,11 @@ class _Reader:
         return CubinKernel(
             name, said.numbers.get(_REGISTERS, text.info >> 24), said.numbers.get(_FRAME, 0),
             max(shared - reserved, 0), said.numbers.get(_BARRIERS, barriers),
-            tuple(said.parameters[at] for at in sorted(said.parameters)), *said.threads, said.cluster,
+            tuple(said.parameters[at][0] for at in sorted(said.parameters)), *said.threads, said.cluster,
+            tuple(said.parameters[at][1] for at in sorted(said.parameters)),
         )  # fmt: skip
 
-    def _memory(self, one: _Section, symbols: list[tuple[str, int, int, int, int]]) -> OwnMemory:
+    def _memory(self, one: Section, symbols: list[tuple[str, int, int, int, int]]) -> OwnMemory:
         image = bytes(one.size) if one.kind == _NOBITS else self._bytes(one.offset, one.size)
         inside = {
             name: (value, size)
@@ -229,7 +274,7 @@ class _Reader:
         return OwnMemory(one.name, image, inside)
 
 
-def _is_own(one: _Section) -> bool:
+def _is_own(one: Section) -> bool:
     """Return whether a section is memory that kernels may write and that outlives a launch.
 
     Shared and local memory do not; what is marked for the compiler alone (`.nv.merc`) is loaded nowhere.

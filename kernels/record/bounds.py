@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.cuda.cubin import host_sections
 from kopt_kb.kernels.record.code_object import MACHINE, processor_of
 from kopt_kb.kernels.record.model import (
     VERSION,
@@ -112,6 +114,20 @@ def check_code(code: bytes, target: str, where: str) -> None:
     if machine == _EM_CUDA and str(number) != wanted:
         what = f"the code object is for sm_{number}, the record for {target}"
         raise BadInput(what, where=where, fix="record it again", code="KB455")
+    if machine == _EM_CUDA and _for_the_host(code):
+        what = "the code object holds code for the host, which a driver runs in the judge"
+        raise BadInput(what, where=where, fix="record a cuTile launcher with kb record", code="KB455")
+
+
+def _for_the_host(code: bytes) -> bool:
+    """Return whether an ELF file holds code for the host, or sections that can't be read."""
+    begin, count = int.from_bytes(code[40:48], "little"), int.from_bytes(code[60:62], "little")
+    if not begin and not count:
+        return False
+    try:
+        return bool(host_sections(code))
+    except (struct.error, ValueError, IndexError):
+        return True
 
 
 def unfit_result(record: LaunchRecord) -> str:

@@ -69,6 +69,7 @@ def _traced(request: MakerRequest) -> Any:
     from kopt_kb.kernels.compile.device import DeviceFacts
     from kopt_kb.kernels.compile.stub import activate
     from kopt_kb.kernels.compile.target import CompileTarget
+    from kopt_kb.kernels.cutile.launches import TileLaunches
     from kopt_kb.kernels.record.calls import call_of, op_of
     from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
     from kopt_kb.kernels.record.script import of_script
@@ -81,14 +82,17 @@ def _traced(request: MakerRequest) -> Any:
     activate(target, facts)
     trace = CallTrace(facts, lenient=isinstance(request.what, ScriptRequest))
     launches = Launches(trace, Path(request.folder), request)
-    call, label = call_of(request, trace, facts)
-    with trace.running(), launches.recording():
-        outputs = trace.returned(call.run())
-    if not launches.codes:
+    tiles = TileLaunches(trace, Path(request.folder), request)
+    with tiles.recording():
+        call, label = call_of(request, trace, facts)
+        with trace.running(), launches.recording():
+            outputs = trace.returned(call.run())
+    codes = launches.codes | tiles.codes
+    if not codes:
         what = "; ".join(["no kernel is launched", *dict.fromkeys(trace.reasons)])
         raise BadInput(what, where=_where(request), fix="name the launcher itself", code="KB446")
     if request.statics:
-        told = Statics(request, launches.told, launches.tuned)
+        told = Statics(request, (*launches.told, *tiles.told(target)), launches.tuned)
         (Path(request.folder) / STATICS).write_bytes(canonical(told.to_json()))
     inputs = tuple(Input(name, trace.view(one)) for name, one in call.tensors.items())
     written = outputs or tuple(one.view for one in inputs)
@@ -103,10 +107,10 @@ def _traced(request: MakerRequest) -> Any:
         inputs=inputs,
         outputs=written,
         steps=tuple(trace.steps),
-        codes=launches.codes,
+        codes=codes,
         sources=_sources(call.module),
-        versions=launches.versions,
-        assumed=tuple(launches.assumed),
+        versions=launches.versions | tiles.versions,
+        assumed=(*launches.assumed, *tiles.assumed),
         host=tuple(trace.host),
         not_replayable="; ".join(dict.fromkeys(trace.reasons)),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,6 +210,16 @@ def test_code_that_is_none_or_for_another_target(code: bytes) -> None:
     with pytest.raises(BadInput) as caught:
         check_code(code, "sm_90", "here")
     assert caught.value.error_code == "KB455"
+
+
+def test_code_for_the_host_is_refused() -> None:
+    """As tileiras writes it beside a tile kernel: the driver would run it where results are judged."""
+    file = Path(__file__).resolve().parents[2] / "data" / "code_objects" / "tile_matmul.sm_90.cubin.xz"
+    code = lzma.decompress(file.read_bytes())
+    for one in (code, code[:60] + b"\xff\xff" + code[62:]):
+        with pytest.raises(BadInput, match="code for the host") as caught:
+            check_code(one, "sm_90", "here")
+        assert caught.value.error_code == "KB455"
 
 
 def test_results_that_can_not_be_judged() -> None:

@@ -1,0 +1,236 @@
+"""Launches of tile kernels, recorded: compiled without a GPU for what cuTile's own launch would compile for, never run.
+
+While `recording` is entered, `ct.launch` compiles for the target and appends a `Launch`, and
+`ct.tune.exhaustive_search` takes the first configuration that compiles and fits instead of timing them all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.util
+import math
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels.compile.request import CompileFailed, Given
+from kopt_kb.kernels.compile.target import CompileTarget
+from kopt_kb.kernels.cuda.build import compiled_kernel
+from kopt_kb.kernels.cutile.compiler import Compiled, compile_tile, kernel_place, tileiras
+from kopt_kb.kernels.cutile.plain import Plain, plain_code
+from kopt_kb.kernels.cutile.signature import Passed, Signature, signature_of
+from kopt_kb.kernels.cutile.tensor_maps import Map, maps_of
+from kopt_kb.kernels.record.launch_arguments import given_of
+from kopt_kb.kernels.record.model import Argument, Launch, ScalarArg, TensorAddress, TensorMapArg, TensorView
+from kopt_kb.kernels.record.request import MakerRequest
+from kopt_kb.kernels.record.statics import StaticLaunch
+from kopt_kb.kernels.record.trace import CallTrace
+from kopt_kb.wire import canonical
+from kopt_kb.wire import plain as document
+
+__all__ = ["TileLaunch", "TileLaunches", "installed"]
+
+_PLACE_BITS = 44
+"""Made-up addresses of arrays lie this far apart: no array is as large."""
+
+_FORMATS = {"i1": "<i", "i32": "<i", "i64": "<q", "fp32": "<f"}
+
+
+def installed() -> bool:
+    """Return whether cuTile is installed, without importing it."""
+    try:
+        return importlib.util.find_spec("cuda.tile") is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class TileLaunch:
+    """One launch with what the compiler said of it."""
+
+    code: str
+    compiled: Compiled
+    plain: Plain
+    grid: tuple[int, int, int]
+    constants: Mapping[str, object]
+    arguments: tuple[tuple[str, Given], ...]
+
+
+class TileLaunches:
+    """Collects the launches of tile kernels into a trace's steps.
+
+    Args:
+        trace: Where the steps go.
+        folder: Where code objects are written, one file each, named by sha256.
+        request: The target, and which configuration of a search is recorded.
+    """
+
+    def __init__(self, trace: CallTrace, folder: Path, request: MakerRequest) -> None:
+        self._trace, self._folder, self._autotune = trace, folder, request.autotune
+        self._target, self._facts = CompileTarget.parse(request.target), request.facts
+        self._made: dict[tuple[int, str], tuple[Any, Compiled, Plain]] = {}
+        self.codes: dict[str, int] = {}
+        self.versions: dict[str, str] = {}
+        self.assumed: dict[str, None] = {}
+        self.launches: list[TileLaunch] = []
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Record instead of launching; has to be entered before the user's file is imported."""
+        if not installed():
+            yield
+            return
+        import cuda.tile
+        import cuda.tile._cext
+        import cuda.tile.tune
+
+        with ExitStack() as stack:
+            for module in (cuda.tile, cuda.tile._cext):
+                stack.enter_context(mock.patch.object(module, "launch", self._launch))
+            for module in (cuda.tile.tune, cuda.tile.tune._tune):
+                stack.enter_context(mock.patch.object(module, "exhaustive_search", self._search))
+            yield
+
+    def _launch(
+        self, stream: Any, grid: tuple[int, ...], kernel: Any, arguments: tuple[Any, ...], /, *,
+        programmatic_dependent_launch: bool = False,
+    ) -> None:  # fmt: skip
+        del stream
+        signature, compiled, plain = self._compiled(kernel, arguments)
+        entry = plain.entry
+        sizes = _grid(grid, entry.name)
+        digest = hashlib.sha256(plain.code).hexdigest()
+        (self._folder / digest).write_bytes(plain.code)
+        self.codes[digest] = len(plain.code)
+        self.versions |= compiled.versions
+        name = kernel._annotated_function.pyfunc.__name__
+        self.assumed |= dict.fromkeys(f"{name}.{one}" for one in signature.assumed())
+        given = self._arguments(signature, compiled, plain)
+        for one in signature.passed:
+            if one.type == "array":  # what it wrote is not known: Tile IR has no list of it
+                self._trace.known.forget(one.value)
+        step = Launch(
+            code=digest, entry=entry.name, grid=(sizes[0] * entry.cluster[0], sizes[1], sizes[2]),
+            block=(entry.most_threads, 1, 1), cluster=entry.cluster, shared_bytes=0, arguments=given,
+            overlap=bool(programmatic_dependent_launch),
+        )  # fmt: skip
+        self._trace.steps.append(step)
+        said = tuple((one.name, given_of(one.value, self._trace.known)) for one in signature.passed)
+        self.launches.append(TileLaunch(digest, compiled, plain, step.grid, signature.constants, said))
+
+    def _compiled(self, kernel: Any, arguments: tuple[Any, ...]) -> tuple[Signature, Compiled, Plain]:
+        signature = signature_of(kernel, arguments)
+        key = id(kernel), signature.key
+        if key not in self._made:
+            compiled = compile_tile(kernel, signature, self._target.name)
+            plain = plain_code(compiled.code, tileiras().path.with_name("ptxas"), kernel_place(kernel))
+            self._made[key] = kernel, compiled, plain
+        _, compiled, plain = self._made[key]
+        most = self._facts.get("shared_memory_per_block_optin")
+        if most is not None and plain.entry.shared_bytes > most:
+            what = f"needs {plain.entry.shared_bytes} B of shared memory, a block may use {most} B"
+            raise CompileFailed.of(
+                "shared_memory", what, where=kernel_place(kernel), fix="smaller tiles, or a larger occupancy hint"
+            )
+        return signature, compiled, plain
+
+    def _arguments(self, signature: Signature, compiled: Compiled, plain: Plain) -> tuple[Argument, ...]:
+        """Return the arguments: an array's address, extents and strides, a number, and the tensor maps behind them."""
+        made, raw, places = list[Argument](), list[bytes](), list[tuple[Passed, TensorView]]()
+        for one in signature.passed:
+            if one.type != "array":
+                made.append(ScalarArg(one.type, one.value, one.name))
+                raw.append(struct.pack(_FORMATS[one.type], one.value))
+                continue
+            view = self._trace.view(one.value)
+            self._trace.used(view)
+            places.append((one, view))
+            made.append(TensorAddress(view, one.name))
+            raw.append(struct.pack("<Q", len(places) << _PLACE_BITS))
+            kind = f"i{one.index_bits}"
+            for word, numbers in (("shape", view.shape), ("strides", view.strides)):
+                made += [ScalarArg(kind, number, f"{one.name}.{word}") for number in numbers]
+                raw += [struct.pack(_FORMATS[kind], number) for number in numbers]
+        if len(made) != plain.declared:
+            what = f"the kernel takes {plain.declared} parameters, {len(made)} are known"
+            fix = "this version of cuTile passes arguments in a way that is not known here"
+            raise BadInput(what, where=plain.entry.name, fix=fix, code="KB444")
+        return (*made, *(_map(one, places) for one in maps_of(compiled.code, plain, raw, plain.entry.name)))
+
+    def _search(
+        self, search_space: Sequence[Any], stream: Any, grid_fn: Callable[[Any], Any], kernel: Any,
+        args_fn: Callable[[Any], tuple[Any, ...]], hints_fn: Callable[[Any], dict[str, Any]] | None = None, **_: Any,
+    ) -> Any:  # fmt: skip
+        """Return the first configuration at or behind the one asked for that compiles and fits, as a search does."""
+        from cuda.tile import kernel as kernel_type
+        from cuda.tile.tune import Measurement, TuningResult
+
+        del stream, grid_fn
+        space = list(search_space)
+        if not 0 <= self._autotune < len(space):
+            fix = f"the search has {len(space)}"
+            raise BadInput(f"no autotune configuration {self._autotune}", where="--autotune", fix=fix, code="KB082")
+        refused: CompileFailed | None = None
+        for config in space[self._autotune :]:
+            chosen = kernel if isinstance(kernel, kernel_type) else kernel(config)
+            steps = len(self._trace.steps)
+            try:
+                self._compiled(chosen.replace_hints(**(hints_fn(config) if hints_fn else {})), args_fn(config))
+            except CompileFailed as error:
+                refused = refused or error
+                continue
+            finally:
+                del self._trace.steps[steps:]  # clones that a search runs on are none of the launcher's
+            best = Measurement(config=config, mean_us=math.nan, num_samples=0, error_margin_us=math.nan)
+            return TuningResult(best=best, successes=(best,), failures=())
+        raise refused or BadInput("the search space is empty", where="exhaustive_search", code="KB082")
+
+    def told(self, target: CompileTarget, sass: Callable[[bytes], str] | None = None) -> tuple[StaticLaunch, ...]:
+        """Return what the compiler said of each different launch; `sass` gives the listing of a code object."""
+        times: dict[bytes, StaticLaunch] = {}
+        for one in self.launches:
+            key = canonical((one.code, list(one.grid), [document(given) for given in one.arguments]))
+            entry = one.plain.entry
+            made = compiled_kernel(
+                entry, target, one.plain.code, None, sass(one.plain.code) if sass and key not in times else "", {},
+                made_by=one.compiled.versions, threads=entry.most_threads, ctas=math.prod(entry.cluster),
+                grid=one.grid, constants={name: _word(value) for name, value in one.constants.items()},
+                arguments=one.arguments,
+            )  # fmt: skip
+            known = dataclasses.replace(
+                made, tile_ir=one.compiled.text, remarks=one.compiled.remarks, assembler_log=one.plain.log
+            )
+            before = times.get(key)
+            times[key] = (
+                dataclasses.replace(before, times=before.times + 1) if before else StaticLaunch(one.code, 1, known)
+            )
+        return tuple(times.values())
+
+
+def _word(value: object) -> object:
+    return value if isinstance(value, int | float | str | bool | None) else str(value)
+
+
+def _grid(grid: Any, where: str) -> tuple[int, int, int]:
+    if not isinstance(grid, tuple) or not 1 <= len(grid) <= 3:
+        raise BadInput(f"a grid is a tuple of one to three numbers, not {grid!r}", where=where, code="KB444")
+    x, y, z = (*map(int, grid), 1, 1)[:3]
+    return x, y, z
+
+
+def _map(one: Map, places: Sequence[tuple[Passed, TensorView]]) -> TensorMapArg:
+    """Return a tensor map as an argument; the place of its address says which array it is of."""
+    number, offset = (one.address >> _PLACE_BITS) - 1, one.address & (1 << _PLACE_BITS) - 1
+    if not 0 <= number < len(places):
+        raise BadInput("a tensor map of no array of the launch", where="tensor map", code="KB083")
+    passed, whole = places[number]
+    item = whole.item_bytes
+    strides = tuple(step // item for step in one.steps)
+    view = TensorView(whole.buffer, whole.offset + offset // item, one.shape, strides, whole.dtype)
+    return TensorMapArg(view, one.box, one.element_type, one.swizzle, name=f"{passed.name}.map")
