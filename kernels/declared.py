@@ -197,10 +197,10 @@ def _check_precondition(text: str, where: str) -> None:
         raise DeclarationError(f"precondition {text!r}: {error}", where=where, fix=error.fix) from error
 
 
-def packaged_file(op: str) -> Path | None:
-    """Return the package's own kernel file of an operation, or None."""
+def packaged_file(op: str, folder: str = "") -> Path | None:
+    """Return the package's own kernel file of an operation, or None; `folder`: of another language than Triton."""
     names = {"gemm": "matmul"}
-    path = Path(__file__).parent / f"{names.get(op, op)}.py"
+    path = Path(__file__).parent / folder / f"{names.get(op, op)}.py"
     return path if op.isidentifier() and path.is_file() else None
 
 

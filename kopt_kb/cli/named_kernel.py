@@ -1,6 +1,7 @@
 """FILE as a kernel's name: `op:rms_norm` is the package's kernel of that operation, `op:naive/rms_norm` its slow one.
 
-After an install from a wheel the package's kernels lie where nobody would look for them.
+`op:cutile/rms_norm` is the one in cuTile. After an install from a wheel the package's kernels lie where nobody would
+look for them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _PREFIX = "op:"
 def kernel_names() -> tuple[str, ...]:
     """Return the names of the package's kernels."""
     folder = _folder()
-    found = [*folder.glob("*.py"), *(folder / "naive").glob("*.py"), *(folder / "cuda").glob("*.cu")]
+    found = [*(one for each in (".", "naive", "cutile") for one in (folder / each).glob("*.py"))]
+    found += (folder / "cuda").glob("*.cu")
     named = (path for path in found if path.suffix == ".cu" or b"\ndef launch(" in path.read_bytes())
     return tuple(sorted(path.relative_to(folder).with_suffix("").as_posix() for path in named))
 
@@ -30,7 +32,8 @@ def kernel_file(text: str) -> str:
     """
     if not text.startswith(_PREFIX):
         return text
-    name = {"gemm": "matmul", "naive/gemm": "naive/matmul"}.get(text[len(_PREFIX) :], text[len(_PREFIX) :])
+    name = text[len(_PREFIX) :]
+    name = f"{name.removesuffix('gemm')}matmul" if name in {"gemm", "naive/gemm", "cutile/gemm"} else name
     known = kernel_names()
     if name not in known:
         listed = ", ".join(f"{_PREFIX}{one}" for one in known)

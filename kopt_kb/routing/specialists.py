@@ -81,8 +81,9 @@ SPECIALISTS: Mapping[str, Specialist] = {
             least_gemm=_BLACKWELL,
         ),
         Specialist(
-            "kernel-cutile-specialist", "tunes cuTile kernels", "built_in", "kb cutile check DIR", least=_AMPERE,
-            needs="cutile",
+            "kernel-cutile-specialist", "tunes cuTile kernels", "built_in",
+            "kb cutile check DIR; kb cutile recipes FILE; kb init NAME --platform PLATFORM --framework cuTile "
+            "--kernel-demo FILE; kb tune run WORKSPACE --policy cutile", least=_AMPERE, needs="cutile",
         ),
         Specialist(
             "kernel-outside-specialist", "writes kernels in HIP, CK, FlyDSL or CUDA C++", "outside",

@@ -102,7 +102,7 @@ def route_task(
         what = f"HIP, CK and FlyDSL build for AMD, and {target} is NVIDIA's"
         raise BadInput(what, where="kb route task", fix="name another language or platform", code="KB103")
     chosen, why, category = _chosen(intent, target)
-    steps = tuple(_step(SPECIALISTS[name], intent, why, commands, text) for name in chosen)
+    steps = tuple(_step(SPECIALISTS[name], intent, why, commands, text, given=kernel is not None) for name in chosen)
     steps = _delegations(steps, category)
     refused = tuple(gate for name in chosen if (gate := _gate(SPECIALISTS[name], intent.op, target)))
     order: tuple[Availability, ...] = ("not_available", "outside", "built_in")
@@ -157,11 +157,14 @@ def _number(target: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _step(one: Specialist, intent: Intent, why: str, commands: Collection[str], text: str) -> Step:
+def _step(one: Specialist, intent: Intent, why: str, commands: Collection[str], text: str, *, given: bool) -> Step:
     """Return a delegation as the commands at hand allow it."""
     availability, command = one.availability, one.command
     if one.needs and one.needs not in commands:
         availability, command = "outside", "kb tune run WORKSPACE --proposer COMMAND"
+    if one.name == "kernel-cutile-specialist" and not intent.has_kernel and intent.op and not given:
+        is_packaged = packaged_file(intent.op, "cutile") is not None
+        command = command.replace("FILE", f"op:cutile/{intent.op}") if is_packaged else command
     writes_new = one.name == "kernel-triton-specialist" and not intent.has_kernel
     if writes_new and intent.op and packaged_file(intent.op) is not None:
         command = command.replace("--kernel-demo FILE", f"--kernel-demo op:{intent.op}")

@@ -19,7 +19,12 @@ def test_names() -> None:
 
 @pytest.mark.parametrize(
     ("word", "end"),
-    [("op:rms_norm", "kernels/rms_norm.py"), ("op:gemm", "kernels/matmul.py"), ("op:cuda/softmax", "cuda/softmax.cu")],
+    [
+        ("op:rms_norm", "kernels/rms_norm.py"),
+        ("op:gemm", "kernels/matmul.py"),
+        ("op:cuda/softmax", "cuda/softmax.cu"),
+        ("op:cutile/gemm", "cutile/matmul.py"),
+    ],
 )
 def test_a_name_is_a_file(word: str, end: str) -> None:
     """Aliases too; other words stay as they are."""

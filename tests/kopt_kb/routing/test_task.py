@@ -80,3 +80,18 @@ def test_hip_on_nvidia_is_refused() -> None:
     """No compiler of it builds for there."""
     with pytest.raises(BadInput, match="build for AMD"):
         route_task("a softmax in HIP", target="sm_90")
+
+
+def test_cutile_starts_from_the_packages_kernel_or_yours(tmp_path: Path) -> None:
+    """Checked, read for recipes, tuned by the policy of its loop; before Ampere nobody does it."""
+    found = route_task("tune a cuTile attention kernel", target="sm_90", commands=ALL)
+    (step,) = found.steps
+    assert found.answer == "built_in" and "--kernel-demo op:cutile/attention" in step.command
+    assert step.command.endswith("kb tune run WORKSPACE --policy cutile")
+    other = route_task("tune a cuTile softmax kernel", target="sm_90", commands=ALL)
+    assert "--kernel-demo FILE" in other.steps[0].command
+    assert route_task("tune a cuTile kernel", target="sm_75", commands=ALL).answer == "not_available"
+    kernel = tmp_path / "k.py"
+    kernel.write_text("import cuda.tile as ct\n@ct.kernel\ndef k(x):\n    pass\n")
+    given = route_task("make this cuTile attention faster", target="sm_90", kernel=kernel, commands=ALL)
+    assert "--kernel-demo FILE" in given.steps[0].command
