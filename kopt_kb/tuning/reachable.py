@@ -22,7 +22,7 @@ from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.setup_events import ReachableMeasured
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["Probe", "measure_reachable", "probes_of"]
+__all__ = ["Probe", "floors_of", "measure_reachable", "probes_of"]
 
 _LIBRARY = """
 
@@ -59,6 +59,22 @@ class Probe:
 def probes_of(state: WorkspaceState) -> tuple[Probe, ...]:
     """Return one probe a shape whose limiting roof a copy or a library's product can stand for."""
     return tuple(found for one in state.rooflines if (found := _probe(one, state.problem.dtype)) is not None)
+
+
+def floors_of(state: WorkspaceState) -> dict[str, tuple[float, str]]:
+    """Return shape → the seconds at which the machine in force did the same amount, and what took them.
+
+    A search may end there: nothing was ever seen to be faster. Of simulated times there is none.
+    """
+    if state.simulated:
+        return {}
+    amounts = {one.shape: one.work.amount_under(one.target.name) for one in state.rooflines}
+    roofs = {one.shape: one.target.name for one in state.rooflines}
+    return {
+        one.shape: (amounts[one.shape] / one.rate_si, f"{one.probe} on this machine, run {one.run}")
+        for one in state.reachable_of(state.environment_seq).values()
+        if one.rate_si and roofs.get(one.shape) == one.roof
+    }
 
 
 def _probe(roofline: RecordedRoofline, dtype: str) -> Probe | None:

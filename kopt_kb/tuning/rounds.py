@@ -22,6 +22,7 @@ from kopt_kb.tuning.jobs import JobFiles, Ran, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.policy import GATES, Gate, Policy
+from kopt_kb.tuning.reachable import floors_of
 from kopt_kb.tuning.ruling import Ruling, timed_name
 from kopt_kb.tuning.session import Session, says_nothing
 from kopt_kb.tuning.versions import best_rival, incumbent_name
@@ -66,8 +67,10 @@ class RoundWork:
                     CandidateSubmitted(current.number, template, blob, {"spaces": plain(proposal.spaces)}, proposer)
                 )
             kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
+            floors = floors_of(state) if "hardware_limit" in self.policy.stop_reasons else {}
             asked = {
-                shape: SpaceAsked(space.start, space.knobs, kept.get(shape)) for shape, space in proposal.spaces.items()
+                shape: SpaceAsked(space.start, space.knobs, kept.get(shape), *floors.get(shape, ()))
+                for shape, space in proposal.spaces.items()
             }
             rules, prune_s = self.options.pruning, self.settings.prune_s
             pruning = replace(rules, seconds=prune_s) if rules is not None and prune_s > 0 else None

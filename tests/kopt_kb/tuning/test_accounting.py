@@ -23,9 +23,12 @@ from tests.kopt_kb.tuning.measuring import Measuring
 SETTINGS = Settings(samples=10, evaluations=3, search_s=600.0)
 
 
-def campaign(workspace: Workspace, wiki_root: Path, executor: SimulatorExecutor, rounds: int = 1) -> Campaign:
-    """A campaign whose decisions rest on whatever the executor gives."""
+def campaign(
+    workspace: Workspace, wiki_root: Path, executor: SimulatorExecutor, rounds: int = 1, goes_past: str = ""
+) -> Campaign:
+    """A campaign whose decisions rest on whatever the executor gives; one stop reason may be left out."""
     policy = replace(policy_named("gpu-wiki", max_rounds=rounds), least_trust="unstated")
+    policy = replace(policy, stop_reasons=tuple(one for one in policy.stop_reasons if one != goes_past))
     options = CampaignOptions(platform=Registry.open(wiki_root).platform("T10"))
     return Campaign(workspace, policy, (VariantsProposer(),), executor, settings=SETTINGS, options=options)
 

@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Unable
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Job, Outcome, SpaceAsked, Started
 from kopt_kb.tuning.machine import lacks_reachable
 from kopt_kb.tuning.options import Budget
 from kopt_kb.tuning.reachable import probes_of
@@ -85,6 +85,34 @@ def test_97_percent_of_a_copy_on_every_shape_is_the_limit(workspace: Workspace, 
     assert "copy of the same bytes on this machine, run reach-" in reach.evidence[0].note
     readme = (workspace.layout.root / "README.md").read_text()
     assert "; the target is above it" in readme
+
+
+class Searching(Measuring):
+    """Keeps what searches were asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[SpaceAsked] = []
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Answer as before."""
+        self.asked += job.body.spaces.values()
+        return super().run(job, started)
+
+
+@pytest.mark.parametrize("goes_past", ["", "hardware_limit"])
+def test_a_search_is_told_what_the_machine_reaches(workspace: Workspace, wiki_root: Path, goes_past: str) -> None:
+    """The seconds of its shape's amount at the probe's rate; not where a campaign goes on past that limit."""
+    executor = Searching()
+    with campaign(workspace, wiki_root, executor, goes_past=goes_past) as tuned:
+        tuned.run(Budget(rounds=1))
+        state = tuned.state()
+    found = state.reachable_of(state.environment_seq)
+    amounts = {one.shape: one.amount_under("dram") for one in state.rooflines}
+    floors = {amounts[shape] / (one.rate_si or 0.0) for shape, one in found.items()}
+    assert executor.asked
+    assert {one.floor_s for one in executor.asked} == ({None} if goes_past else floors)
+    assert all(("copy of the same bytes" in one.floor) == (not goes_past) for one in executor.asked)
 
 
 class Broken(Measuring):
