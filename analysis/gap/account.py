@@ -10,8 +10,8 @@ to the gap. Methods and their sources: `causes.py`.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from kopt_kb.analysis.evidence import Evidence
@@ -47,7 +47,10 @@ class GapCase:
         clock_hz: Mean SM clock while the time was taken; None when nobody read it.
         reached: Best rates of this machine by roof.
         waves_loss_pct: SM time that the grid leaves empty, where no profile says so; None when unknown.
-        empty_launch_s: Time of an empty launch by the same clock; None when it was not taken.
+        empty_launch_s: Time of an empty launch; None when it was not taken. A probe's time holds a launch of its own.
+        padding: Operations of whole tiles over those of the result, where no counter says so; None when unknown.
+        launches: Launches that make up the time, where no profile says so.
+        sources: Of the last four, by field: what says so.
     """
 
     name: str
@@ -59,6 +62,9 @@ class GapCase:
     reached: tuple[Reached, ...] = ()
     waves_loss_pct: float | None = None
     empty_launch_s: float | None = None
+    padding: float | None = None
+    launches: int = 1
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of_profile(cls, profile: KernelProfile, platform: Platform | None, work: Work | None = None) -> GapCase:
@@ -105,9 +111,19 @@ def account(case: GapCase) -> Gap:
     parts, cut = _charged(case, spent, roofs, roof.least_s, gap_s)
     if cut:
         notes.append(f"cut at the time itself, their evidence says more: {', '.join(cut)}")
+    notes += _hidden(parts)
     rest = parts[-1].share_pct
     record = _record(case, spent) if rest > UNEXPLAINED_LIMIT_PCT else ()
     return Gap(case.name, case.time_s, roof.name, roof.least_s, basis, roof.citations, parts, record, tuple(notes))
+
+
+def _hidden(parts: Sequence[GapPart]) -> list[str]:
+    """Return the note that units work at once: only the last one charged, the busiest, can be sped up by itself."""
+    units = [one for one in parts if one.level in _LEVELS or one.cause == "instructions"]
+    if len(units) < 2:
+        return []
+    others = " and ".join(one.words for one in units[:-1])
+    return [f"{units[-1].words} takes longest; {others} is hidden under it and counts once that takes less"]
 
 
 def _spent(case: GapCase) -> Spent | None:
@@ -134,9 +150,16 @@ def _roofs(case: GapCase) -> tuple[tuple[RoofTimes, ...], list[str]]:
     profiled_s = sum(one.duration_s or 0.0 for one in case.profiles)
     scale = case.time_s / profiled_s if profiled_s else 1.0
     roofs = roofs_of(
-        work, case.platform, case.profiles, clock_hz=case.clock_hz, reached=case.reached, scale=scale
+        work, case.platform, case.profiles,
+        clock_hz=case.clock_hz, reached=case.reached, scale=scale, padding=_padding(case),
     )  # fmt: skip
     return roofs, notes
+
+
+def _padding(case: GapCase) -> Evidence | None:
+    if case.padding is None:
+        return None
+    return Evidence("executed_over_useful", case.padding, "1", None, case.sources.get("padding", "whole tiles"))
 
 
 def _of_counters(spent: Spent) -> tuple[RoofTimes, ...]:
@@ -197,7 +220,14 @@ def _steps(roofs: Sequence[RoofTimes], spent: Spent | None, case: GapCase) -> It
         for level in _LEVELS:
             yield _unit("extra-bytes", spent.units.get(level, Fact()), level)
         yield _unit("instructions", spent.units.get("issue", Fact()))
-    yield from _idle(spent, case)
+    yield from _idle(spent, case, _launches_in_reach(roofs, case))
+
+
+def _launches_in_reach(roofs: Sequence[RoofTimes], case: GapCase) -> int:
+    """Return the launches that what is charged to `reach` holds: a probe was timed with one of its own."""
+    slowest = max(roofs, key=lambda one: one.reached_s)
+    notes = {proof.note for proof in slowest.evidence.get("reach", ())}
+    return int(any(one.roof == slowest.name and one.what in notes for one in case.reached))
 
 
 def _slowest(
@@ -212,16 +242,19 @@ def _unit(cause: CauseName, fact: Fact, level: str = "") -> _Charge:
     return _Charge(cause, fact.seconds, fact.evidence, level, fact.certainty)
 
 
-def _idle(spent: Spent | None, case: GapCase) -> Iterator[_Charge]:
+def _idle(spent: Spent | None, case: GapCase, launches_in_reach: int) -> Iterator[_Charge]:
     """Yield what SMs without work and waiting warps cost; without a profile what is known of launch and grid."""
+    count = len(case.profiles) or case.launches
     launch = spent.launch if spent is not None else Fact()
     if not launch.seconds and case.empty_launch_s:
-        proof = Evidence("empty_launch_s", case.empty_launch_s, "s", None, "an empty launch, by the same clock")
-        launch = Fact(case.empty_launch_s, (proof,))
-    yield _Charge("launch", launch.seconds, launch.evidence)
+        note = case.sources.get("empty_launch_s", "an empty launch, by the same clock")
+        launch = Fact(count * case.empty_launch_s, (Evidence("empty_launch_s", case.empty_launch_s, "s", None, note),))
+    more = launch.seconds * max(0, count - launches_in_reach) / count
+    yield _Charge("launch", more, launch.evidence)
     tail = spent.tail if spent is not None else Fact()
     if spent is None and case.waves_loss_pct:
-        proof = Evidence("predicted_tail_pct", case.waves_loss_pct, "%", None, "by grid, occupancy and SMs")
+        note = case.sources.get("waves_loss_pct", "by grid, occupancy and SMs")
+        proof = Evidence("predicted_tail_pct", case.waves_loss_pct, "%", None, note)
         tail = Fact(case.time_s * case.waves_loss_pct / 100, (proof,), "at most")
     yield _Charge("tail", tail.seconds, tail.evidence, "", tail.certainty)
     if spent is not None:

@@ -117,6 +117,7 @@ def roofs_of(
     clock_hz: float | None,
     reached: tuple[Reached, ...] = (),
     scale: float = 1.0,
+    padding: Evidence | None = None,
 ) -> tuple[RoofTimes, ...]:
     """Return the roofs of a work: of each engine it uses, and of device memory; one that is UNKNOWN is left out.
 
@@ -127,6 +128,7 @@ def roofs_of(
         clock_hz: Mean clock of the SMs while the time was taken; None when nobody read it.
         reached: Best rates by roof, preferred to the rows of the wiki.
         scale: The time that is accounted for over the time of the profiles.
+        padding: Matrix operations executed over useful ones, where neither counters nor the work say how many.
     """
     probes = {one.roof: one for one in reached}
     found = []
@@ -135,8 +137,8 @@ def roofs_of(
             ceiling = compute_ceiling(platform, flop.dtype, flop.engine)
         except BadInput:  # the part has no such engine
             continue
-        roof = _engine(flop, ceiling, platform, profiles, clock_hz, probes.get(ceiling.name), scale)
-        found += [roof] if roof is not None else []
+        roof = _engine(flop, ceiling, platform, clock_hz, probes.get(ceiling.name))
+        found += [] if roof is None else [_executed(roof, flop, profiles, scale, padding)]
     if any(one.level == "dram" for one in work.bytes):
         roof = _memory(work, platform, profiles, probes.get("dram"))
         found += [roof] if roof is not None else []
@@ -152,9 +154,8 @@ def _cited(value: Quantity) -> tuple[str, ...]:
 
 
 def _engine(
-    flop: FlopCount, ceiling: Ceiling, platform: Platform, profiles: tuple[KernelProfile, ...],
-    clock_hz: float | None, probe: Reached | None, scale: float,
-) -> RoofTimes | None:  # fmt: skip
+    flop: FlopCount, ceiling: Ceiling, platform: Platform, clock_hz: float | None, probe: Reached | None
+) -> RoofTimes | None:
     documented = _rate(ceiling)
     if documented is None or not flop.useful.value:
         return None
@@ -171,12 +172,13 @@ def _engine(
     if best is not None and flop.useful.value / best.rate_si > clocked:
         reached = flop.useful.value / best.rate_si
         evidence["reach"] = (Evidence("reached_rate", best.rate_si, "FLOP/s", None, best.what),)
-    made = RoofTimes(ceiling.name, least, clocked, reached, reached, _cited(documented), evidence)
-    return _executed(made, flop, profiles, scale)
+    return RoofTimes(ceiling.name, least, clocked, reached, reached, _cited(documented), evidence)
 
 
-def _executed(roof: RoofTimes, flop: FlopCount, profiles: tuple[KernelProfile, ...], scale: float) -> RoofTimes:
-    """Return the roof with what was executed: by counters, else by the kernel's own count, else by the busy pipe."""
+def _executed(
+    roof: RoofTimes, flop: FlopCount, profiles: tuple[KernelProfile, ...], scale: float, padding: Evidence | None
+) -> RoofTimes:
+    """Return the roof with what was executed: by counters, the kernel's own count, whole tiles, else the busy pipe."""
     useful = flop.useful.value
     name = f"flops.{flop.engine}.{flop.dtype}"
     counted = [profile.get(name) for profile in profiles]
@@ -188,6 +190,9 @@ def _executed(roof: RoofTimes, flop: FlopCount, profiles: tuple[KernelProfile, .
         used = max(roof.used_s, roof.reached_s * executed / useful)
         proof = Evidence("executed_over_useful", executed / useful, "1", None, f"{flop.dtype} operations, {what}")
         return replace(roof, used_s=used, evidence={**roof.evidence, "used": (proof,)})
+    if padding is not None and flop.engine == "matrix":
+        used = max(roof.used_s, roof.reached_s * padding.value)
+        return replace(roof, used_s=used, evidence={**roof.evidence, "used": (padding,)})
     shares = [profile.get("pipe_elapsed.tensor_pct") for profile in profiles] if flop.engine == "matrix" else []
     busy = sum((share or 0.0) / 100 * (one.duration_s or 0.0) for share, one in zip(shares, profiles, strict=False))
     used = busy * scale * roof.reached_s / roof.clocked_s

@@ -119,11 +119,16 @@ def _part(time_s: float, share_pct: float, *evidence: Evidence, certainty: Certa
 
 
 def _units(kernel: DerivedMetrics, time_s: float) -> dict[str, Fact]:
+    """Return what units were busy; of a memory that is L1 and shared at once, the level with most of its passes."""
+    l1, shared, note = kernel.l1_pct, kernel.lds_pct, "use of shared memory"
+    if shared is None and kernel.mostly_shared:
+        l1, shared = None, l1
+        note = f"use of L1, {kernel.shared_share_pct or 0.0:.3g} % of its passes for shared memory"
     uses = {
         "dram": ("dram_use_pct", kernel.dram_pct, "bytes of device memory at the peak of the run"),
         "l2": ("l2_use_pct", kernel.l2_pct, "use of L2"),
-        "l1": ("l1_use_pct", kernel.l1_pct, "use of L1, which may be shared memory too"),
-        "shared": ("shared_use_pct", kernel.lds_pct, "use of shared memory"),
+        "l1": ("l1_use_pct", l1, "use of L1, which may be shared memory too"),
+        "shared": ("shared_use_pct", shared, note),
         "issue": ("compute_use_pct", kernel.compute_pct, "busiest arithmetic pipe or the issue slots"),
     }
     return {

@@ -16,7 +16,7 @@ from kopt_kb.quantity.readable import said
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire
 
-__all__ = ["MeasuredReach", "Reach", "RoofTime", "RooflineInTime", "RooflinesInTime", "reach"]
+__all__ = ["MeasuredReach", "Reach", "RoofTime", "RooflineInTime", "RooflinesInTime", "empty_launch", "reach"]
 
 SHORT_S = 1e-5
 """Work that takes less may be ruled by its launch, so a launch time is looked for."""
@@ -115,7 +115,7 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
     if best is not None:
         least = (*least, best)
     target_s = _target_s(found)
-    launch, owner = _launch(platform, min((one.seconds for one in least), default=None))
+    launch, owner = empty_launch(platform, min((one.seconds for one in least), default=None))
     cache = _cache(found, platform)
     warnings = tuple(filter(None, (_short(least, launch, owner), _cached(cache), _above(target_s, best))))
     judged = tuple(_judged(one, found, least, target_s) for one in measured_s)
@@ -169,7 +169,7 @@ def _target_s(found: Roofline) -> float | None:
     return float(found.work.amount_under(target.name) / target.value.si)
 
 
-def _launch(platform: Platform, least_s: float | None) -> tuple[Quantity | None, str]:
+def empty_launch(platform: Platform, least_s: float | None) -> tuple[Quantity | None, str]:
     """Return the time of an empty kernel and the product it was measured on.
 
     Without a row of its own and with work that is short enough to ask, that of a product of the same vendor, first of

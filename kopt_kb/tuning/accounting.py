@@ -12,7 +12,9 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.errors import KoptError
 from kopt_kb.runners.report_file import unpack_report
+from kopt_kb.runners.source_config import configs_of
 from kopt_kb.static.residency import with_residency
+from kopt_kb.tuning.recorded import records_of, with_launches
 from kopt_kb.tuning.stops import representative
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.workspace.journal.insight_events import GapAccounted
@@ -46,6 +48,7 @@ def accounts(
         return ()
     times = {shape: record.median_s for shape, record in representative(best).items()}
     known, reports = state.gaps_of(best), _by_shape(state.profiles_of(best))
+    records, configs = records_of(best, read), _configs(best, read)
     found = []
     for roofline in state.rooflines:
         time_s = times.get(roofline.shape)
@@ -56,9 +59,18 @@ def accounts(
         resident = tuple(with_residency(one, platform) for one in profiles)
         clock_hz, reached = _clock_hz(resident, time_s), _reached(state, best, roofline.shape)
         case = GapCase(roofline.shape, time_s, resident, platform, roofline.work, clock_hz, reached)
-        gap = account(case)
+        gap = account(with_launches(case, records.get(roofline.shape), configs.get(roofline.shape, {}), read))
         found.append(GapAccounted(best.number, gap.noted(problem) if problem else gap, (seq,) if resident else ()))
     return tuple(found)
+
+
+def _configs(best: Round, read: Callable[[str], bytes]) -> Mapping[str, Mapping[str, object]]:
+    """Return shape → the configuration that the best version has for it."""
+    submitted = best.submitted.get(best.name)
+    try:
+        return {} if submitted is None else configs_of(read(submitted.blob))
+    except KoptError:
+        return {}
 
 
 def _reached(state: WorkspaceState, best: Round, shape: str) -> tuple[Reached, ...]:

@@ -113,10 +113,27 @@ def _of_verdict(state: WorkspaceState, best: Round) -> Iterator[Opportunity]:
             value = worth.get(limiter) if isinstance(worth, Mapping) else None
             share = value.get("time_pct") if isinstance(value, Mapping) else None
             text = f"{limiter} limits: {rows[0].quote} ({rows[0].advice})"
-            yield Opportunity(
-                f"{best.name}:verdict:{limiter}", best.number, text, tuple(row.category for row in rows),
-                float(share) if isinstance(share, int | float) else None, "untried", None, "", (seq,),
-            )  # fmt: skip
+            share_pct = float(share) if isinstance(share, int | float) else None
+            name = f"{best.name}:verdict:{limiter}"
+            if limiter == "dram" and (lean := _lean(state, best)):
+                why = "counters found no more bytes of device memory than the problem has"
+                yield Opportunity(name, best.number, text, (), share_pct, "infeasible", None, why, (seq, *lean))
+                continue
+            categories = tuple(row.category for row in rows)
+            yield Opportunity(name, best.number, text, categories, share_pct, "untried", None, "", (seq,))
+
+
+def _lean(state: WorkspaceState, best: Round) -> tuple[int, ...]:
+    """Return the accounts by a profile of what device memory limits, if none has bytes to spare; else nothing."""
+    by_profile = {seq: one.gap for seq, one in state.gaps.items() if one.version == best.number and one.profiles}
+    spare = [
+        part
+        for gap in by_profile.values()
+        for part in gap.parts
+        if (part.cause, part.level) == ("extra-bytes", "dram") and part.time_pct >= _SMALL_PCT
+    ]
+    is_dram = all(gap.roof == "dram" for gap in by_profile.values())
+    return () if spare or not is_dram else tuple(by_profile)
 
 
 def _of_gaps(state: WorkspaceState, best: Round) -> Iterator[Opportunity]:

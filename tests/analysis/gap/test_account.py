@@ -113,6 +113,47 @@ def test_an_empty_launch_and_a_grid_explain_without_a_profile() -> None:
     assert _share(gap, "tail") == pytest.approx(100 / 3)
 
 
+def test_several_launches_take_several_empty_ones_and_a_probe_holds_one_of_them() -> None:
+    """Three launches of a tenth each; a copy that takes half of the time was itself launched once."""
+    time_s = 4 * _least_s(MIB64)
+    facts = {"launches": 3, "empty_launch_s": time_s / 10}
+    alone = account(GapCase("k", time_s, (), H200, MIB64, None, (Reached("dram", 1e30, "none"),), **facts))  # type: ignore[arg-type]
+    assert _share(alone, "launch") == pytest.approx(100 * 0.3 / 0.75)
+    probe = Reached("dram", 2**26 / (0.5 * time_s), "copy")
+    gap = account(GapCase("k", time_s, (), H200, MIB64, None, (probe,), **facts))  # type: ignore[arg-type]
+    assert _share(gap, "reach") == pytest.approx(100 * 0.25 / 0.75)
+    assert _share(gap, "launch") == pytest.approx(100 * 0.2 / 0.75)
+
+
+def test_whole_tiles_explain_where_no_counter_does() -> None:
+    """33 tiles of 128 for 4097 by its record; a counter that says otherwise is believed."""
+    asked = work("gemm", "4097x4097x4097", "bf16")
+    whole = (33 * 128) ** 2 * 4160 / 4097**3
+    told = {"padding": whole, "sources": {"padding": "33 x 33 tiles of 128x128x64"}}
+    time_s = 1.5 * _least_s(asked)
+    rates = tuple(Reached(one.name, 1e30, "none") for one in roofs_of(asked, H200, (), clock_hz=None))
+    gap = account(GapCase("k", time_s, (), H200, asked, None, rates, **told))  # type: ignore[arg-type]
+    (tile,) = (one for one in gap.parts if one.cause == "tile")
+    assert tile.share_pct == pytest.approx(100 * (whole - 1) / 0.5)
+    assert tile.evidence[0].note == "33 x 33 tiles of 128x128x64"
+    run = (profile_of(duration_s=time_s, flops__matrix__bf16=1.2 * asked.amount_under("bf16 matrix")),)
+    counted = account(GapCase("k", time_s, run, H200, asked, None, rates, **told))  # type: ignore[arg-type]
+    assert _share(counted, "tile") == pytest.approx(100 * 0.2 / 0.5)
+
+
+def test_a_busy_l1_is_shared_memory_where_most_passes_are() -> None:
+    """And what a less busy level took is said to be hidden under it."""
+    busy = {"l2_sol_pct": 70.0, "l1_sol_pct": 80.0, "sm_active_pct": 100.0}
+    plain = account(_case(2 * _least_s(MIB64), MIB64, **busy))
+    shared = account(_case(2 * _least_s(MIB64), MIB64, shared_wavefronts=2e6, global_load_sectors=4e6, **busy))
+    assert [one.level for one in plain.parts if one.level] == ["l2", "l1"]
+    (part,) = (one for one in shared.parts if one.level == "shared")
+    assert part.evidence[0].note == "use of L1, 66.7 % of its passes for shared memory"
+    assert shared.notes[-1] == (
+        "extra bytes (shared) takes longest; extra bytes (l2) is hidden under it and counts once that takes less"
+    )
+
+
 def test_evidence_that_says_more_than_the_time_is_cut_and_said() -> None:
     """Three times the bytes in twice the time can't be: the part ends at the time, and a note says so."""
     gap = account(_case(2 * _least_s(MIB64), MIB64, dram_bytes=3.0 * 2**26))
@@ -163,16 +204,30 @@ _AMOUNTS = st.dictionaries(
 )  # fmt: skip
 
 
+_KNOWN = st.fixed_dictionaries(
+    {},
+    optional={
+        "launches": st.integers(1, 9), "waves_loss_pct": _SHARES, "empty_launch_s": st.floats(0, 1),
+        "padding": st.floats(1, 9), "rate": st.floats(1e6, 1e15),
+    },
+)  # fmt: skip
+"""What is known without a profile; with launches there is none."""
+
+
 @settings(max_examples=150, deadline=None)
-@example({"dram_sol_pct": 54.0}, {"dram_bytes": 5e-324}, 264910.0, 1.0, 1e8)
-@given(_METRICS, _AMOUNTS, st.floats(1.0001, 1e6), st.floats(0.01, 1), st.floats(1e8, 3e9))
+@example({"dram_sol_pct": 54.0}, {"dram_bytes": 5e-324}, 264910.0, 1.0, 1e8, {})
+@given(_METRICS, _AMOUNTS, st.floats(1.0001, 1e6), st.floats(0.01, 1), st.floats(1e8, 3e9), _KNOWN)
 def test_parts_sum_to_the_whole_whatever_counters_say(
-    shares: dict[str, float], amounts: dict[str, float], slower: float, issue: float, clock_hz: float
-) -> None:
+    shares: dict[str, float], amounts: dict[str, float], slower: float, issue: float, clock_hz: float,
+    known: dict[str, float],
+) -> None:  # fmt: skip
     """100 % of the gap in parts, none negative, the unexplained one always there and last."""
     time_s = slower * _least_s(MIB64)
     run = profile_of(duration_s=time_s, issue_active=issue, **shares, **amounts)
-    gap = account(GapCase("k", time_s, (run,), H200, MIB64, clock_hz))
+    runs = () if "launches" in known else (run,)
+    probe = (Reached("dram", known["rate"], "copy"),) if "rate" in known else ()
+    told = {name: value for name, value in known.items() if name != "rate"}
+    gap = account(GapCase("k", time_s, runs, H200, MIB64, clock_hz, probe, **told))  # type: ignore[arg-type]
     assert math.isclose(sum(one.share_pct for one in gap.parts), 100.0, rel_tol=1e-9)
     assert math.isclose(sum(one.seconds for one in gap.parts), gap.gap_s or 0.0, rel_tol=1e-6)
     assert all(one.seconds >= 0 for one in gap.parts)

@@ -33,8 +33,8 @@ def _accounts() -> dict[str, tuple[str, Gap]]:
         ("small-grid", "tail wave", ()),
         ("tail", "tail wave", ()),
         ("imbalance", "imbalance", ("imbalance_warp",)),  # its SMs are never empty, only their warps
-        ("bank-conflict", "extra bytes (l1)", ()),
-        ("shared", "extra bytes (l1)", ()),
+        ("bank-conflict", "extra bytes (shared)", ()),
+        ("shared", "extra bytes (shared)", ()),
         ("l1", "extra bytes (l1)", ()),
         ("l2", "extra bytes (l2)", ()),
         ("sfu", "instruction overhead", ()),

@@ -39,19 +39,20 @@ def _scaled(timing: Timing, factor: float) -> Timing:
 
 
 class Measuring(SimulatorExecutor):
-    """The simulator under the name of a device; a profile moves half again the bytes of its largest shape.
+    """The simulator under the name of a device; a profile counts the bytes of its largest shape, half again as many as it has to move.
 
     Attributes:
         slower: The profiled launch takes this times the timed one.
         copies: A copy takes this times what the simulator says.
         profiles: Whether there is a profiler.
+        moved: Bytes that its counters say, over those of the problem.
     """
 
     simulated = False
     trust = "reported"
 
-    def __init__(self, *, slower: float = 1.0, profiles: bool = True, copies: float = 0.1) -> None:
-        self.slower, self.profiles, self.copies = slower, profiles, copies
+    def __init__(self, *, slower: float = 1.0, profiles: bool = True, copies: float = 0.1, moved: float = 1.5) -> None:
+        self.slower, self.profiles, self.copies, self.moved = slower, profiles, copies, moved
         self.timed: dict[tuple[bytes, str], float] = {}
 
     def run(self, job: Job, started: Started) -> Outcome:
@@ -69,5 +70,5 @@ class Measuring(SimulatorExecutor):
         shape = job.body.shapes[0]
         rows, columns = map(int, shape.split("x"))
         time_s = self.timed[job.candidate, shape] * self.slower
-        text = report(time_s, dram__bytes__sum=("byte", 1.5 * (2 * rows * columns + columns) * 2))
+        text = report(time_s, dram__bytes__sum=("byte", self.moved * (2 * rows * columns + columns) * 2))
         return replace(found, result=ReportEvidence(text, shape, ("norm",)))

@@ -56,6 +56,20 @@ def test_opportunities_come_from_the_verdict_and_the_gaps(workspace: Workspace, 
     assert (taken["v0:verdict:tail"].state, taken["v0:verdict:tail"].round) == ("hypothesis", 1)
 
 
+def test_bytes_that_the_problem_has_are_nobodys_opportunity(workspace: Workspace, wiki_root: Path) -> None:
+    """Device memory limits, and counters found no more bytes than have to be moved: fewer is not to be had."""
+    with campaign(workspace, wiki_root, Measuring(moved=0.9)) as tuned:
+        tuned.run(Budget(rounds=0))
+        seq = profiled(tuned, VERDICT)
+        tuned._proposing().listed(tuned.state())
+        state = tuned.state()
+    account = next(at for at, one in state.gaps.items() if one.profiles)
+    (entry,) = (one for one in state.opportunities.values() if one.id == "v0:verdict:dram")
+    assert (entry.state, entry.categories, entry.evidence) == ("infeasible", (), (seq, account))
+    assert entry.reason == "counters found no more bytes of device memory than the problem has"
+    assert "v0:verdict:dram" not in {one.opportunity.id for one in open_entries(state)}
+
+
 class Worse:
     """Goes back to a naive kernel, each time with another remark."""
 
