@@ -25,23 +25,23 @@ from kopt_kb.static.launch_facts import launch_facts
 from kopt_kb.static.launch_limits import launch_refusal
 from kopt_kb.wire import canonical
 
-__all__ = ["Admission", "Fact", "Reason", "facts_by"]
+__all__ = ["Admission", "Objection", "WaitReason", "facts_by"]
 
-Reason = Literal["cannot_launch", "spills"]
+WaitReason = Literal["cannot_launch", "spills"]
 
 _NEAR = 1.2
 """Times of the best so far up to which a configuration that spills speaks for others that do."""
 
 
-_Rule = tuple[Reason, str]
+_Rule = tuple[WaitReason, str]
 _Pair = tuple[Asked, Made]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Objection:
     """What speaks against a configuration: the rule, what is true of this one, the row that sets the limit."""
 
-    reason: Reason
+    reason: WaitReason
     detail: str
     source: str = ""
 
@@ -51,24 +51,24 @@ class Fact:
         return self.reason, self.source
 
 
-_Waiting = tuple[Fact, _Pair]
+_Waiting = tuple[Objection, _Pair]
 
 
-def facts_by(limits: Limits) -> Callable[[Path], Fact | None]:
+def facts_by(limits: Limits) -> Callable[[Path], Objection | None]:
     """Return what reads the folder of a record and says what speaks against it under sourced limits."""
 
-    def fact(folder: Path) -> Fact | None:
+    def fact(folder: Path) -> Objection | None:
         try:
             record, code = stored(folder)
             if refusal := launch_refusal(record, code, limits):
                 detail, _, source = refusal.partition("; ")
-                return Fact("cannot_launch", detail, source) if source else None
+                return Objection("cannot_launch", detail, source) if source else None
             found = launch_facts(record, code, limits)
         except KoptError:
             return None  # what can't be read is judged by launching it
         if found is None or not found.stack_bytes:
             return None
-        return Fact("spills", f"{found.registers} registers and {found.stack_bytes} B of local memory a thread")
+        return Objection("spills", f"{found.registers} registers and {found.stack_bytes} B of local memory a thread")
 
     return fact
 
@@ -86,7 +86,7 @@ class Admission:
         void: Rules that the device contradicted.
     """
 
-    fact: Callable[[Path], Fact | None]
+    fact: Callable[[Path], Objection | None]
     configs: Mapping[bytes, Mapping[str, object]]
     times_s: Mapping[bytes, float]
     kept: bytes
@@ -121,7 +121,7 @@ class Admission:
             yield self._waiting.pop(nearest)[1]
             yield from self._released()
 
-    def _waits(self, key: bytes, fact: Fact) -> bool:
+    def _waits(self, key: bytes, fact: Objection) -> bool:
         if key == self.kept:
             self.void.add(fact.rule)
         if fact.rule in self.void:

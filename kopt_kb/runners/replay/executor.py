@@ -36,7 +36,7 @@ from kopt_kb.runners.candidate.answers import (
     Unable,
 )
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Request, Started, problem_of
-from kopt_kb.runners.replay.admission import Fact, facts_by
+from kopt_kb.runners.replay.admission import Objection, facts_by
 from kopt_kb.runners.replay.judging import Judging
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.runners.replay.pool import DevicePool
@@ -294,7 +294,7 @@ class RecordExecutor:
         return Search(found, work.basis())
 
     @staticmethod
-    def _facts(body: Request) -> Callable[[Path], Fact | None] | None:
+    def _facts(body: Request) -> Callable[[Path], Objection | None] | None:
         """Return what reads facts of records, under the sourced limits that the search was given."""
         rules = body.pruning
         return None if rules is None or rules.limits is None else facts_by(rules.limits)

@@ -20,7 +20,7 @@ from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.runners.candidate.answers import ShapeSearch
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
 from kopt_kb.runners.candidate.search import ASKS, searcher
-from kopt_kb.runners.replay.admission import Admission, Fact
+from kopt_kb.runners.replay.admission import Admission, Objection
 from kopt_kb.runners.replay.judging import Judging, Timed
 from kopt_kb.runners.replay.makers import Made
 from kopt_kb.runners.replay.ranking import Ranking, Worker
@@ -79,7 +79,7 @@ class SearchTools:
     problem: bytes = b""
     workers: tuple[Worker, ...] = ()
     shared: Shared | None = None
-    fact: Callable[[Path], Fact | None] | None = None
+    fact: Callable[[Path], Objection | None] | None = None
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:

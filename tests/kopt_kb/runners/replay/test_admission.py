@@ -15,7 +15,7 @@ from kopt_kb.kernels.cuda.cubin import Cubin, CubinKernel
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
 from kopt_kb.runners.replay import admission
-from kopt_kb.runners.replay.admission import Fact, facts_by
+from kopt_kb.runners.replay.admission import Objection, facts_by
 from kopt_kb.runners.replay.judging import Timed
 from kopt_kb.runners.replay.makers import Made
 from kopt_kb.runners.replay.search import SearchTools, search_shape
@@ -28,11 +28,11 @@ from tests.kopt_kb.static.test_launch_limits import LIMITS
 pytestmark = pytest.mark.core
 
 ROW = "shared_memory_per_block=102400 <- targets/x.md:L9"
-SPILLS = Fact("spills", "255 registers and 96 B of local memory a thread")
-FORBIDDEN = Fact("cannot_launch", "k takes 131072 B of shared memory", ROW)
+SPILLS = Objection("spills", "255 registers and 96 B of local memory a thread")
+FORBIDDEN = Objection("cannot_launch", "k takes 131072 B of shared memory", ROW)
 
 Seconds = Callable[[Mapping[str, Any]], float]
-Facts = Callable[[Mapping[str, Any]], Fact | None]
+Facts = Callable[[Mapping[str, Any]], Objection | None]
 
 
 class Replayable:
@@ -102,7 +102,7 @@ def searched(
     bench: Any = TableBench(table)
     said: list[str] = []
 
-    def fact(folder: Path) -> Fact | None:
+    def fact(folder: Path) -> Objection | None:
         return None if facts is None else facts(table.results[int(folder.name)].config)
 
     tools = SearchTools(
@@ -128,7 +128,7 @@ def valley(config: Mapping[str, Any]) -> float:
     )
 
 
-def spilling(config: Mapping[str, Any]) -> Fact | None:
+def spilling(config: Mapping[str, Any]) -> Objection | None:
     """Say what is true of the valley."""
     return SPILLS if spills(config) else None
 
@@ -150,7 +150,7 @@ def test_facts_save_evaluations_until_the_best_is_found() -> None:
 
 
 def test_what_was_not_timed_is_named_with_its_reason_and_the_source_of_the_limit() -> None:
-    def facts(config: Mapping[str, Any]) -> Fact | None:
+    def facts(config: Mapping[str, Any]) -> Objection | None:
         return FORBIDDEN if config["a"] == 11 else spilling(config)
 
     table = table_of(lambda config: 0.0 if config["a"] == 11 else valley(config))
@@ -166,7 +166,7 @@ def test_what_was_not_timed_is_named_with_its_reason_and_the_source_of_the_limit
 
 
 @pytest.mark.parametrize("fact", [SPILLS, FORBIDDEN])
-def test_a_wrong_fact_does_not_hide_the_best(fact: Fact) -> None:
+def test_a_wrong_fact_does_not_hide_the_best(fact: Objection) -> None:
     """Most of the good half is said to spill, or not to launch: the first of it shows that this is no reason."""
     table = table_of(valley)
     for seed in range(2):
@@ -203,7 +203,7 @@ def test_facts_are_read_from_the_record(tmp_path: Path, monkeypatch: pytest.Monk
         made = small_record()
         return replace(made, steps=tuple(replace(one, **launch) for one in made.launches))  # type: ignore[arg-type]
 
-    def said(made: LaunchRecord, kernel: CubinKernel) -> Fact | None:
+    def said(made: LaunchRecord, kernel: CubinKernel) -> Objection | None:
         monkeypatch.setattr(admission, "stored", lambda _: (made, lambda _: b""))
         for module in (launch_facts, launch_limits):
             monkeypatch.setattr(module, "read_cubin", lambda *_: Cubin({"k": kernel}, ()))
