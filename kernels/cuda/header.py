@@ -1,5 +1,7 @@
 """How a CUDA C++ file is launched, as TOML: a comment `/* kb … */` in it, or a file of the same name with `.toml`.
 
+A Python file of another language has the comment in its docstring.
+
 It says what Python says in a Triton file: operation, tensors, tuning values, and the steps of a launcher. Text is read
 and checked here for what is true of every shape; `launches.py` puts numbers in.
 """
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.cuda.tensor_maps import map_tensor
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.wire import JsonMap
 
@@ -24,7 +27,7 @@ __all__ = [
 
 _COMMENT = re.compile(r"/\*\s*kb[ \t]*\r?\n(.*?)\*/", re.DOTALL)
 _TUNED = re.compile(r"/\*\s*kb-tuned[ \t]*\r?\n(.*?)\*/", re.DOTALL)
-_HEAD = re.compile(rb"\s*(?://[^\n]*\n\s*)*/\*\s*kb[ \t]*\r?\n")
+_HEAD = re.compile(rb'\s*(?:(?://|#)[^\n]*\n\s*)*(?P<doc>r?"""[^"]*?)?/\*\s*kb[ \t]*\r?\n')
 _HEAD_BYTES = 4096
 _TENSOR = re.compile(r"(?:(?P<dtype>\w+)\s*)?\[(?P<shape>[^\[\]]*)\]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -66,7 +69,8 @@ class LauncherStep:
         block: Threads along x, y, z.
         cluster: Blocks of a cluster along x, y, z.
         shared: Bytes of dynamic shared memory.
-        arguments: Names of tensors, `TYPE expression` for numbers, `null`; of a struct by value its members, in order.
+        arguments: Names of tensors, `TYPE expression` for numbers, `null`, `map …` for a tensor map; of a struct by
+            value its members, in order.
         cooperative: Whether all blocks have to be resident at once.
         when: When it is done; empty: always.
         value: Number that a fill writes.
@@ -98,7 +102,7 @@ class Header:
         dtypes: Storage types that it is for; empty: any.
         code: Code object that is given instead of source, beside the header; empty: none.
         language: What compiles a function of a Python file instead: `cute`, `tilelang`; empty: none.
-        function: That function, `FILE.py:NAME`, the file beside the header.
+        function: That function, `FILE.py:NAME`, the file beside the header; `NAME` alone in the header's own file.
         config: Tuning value → what it is unless somebody says otherwise.
         tuning_space: Tuning value → values worth trying.
         variants: Structural changes, as kernel files declare them.
@@ -130,7 +134,9 @@ class Header:
 
 
 def is_cuda(path: str | Path, source: bytes | None = None) -> bool:
-    """Return whether a file is CUDA C++ or a code object: by its name, else by a header at its head.
+    """Return whether a header says how a file is launched: CUDA C++, a code object, another language's Python.
+
+    By its name, else by a header at its head.
 
     Args:
         path: The file; it is read where `source` is not given, and one that can't be read is none.
@@ -149,7 +155,8 @@ def is_cuda(path: str | Path, source: bytes | None = None) -> bool:
 
 def kernel_name(source: bytes) -> str:
     """Return the name of a kernel's file in a workspace, by its language."""
-    return "kernel.cu" if is_cuda("", source) else "kernel.py"
+    found = _HEAD.match(source[:_HEAD_BYTES])
+    return "kernel.cu" if found is not None and not found["doc"] else "kernel.py"
 
 
 def read_header(path: Path) -> Header | None:
@@ -186,7 +193,9 @@ def source_text(path: Path) -> str:
 
 
 def split_argument(text: str) -> tuple[str, str]:
-    """Return (type, expression) of a number among arguments, ("", name) of a tensor or `null`."""
+    """Return (type, expression) of a number among arguments, ("map", all of it) of a tensor map, ("", name) else."""
+    if text.split(maxsplit=1)[:1] == ["map"]:
+        return "map", text
     found = _SCALAR.fullmatch(text.strip())
     return (found["type"], found["value"]) if found else ("", text.strip())
 
@@ -251,11 +260,12 @@ class _Reading:
         return made
 
     def _check_code(self, made: Header) -> None:
-        file, _, name = made.function.partition(":")
+        file, _, name = made.function.rpartition(":")
         for one in (made.code, file):
             if "/" in one or one.startswith("."):
                 raise self._refuse(f"{one!r} is no file beside the header")
-        if made.language not in _LANGUAGES or bool(made.language) != bool(file and name):
+        placed = bool(name) and (bool(file) or self._where.endswith(".py"))
+        if made.language not in _LANGUAGES or bool(made.language) != placed:
             fix = 'such as language = "cute" and function = "add.py:add"; languages: cute, tilelang'
             raise self._refuse("language and function don't go together", fix)
         if made.language and made.code:
@@ -338,6 +348,7 @@ class _Reading:
         )
         flat = [one for given in made.arguments for one in ([given] if isinstance(given, str) else given)]
         named = [name for kind_of, name in map(split_argument, flat) if not kind_of and name != "null"]
+        named += [map_tensor(one) or one for one in flat if split_argument(one)[0] == "map"]
         named += [made.what] if kind != "launch" else []
         named += [made.to] if kind == "copy" else []
         if unknown := [one for one in named if one not in tensors]:

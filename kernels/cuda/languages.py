@@ -14,6 +14,7 @@ import inspect
 import io
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -87,13 +88,24 @@ def made_of(
     name = f"sm_{arch}{'a' if arch >= _FEATURES_FROM else ''}"
     with _complaints(f"{file}:{function}"):
         if language == "cute":
-            with tempfile.TemporaryDirectory() as folder:  # it keeps a cubin as a file too
+            with _dumped() as folder:
                 os.environ.update(CUTE_DSL_ARCH=name, CUTE_DSL_DUMP_DIR=folder)
                 cubin = _cute(_function(file, function), tensors, names, name)
             return Foreign(cubin, None, {package: version})
         source, folders = _tilelang(_function(file, function), names, f"sm_{arch}")
         made = compile_cuda(source, str(file), arch, entries=entries, options=[f"-I{one}" for one in folders])
         return Foreign(made.cubin, made, {package: version})
+
+
+@contextlib.contextmanager
+def _dumped() -> Iterator[str]:
+    """Make the folder where the compiler keeps cubins: it reads the name once and may answer with a file there."""
+    folder = Path(tempfile.gettempdir()) / f"kb-cute-{os.getpid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    try:
+        yield str(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -140,7 +152,8 @@ def _cute(function: Any, tensors: Sequence[TensorView], names: Mapping[str, int]
             runtime.make_fake_compact_tensor(element, one.shape, stride_order=order, assumed_align=_ALIGNED_BYTES)
         )
     compiler = cute.compile[cute.KeepCUBIN, cute.GPUArch(arch)]
-    return bytes(compiler(function, *fakes, **_given(function, names)).artifacts.CUBIN)
+    found = compiler(function, *fakes, **_given(function, names)).artifacts.CUBIN
+    return Path(found).read_bytes() if isinstance(found, str) else bytes(found)
 
 
 def _tilelang(function: Any, names: Mapping[str, int], arch: str) -> tuple[str, list[Path]]:

@@ -73,7 +73,7 @@ def record_cuda(request: MakerRequest, what: OpRequest) -> LaunchRecord:
         outputs=tuple(named["outputs"]),
         steps=steps,
         codes={code: len(program.cubin)},
-        sources=_sources(file, header.function.partition(":")[0]),
+        sources=_sources(file, header.function.rpartition(":")[0]),
         versions=program.versions,
     )
 

@@ -16,6 +16,7 @@ from kopt_kb.kernels.cuda.given import code_given, read_given
 from kopt_kb.kernels.cuda.header import GIVEN, Header, LauncherStep, Tensor, read_header, source_text, split_argument
 from kopt_kb.kernels.cuda.languages import made_of
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda, nvrtc_version
+from kopt_kb.kernels.cuda.tensor_maps import map_of
 from kopt_kb.kernels.integers import ExpressionError, holds, value_of
 from kopt_kb.kernels.record.model import (
     Argument,
@@ -235,9 +236,10 @@ def program_of(plan: CudaPlan, file: Path, target: CompileTarget) -> Program:
 
 def _foreign(plan: CudaPlan, file: Path, arch: int, entries: Sequence[str]) -> Program:
     """Return the machine code of another language; its symbols may have the kernel's name among other words."""
-    name, _, function = plan.header.function.partition(":")
+    name, _, function = plan.header.function.rpartition(":")
     tensors = list(plan.tensors.values())
-    found = made_of(plan.header.language, file.with_name(name), function, tensors, plan.names, arch, entries)
+    place = file.with_name(name or file.name)
+    found = made_of(plan.header.language, place, function, tensors, plan.names, arch, entries)
     read = read_cubin(found.cubin, str(file))
     symbols = {}
     for one in entries:
@@ -294,6 +296,11 @@ def _three(plan: CudaPlan, sizes: tuple[str, ...]) -> tuple[int, int, int]:
 def _argument(plan: CudaPlan, text: str | tuple[str, ...]) -> Argument:
     if not isinstance(text, str):
         return StructArg.laid_out([_simple(plan, one) for one in text], f"{{{', '.join(text)}}}")
+    if split_argument(text)[0] == "map":
+        try:
+            return map_of(text, plan.tensors, plan.value)
+        except ValueError as error:
+            raise plan.refusal(str(error)) from error
     return _simple(plan, text)
 
 

@@ -73,7 +73,7 @@ def run_kernel(source: bytes, args: argparse.Namespace) -> int:
     if judge == "replay":
         outcome = _replayed(job, args)
     elif is_cuda(args.file, source):
-        what = f"CUDA C++ is checked by replay alone ({why_no_replay(args) or '--judge child'})"
+        what = f"what a header launches is checked by replay alone ({why_no_replay(args) or '--judge child'})"
         raise MissingTool(what, where=args.file, fix="run on a machine with a GPU and kopt-kb[gpu]", code="KB122")
     else:
         from kopt_kb.runners.candidate.executor import ChildProcessExecutor

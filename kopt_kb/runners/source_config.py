@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.header import is_cuda
+from kopt_kb.kernels.cuda.header import is_cuda, kernel_name
 
 __all__ = ["Configs", "configs_of", "structure_of", "with_configs"]
 
@@ -18,7 +18,8 @@ Configs = Mapping[str, Mapping[str, object]]
 
 _BEGIN = "# kb tuned configurations: begin\n"
 _END = "# kb tuned configurations: end\n"
-_CUDA_BEGIN, _CUDA_END = "/* kb-tuned\n", "*/\n"
+_CUDA_BEGIN, _CUDA_END = "/* kb-tuned\n", "*/"
+_QUOTES = '"""'
 _BODY = '''TUNED_CONFIGS = {table}
 _untuned_config = default_config
 
@@ -32,7 +33,12 @@ def default_config(shape, dtype):  # noqa: F811 - overlays the file's own
 
 
 def _begin(source: bytes) -> bytes:
-    return (_CUDA_BEGIN if is_cuda("", source) else _BEGIN).encode()
+    return (_quoted(source) + _CUDA_BEGIN if is_cuda("", source) else _BEGIN).encode()
+
+
+def _quoted(source: bytes) -> str:
+    """Return what stands around a comment: quotes in a Python file, whose header is in its docstring."""
+    return _QUOTES if kernel_name(source) == "kernel.py" else ""
 
 
 def _toml(value: object) -> str:
@@ -65,7 +71,8 @@ def with_configs(source: bytes, configs: Configs) -> bytes:
     if is_cuda("", source):
         lines = [f'"{shape}" = {{ {", ".join(f"{name} = {_toml(one)}" for name, one in values.items())} }}\n'
                  for shape, values in plain.items()]  # fmt: skip
-        return head + f"\n{_CUDA_BEGIN}{''.join(lines)}{_CUDA_END}".encode()
+        quotes = _quoted(source)
+        return head + f"\n{quotes}{_CUDA_BEGIN}{''.join(lines)}{_CUDA_END}{quotes}\n".encode()
     table = pprint.pformat(plain, width=100, sort_dicts=True)
     return head + f"\n\n{_BEGIN}{_BODY.format(table=table)}{_END}".encode()
 

@@ -14,10 +14,11 @@ from kopt_kb.analysis.frameworks import (
     aliases,
     dotted_name,
     framework_named,
+    kernels_of,
     marks_of,
     missing,
 )
-from kopt_kb.kernels.cuda.header import is_cuda
+from kopt_kb.kernels.cuda.header import is_cuda, kernel_name
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wire import Wire
 
@@ -85,7 +86,7 @@ def lint_source(
             their weights, and is called by other names than `launch`.
     """
     if is_cuda("", source):
-        return () if b"__global__" in source else (LintFinding(1, "has no __global__ function"),)
+        return _of_header(source, framework)
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
@@ -100,6 +101,23 @@ def lint_source(
     findings.update(_dead(tree, kernels))
     if standalone and (lacks := _lacks_kernel(source, framework, FOREIGN_ENTRIES if foreign else ("launch",))):
         findings.add(LintFinding(1, lacks))
+    return tuple(sorted(findings, key=lambda finding: (finding.line, finding.what)))
+
+
+def _of_header(source: bytes, framework: str) -> tuple[LintFinding, ...]:
+    """Return what is wrong with a file that a header launches: what Python does besides kernels is never timed."""
+    if kernel_name(source) == "kernel.cu":
+        return () if b"__global__" in source else (LintFinding(1, "has no __global__ function"),)
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        return (LintFinding(getattr(error, "lineno", None) or 1, "is not valid Python"),)
+    named = framework_named(framework)
+    known = [named] if named is not None else list(FRAMEWORKS.values())
+    findings = set(_imports(tree))
+    if not any(kernels_of(source, one) for one in known):
+        marks = " or ".join(one.mark for one in known)
+        findings.add(LintFinding(1, f"has no {framework or 'known'} kernel (a function decorated with {marks})"))
     return tuple(sorted(findings, key=lambda finding: (finding.line, finding.what)))
 
 

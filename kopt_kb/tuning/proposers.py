@@ -33,9 +33,16 @@ def declared_of(source: bytes) -> Declared | None:
             return None
 
 
-def packaged_kernel(op: str) -> bytes | None:
-    """Return the package's own kernel file of an operation, or None."""
-    path = packaged_file(op)
+_LANGUAGES = {"Triton": "", "CuteDSL": "cute", "FlyDSL": "flydsl"}
+"""Framework that the package has kernels in → their folder."""
+
+
+def packaged_kernel(op: str, framework: str = "Triton") -> bytes | None:
+    """Return the package's own kernel file of an operation in a framework, or None."""
+    known = framework_named(framework or "Triton")
+    if known is None or known.name not in _LANGUAGES:
+        return None
+    path = packaged_file(op, _LANGUAGES[known.name])
     return path.read_bytes() if path is not None else None
 
 
@@ -66,10 +73,9 @@ class VariantsProposer:
 
     def _file(self, view: ProposerView) -> tuple[bytes, Declared | None]:
         own = declared_of(view.incumbent) if view.stage == "optimize" else None
-        is_triton = view.framework.casefold() in {"", "triton"}
-        if (own is not None and own.variants) or not self.packaged or not is_triton:
+        if (own is not None and own.variants) or not self.packaged:
             return view.incumbent, own
-        other = packaged_kernel(view.op)
+        other = packaged_kernel(view.op, view.framework)
         return (other, declared_of(other)) if other is not None else (view.incumbent, own)
 
 
@@ -111,17 +117,17 @@ class KnobsProposer:
 
 @dataclass(frozen=True, slots=True)
 class PackagedProposer:
-    """Offers the package's own kernel of the operation, as it starts, where a Triton kernel is to be implemented."""
+    """Offers the package's own kernel of the operation, as it starts, where one in that framework is to be written."""
 
     name: str = "package"
     category: str = "implementation"
 
     def propose(self, view: ProposerView) -> Proposal | None:
-        """Return the package's kernel once; None when the kernel is there, or is to be in another framework."""
+        """Return the package's kernel once; None when the kernel is there, or the package has none in its framework."""
         framework = framework_named(view.framework)
-        if view.stage != "implement" or framework is None or framework.name != "Triton":
+        if view.stage != "implement" or framework is None:
             return None
-        source = packaged_kernel(view.op)
+        source = packaged_kernel(view.op, framework.name)
         declared = declared_of(source) if source is not None else None
         if source is None or declared is None or declared.op != view.op:
             return None

@@ -102,6 +102,7 @@ def test_a_file_is_known_by_its_name_or_its_head(tmp_path: Path) -> None:
     assert is_cuda("a.cubin")
     assert is_cuda("kernel.py", GOOD.encode())
     assert not is_cuda("kernel.py", b'"""A kernel."""\nimport triton\n')
+    assert is_cuda("kernel.py", b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\n')
     assert not is_cuda("kernel.py", b'TEXT = """/* kb\n"""\n')
 
 
@@ -141,3 +142,4 @@ def test_values_that_a_search_left_in_the_file(tmp_path: Path) -> None:
 def test_a_kernel_is_called_by_its_language() -> None:
     """In a workspace, and wherever a candidate gets a file."""
     assert (kernel_name(GOOD.encode()), kernel_name(b"import triton\n")) == ("kernel.cu", "kernel.py")
+    assert kernel_name(b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\n') == "kernel.py"

@@ -61,3 +61,12 @@ def test_cuda_has_them_in_a_comment() -> None:
             configs_of(
                 with_configs(CUDA, {"8x4": {"THREADS": 64}}).replace(b'"8x4" = { THREADS = 64 }', b"x = " + table)
             )
+
+
+def test_a_header_in_a_docstring_has_them_in_a_text() -> None:
+    """So that the file stays Python."""
+    source = b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\nX = 1\n'
+    made = with_configs(source, {"8x8": {"A": 3}})
+    compile(made, "kernel.py", "exec")
+    assert configs_of(made) == {"8x8": {"A": 3}}
+    assert structure_of(made) == source

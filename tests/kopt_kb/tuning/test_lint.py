@@ -212,3 +212,15 @@ def test_a_kernel_that_a_neighbour_launches_is_alive() -> None:
     """It is named in another file of the candidate."""
     new = {**OLD, "b.py": "import triton\n@triton.jit\ndef second(x):\n    pass\n", "d.py": "from b import second\n"}
     assert lint_files(OLD, new).result == "pass"
+
+
+def test_what_a_header_launches(repo_root: Path) -> None:
+    """The package's pass; without a kernel, or with a library, a file is refused at the line."""
+    for path in sorted((repo_root / "kernels" / "cute").glob("[a-z]*.py")):
+        source = path.read_bytes()
+        assert lint_source(source, framework="CuTe DSL") == ()
+        assert "has no cuTile kernel" in lint_source(source, framework="cuTile")[0].what
+    head = b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\n'
+    found = lint_source(head + b"import torch.utils.cpp_extension\n")
+    assert [one.line for one in found] == [1, 7]
+    assert lint_source(head + b"def (")[0].what == "is not valid Python"
