@@ -3,7 +3,9 @@
     python3 benchmarks/cute_gpu.py --make DIR [--platform H100_SXM]              # without a GPU, with the compiler
     python3 benchmarks/cute_gpu.py --records DIR --out DIR [--budget-s 60] [--only contest]   # with a GPU, without it
 
-The compiler's wheels hold 180 MB; records of the whole space hold 6, so they are made where the compiler is and
+    python3 benchmarks/cute_gpu.py --ahead DIR                                   # code for KOPT_CODE=DIR kb tune run …
+
+The compiler's wheels hold 92 MB; records of the whole space hold 6, so they are made where the compiler is and
 replayed where the GPU is. One line of DIR/results.jsonl for each finding as soon as there is one. It needs a CUDA GPU,
 torch and cuda-bindings (extra [gpu]), and changes no setting of the device.
 """
@@ -17,15 +19,21 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
+from kopt_kb.kernels.compile.target import CompileTarget  # noqa: E402
+from kopt_kb.kernels.cuda.ahead import code_key, keep_code  # noqa: E402
+from kopt_kb.kernels.cuda.languages import made_of  # noqa: E402
+from kopt_kb.kernels.cuda.plan import header_of, plan_of  # noqa: E402
+from kopt_kb.kernels.declared import packaged_file, read_declared  # noqa: E402
 from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
 from kopt_kb.problem.shapes import parse_shape  # noqa: E402
 from kopt_kb.runners.replay.contest import contest  # noqa: E402
@@ -40,11 +48,7 @@ CASES: list[tuple[str, str, str]] = [
     ("rms_norm", "512x40000", "fp32"), ("gemm", "1000x1032x520", "fp16"), ("attention", "2x3x1000x64", "fp16"),
 ]  # fmt: skip
 """The first of each operation is searched and held against Triton's; the others have edges."""
-SPACES: dict[str, dict[str, Sequence[int]]] = {
-    "rms_norm": {"THREADS": (64, 128, 256, 512, 1024), "KEPT": (0, 1)},
-    "gemm": {"BM": (128, 256), "BN": (128, 192, 256), "STAGES": (3, 4, 5, 6), "GROUP": (4, 8, 16)},
-    "attention": {"BN": (64, 96, 128, 160), "STAGES": (1, 2, 3), "WORKERS": (2, 3)},
-}
+OPS = ("rms_norm", "gemm", "attention")
 _CHECKS, _LAUNCHES, _AGAIN, _BEST = 2, 4, 24, 4
 
 
@@ -56,7 +60,9 @@ def _asked() -> list[dict[str, Any]]:
         found.append({**case, "language": "cute", "config": {}})
         if op not in seen:
             found.append({**case, "language": "triton", "config": {}})
-            values = SPACES[op]
+            file = packaged_file(op, "cute")
+            assert file is not None
+            values = dict(read_declared(file).tuning_space)
             found += [{**case, "language": "cute", "config": dict(zip(values, one, strict=True))}
                       for one in product(*values.values())]  # fmt: skip
         seen.add(op)
@@ -91,6 +97,31 @@ def make(folder: Path, platform: str, op: str) -> None:
 def of_case(one: Mapping[str, Any], case: tuple[str, str, str]) -> bool:
     """Return whether an entry of the index is of a case."""
     return (one["op"], one["shape"], one["dtype"]) == case
+
+
+def ahead(folder: Path, platform: str) -> None:
+    """Compile the spaces into a folder that `KOPT_CODE` may name where the compiler is missing."""
+    found = Registry.open().platform(platform)
+    facts, target = device_facts(found), CompileTarget.parse(found.identity.target)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=24) as pool:
+        asked = [(str(folder), one, facts, target.name) for one in _asked() if one["language"] == "cute"]
+        for size, one in zip(pool.map(_compiled, asked), asked, strict=True):
+            print(size, one[1]["op"], one[1]["config"], flush=True)
+
+
+def _compiled(asked: tuple[str, dict[str, Any], Mapping[str, int], str]) -> int:
+    folder, one, facts, target = asked
+    file = packaged_file(one["op"], "cute")
+    assert file is not None
+    plan = plan_of(header_of(file), parse_shape(one["shape"]), one["dtype"], one["config"], facts)
+    tensors, function = list(plan.tensors.values()), plan.header.function
+    arch = CompileTarget.parse(target).arch
+    assert isinstance(arch, int)
+    key = code_key("cute", file, function, tensors, plan.names, f"{target}a")
+    if not (Path(folder) / f"{key}.json").is_file():
+        made = made_of("cute", file, function, tensors, plan.names, arch, [])
+        keep_code(Path(folder), key, made.cubin, made.versions)
+    return (Path(folder) / f"{key}.bin").stat().st_size
 
 
 class Run:
@@ -195,14 +226,17 @@ def main() -> None:
     """Make records, or replay them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--make", type=Path)
+    parser.add_argument("--ahead", type=Path)
     parser.add_argument("--records", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--budget-s", type=float, default=60.0)
     parser.add_argument("--platform", default="H100_SXM")
-    parser.add_argument("--op", default="", choices=["", *SPACES])
+    parser.add_argument("--op", default="", choices=["", *OPS])
     parser.add_argument("--only", default="", choices=["", "check", "search", "contest"])
     args = parser.parse_args()
-    if args.make:
+    if args.ahead:
+        ahead(args.ahead, args.platform)
+    elif args.make:
         make(args.make, args.platform, args.op)
     elif args.records and args.out:
         replayed(Run(args.out, args.records, args.budget_s), args.only, args.op)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.kernels.cuda.ahead import CODE_FOLDER, code_ahead, code_key
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda
 from kopt_kb.kernels.record.model import TensorView
 
@@ -79,13 +80,14 @@ def made_of(
         CompileFailed: NVRTC refuses what TileLang wrote.
         MissingTool: The language's package is not installed.
     """
-    package = LANGUAGES[language]
+    package, name = LANGUAGES[language], f"sm_{arch}{'a' if arch >= _FEATURES_FROM else ''}"
     try:
         version = metadata.version(package)
     except metadata.PackageNotFoundError as error:
-        fix = f"pip install {package}, in an environment of its own if versions clash"
+        if file.is_file() and (known := code_ahead(code_key(language, file, function, tensors, names, name))):
+            return Foreign(known[0], None, known[1])
+        fix = f"pip install {package}, in an environment of its own if versions clash, or name code in {CODE_FOLDER}"
         raise MissingTool(f"{package} is not installed", where=str(file), fix=fix, code="KB120") from error
-    name = f"sm_{arch}{'a' if arch >= _FEATURES_FROM else ''}"
     with _complaints(f"{file}:{function}"):
         if language == "cute":
             with _dumped() as folder:

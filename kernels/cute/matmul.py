@@ -57,6 +57,8 @@ knobs = ["STAGES", "GROUP"]
 */
 """
 
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, allow-untyped-decorators, allow-any-generics
+
 import cutlass
 from cutlass import cute, memory, pipeline, utils
 from cutlass.cute.nvgpu import cpasync, warp, warpgroup
@@ -70,7 +72,7 @@ STRIPE = DEPTH = 64
 """Elements of a swizzled row, and of K in a stage: 128 bytes of a 16-bit type, the widest swizzle."""
 
 
-def _parts(load: cute.CopyAtom, held: cute.Tensor, there: cute.Tensor) -> tuple[cute.Tensor, cute.Tensor]:
+def _parts(load: cute.CopyAtom, held: cute.Tensor, there: cute.Tensor):
     """Return tiles in shared memory and in a tensor as a TMA copy addresses them: both lie in their first two modes."""
     return cpasync.tma_partition(
         load, 0, cute.make_layout(1), cute.group_modes(held, 0, 2), cute.group_modes(there, 0, 2)
