@@ -15,6 +15,7 @@ import io
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +104,7 @@ def made_of(
 def _dumped() -> Iterator[str]:
     """Make the folder where the compiler keeps cubins: it reads the name once and may answer with a file there."""
     folder = Path(tempfile.gettempdir()) / f"kb-cute-{os.getpid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=stat.S_IRWXU, exist_ok=True)
     try:
         yield str(folder)
     finally:
