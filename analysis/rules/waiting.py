@@ -11,6 +11,8 @@ __all__ = ["find_barrier", "find_dependency", "find_occupancy"]
 
 
 _BOTH = 2  # arithmetic and memory
+_FLOATING = ("vector.fp16", "vector.fp32", "vector.fp64", "matrix.fp16", "matrix.bf16", "matrix.fp32", "matrix.fp64")
+"""Types that AMD's counters tell apart on all of its processors for computing."""
 
 
 def find_barrier(kernel: DerivedMetrics) -> Finding | None:
@@ -101,7 +103,18 @@ def _find_waves_waiting(kernel: DerivedMetrics, quiet: tuple[Evidence, ...]) -> 
         proof.append(Evidence("issue_waiting_pct", issue, "%", None, "time of waves spent waiting to issue"))
     if issue is not None and issue > memory:
         return Finding("BN-LATENCY", "latency", (*proof, *quiet))
+    if _floating_point_operations(kernel) == 0:
+        none = Evidence(
+            "flops", 0.0, "FLOP", None, "no floating-point operation is counted: a copy has no chain of them"
+        )
+        return Finding("BN-LATENCY", "latency", (*proof, none, *quiet))
     return Finding("BN-DEPENDENCY", "dependency", (*proof, *quiet))
+
+
+def _floating_point_operations(kernel: DerivedMetrics) -> float | None:
+    """Return the operations counted of all floating-point types and both engines, None where not all were counted."""
+    counted = [kernel.get(f"flops.{name}") for name in _FLOATING]
+    return None if None in counted else sum(one for one in counted if one is not None)
 
 
 def _find_latency(kernel: DerivedMetrics) -> Finding | None:

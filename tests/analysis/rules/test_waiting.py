@@ -44,3 +44,15 @@ def test_saturated_dram_is_not_latency(made: Made) -> None:
     """85 % of DRAM with all warps on long scoreboard is bandwidth."""
     kernel = made(stall__long_scoreboard=157.0, dram_sol_pct=85.0, issue_active=0.08)
     assert find_dependency(kernel) is None
+
+
+def test_a_copy_has_no_chain_of_arithmetic(made: Made) -> None:
+    """AMD waves that wait for memory without one floating-point operation are not told to use several accumulators."""
+    waits = {"waiting_pct": 70.0, "issue_waiting_pct": 4.0, "pipe_elapsed__valu_pct": 1.0, "memory_sol_pct": 40.0}
+    types = ("vector__fp16", "vector__fp32", "vector__fp64", "matrix__fp16", "matrix__bf16", "matrix__fp32")
+    none = {f"flops__{name}": 0.0 for name in (*types, "matrix__fp64")}
+    copy = find_dependency(made(**waits, sm_sol_pct=5.0, **none))
+    assert copy is not None and copy.limiter == "latency" and "no floating-point" in str(copy.evidence)
+    added = find_dependency(made(**waits, sm_sol_pct=5.0, **{**none, "flops__vector__fp32": 1.0}))
+    partly = find_dependency(made(**waits, sm_sol_pct=5.0, flops__vector__fp32=0.0))
+    assert added is not None and partly is not None and {added.limiter, partly.limiter} == {"dependency"}
