@@ -134,7 +134,7 @@ def _while(machine: Machine, op: Op, weight: Array) -> None:
         condition, *passed = _run_region(machine, before, weight * running)
         if not isinstance(condition, np.ndarray):
             _set(machine, after.entry.parameters, passed)
-            _uncountable(machine, op, weight * running, after)
+            _uncountable(machine, op, weight * running, after, before)
             return
         results = passed if results is None else merge_all(machine, op.results, running, passed, results)
         running = running & condition.astype(np.bool_)
@@ -147,22 +147,32 @@ def _while(machine: Machine, op: Op, weight: Array) -> None:
     raise machine.fail(op, f"scf.while still runs after {_MOST_STEPS} steps", "check the arguments that end it")
 
 
-def _uncountable(machine: Machine, op: Op, weight: Array, body: Region) -> None:
-    """A loop whose trips depend on data: its body is tried once for its cost and left out of the count."""
+def _uncountable(machine: Machine, op: Op, weight: Array, body: Region, condition: Region | None = None) -> None:
+    """A loop whose trips depend on data: its body is tried once for its cost and left out of the count.
+
+    A loop that computes and stores nothing, such as one that waits for a lock, leaves the operations exact. Its
+    condition was counted once before; one that nothing is carried to touches the same bytes whenever it runs again.
+    """
     outer, position = machine.tally, machine.tape.position
     machine.tally = IrTally()
     carried = body.entry.parameters
     if op.name == "scf.for":
         _set(machine, carried, [_blank(machine, value) for value in carried])
     _run_region(machine, body, weight)
+    stores = machine.tape.position > position
     trial = machine.tally
+    again = machine.tally = IrTally()
+    if condition is not None:
+        _run_region(machine, condition, weight)
     machine.tally = outer
     machine.tape.forget(position)
-    machine.tape.incomplete = True
-    flops = sum(n for key, n in trial.amounts.items() if key[:2] == ("executed", "flops"))
-    moved = sum(n for key, n in trial.amounts.items() if key[0] == "requested")
+    trip = [*trial.amounts.items(), *again.amounts.items()]
+    flops = sum(n for key, n in trip if key[:2] == ("executed", "flops"))
+    moved = sum(n for key, n in trip if key[0] == "requested")
+    machine.tape.incomplete |= stores or any(key[0] == "executed" for key, _ in trip)
     programs = max(int(weight.sum()), 1)
     outer.include_as_possible(trial)
+    outer.include_as_possible(again, repeated=condition is not None and not condition.entry.parameters)
     outer.note(
         op.line,
         f"trips of {op.name} depend on data: its body is left out, a lower bound; one trip of one program costs "

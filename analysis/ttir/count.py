@@ -225,6 +225,7 @@ def _bytes(tally: IrTally, direction: IrDirection, binding: Binding, mode: Mode)
     touched, flags = tally.touched[direction], tally.flags.get(("touched", direction), 0)
     flags |= unknown.flags | (requested.flags & LOWER)
     compulsory = Amount.of(touched.size_bytes() + (unknown.value or 0), flags)
+    requested = Amount.of(requested.value or 0, requested.flags | tally.flags.get(("repeated", direction), 0))
     if mode == "shape":
         nothing = (
             Amount(0, "exact") if requested.value == 0 and requested.exactness == "exact" else Amount(None, "unknown")

@@ -12,7 +12,7 @@ from kopt_kb.analysis.ttir.model import Module, Op
 from kopt_kb.analysis.ttir.padding import PaddingOutcome, fold, propagate
 from kopt_kb.analysis.ttir.structure import backward, forward
 from kopt_kb.analysis.ttir.tally import UPPER, IrTally
-from kopt_kb.analysis.ttir.values import Bools, Node, Value, expand, lanes, shape_of
+from kopt_kb.analysis.ttir.values import Bools, Node, Value, compact, expand, lanes, shape_of
 
 __all__ = ["Tape"]
 
@@ -66,7 +66,8 @@ class Tape:
 
     def sink(self, node: Node, demand: Bools) -> None:
         """Lanes of a value that a store or atomic writes."""
-        self.record(lambda: node.require(demand))
+        needed = compact(demand)
+        self.record(lambda: node.require(needed))
 
     def elementwise(self, op: Op, values: Sequence[Value], result: IrType) -> Node:
         """An operation that works lane by lane."""

@@ -63,10 +63,16 @@ class IrTally:
         self._include_sets(one)
         self._include_sets(two)
 
-    def include_as_possible(self, other: IrTally) -> None:
-        """Count nothing of another tally, but mark every entry it has as a lower bound here."""
+    def include_as_possible(self, other: IrTally, *, repeated: bool = False) -> None:
+        """Count nothing of another tally, but mark every entry it has as a lower bound here.
+
+        What is `repeated` asks for more bytes, and touches none but those that it touched before.
+        """
         for key in other.amounts:
-            self.add(key, 0, LOWER)
+            if not repeated:
+                self.add(key, 0, LOWER)
+            elif key[0] != "touched":
+                self.add(("repeated", *key[1:]) if key[0] == "requested" else key, 0, LOWER)
 
     def _include_sets(self, other: IrTally) -> None:
         for direction, footprint in other.touched.items():

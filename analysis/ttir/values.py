@@ -118,6 +118,15 @@ def expand(per_program: Array, rank: int) -> Array:
     return per_program.reshape(per_program.shape + (1,) * rank)
 
 
+def compact(mask: Bools) -> Bools:
+    """The same mask with a unit axis wherever nothing differs along one: what is made of it later is as small."""
+    for axis in range(1, mask.ndim):
+        first = mask[(slice(None),) * axis + (slice(0, 1),)]
+        if mask.shape[axis] > 1 and bool((mask == first).all()):
+            mask = first
+    return mask
+
+
 def lanes(mask: Bools, programs: int, shape: tuple[int, ...]) -> int:
     """True lanes of a mask, unit axes counted at their full length."""
     return int(np.count_nonzero(mask)) * (programs * prod(shape)) // max(mask.size, 1)

@@ -163,6 +163,31 @@ def _device(*_: object) -> Any:
     return nullcontext()
 
 
+class _Philox:
+    """A device's generator: its state is a seed and an offset, 8 bytes each, as CUDA's and HIP's are."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch, self.device = torch, torch.device("cuda", 0)
+        self.manual_seed(0)
+
+    def get_state(self) -> Any:
+        """Return a copy, which launchers read as two integers, change and set again."""
+        return self._state.clone()
+
+    def set_state(self, state: Any) -> None:
+        self._state = state.clone()
+
+    def manual_seed(self, seed: int) -> _Philox:
+        words = self._torch.tensor([seed, 0], dtype=self._torch.int64, device="cpu")
+        self._state = words.view(self._torch.uint8)
+        return self
+
+    def initial_seed(self) -> int:
+        return int(self._state.view(self._torch.int64)[0])
+
+    seed = initial_seed
+
+
 @contextmanager
 def stand_ins(facts: DeviceFacts) -> Iterator[None]:
     """Answer torch's questions about the GPU from facts while the block runs; imports torch."""
@@ -202,7 +227,7 @@ def stand_ins(facts: DeviceFacts) -> Iterator[None]:
     with ExitStack() as stack:
         for name, answer in answers.items():
             stack.enter_context(mock.patch.object(cuda, name, answer))
-        stack.enter_context(mock.patch.object(cuda, "default_generators", (torch.Generator(),)))
+        stack.enter_context(mock.patch.object(cuda, "default_generators", (_Philox(torch),)))
         if facts.is_amd:
             stack.enter_context(mock.patch.object(torch.version, "hip", _NO_VERSION))
         stack.enter_context(mock.patch.object(subprocess, "run", _asking(facts, subprocess.run)))

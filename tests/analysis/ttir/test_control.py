@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kopt_kb.analysis.ttir import IrError, count_ir
+from kopt_kb.analysis.ttir import IrError, TensorArg, count_ir
 
 ADD = "%y = arith.addf %v, %v : f32\n"
 HEAD = "tt.func public @k(%v: f32, %a: i32, %b: i32, %s: i32) {\n%pid = tt.get_program_id x : i32\n"
@@ -96,3 +96,28 @@ def test_regions_nobody_counts_are_refused():
     """A parallel loop is no form triton prints at this stage."""
     with pytest.raises(IrError, match=r"scf.execute_region is not supported"):
         flops('"scf.execute_region"() ({\n"scf.yield"() : () -> ()\n}) : () -> ()\n', mode="exact")
+
+
+LOCK = (
+    "tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<f32>) {\n%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n"
+    "%v = tt.load %q : !tt.ptr<f32>\nscf.while : () -> () {\n"
+    "%old = tt.atomic_cas acq_rel, gpu, %p, %c0, %c1 : (!tt.ptr<i32>, i32, i32) -> i32\n"
+    "%held = arith.cmpi eq, %old, %c1 : i32\nscf.condition(%held)\n} do {\nINSIDEscf.yield\n}\n"
+    "%y = arith.addf %v, %v : f32\ntt.store %q, %y : !tt.ptr<f32>\ntt.return\n}\n"
+)
+TENSORS = {"p": TensorArg((1,), "int32"), "q": TensorArg((1,), "fp32")}
+
+
+def test_a_loop_that_waits_for_a_lock_leaves_all_but_its_requests_exact():
+    """One addition a program; the lock's 4 bytes are touched however often it is asked for, which nobody knows."""
+    found = count_ir(LOCK.replace("INSIDE", ""), 4, TENSORS, mode="exact").kernels[0]
+    assert [(one.amount.value, one.amount.exactness) for one in (*found.executed, *found.useful)] == [(4, "exact")] * 2
+    assert (found.read.compulsory.value, found.read.compulsory.exactness) == (8, "exact")
+    assert (found.read.requested.value, found.read.requested.exactness) == (32, "lower")
+
+
+@pytest.mark.parametrize("inside", [ADD, "tt.store %q, %v : !tt.ptr<f32>\n"])
+def test_a_loop_that_computes_or_stores_while_it_waits_is_a_lower_bound(inside):
+    """What it does a trip is missing, as often as it runs."""
+    found = count_ir(LOCK.replace("INSIDE", inside), 4, TENSORS, mode="exact").kernels[0]
+    assert {one.amount.exactness for one in found.useful} == {"lower"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kopt_kb.analysis.ttir.irtypes import parse_type
-from kopt_kb.analysis.ttir.values import BlockView, Node, expand, lanes, merge_arrays, shape_of
+from kopt_kb.analysis.ttir.values import BlockView, Node, compact, expand, lanes, merge_arrays, shape_of
 
 
 def test_unit_axes_count_at_full_length():
@@ -50,3 +50,15 @@ def test_shapes_and_expansion():
     assert shape_of(parse_type("tensor<4x8xf16>")) == (4, 8)
     assert shape_of(parse_type("!tt.ptr<tensor<4x8xf16>>")) == ()
     assert expand(np.zeros(3), 2).shape == (3, 1, 1)
+
+
+def test_a_mask_is_kept_as_small_as_what_differs_in_it():
+    """Axes along which nothing differs become unit axes; programs stay, and nothing else changes."""
+    programs = np.array([True, False, True]).reshape(3, 1, 1)
+    assert compact(np.broadcast_to(programs, (3, 4, 5))).shape == (3, 1, 1)
+    rows = np.zeros((3, 4, 5), np.bool_)
+    rows[1, :2] = True
+    small = compact(rows)
+    assert small.shape == (3, 4, 1)
+    assert np.array_equal(np.broadcast_to(small, rows.shape), rows)
+    assert compact(np.ones((1, 2, 2), np.bool_)).shape == (1, 1, 1)

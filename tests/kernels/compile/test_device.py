@@ -63,3 +63,17 @@ with standing_in(DeviceFacts("H20", "sm_90")):
 assert not torch.cuda.is_available()
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_launcher_may_take_a_seed_from_the_devices_generator() -> None:
+    """Its state is a seed and an offset, which launchers read, move on and set again."""
+    with stand_ins(DeviceFacts("H20", "sm_90", {})):
+        generator = torch.cuda.default_generators[torch.cuda.current_device()]
+        generator.manual_seed(7)
+        state = generator.get_state()
+        seed, offset = state.view(torch.int64)
+        assert (int(seed), int(offset), generator.initial_seed()) == (7, 0, 7)
+        offset += 12
+        assert generator.get_state().view(torch.int64).tolist() == [7, 0]
+        generator.set_state(state)
+    assert generator.get_state().view(torch.int64).tolist() == [7, 12]
