@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from kopt_kb.errors import BadInput
@@ -82,17 +83,19 @@ def fold(name: str) -> str:
     return re.sub(r"[\s_\-]+", "_", text).strip("_").casefold()
 
 
+@lru_cache(1 << 13)
 def _bare(name: str) -> str:
     return re.sub(r"[\W_]+", "", name)
 
 
-def _numbered(name: str) -> list[str]:
+@lru_cache(1 << 13)
+def _numbered(name: str) -> tuple[str, ...]:
     """Return the words with digits: they tell products apart, so no slip of spelling is looked for in them.
 
     >>> _numbered("rtx_5070_ti"), _numbered("b300a")
-    (['5070'], ['b300a'])
+    (('5070',), ('b300a',))
     """
-    return sorted(word for word in re.split(r"[\W_]+", name) if any(one.isdigit() for one in word))
+    return tuple(sorted(word for word in re.split(r"[\W_]+", name) if any(one.isdigit() for one in word)))
 
 
 def _seen(name: str) -> str:
@@ -153,10 +156,10 @@ class NameIndex:
             return f"of these {only[0]} alone has a page"
         import difflib
 
-        alike = [one for one in self.names if _numbered(one) == _numbered(folded) or _bare(one) == _bare(folded)]
-        near = [one for one in self.names if _seen(one) == _seen(folded)]
+        bare, numbers, seen = _bare(folded), _numbered(folded), _seen(folded)
+        alike = [one for one in self.names if _numbered(one) == numbers or _bare(one) == bare]
+        near = [one for one in self.names if _seen(one) == seen]
         near += difflib.get_close_matches(folded, alike, n=3, cutoff=_SPELLING)
-        bare = _bare(folded)
         if len(bare) > 3 and any(one.isdigit() for one in bare):
             near += [one for one in self.names if bare in one.split("_")]
             near += [
