@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.guards.trees import tree_of
+
 pytestmark = pytest.mark.core
 
 MAX_FUNCTION_LINES = 52
@@ -21,10 +23,10 @@ MAX_WRITERS = 0
 def sources(root: Path) -> Iterator[tuple[str, ast.Module]]:
     """Yield path and tree of every module that is installed."""
     for path in sorted((root / "kopt_kb").rglob("*.py")):
-        yield path.relative_to(root).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+        yield path.relative_to(root).as_posix(), tree_of(path)
     for folder in ("analysis", "kernels"):
         for path in sorted((root / folder).rglob("*.py")):
-            yield f"kopt_kb/{path.relative_to(root).as_posix()}", ast.parse(path.read_text(encoding="utf-8"))
+            yield f"kopt_kb/{path.relative_to(root).as_posix()}", tree_of(path)
 
 
 def untyped(tree: ast.Module) -> list[int]:
@@ -122,7 +124,7 @@ def test_no_pickles(repo_root: Path) -> None:
     Benchmarks and tools are no exception, and neither is torch: what it loads is weights only.
     """
     own = [path for folder in ("benchmarks", "tools") for path in sorted((repo_root / folder).rglob("*.py"))]
-    trees = [(path.relative_to(repo_root).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in own]
+    trees = [(path.relative_to(repo_root).as_posix(), tree_of(path)) for path in own]
     assert len(trees) > 10
     found = [f"{name}:{line}" for name, tree in [*sources(repo_root), *trees] for line in pickles(tree)]
     assert not found

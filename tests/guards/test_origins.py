@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.guards.trees import tree_of
+
 MAKERS = {"Cited": "kopt_kb/wiki/resolve.py"}
 
 
@@ -17,7 +19,7 @@ def _trees(root: Path) -> list[tuple[str, ast.Module]]:
         for path in sorted((root / folder).rglob("*.py")):
             relative = path.relative_to(root).as_posix()
             if not relative.startswith(("kopt_kb/analysis/", "kopt_kb/kernels/")):
-                found.append((relative, ast.parse(path.read_text())))
+                found.append((relative, tree_of(path)))
     return found
 
 
