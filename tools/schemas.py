@@ -70,6 +70,7 @@ DOCUMENTS: dict[str, str] = {
     "route_plan": "routing.plan:Plan",
     "route_remote": "routing.remote:RemoteContext",
     "route_task": "routing.task:TaskRoute",
+    "cutile_recipes": "cli.cutile_recipes:RecipesOf",
     "tileir_apply": "static.tileir.rewrite:Rewritten",
     "tileir_bench": "static.tileir.report:Timings",
     "tileir_run": "static.tileir.report:Report",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kopt_kb.analysis.cutile.source import TextEdit
 
 __all__ = ["RecipeAnswer", "Situation", "Values"]
 
-Values = Mapping[str, Sequence[object]]
+Values = Mapping[str, tuple[object, ...]]
 """Knob of TUNING_SPACE → values to search."""
 
 

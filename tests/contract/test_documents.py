@@ -56,6 +56,7 @@ COMMANDS: dict[str, tuple[str, int, list[str]]] = {
     "route_plan": ("route_plan", 0, ["route", "plan", "TMP/plan.txt"]),
     "route_remote": ("route_remote", 0, ["route", "remote", "--job", "4711"]),
     "route_task": ("route_task", 0, ["route", "task", "write a softmax kernel"]),
+    "cutile_recipes": ("cutile_recipes", 0, ["cutile", "recipes", str(ROOT / "kernels/cutile/rms_norm.py")]),
     "tileir_apply": ("tileir_apply", 0, ["tileir", "apply", "TMP/rows.py"]),
     "tileir_check": ("tileir_check", 3, ["tileir", "check"]),
     "tileir_classify": ("tileir_classify", 0, ["tileir", "classify", "TMP/rows.py"]),

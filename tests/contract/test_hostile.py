@@ -57,6 +57,7 @@ WORDS: dict[str, list[str]] = {
     "tileir apply": ["nothing.py", "--output", "made.py"],
     "tileir run": ["nothing.py", "--output", "made.py"],
     "tileir bench": ["nothing.py", "--prepared", "nothing.py"],
+    "cutile recipes": ["nothing.py", "--output", "made.py"],
     "record": ["nothing.py", "--shape", "2x2", "--dtype", "bf16", "--target", "sm_90", "--out", "made"],
     "isa": ["kernel.sass"],
     "occupancy": ["--platform", "H20", "--threads", "128"],
