@@ -3,6 +3,7 @@
     python3 benchmarks/cute_gpu.py --make DIR [--platform H100_SXM]              # without a GPU, with the compiler
     python3 benchmarks/cute_gpu.py --records DIR --out DIR [--budget-s 60] [--only contest]   # with a GPU, without it
 
+    KOPT_CODE=DIR python3 benchmarks/cute_gpu.py --tune --out DIR [--budget-s 60]   # kb verify, tune and bench
     python3 benchmarks/cute_gpu.py --ahead DIR                                   # code for KOPT_CODE=DIR kb tune run …
 
 The compiler's wheels hold 92 MB; records of the whole space hold 6, so they are made where the compiler is and
@@ -15,14 +16,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import shutil
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -103,25 +103,17 @@ def ahead(folder: Path, platform: str) -> None:
     """Compile the spaces into a folder that `KOPT_CODE` may name where the compiler is missing."""
     found = Registry.open().platform(platform)
     facts, target = device_facts(found), CompileTarget.parse(found.identity.target)
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=24) as pool:
-        asked = [(str(folder), one, facts, target.name) for one in _asked() if one["language"] == "cute"]
-        for size, one in zip(pool.map(_compiled, asked), asked, strict=True):
-            print(size, one[1]["op"], one[1]["config"], flush=True)
-
-
-def _compiled(asked: tuple[str, dict[str, Any], Mapping[str, int], str]) -> int:
-    folder, one, facts, target = asked
-    file = packaged_file(one["op"], "cute")
-    assert file is not None
-    plan = plan_of(header_of(file), parse_shape(one["shape"]), one["dtype"], one["config"], facts)
-    tensors, function = list(plan.tensors.values()), plan.header.function
-    arch = CompileTarget.parse(target).arch
-    assert isinstance(arch, int)
-    key = code_key("cute", file, function, tensors, plan.names, f"{target}a")
-    if not (Path(folder) / f"{key}.json").is_file():
-        made = made_of("cute", file, function, tensors, plan.names, arch, [])
-        keep_code(Path(folder), key, made.cubin, made.versions)
-    return (Path(folder) / f"{key}.bin").stat().st_size
+    assert isinstance(target.arch, int)
+    for one in (each for each in _asked() if each["language"] == "cute"):
+        file = packaged_file(one["op"], "cute")
+        assert file is not None
+        plan = plan_of(header_of(file), parse_shape(one["shape"]), one["dtype"], one["config"], facts)
+        tensors, function = list(plan.tensors.values()), plan.header.function
+        key = code_key("cute", file, function, tensors, plan.names, f"{target.name}a")
+        if not (folder / f"{key}.json").is_file():
+            made = made_of("cute", file, function, tensors, plan.names, target.arch, [])
+            keep_code(folder, key, made.cubin, made.versions)
+        print(one["op"], one["config"], (folder / f"{key}.bin").stat().st_size, flush=True)
 
 
 class Run:
@@ -222,6 +214,33 @@ def replayed(run: Run, only: str, op: str) -> None:
     judging.close()
 
 
+def tuned(out: Path, platform: str, budget_s: float, op: str, *more: str) -> None:
+    """Verify, tune and time each kernel by the commands of a user; archives of the workspaces stay in `out`."""
+    from replay_round import Kept, kb
+
+    out.mkdir(parents=True, exist_ok=True)
+    out = out.resolve()
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    kept, cases = Kept(out), [one for one in CASES[: len(OPS)] if op in {"", one[0]}]
+    for name, shape, dtype in cases:
+        demo, workspace = str(packaged_file(name, "cute")), out / f"kernel_opt_{name}"
+        kept.run(f"{name}: verify", *kb("verify", "kernel", demo, "--shape", shape, "--dtype", dtype))
+        kept.run(f"{name}: init", *kb(
+            "init", name, "--platform", platform, "--framework", "CuTe DSL", "--kernel-demo", demo, "--shape", shape,
+            "--dtype", dtype, "--parent", str(out),
+        ))  # fmt: skip
+        seconds = f"{budget_s / len(cases):.0f}"
+        kept.run(f"{name}: tune", *kb(
+            "tune", "run", str(workspace), "--yes", "--no-stop", "target", "--no-stop", "hardware_limit", "--budget-s",
+            seconds, "--max-rounds", "3", "--evaluations", "60", "--search-s", "8", *more,
+        ), limit_s=2 * budget_s)  # fmt: skip
+        kept.archive(workspace)
+        if not more:
+            kept.run(f"{name}: bench", *kb("bench", "kernel", str(workspace), "--no-record"))
+        kept.run(f"{name}: audit", *kb("audit", str(workspace)))
+        shutil.rmtree(workspace, ignore_errors=True)
+
+
 def main() -> None:
     """Make records, or replay them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -232,9 +251,13 @@ def main() -> None:
     parser.add_argument("--budget-s", type=float, default=60.0)
     parser.add_argument("--platform", default="H100_SXM")
     parser.add_argument("--op", default="", choices=["", *OPS])
+    parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--simulate", action="store_true", help="try --tune without a GPU")
     parser.add_argument("--only", default="", choices=["", "check", "search", "contest"])
     args = parser.parse_args()
-    if args.ahead:
+    if args.tune and args.out:
+        tuned(args.out, args.platform, args.budget_s, args.op, *(["--simulate"] if args.simulate else []))
+    elif args.ahead:
         ahead(args.ahead, args.platform)
     elif args.make:
         make(args.make, args.platform, args.op)
