@@ -33,8 +33,8 @@ pytestmark = pytest.mark.corpus
     [
         ("vcopy_mi100", "dram", "dram_use_pct", 58.1),
         ("vcopy_mi200", "dram", "dram_use_pct", 62.2),
-        ("vcopy_mi300x_rocpd", "dependency", "waiting_pct", 69.5),
-        ("vcopy_mi350", "dependency", "waiting_pct", 88.9),
+        ("vcopy_mi300x_rocpd", "latency", "waiting_pct", 69.5),
+        ("vcopy_mi350", "latency", "waiting_pct", 88.9),
     ],
 )
 def test_a_copy_kernel(profile_corpus: Path, workload: str, limiter: str, metric: str, value: float) -> None:
