@@ -15,6 +15,7 @@ import argparse
 import gzip
 import json
 import math
+import re
 import statistics
 import sys
 import tempfile
@@ -64,6 +65,7 @@ CONSTRAINT = "BLOCK_M * BLOCK_N <= 32768"
 _EVERY = 50
 _FIRST, _MORE, _NEAR = 3, 9, 1.25
 """Launches of every configuration, further ones of those whose median is within a factor of the best so far."""
+_PATHS = re.compile(r"(?:/[\w.-]+)+/kernel\.py: ")
 _COMPILE_S = 30.0
 """What takes a maker longer is a failure of the table, as it would be of a search."""
 
@@ -102,7 +104,7 @@ class Recording:
 
     def save(self) -> None:
         """Write the table."""
-        name = f"{self.op}/{self.file.name.removesuffix('.json.gz').partition('_')[2]}"
+        name = f"{self.op}/{self.file.name.removesuffix('.json.gz').removeprefix(f'{self.op}_')}"
         constraints = (CONSTRAINT,) if "BLOCK_M" in SPACES[self.op][2] else ()
         table = ResultTable(name, self.device, tuple(self.results), constraints, self.versions)
         self.file.write_bytes(gzip.compress(json.dumps(table.to_t4()).encode(), mtime=0))
@@ -117,7 +119,7 @@ def measured(
     """
     why = str(made.error) if made.record is None else made.record.not_replayable or unfit_result(made.record)
     if why:
-        return TableResult(one.config, (), f"compile: {why.splitlines()[0][:120]}")
+        return TableResult(one.config, (), f"compile: {_PATHS.sub('', why.splitlines()[0])[:120]}")
     facts = facts_of(made, limits)
     times_s: tuple[float, ...] = ()
     for launches in (_FIRST, _MORE):
@@ -196,7 +198,7 @@ def main() -> int:
 
     platform = args.platform or ("H200_SXM" if "H200" in machine.name else "H100_SXM")
     found, versions = Registry.open().platform(platform), {"driver": machine.driver, "triton": triton.__version__}
-    with Makers(wall_s=_COMPILE_S) as makers, tempfile.TemporaryDirectory(prefix="kb-table-") as folder:
+    with tempfile.TemporaryDirectory(prefix="kb-table-") as folder, Makers(wall_s=_COMPILE_S) as makers:
         makers.warm()
         target = RecordTarget(found.identity.target, platform, device_facts(found))
         shelf = Shelf(Path(folder), makers, target, most=2000)

@@ -25,9 +25,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
+from loop_search import loop_searches  # noqa: E402
 from search_baselines import installed  # noqa: E402
 
-from kopt_kb.search.replay import Rules, Run, median_hit, replay  # noqa: E402
+from kopt_kb.search.replay import Rules, Run, TableSearch, median_hit, replay  # noqa: E402
 from kopt_kb.search.table import ResultTable, read_table, tables_in  # noqa: E402
 
 SHARE_OF_SPACE = 0.15
@@ -58,7 +59,7 @@ def record(args: argparse.Namespace) -> None:
     searches = {name: one for name, one in installed().items() if not args.only or name in args.only.split(",")}
     for table in whole_tables(args.tables, args.table):
         rules = Rules(min(int(SHARE_OF_SPACE * table.valid), args.most), args.judged_at)
-        for name, search in searches.items():
+        for name, search in {**searches, **_loops(table, rules, args.only)}.items():
             if (table.name, name) in known or time.monotonic() > ends_at:
                 continue
             begin = time.monotonic()
@@ -72,6 +73,13 @@ def record(args: argparse.Namespace) -> None:
             with file.open("a") as stream:
                 stream.write(json.dumps(line) + "\n")
             print(f"{table.name} {name}: {median_hit(runs)} of {table.valid}, {line['seconds']} s", flush=True)
+
+
+def _loops(table: ResultTable, rules: Rules, only: str) -> dict[str, TableSearch]:
+    """Return searches with facts, the tuning loop's among them, for tables that have any; `--only loop` names them."""
+    if not any(one.facts for one in table.results) or (only and "loop" not in only.split(",")):
+        return {}
+    return loop_searches(table, rules.budget)
 
 
 def lines(folders: Sequence[Path]) -> list[dict]:

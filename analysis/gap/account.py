@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kopt_kb.analysis.evidence import Evidence
-from kopt_kb.analysis.gap.causes import UNEXPLAINED, CauseName, Certainty
+from kopt_kb.analysis.gap.causes import CAUSES, UNEXPLAINED, CauseName, Certainty
 from kopt_kb.analysis.gap.document import Gap, GapPart
 from kopt_kb.analysis.gap.roofs import Reached, RoofTimes, counted_work, roofs_of
 from kopt_kb.analysis.gap.spent import Fact, Spent, spent_of
@@ -109,7 +109,10 @@ def account(case: GapCase) -> Gap:
         notes.append("the time is below the roof: a counter, the work or the product is wrong")
         return Gap(case.name, case.time_s, roof.name, roof.least_s, basis, roof.citations, notes=tuple(notes))
     parts, cut = _charged(case, spent, roofs, roof.least_s, gap_s)
-    if cut:
+    beaten = [one for one in cut if one == CAUSES["reach"].words]
+    if beaten:
+        notes.append("the run is faster than the best that was measured before")
+    if cut := [one for one in cut if one not in beaten]:
         notes.append(f"cut at the time itself, their evidence says more: {', '.join(cut)}")
     notes += _hidden(parts)
     rest = parts[-1].share_pct

@@ -31,6 +31,8 @@ WaitReason = Literal["cannot_launch", "spills"]
 
 _NEAR = 1.2
 """Times of the best so far up to which a configuration that spills speaks for others that do."""
+_ENOUGH = 8
+"""Times that are known before what is in use is held against them."""
 
 
 _Rule = tuple[WaitReason, str]
@@ -81,7 +83,8 @@ class Admission:
         fact: Says what speaks against a record, by its folder.
         configs: Configuration by its key, as the search keeps them.
         times_s: Times by key so far, infinite for what does not work; the search goes on filling it.
-        kept: The configuration that the shape has now: it never waits, and no rule against it holds.
+        kept: The configuration that the shape has now: it never waits. No limit that it breaks holds; if it spills,
+            nothing waits for that until it is seen to be slow beside others.
         tried: Rule → the configuration that was timed although the rule speaks against it.
         void: Rules that the device contradicted.
     """
@@ -122,18 +125,24 @@ class Admission:
             yield from self._released()
 
     def _waits(self, key: bytes, fact: Objection) -> bool:
-        if key == self.kept:
+        if key == self.kept and fact.reason != "spills":
             self.void.add(fact.rule)
         if fact.rule in self.void:
             return False
-        return self.tried.setdefault(fact.rule, key) != key
+        return self.tried.setdefault(fact.rule, key) != key and not self._undecided(fact.rule)
+
+    def _undecided(self, rule: _Rule) -> bool:
+        """Whether too little is known to hold what spills back: what is in use spills too, which may be its nature."""
+        known = sum(map(math.isfinite, self.times_s.values()))
+        return rule[0] == "spills" and self.tried[rule] == self.kept and known < _ENOUGH
 
     def _released(self) -> Iterator[_Pair]:
         """Yield what need not wait any more: the device contradicted its rule."""
         best_s = min(self.times_s.values(), default=math.inf)
         for rule, key in self.tried.items():
             time_s = self.times_s.get(key, math.inf)
-            if math.isfinite(time_s) and (rule[0] != "spills" or time_s <= _NEAR * best_s):
+            is_near = time_s <= _NEAR * best_s and not self._undecided(rule)
+            if math.isfinite(time_s) and (rule[0] != "spills" or is_near):
                 self.void.add(rule)
         for key in [key for key, (fact, _) in self._waiting.items() if fact.rule in self.void]:
             yield self._waiting.pop(key)[1]

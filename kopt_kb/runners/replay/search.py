@@ -129,6 +129,7 @@ class _Search:
     unit_s: float = 1.0
     admission: Admission | None = None
     enough: float = math.inf
+    left_out: int = 0
 
     def run(self) -> ShapeSearch:
         start = dict(self.space.start)
@@ -183,8 +184,8 @@ class _Search:
 
     @property
     def _spent(self) -> int:
-        """Evaluations that were begun: what waits has taken none."""
-        return len(self.configs) - (self.admission.count if self.admission is not None else 0)
+        """Evaluations that were begun: what waits has taken none, nor, where facts are known, what does not compile."""
+        return len(self.configs) - (self.admission.count + self.left_out if self.admission is not None else 0)
 
     @property
     def _at_floor(self) -> bool:
@@ -285,7 +286,11 @@ class _Search:
 
     def _settle(self, key: bytes, time_s: float) -> None:
         self.times_s[key] = time_s
-        for tell in self.waiting.pop(key, ()):
+        told = self.waiting.pop(key, ())
+        if self.admission is not None and key not in self.folders:
+            self.left_out += 1  # nothing was launched, so nothing is known of the times beside it
+            return
+        for tell in told:
             tell(time_s / self.unit_s)
 
     def _refuse(self, key: bytes, why: str) -> None:

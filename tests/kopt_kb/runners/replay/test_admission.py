@@ -178,11 +178,16 @@ def test_a_wrong_fact_does_not_hide_the_best(fact: Objection) -> None:
         assert found.median_s == pytest.approx(1e-6, rel=0.02)
 
 
-def test_what_is_in_use_makes_its_own_reason_void() -> None:
-    """The configuration that the shape has spills, so spilling says nothing of this kernel."""
+def test_what_is_in_use_and_spills_is_held_against_others_first() -> None:
+    """All spill: nothing waits. It alone is slow, and so is what spills like it: that waits as ever."""
     bench, found, _ = searched(table_of(valley), lambda _: SPILLS)
     assert found.pruned == {}
     assert len(bench.order) == 288
+    table = table_of(lambda config: valley(config) * (1.5 if config["c"] == 0 else 1.0))
+    bench, _, _ = searched(table, lambda config: SPILLS if config["c"] == 0 else None, 60)
+    held = [table.results[place].config["c"] == 0 for place in bench.order]
+    assert held[0]
+    assert not any(held[12:40])
 
 
 def test_a_search_ends_where_the_machine_does() -> None:
