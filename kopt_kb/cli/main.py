@@ -172,7 +172,7 @@ def _dispatch(words: Sequence[str]) -> int:
             )
         import difflib
 
-        near = difflib.get_close_matches(name, COMMANDS, n=2)
+        near = difflib.get_close_matches(name, [*COMMANDS, "version", "help"], n=2)
         hint = f"did you mean {' or '.join(near)}?" if near else "`kb --help` lists the commands"
         raise BadInput(f"no command {name!r}", where="kb", fix=hint, code="KB101")
     module = importlib.import_module(module_of(name))
