@@ -62,6 +62,8 @@ STARTS: dict[str, dict[str, object]] = {
     "gemm": {"TILE_M": 128, "TILE_N": 128, "GROUP_M": 8, "occupancy": 1, "latency": 4},
     "attention": {"TILE_M": 128, "TILE_N": 64, "occupancy": 2, "latency": 4},
 }
+_CONTEST_S = 12.0
+"""Seconds that are kept for a contest after each loop."""
 RECIPES = {"rms_norm": ("", "H"), "gemm": ("",), "attention": ("", "H", "F", "HF")}
 """Operation → chains of edits whose files may come up."""
 TRITON: dict[str, list[dict[str, object]]] = {
@@ -230,10 +232,10 @@ def decided(old: Path, new: Path, op: str) -> dict[str, Any]:
     return {"verdict": result.verdict, "reason": result.reason, "ratio": result.ratio, **times, "quads": result.quads}
 
 
-def campaign(run: Run, op: str, platform: str, budget_s: float) -> dict[str, Any]:
+def campaign(run: Run, op: str, platform: str, budget_s: float, *, profiles: bool) -> dict[str, Any]:
     """Run the loop on a kernel and keep its workspace; return rounds and where it ended."""
     from kopt_kb.cli.main import main as kb
-    from kopt_kb.runners.replay import executor
+    from kopt_kb.runners.replay import device, executor
     from kopt_kb.workspace.workspace import Workspace
 
     demo = run.out / f"{op}.py"
@@ -243,6 +245,8 @@ def campaign(run: Run, op: str, platform: str, budget_s: float) -> dict[str, Any
     code = kb(["init", name, *words, "--dtype", DTYPE, "--parent", str(run.out)])
     workspace = run.out / f"kernel_opt_{name}"
     executor.Makers = KeptMakers  # type: ignore[attr-defined]
+    if not profiles:
+        device.unavailable = lambda: "not asked for here"  # type: ignore[attr-defined]
     KeptMakers.folder, KeptMakers.missed = run.records, []
     KeptMakers.places = {one["key"]: one["record"] for one in run.index if one["key"]}
     run_words = ["--policy", "cutile", "--judge", "replay", "--yes", "--search-s", "8", "--evaluations", "16"]
@@ -271,22 +275,18 @@ def campaign(run: Run, op: str, platform: str, budget_s: float) -> dict[str, Any
     }  # fmt: skip
 
 
-def on_gpu(run: Run, platform: str, op: str) -> None:
-    """Check, then per operation: Triton against the start, the loop, Triton against what the loop found."""
+def on_gpu(run: Run, platform: str, op: str, *, profiles: bool) -> None:
+    """Check the start, run the loop, then hold what it found against Triton, the best setting first."""
     wanted = [one for one in SHAPES if op in {"", one}]
-    judging = DeviceJudging()
-    print(judging.machine())
-    for one in wanted:
-        for letters in RECIPES[one]:
-            folder = run.place(one, "cutile", STARTS[one], letters)
-            run.part(f"check {one} {letters or 'start'}", partial(checked, judging, folder, one))
-    judging.close()
     for at, one in enumerate(wanted):
         start = run.place(one, "cutile", STARTS[one])
-        each_s = max((run.end - time.monotonic()) / (len(wanted) - at) - 18, 10)
-        found = run.part(f"loop {one}", partial(campaign, run, one, platform, each_s))
+        judging = DeviceJudging()
+        run.part(f"check {one}", partial(checked, judging, start, one))
+        judging.close()
+        each_s = (run.end - time.monotonic()) / (len(wanted) - at) - _CONTEST_S
+        found = run.part(f"loop {one}", partial(campaign, run, one, platform, max(each_s, 10.0), profiles=profiles))
         best = run.records / found["best"] if found.get("best") else start
-        for config in TRITON[one]:
+        for config in reversed(TRITON[one]):
             old = run.place(one, "triton", config)
             run.part(f"triton {config or 'as it starts'}, cutile {one}", partial(decided, old, best, one))
 
@@ -299,13 +299,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--budget-s", type=float, default=90.0)
     parser.add_argument("--platform", default="H100_SXM")
+    parser.add_argument("--profiles", action="store_true", help="ncu watches what is accepted: some 8 s a round")
     parser.add_argument("--op", default="", choices=["", *SHAPES])
     args = parser.parse_args()
     if args.make:
         make(args.make, args.platform, args.op)
     elif args.records and args.out:
         os.environ.setdefault("KOPT_CACHE", str(args.out / "cache"))
-        on_gpu(Run(args.out, args.records, args.budget_s), args.platform, args.op)
+        on_gpu(Run(args.out, args.records, args.budget_s), args.platform, args.op, profiles=args.profiles)
         shutil.rmtree(args.out / "cache", ignore_errors=True)
     else:
         parser.error("give --make DIR, or --records DIR and --out DIR")

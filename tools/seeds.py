@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "tests" / "seeds"
 NAMES = {
     "003": "the router: workspaces, memory, roofline, Stop Conditions", "001": "campaigns inside a project",
-    "004": "TileIR", "000": "coordination, routing, autopilot",
+    "004": "TileIR", "002": "the cuTile performance loop",
+    "000": "coordination, routing, autopilot",
 }  # fmt: skip
 STATES = ("works", "partly", "absent", "differs")
 

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.known import ProposerKnowledge
+from kopt_kb.tuning.options import Settings
+from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposals import Proposal, ProposerView, Tried
 from kopt_kb.tuning.recipes import RecipesProposer
+from kopt_kb.workspace.views.iterations import RESULTS
 
 
 @pytest.fixture
@@ -47,3 +52,22 @@ def test_who_has_no_recipe(view: ProposerView) -> None:
     avoided = replace(view, avoid=frozenset({"launch_configuration", "memory_access"}))
     made = RecipesProposer().propose(avoided)
     assert made is not None and made.category == "latency_hiding"
+
+
+def test_the_loop_of_a_cutile_kernel(make_workspace, repo_root: Path) -> None:
+    """One recipe an iteration from the packaged norm: kept or reverted, the next from the last kept, until none is left."""
+    demo = repo_root / "kernels" / "cutile" / "rms_norm.py"
+    workspace = make_workspace("tiles", demo, framework="cuTile")
+    policy = policy_named("cutile", without_stops=("target", "hardware_limit", "plateau"))
+    settings = Settings(samples=10, evaluations=2, search_s=600.0)
+    with Campaign(workspace, policy, (RecipesProposer(),), SimulatorExecutor(), settings=settings) as campaign:
+        campaign.run()
+    state = workspace.state()
+    claims = [one.hypothesis.claim[:8] for one in state.rounds[1:] if one.hypothesis is not None]
+    assert claims[0] == "recipe C" and sorted(claims) == [f"recipe {letter}" for letter in "CEFGH"]
+    assert state.stopped is not None and state.stopped.reason == "exhausted"
+    table = (workspace.layout.root / RESULTS).read_text().splitlines()
+    assert len(table) == 3 + len(state.rounds)
+    assert table[3].startswith("| 0 | baseline | ") and table[4].startswith("| 1 | recipe C, wide autotuning: ")
+    kept = [one for one in state.rounds if one.accepted]
+    assert [one.incumbent for one in kept[1:]] == [one.snapshot.blob for one in kept[:-1] if one.snapshot is not None]
