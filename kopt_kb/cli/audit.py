@@ -15,6 +15,7 @@ import os
 import re
 from pathlib import Path
 
+from kopt_kb.cli.columns import legend
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, print_values, printable, table
 from kopt_kb.cli.sarif import add_format, print_sarif, wants_json
 from kopt_kb.errors import BadInput, ExitCode
@@ -126,7 +127,7 @@ def render_foreign(report: ForeignReport) -> str:
         for one in report.claims
     ]  # fmt: skip
     told = [finding for finding in report.findings if finding.code != "unproven"]
-    lines = [table([head, *rows]), "", *(printable(str(one)) for one in told)]
+    lines = [table([head, *rows]), legend(head, "roof", "record"), "", *(printable(str(one)) for one in told)]
     lines += [f"note: {printable(str(one))}" for one in (*report.notes, *report.unread)]
     sums = ", ".join(f"{name} {states['present']}" for name, states in report.evidence.items())
     at = f" at {report.commit[:12]}" if report.commit else ""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.cli import bench_record
 from kopt_kb.cli.bench_workspace import ACTIONS, add_actions, run_action
+from kopt_kb.cli.columns import legend
 from kopt_kb.cli.documents import WrittenPage
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
@@ -99,7 +100,7 @@ def render(run: CeilingsRun) -> str:
     records: tuple[AnyRecord, ...] = (*(run.launches or ()), *(run.cached or ()), *run.bandwidth, *run.compute)
     rows = [("what", "median", "spread", "rate")]
     rows += [(one.label, duration(one.median_s), f"{rounded(one.spread_pct)} %", _rate(one)) for one in records]
-    return f"{run.environment['device']}\n{table(rows, right=(1, 2, 3))}"
+    return f"{run.environment['device']}\n{table(rows, right=(1, 2, 3))}\n{legend(rows[0])}"
 
 
 def _rate(record: AnyRecord) -> str:

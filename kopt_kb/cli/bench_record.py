@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kopt_kb.cli.columns import legend
 from kopt_kb.cli.output import add_common, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import open_input
@@ -86,7 +87,7 @@ def _render(args: argparse.Namespace, result: ContestResult) -> str:
              "" if one.log_ratio is None else gain(100 * math.expm1(-one.log_ratio)), str(one.quads))
             for one in result.shapes
         ]  # fmt: skip
-        lines.append(table(rows, indent=2, right=(1, 2, 3, 4)))
+        lines += [table(rows, indent=2, right=(1, 2, 3, 4)), f"  {legend(rows[0])}"]
     lines += [
         f"  {one.shape}: a chain of {one.chain} launches, an empty one of {duration(one.empty_s)} each subtracted"
         for one in result.shapes

@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 
+from kopt_kb.cli.columns import legend
 from kopt_kb.cli.output import add_wiki, print_of, print_values, table
 from kopt_kb.cli.tune_judge import JUDGES, executor_of, judge_of
 from kopt_kb.errors import BadInput, ExitCode
@@ -174,7 +175,7 @@ def render_conditions(report: BenchReport) -> str:
     if report.evaluation is None:
         rows = [("shape", "median", "record")]
         rows += [(one.shape, _micros(one.record.median_s), one.record.id or "none kept") for one in report.shapes]
-        return "\n".join([*_head(report), table(rows, right=(1,)), *_tail(report)])
+        return "\n".join([*_head(report), table(rows, right=(1,)), legend(rows[0]), *_tail(report)])
     judged = [("shape", "target", "median", "achieved", "achieved/target", "of documented", "met", "record")]
     for one in report.evaluation.judged:
         rate = _rate(one.achieved_per_s, "B/s" if one.condition.quantity == "bandwidth" else one.condition.unit)
@@ -185,7 +186,7 @@ def render_conditions(report: BenchReport) -> str:
     for use in (one for one in report.shapes if one.shape not in known):
         record = use.record.id or "none kept"
         judged.append((use.shape, "UNKNOWN", _micros(use.record.median_s), "", "", "", "", record))
-    return "\n".join([*_head(report), table(judged, right=(2, 3, 4, 5)), *_tail(report)])
+    return "\n".join([*_head(report), table(judged, right=(2, 3, 4, 5)), legend(judged[0]), *_tail(report)])
 
 
 def render_use(report: BenchReport) -> str:
@@ -204,4 +205,5 @@ def render_use(report: BenchReport) -> str:
             end = last if at == 0 else ("", "")
             rows.append((*start, name, _rate(roof.achieved_per_s, roof.unit), *shares, *end))
     rows += [(shape, "", "", "unmeasured", "", "", "", "") for shape in ratios if shape not in measured]
-    return "\n".join([*_head(report), table(rows, right=(3, 4, 5, 6)), "* the roof that binds", *_tail(report)])
+    told = ("* the roof that binds", legend(rows[0]))
+    return "\n".join([*_head(report), table(rows, right=(3, 4, 5, 6)), *told, *_tail(report)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kopt_kb.cli.columns import legend
 from kopt_kb.cli.output import table
 from kopt_kb.quantity.readable import rounded
 from kopt_kb.static.own_configs import OwnConfig, OwnConfigs, TunedValues
@@ -15,7 +16,7 @@ def render_configs(found: OwnConfigs) -> str:
     """Return a line a configuration: what it uses and how much of it fits, or the limit that forbids it."""
     where = found.platform or f"{found.target} (no limits applied: give --platform)"
     lines = [f"{found.kept} of {found.total} configurations kept for {where}"]
-    lines.append(table([_HEAD, *map(_row, found.configurations)], indent=2, right=(0, 2, 3, 4, 5)))
+    lines += [table([_HEAD, *map(_row, found.configurations)], indent=2, right=(0, 2, 3, 4, 5)), f"  {legend(_HEAD)}"]
     return "\n".join(lines)
 
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.product import product_of
+from kopt_kb.cli.columns import legend
 from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines, table
 from kopt_kb.errors import ExitCode
 from kopt_kb.quantity.readable import percent, rounded
@@ -146,4 +147,5 @@ def _text(points: Sequence[LevelPoint], roofs: Mapping[str, Roofs]) -> str:
         sign = {"lower": ">= ", "upper": "<= "}.get(one.bound, "")
         name = printable(one.kernel)[:_NAME_CHARS]
         rows.append([name, one.level, kind, f"{sign}{rounded(one.intensity)}", rounded(one.rate_si / 1e9), *shares])
-    return table(rows, right=range(3, len(head)))
+    told = f"{legend(head)}; %: of the roof at that level, of the product or of the run"
+    return f"{table(rows, right=range(3, len(head)))}\n{told}"

@@ -15,6 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from kopt_kb.cli.columns import legend
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.quantity.readable import duration, percent
@@ -109,6 +110,7 @@ def _render(suite: Suite) -> str:
         f"{suite.platform}: {suite.correct} of {suite.problems} problems correct on every shape",
         "",
         table(rows, right=(3, 4, 5)),
+        legend(rows[0], "verdict"),
     ]
     lines += ["", *reasons] if reasons else []
     lines += (

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from kopt_kb.cli.columns import legend
 from kopt_kb.cli.output import printable, table
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
@@ -145,7 +146,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     if not full:
         return "\n".join(lines)
     rows = [("round", "category", "decision", "gain", "rule", "claim"), *map(_line, report.rounds)]
-    lines += ["", table(rows, right=(0, 3)), ""]
+    lines += ["", table(rows, right=(0, 3)), legend(rows[0]), ""]
     if report.conditions is None:
         return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}", *_gap_lines(report)])
     judged: list[tuple[str, ...]] = [("shape", "target", "median", "achieved/target", "met", "trust")]
@@ -156,7 +157,8 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     judged = judged if any(row[-1] for row in judged[1:]) else [row[:-1] for row in judged]
     value = report.conditions.aggregate
     text = "unmeasured" if value is None else reached(value)
-    lines += ["Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  aggregate {text}"]
+    lines += ["Stop Conditions", table(judged, indent=2, right=(2, 3)), f"  {legend(judged[0])}"]
+    lines.append(f"  aggregate {text}")
     return "\n".join([*lines, *_gap_lines(report)])
 
 
