@@ -81,6 +81,19 @@ def _product_and_add(args: Sequence[Any], out: torch.Tensor) -> OpFlops:
     return OpFlops((*product.flops, (vector_type(out), "vector", out.numel())))
 
 
+def _lstm_layer(args: Sequence[Any], out: Any) -> OpFlops:
+    """One direction of a recurrent layer as the CPU runs it, an LSTM.
+
+    A step: four gates of both products, their sum and biases; three sigmoids, two tanh; c' = f c + i g, h = o tanh c'.
+    """
+    steps, gates, hidden = out[0], args[2].shape[0], args[2].shape[1]
+    rows = steps.numel() // hidden
+    products = _contraction(args[0], rows * gates * (args[1].shape[1] + hidden))
+    around = gates * (3 if args[12] else 1) + (4 + 2 * 3) * hidden
+    cells = vector(steps, rows * around, exp=3 * rows * hidden, tanh=2 * rows * hidden)
+    return OpFlops((*products.flops, *cells.flops), cells.special)
+
+
 def attention_flops(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *, causal: bool) -> OpFlops:
     """Return the FLOPs of scaled dot-product attention on any device; a causal mask counts its triangle alone.
 
@@ -151,6 +164,9 @@ _NONE = (
     "isinf",
     "isnan",
     "cat",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "unsafe_chunk",
     "stack",
     "index",
     "index_select",
@@ -241,6 +257,7 @@ _FORMULAS: dict[str, OpFormula] = {
     "_log_softmax": _log_softmax,
     "native_layer_norm": _layer_norm,
     "_fused_rms_norm": _rms_norm,
+    "mkldnn_rnn_layer": _lstm_layer,
     "mm": _product,
     "bmm": _product,
     "addmm": _product_and_add,

@@ -36,6 +36,19 @@ def test_one_operation(packet, args, out, flops, special):
     assert {name: value for name, _, value in found.special} == special
 
 
+def test_an_lstm_is_its_products_and_its_cells():
+    """4 steps of 5 rows, 2 features to 3: 12 gates of 2 + 3 products, 3 additions each; 10 more and 5 functions a cell."""
+    layer = torch.nn.LSTM(2, 3, device="meta")
+    empty = [torch.empty(shape, device="meta") for shape in ((4, 5, 2), (5, 3), (5, 3))]
+    weights = [layer.weight_ih_l0, layer.weight_hh_l0, layer.bias_ih_l0, layer.bias_hh_l0]
+    args = (empty[0], *weights, *empty[1:], False, [], 2, 3, 1, True, False, False, False)
+    found = formula_of(torch.ops.aten.mkldnn_rnn_layer)(args, (torch.empty(4, 5, 3, device="meta"),))
+    assert [count for _, _, count in found.flops] == [20 * 12 * 5 * 2, 20 * (12 * 3 + 10 * 3)]
+    assert {name: count for name, _, count in found.special} == {"exp": 20 * 9, "tanh": 20 * 6}
+    split = formula_of(torch.ops.aten.unsafe_split)((X, 1), (X[:, :1], X[:, 1:]))
+    assert not split.flops
+
+
 def test_torchs_own_registry_serves_what_we_do_not_count():
     """A 1x1 convolution of 4 places, 3 channels in and 2 out: 2*4*3*2."""
     image, weight = torch.empty(1, 3, 2, 2, device="meta"), torch.empty(2, 3, 1, 1, device="meta")
