@@ -19,7 +19,7 @@ from kopt_kb.problem.shapes import Shape
 from kopt_kb.problem.tolerances import TOLERANCES, Tolerance, tolerance_of
 from kopt_kb.problem.trials import GENERIC, RANDOM, Trial, trial_named
 
-__all__ = ["RELATION_SHARE", "Case", "Judgement", "Result", "limits_of", "trials_of"]
+__all__ = ["RELATION_SHARE", "Case", "Judgement", "Result", "limits_of", "trials_of", "wrong_result"]
 
 RELATION_SHARE = 0.5
 """Limit of two runs that have to agree, as a share of the tolerance: both round alike."""
@@ -48,6 +48,17 @@ def limits_of(module: Any, dtype: str) -> Tolerance:
         return tolerance_of(dtype)
     norm, element, reason = stated
     return Tolerance(Fraction(norm), Fraction(element), str(reason))
+
+
+def wrong_result(out: Any, reference: Any, limits: Tolerance) -> str:
+    """Return why a result, or one of several, is not its reference's; empty when it is right."""
+    if not isinstance(reference, tuple):
+        return compare(out, reference).failure(limits)
+    if not isinstance(out, tuple | list) or len(out) != len(reference):
+        given = len(out) if isinstance(out, tuple | list) else 1
+        return f"{given} results, and the reference has {len(reference)}"
+    found = (compare(one, wide.double()).failure(limits) for one, wide in zip(out, reference, strict=True))
+    return next((f"result {number}: {wrong}" for number, wrong in enumerate(found) if wrong), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +123,8 @@ class Case:
         wide = self.reference() if reference is None else reference
         if isinstance(wide, tuple):
             return self._judged_all(out, limits, wide)
+        if isinstance(out, tuple | list):
+            return Judgement(None, f"{len(out)} results, and the reference has 1")
         foreign = self._op not in OPS or definition(self._op).trials is GENERIC
         if foreign and self.trial is not RANDOM and not bool(wide.isfinite().all()):
             return Judgement(None, skipped="the reference is not finite on such inputs")

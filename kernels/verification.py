@@ -16,20 +16,23 @@ __all__ = ["output_shape", "produce"]
 def produce(
     run: Callable[..., Any],
     inputs: tuple[Any, ...],
-    out_shape: tuple[int, ...],
+    out_shape: tuple[int, ...] | None,
     config: Mapping[str, object] | None = None,
 ) -> tuple[Any, str]:
     """Return what a launcher wrote into an output filled with NaN, and what was wrong about the call.
 
     Args:
         run: A file's `launch`.
-        inputs: Its inputs; the output has the storage type and device of the first.
-        out_shape: Shape of the output.
+        inputs: Its inputs; the output has the storage type and device of the first that is of floats.
+        out_shape: Shape of the output; None: the launcher has several results and returns its own.
         config: Configuration passed on.
     """
     kept = tuple(one.clone() for one in inputs)
-    out = inputs[0].new_full(out_shape, math.nan)
+    like = next((one for one in inputs if one.is_floating_point()), inputs[0])
+    out = None if out_shape is None else like.new_full(out_shape, math.nan)
     result = run(*inputs, config=config, out=out)
+    if out is None:
+        out = result
     if result is not out:
         return out, "the launcher did not return the output it was given"
     for place, (before, after) in enumerate(zip(kept, inputs, strict=True)):
@@ -38,8 +41,11 @@ def produce(
     return out, ""
 
 
-def output_shape(kernel: ModuleType, shape: Shape, dtype: str, seed: int, device: str) -> tuple[int, ...]:
-    """Return the shape of the reference's result on a shape of the operation."""
+def output_shape(kernel: ModuleType, shape: Shape, dtype: str, seed: int, device: str) -> tuple[int, ...] | None:
+    """Return the shape of the reference's result on a shape of the operation; None where it has several results."""
     inputs = kernel.make_inputs(shape, dtype, device, seed)
     found = result_shape(kernel, inputs)
-    return found if found is not None else tuple(reference_result(kernel, inputs).shape)
+    if found is not None:
+        return found
+    result = reference_result(kernel, inputs)
+    return None if isinstance(result, tuple) else tuple(result.shape)

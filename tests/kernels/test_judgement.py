@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 from kopt_kb.errors import BadInput  # noqa: E402
-from kopt_kb.kernels.judgement import Case, trials_of  # noqa: E402
+from kopt_kb.kernels.judgement import Case, trials_of, wrong_result  # noqa: E402
 from kopt_kb.problem.ops import OPS  # noqa: E402
 from kopt_kb.problem.tolerances import tolerance_of  # noqa: E402
 from kopt_kb.problem.trials import GENERIC, RANDOM, Edit, Trial  # noqa: E402
@@ -211,3 +211,12 @@ def test_two_runs_that_disagree_fail_although_each_is_within_the_tolerance() -> 
     assert case.judge(case.inputs[0] * 1.007, tolerance_of("bf16")).problem == ""
     case.second()
     assert "two runs" in case.judge(case.inputs[0] * 0.993, tolerance_of("bf16")).problem
+
+
+def test_each_of_several_results_is_held_against_its_own() -> None:
+    """Their number, then the first that is wrong; indices beside values."""
+    limits, wide = tolerance_of("fp32"), (torch.ones(3).double(), torch.arange(3))
+    assert wrong_result((torch.ones(3), torch.arange(3)), wide, limits) == ""
+    assert wrong_result((torch.ones(3), torch.arange(3) + 1), wide, limits).startswith("result 1: ")
+    assert wrong_result(torch.ones(3), wide, limits) == "1 results, and the reference has 2"
+    assert wrong_result(torch.ones(3), wide[0], limits) == ""

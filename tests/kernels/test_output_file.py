@@ -39,6 +39,16 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         load_output(tmp_path / "0.pt", "cpu")
 
 
+def test_several_results_come_back_in_order(tmp_path: Path) -> None:
+    """As a tuple, however they were given; with something else among them they are none."""
+    save_output([torch.ones(2), torch.zeros(3, dtype=torch.int64)], tmp_path / "0.pt")
+    one, two = load_output(tmp_path / "0.pt", "cpu")
+    assert (one.tolist(), two.tolist(), two.dtype) == ([1, 1], [0, 0, 0], torch.int64)
+    torch.save([torch.ones(2), 3], tmp_path / "1.pt")
+    with pytest.raises(BadInput, match="list"):
+        load_output(tmp_path / "1.pt", "cpu")
+
+
 def test_memory_is_released_without_a_gpu_too() -> None:
     """Nothing happens where there is none."""
     release_memory()

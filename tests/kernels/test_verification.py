@@ -62,3 +62,14 @@ def test_the_shape_of_a_result_is_that_of_its_reference() -> None:
 
     kernel = SimpleNamespace(make_inputs=make_inputs, reference=lambda x: x.double().sum(-1))
     assert output_shape(kernel, (5, 7), "fp32", 1, "cpu") == (5,)
+
+
+def test_a_launcher_of_several_results_returns_its_own() -> None:
+    """They are what it gave; a changed input is seen there too. Indices do not choose the type of an output."""
+    made, _ = produce(lambda x, **_: (x + 1, x.sum()), (torch.ones(2),), None)
+    assert [one.tolist() for one in made] == [[2, 2], 2]
+    assert produce(lambda x, **_: (x.zero_(), x), (torch.ones(2),), None)[1] == "the kernel changed input 0"
+    out, _ = produce(lambda *_, out, **__: out, (torch.zeros(2, dtype=torch.int64), torch.ones(2)), (2,))
+    assert out.dtype == torch.float32
+    two = SimpleNamespace(make_inputs=lambda *_: (torch.ones(4),), reference=lambda x: (x.double(), x.double()))
+    assert output_shape(two, (4,), "fp32", 0, "cpu") is None

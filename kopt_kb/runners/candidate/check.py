@@ -125,10 +125,11 @@ def check(body: Request, folder: Path) -> Check | Unable:
         require_gpu()
     try:
         judge = reference_of(folder)
-        shapes = {
+        sizes = {
             text: output_shape(judge, shape, body.dtype, body.seeds[0], device_of(body))
             for text, shape in shapes_of(body).items()
         }
+        shapes = {text: size for text, size in sizes.items() if size is not None}
     except (MissingTool, ReferenceMemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - a user's file may raise anything
@@ -208,7 +209,9 @@ def _judged(run: CandidateRun, case: Case, body: Request, inner: Path, problems:
     except Exception as error:  # noqa: BLE001 - whatever the candidate's process left there is the answer
         return Judgement(None, f"left no output: {error_line(error)}")
     stored = next((one.dtype for one in case.inputs if one.is_floating_point()), case.inputs[0].dtype)
-    if out.dtype != stored and not hasattr(case.module, "launcher"):
+    if not hasattr(case.module, "launcher") and (isinstance(out, tuple) or out.dtype != stored):
+        if isinstance(out, tuple):
+            return Judgement(None, f"{len(out)} results, and the reference has 1")
         return Judgement(None, f"the result is {out.dtype}, not {stored}")
     return case.judge(out, body.tolerance)
 
@@ -231,7 +234,7 @@ def outputs(body: Request, folder: Path) -> Outputs:
     problems = {}
     for run, case in _cases(maker, body):
         try:
-            out, problem = produce(launch, case.inputs, tuple(body.out_shapes[run.text]))
+            out, problem = produce(launch, case.inputs, body.out_shapes.get(run.text))
             if not problem:
                 save_output(out, folder / f"{run.place}.pt")
         except MissingTool:

@@ -13,7 +13,6 @@ import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +96,7 @@ def _timing(body: Request, folder: Path) -> Timing:
     what the last run of a repeat left has to be right: a kernel that stops working while it is timed has no time.
     """
     from kopt_kb.kernels.blocked import reference_result
-    from kopt_kb.kernels.comparison import compare
+    from kopt_kb.kernels.judgement import wrong_result
 
     names = [side for side in ("incumbent", "candidate", "best") if (folder / f"{side}.py").is_file()]
     modules = {side: load_module(str(folder / f"{side}.py")) for side in names}
@@ -113,7 +112,7 @@ def _timing(body: Request, folder: Path) -> Timing:
                 sides[side].append(_summary(durations))
             wide = reference_result(maker, inputs)
             for side, one in zip(sides, launches, strict=True):
-                if wrong := compare(one.out, wide).failure(tolerance):
+                if wrong := wrong_result(one.out, wide, tolerance):
                     return Timing(problem=f"{text}: after timed runs the {side}'s output is wrong: {wrong}")
         shapes[text] = {side: tuple(samples) for side, samples in sides.items()}
     return Timing(shapes)
@@ -125,21 +124,29 @@ def _tolerance(body: Request) -> Tolerance:
     return body.tolerance
 
 
-@dataclass(frozen=True, slots=True)
 class _Launch:
-    """A kernel on its inputs, again and again into one output."""
+    """A kernel on its inputs, again and again into one output; one of several results makes its own each time."""
 
-    run: Callable[[], object]
-    out: Any
+    def __init__(self, launch: Callable[..., Any], inputs: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        self._launch, self._inputs, self._options = launch, inputs, options
+        self.out = launch(*inputs, **options)
+        self._is_one = not isinstance(self.out, tuple | list)
+
+    def run(self) -> object:
+        """Launch it once."""
+        if self._is_one:
+            return self._launch(*self._inputs, out=self.out, **self._options)
+        self.out = self._launch(*self._inputs, **self._options)
+        return self.out
 
     def spoil(self) -> None:
-        """Fill the output with NaN, so that a run that writes nothing shows."""
-        self.out.fill_(math.nan)
+        """Fill the output with NaN, so that a run that writes nothing shows; integers with what no index is."""
+        for one in (self.out,) if self._is_one else self.out:
+            one.fill_(math.nan if one.is_floating_point() else -1)
 
 
 def _launch(launch: Callable[..., Any], inputs: tuple[Any, ...], **options: Any) -> _Launch:
-    out = launch(*inputs, **options)
-    return _Launch(lambda: launch(*inputs, out=out, **options), out)
+    return _Launch(launch, inputs, options)
 
 
 def _measure(launches: Sequence[_Launch], samples: int, body: Request) -> tuple[tuple[float, ...], ...]:
@@ -161,7 +168,7 @@ def _summary(durations_s: Sequence[float]) -> Sample:
 def _search(body: Request, folder: Path) -> Search:
     """Search each shape's space; a configuration that fails, or is wrong, takes for ever."""
     from kopt_kb.kernels.blocked import reference_result
-    from kopt_kb.kernels.comparison import compare
+    from kopt_kb.kernels.judgement import wrong_result
 
     module, maker = load_module(str(folder / "candidate.py")), reference_of(folder)
     tolerance = _tolerance(body)
@@ -177,7 +184,7 @@ def _search(body: Request, folder: Path) -> Search:
             launch = _launch(launcher_of(module, maker), inputs, config=dict(config))
             launch.spoil()
             launch.run()
-            if compare(launch.out, reference).failure(tolerance):
+            if wrong_result(launch.out, reference, tolerance):
                 return float("inf")
             durations = _measure([launch], _SEARCH_SAMPLES, body)[0]
         except MissingTool:

@@ -97,7 +97,7 @@ class Request(Wire):
         level: Scope of validation.
         spaces: Shape → what a search tries.
         pruning: Rules by which the search leaves configurations out; None: nobody asked.
-        out_shapes: Shape → extents of the output the candidate's process has to leave.
+        out_shapes: Shape → extents of the output the candidate's process has to leave; none of several results.
         amounts: Shape → pass → work, to turn a project's rates into times.
         header: Header that a project's CSV has to have; empty: any.
         protected: File of a project → its hash.

@@ -99,6 +99,28 @@ for folder in [*pathlib.Path(__file__).resolve().parents[:3], pathlib.Path(FOLDE
     assert "error" in str(found.problem)
 
 
+TWO = """
+import torch
+OP = "two"
+def make_inputs(shape, dtype, device="cuda", seed=0):
+    return (torch.randn(*shape, generator=torch.Generator(device=device).manual_seed(seed), device=device),)
+def reference(x):
+    return x.double().mean(-1), 2 * x.double()
+def launcher(module):
+    return module.launch
+"""
+
+
+@pytest.mark.torch
+def test_several_results_are_judged_one_by_one(tmp_path: Path) -> None:
+    """The first shape is right; of the second the second result is not, on both seeds."""
+    candidate = "def launch(x, config=None, out=None):\n    return x.mean(-1), (2.1 if len(x) == 3 else 2) * x\n"
+    found = judged(tmp_path, candidate, TWO)
+    assert found.problem.startswith("3x5, seed 1: result 1: relative error 0.05")
+    assert (found.passed, found.checks) == (False, 4)
+    assert found.rel_l2_err_by_shape["2x4"] < 1e-6 < found.rel_l2_err_by_shape["3x5"]
+
+
 @pytest.mark.torch
 def test_outputs_of_another_shape_or_missing_are_failures(tmp_path: Path) -> None:
     """What the candidate's process leaves behind is checked as a tensor of the right shape and type."""

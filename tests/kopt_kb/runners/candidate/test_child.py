@@ -115,6 +115,34 @@ def test_a_kernel_that_stops_working_while_it_is_timed_has_no_time(
     assert "the candidate's output is wrong: 8 elements are NaN" in found.problem
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize(("factor", "problem"), [(2, ""), (3, "the candidate's output is wrong: result 1: ")])
+def test_several_results_are_made_anew_in_each_timed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factor: int, problem: str
+) -> None:
+    """What the last of them left is judged, each result against its own."""
+    seen: list[list[bool]] = []
+
+    def measure(launches, samples, body):
+        for one in launches:
+            one.spoil()
+            seen.append([bool(each.isnan().all()) for each in one.out])
+            one.run()
+        return ((1e-6,) * samples,) * len(launches)
+
+    monkeypatch.setattr("kopt_kb.runners.candidate.child._measure", measure)
+    head = "import torch\nOP = 'two'\ndef make_inputs(shape, dtype, device='cpu', seed=0):\n    return (torch.ones(shape),)\n"
+    head += "def reference(x):\n    return x.double().mean(-1), 2 * x.double()\ndef launcher(module):\n    return module.launch\n"
+    (tmp_path / "reference.py").write_text(head)
+    for side, by in (("incumbent", 2), ("candidate", factor)):
+        text = f"def launch(x, config=None, out=None):\n    return x.mean(-1), {by} * x\n"
+        (tmp_path / f"{side}.py").write_text(text)
+    found = answer("timing", Request(**{**body(), "repeats": 1, "samples": 5}), tmp_path)
+    assert problem in found.problem
+    assert bool(found.shapes) == (not problem)
+    assert seen == [[True, True]] * 2
+
+
 def test_an_unknown_kind_is_unavailable(tmp_path: Path) -> None:
     """The gate then says so."""
     assert answer("limits", Request(), tmp_path).unavailable
