@@ -49,8 +49,18 @@ _OUTER_LEAST, _OUTER_MOST = 6, 20
 """A memory-side cache holds 8 to 16 times the L2 on every part of 2020 to 2026 that has one."""
 
 
+_FASTER_LEAST, _FASTER_MOST = 2, 5
+"""A memory-side cache is read 2.9 to 3.3 times as fast as the memory behind it on every part that says so."""
+
+
 def outer_cache(facts: Facts) -> Iterator[PhysicsFinding]:
-    """A memory-side cache is 6 to 20 times the L2 in front of it."""
+    """A memory-side cache is 6 to 20 times the L2 in front of it, and 2 to 5 times as fast as the memory behind it."""
+    memory = value(facts, "memory_bandwidth")
+    for row in rows(facts, "llc_bandwidth", direction="read"):
+        if memory is not None:
+            times = row_value(row) / memory
+            detail = f"{row.key} = {row.value} {row.unit} is {float(times):.1f} times the memory's"
+            yield _verdict(row, _FASTER_LEAST <= times <= _FASTER_MOST, detail)
     outer, inner = one(facts, "llc_capacity"), value(facts, "l2_capacity")
     if outer is None:
         return

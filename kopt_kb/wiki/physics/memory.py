@@ -36,8 +36,17 @@ def bandwidth(facts: Facts) -> Iterator[PhysicsFinding]:
             yield compare(row, bus / _BITS_PER_BYTE * data_rate, PRODUCT_TOLERANCE, "bus width / 8 * data rate")
 
 
+_VISIBLE_RATE = Fraction(985, 1000)
+"""Bus and memory clock that a device reports give 99.1 to 99.8 % of what its sheet rounds."""
+
+
 def visible_capacity(facts: Facts) -> Iterator[PhysicsFinding]:
-    """What a device reports is 99 to 100 % of the sheet's capacity read as binary."""
+    """What a device reports is 99 to 100 % of the sheet's capacity (binary) and 98.5 to 100 % of its bandwidth."""
+    top = value(facts, "memory_bandwidth")
+    for row in rows(facts, "memory_bandwidth", config="visible"):
+        if top is not None:
+            good = _VISIBLE_RATE * top <= row_value(row) <= top
+            yield PhysicsFinding(row, "pass" if good else "fail", f"{row.key} against the sheet's bandwidth")
     shipped = one(facts, "memory_capacity")
     for row in rows(facts, "memory_capacity", config="visible"):
         if shipped is None:

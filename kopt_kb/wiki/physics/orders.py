@@ -45,9 +45,19 @@ _IMPLIED_LEAST, _IMPLIED_MOST = Fraction(3, 4), Fraction(11, 10)
 """Sheets print peaks for a clock near the maximum: 0.87 to 1.06 of it on every part whose maximum is known."""
 
 
+_BASE_LEAST = Fraction(2, 7)
+"""A base clock is 0.295 to 0.94 of the boost clock on every part that has both."""
+
+
 def clock_order(facts: Facts) -> Iterator[PhysicsFinding]:
-    """Base, boost and maximum clocks of the same operations ascend."""
+    """Base, boost and maximum clocks of the same operations ascend; the base is no small part of the boost."""
     for ops in ("all", "matrix", "vector"):
+        base, upper = (
+            one(facts, "sm_clock", **{"class": "base"}, ops=ops),
+            value(facts, "sm_clock", **{"class": "boost"}, ops=ops),
+        )
+        if base is not None and upper is not None and row_value(base) < _BASE_LEAST * upper:
+            yield PhysicsFinding(base, "fail", f"{base.key} is far under the boost clock")
         yield from _ascending([one(facts, "sm_clock", **{"class": c}, ops=ops) for c in ("base", "boost", "max")])
         boost, most = one(facts, "sm_clock", **{"class": "boost"}, ops=ops), value(facts, "sm_clock", **_MAXIMUM)
         if boost is not None and most is not None and row_value(boost) < _IMPLIED_LEAST * most:

@@ -46,6 +46,14 @@ def test_visible_capacity(sheet_of, mib: str, outcome: str) -> None:
     assert outcomes(sheet_of(*rows), "PHY-VISIBLE") == [outcome]
 
 
+@pytest.mark.parametrize(("rate", "outcome"), [("7.88", "pass"), ("8.0", "pass"), ("7.87", "fail"), ("8.01", "fail")])
+def test_visible_bandwidth(sheet_of, rate: str, outcome: str) -> None:
+    """What bus and clock of a device give is at most 1.5 % under what its sheet rounds."""
+    rows = ("memory_bandwidth 8.0 TB/s", f"memory_bandwidth {rate} TB/s config=visible")
+    assert outcomes(sheet_of(*rows), "PHY-VISIBLE") == [outcome]
+    assert outcomes(sheet_of(rows[1]), "PHY-VISIBLE") == []
+
+
 @pytest.mark.parametrize(("whole", "outcome"), [("32", "pass"), ("16", "fail"), ("256", "fail")])
 def test_l2_of_all_dies(sheet_of, whole: str, outcome: str) -> None:
     """8 dies of 4 MiB are 32 MiB, exactly; the memory-side cache is another level."""

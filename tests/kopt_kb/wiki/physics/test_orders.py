@@ -22,6 +22,8 @@ def outcomes(sheet, rule: str) -> list[str]:
         ("PHY-CLOCK", ("sm_clock 1.5 GHz class=unstated;ops=matrix", "sm_clock 2 GHz class=max;ops=all"), ["pass"]),
         ("PHY-CLOCK", ("sm_clock 1.49 GHz class=unstated;ops=matrix", "sm_clock 2 GHz class=max;ops=all"), ["fail"]),
         ("PHY-CLOCK", ("sm_clock 2.21 GHz class=unstated;ops=matrix", "sm_clock 2 GHz class=max;ops=all"), ["fail"]),
+        ("PHY-CLOCK", ("sm_clock 400 MHz class=base;ops=all", "sm_clock 1400 MHz class=boost;ops=all"), ["pass"]),
+        ("PHY-CLOCK", ("sm_clock 399 MHz class=base;ops=all", "sm_clock 1400 MHz class=boost;ops=all"), ["fail", "pass"]),
         ("PHY-DIVISOR", ("memory_bandwidth 8 TB/s", "memory_bandwidth 64 TB/s scope=node"), ["pass"]),
         ("PHY-DIVISOR", ("memory_bandwidth 8 TB/s", "memory_bandwidth 62.1 TB/s scope=node"), ["pass"]),
         ("PHY-DIVISOR", ("memory_bandwidth 8 TB/s", "memory_bandwidth 62 TB/s scope=node"), ["fail"]),
