@@ -32,8 +32,9 @@ def tile_of(file: CuTileFile, place: TileCall) -> BlockTile | Untiled:
     call = place.call
     if keyword_of(call, "mask") is not None:
         return Untiled("it has a mask of its own")
-    if (bounds := keyword_of(call, "check_bounds")) is not None and not _is(bounds, True):
-        return Untiled("it checks no bounds")
+    bounds = keyword_of(call, "check_bounds")  # without them every index is inside, and a load gives the same
+    if bounds is not None and not _is(bounds, True) and not _is(bounds, False):
+        return Untiled("whether it checks bounds is decided elsewhere")
     given = call.args[1] if len(call.args) > 1 else None
     if given is None or (place.name == "scatter" and len(call.args) < 3):
         return Untiled("its arguments are not positional")

@@ -33,6 +33,8 @@ def test_what_each_edit_writes() -> None:
     assert "ct.store(y, (row, 0), ct.reshape(values * scale * weight, (1, TILE_COLS)))" in found["A"].source
     assert "for block in range(ct.bid(0), BLOCKS, ct.num_blocks(0)):\n        row = block\n" in found["B"].source
     assert "ct.mma(ct.astype(left, ct.tfloat32), ct.astype(right, ct.tfloat32), acc)" in found["D"].source
+    free = words(NAIVE.replace("ct.gather(w, lane)", "ct.gather(w, lane, check_bounds=False)"))["A"]
+    assert "weight = ct.load(w, (0,), (TILE_COLS,), padding_mode=ct.PaddingMode.ZERO)" in free.source
     assert found["E"].source.count("latency=3") == 4
     assert "tile=ct.astype(acc, c.dtype), allow_tma=False)" in found["F"].source
     assert "rounding_mode=ct.RoundingMode.APPROX" in found["H"].source
@@ -43,7 +45,7 @@ def test_what_each_edit_writes() -> None:
     ("old", "new", "why"),
     [
         ("ct.gather(w, lane)", "ct.gather(w, lane, mask=lane < 3)", "a mask of its own"),
-        ("ct.gather(w, lane)", "ct.gather(w, lane, check_bounds=False)", "checks no bounds"),
+        ("ct.gather(w, lane)", "ct.gather(w, lane, check_bounds=cols)", "decided elsewhere"),
         ("ct.gather(w, lane)", "ct.gather(w, lane, padding_value=7)", "no load pads with"),
         ("ct.gather(w, lane)", "ct.gather(w, lane + 3)", "not a block's number times"),
         ("ct.gather(w, lane)", "ct.gather(w, n)", "may be more than one number"),
