@@ -25,6 +25,7 @@ from typing import Any
 from unittest import mock
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.kernels.cutile import is_tile_file
 
 __all__ = ["ModulePlace", "Published", "import_name", "load_published", "missing_package", "place_of"]
 
@@ -152,6 +153,8 @@ def missing_package(error: ImportError, where: str) -> MissingTool:
     """Return the error that names the package that is not installed, where it was asked for, and what to install."""
     package = (error.name or "").partition(".")[0]
     fix = _OURS.get(package, f"install the package that has {package or 'it'}, or put it on PYTHONPATH")
+    if package == "cuda" and is_tile_file(_asked_at(error).rpartition(":")[0] or where):
+        fix = "pip install 'kopt-kb[cutile]'"
     return MissingTool(
         f"{error.name or error} is not installed", where=_asked_at(error) or where, fix=fix, code="KB120"
     )

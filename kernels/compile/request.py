@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kopt_kb.errors import BadInput, FindingError
-from kopt_kb.kernels.cutile.remarks import Remark
+from kopt_kb.kernels.cutile.remarks import TileRemark
 from kopt_kb.kernels.launch_case import LaunchCase, Scalar, TensorSpec
 from kopt_kb.wire import JsonMap, Wire
 
@@ -162,7 +162,7 @@ class Compilation(Wire):
     grid: tuple[int, ...] = ()
     arguments: tuple[tuple[str, Given], ...] = ()
     tile_ir: str = ""
-    remarks: tuple[Remark, ...] = ()
+    remarks: tuple[TileRemark, ...] = ()
     binary: bytes = b""
 
     WIRE: ClassVar = (

@@ -15,9 +15,9 @@ from kopt_kb.errors import BadInput
 __all__ = [
     "Cubin",
     "CubinKernel",
+    "ElfSection",
+    "ElfSymbol",
     "OwnMemory",
-    "Section",
-    "Symbol",
     "exported",
     "host_sections",
     "read_cubin",
@@ -106,7 +106,7 @@ class Cubin:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ElfSection:
     """A section of an ELF file: its place and size in bytes, its number, and what it says of others."""
 
     name: str
@@ -120,7 +120,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class ElfSymbol:
     """A symbol of an ELF file: its type, the section it lies in, where in that, and its size in bytes."""
 
     name: str
@@ -148,19 +148,19 @@ def read_cubin(code: bytes, where: str = "cubin") -> Cubin:
         raise BadInput("no whole cubin", where=where, fix="compile it again", code="KB083") from error
 
 
-def sections(code: bytes) -> list[Section]:
+def sections(code: bytes) -> list[ElfSection]:
     """Return the sections of an ELF file in order; raises ValueError or struct.error for one that is none."""
     return _Reader(code).sections
 
 
-def host_sections(code: bytes) -> list[Section]:
+def host_sections(code: bytes) -> list[ElfSection]:
     """Return the sections with code that a driver runs in the process that loads or launches; most files have none."""
     return [one for one in sections(code) if one.size and (one.kind == _HOST or one.name.endswith("nv.host"))]
 
 
-def symbols(code: bytes) -> list[Symbol]:
+def symbols(code: bytes) -> list[ElfSymbol]:
     """Return the symbols of an ELF file; raises ValueError or struct.error for one that is none."""
-    return [Symbol(*one) for one in _Reader(code)._symbols()]
+    return [ElfSymbol(*one) for one in _Reader(code)._symbols()]
 
 
 def exported(code: bytes) -> bytes:
@@ -187,7 +187,7 @@ class _Reader:
         raw = [_SECTION.unpack_from(code, begin + number * size) for number in range(count)]
         strings = self._bytes(raw[names][4], raw[names][5])
         self.sections = [
-            Section(_text(strings, one[0]), one[1], one[2], one[4], one[5], one[6], one[7], number)
+            ElfSection(_text(strings, one[0]), one[1], one[2], one[4], one[5], one[6], one[7], number)
             for number, one in enumerate(raw)
         ]
 
@@ -222,14 +222,16 @@ class _Reader:
     def _has(self, name: str) -> bool:
         return any(one.name == name for one in self.sections)
 
-    def _of_file(self, one: Section, symbols: list[tuple[str, int, int, int, int]], found: dict[str, _Found]) -> None:
+    def _of_file(
+        self, one: ElfSection, symbols: list[tuple[str, int, int, int, int]], found: dict[str, _Found]
+    ) -> None:
         for attribute, body, _ in self._attributes(one):
             if attribute in {_REGISTERS, _FRAME} and len(body) == 8:
                 symbol, value = struct.unpack("<II", body)
                 if symbols[symbol][0] in found:
                     found[symbols[symbol][0]].numbers[attribute] = value
 
-    def _of_kernel(self, one: Section, said: _Found) -> None:
+    def _of_kernel(self, one: ElfSection, said: _Found) -> None:
         for attribute, body, value in self._attributes(one):
             if attribute == _PARAMETER:
                 _, ordinal, offset, packed = struct.unpack("<IHHI", body)
@@ -242,7 +244,7 @@ class _Reader:
             elif attribute == _BARRIERS:
                 said.numbers[_BARRIERS] = value & 0xFF
 
-    def _attributes(self, one: Section) -> Iterator[tuple[int, bytes, int]]:
+    def _attributes(self, one: ElfSection) -> Iterator[tuple[int, bytes, int]]:
         """Yield number, bytes and half-word of each attribute of an information section."""
         body, at = self._bytes(one.offset, one.size), 0
         while at < len(body):
@@ -264,7 +266,7 @@ class _Reader:
             tuple(said.parameters[at][1] for at in sorted(said.parameters)),
         )  # fmt: skip
 
-    def _memory(self, one: Section, symbols: list[tuple[str, int, int, int, int]]) -> OwnMemory:
+    def _memory(self, one: ElfSection, symbols: list[tuple[str, int, int, int, int]]) -> OwnMemory:
         image = bytes(one.size) if one.kind == _NOBITS else self._bytes(one.offset, one.size)
         inside = {
             name: (value, size)
@@ -274,7 +276,7 @@ class _Reader:
         return OwnMemory(one.name, image, inside)
 
 
-def _is_own(one: Section) -> bool:
+def _is_own(one: ElfSection) -> bool:
     """Return whether a section is memory that kernels may write and that outlives a launch.
 
     Shared and local memory do not; what is marked for the compiler alone (`.nv.merc`) is loaded nowhere.

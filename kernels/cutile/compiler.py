@@ -21,11 +21,11 @@ from typing import Any
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.kernels.compile.request import CompileFailed
-from kopt_kb.kernels.cutile.remarks import Remark, read_remarks
+from kopt_kb.kernels.cutile.remarks import TileRemark, read_remarks
 from kopt_kb.kernels.cutile.signature import Signature
 from kopt_kb.process import ChildLimits, environment, run
 
-__all__ = ["INSTALL", "Compiled", "Tileiras", "compile_tile", "kernel_place", "tileiras"]
+__all__ = ["INSTALL", "CompiledTile", "Tileiras", "compile_tile", "kernel_place", "tileiras"]
 
 INSTALL = "pip install 'kopt-kb[cutile]'"
 _LIMIT_S = 300.0
@@ -55,7 +55,7 @@ class Tileiras:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledTile:
     """What a tile kernel was made to.
 
     Attributes:
@@ -68,7 +68,7 @@ class Compiled:
 
     code: bytes
     text: str
-    remarks: tuple[Remark, ...]
+    remarks: tuple[TileRemark, ...]
     opt_level: int
     versions: Mapping[str, str]
 
@@ -106,7 +106,7 @@ def _said(command: list[str]) -> str:
     return run(command, env=environment(), limits=ChildLimits(60.0)).stdout.decode(errors="replace")
 
 
-def compile_tile(kernel: Any, signature: Signature, target: str) -> Compiled:
+def compile_tile(kernel: Any, signature: Signature, target: str) -> CompiledTile:
     """Return a kernel's machine code for a signature.
 
     Args:
@@ -130,7 +130,7 @@ def compile_tile(kernel: Any, signature: Signature, target: str) -> Compiled:
         code, remarks = _assembled(tool, bytecode, target, level, where)
         text = _text(tool, bytecode)
     versions = {"cuda-tile": metadata.version("cuda-tile"), "tileiras": tool.version}
-    return Compiled(code, text, remarks, level, versions)
+    return CompiledTile(code, text, remarks, level, versions)
 
 
 def _bytecode(kernel: Any, signature: Signature, target: str, folder: str) -> Path:
@@ -164,7 +164,9 @@ def _line(error: BaseException) -> str:
     return words.removesuffix("Unknown location").strip()[:400]
 
 
-def _assembled(tool: Tileiras, bytecode: Path, target: str, level: int, where: str) -> tuple[bytes, tuple[Remark, ...]]:
+def _assembled(
+    tool: Tileiras, bytecode: Path, target: str, level: int, where: str
+) -> tuple[bytes, tuple[TileRemark, ...]]:
     made, said = bytecode.with_suffix(".cubin"), bytecode.with_suffix(".yaml")
     command = [str(tool.path), str(bytecode), "-o", str(made), "--gpu-name", target, f"-O{level}", "--lineinfo"]
     if tool.release >= _REMARKS_SINCE:

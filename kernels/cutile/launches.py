@@ -22,12 +22,12 @@ from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.request import CompileFailed, Given
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.build import compiled_kernel
-from kopt_kb.kernels.cutile.compiler import Compiled, compile_tile, kernel_place, tileiras
+from kopt_kb.kernels.cutile.compiler import CompiledTile, compile_tile, kernel_place, tileiras
 from kopt_kb.kernels.cutile.plain import Plain, plain_code
-from kopt_kb.kernels.cutile.signature import Passed, Signature, signature_of
+from kopt_kb.kernels.cutile.signature import PassedArgument, Signature, signature_of
 from kopt_kb.kernels.cutile.tensor_maps import Map, maps_of
 from kopt_kb.kernels.record.launch_arguments import given_of
-from kopt_kb.kernels.record.model import Argument, Launch, ScalarArg, TensorAddress, TensorMapArg, TensorView
+from kopt_kb.kernels.record.model import Argument, Keywords, Launch, ScalarArg, TensorAddress, TensorMapArg, TensorView
 from kopt_kb.kernels.record.request import MakerRequest
 from kopt_kb.kernels.record.statics import StaticLaunch
 from kopt_kb.kernels.record.trace import CallTrace
@@ -55,7 +55,7 @@ class TileLaunch:
     """One launch with what the compiler said of it."""
 
     code: str
-    compiled: Compiled
+    compiled: CompiledTile
     plain: Plain
     grid: tuple[int, int, int]
     constants: Mapping[str, object]
@@ -74,7 +74,7 @@ class TileLaunches:
     def __init__(self, trace: CallTrace, folder: Path, request: MakerRequest) -> None:
         self._trace, self._folder, self._autotune = trace, folder, request.autotune
         self._target, self._facts = CompileTarget.parse(request.target), request.facts
-        self._made: dict[tuple[int, str], tuple[Any, Compiled, Plain]] = {}
+        self._made: dict[tuple[int, str], tuple[Any, CompiledTile, Plain]] = {}
         self.codes: dict[str, int] = {}
         self.versions: dict[str, str] = {}
         self.assumed: dict[str, None] = {}
@@ -124,7 +124,7 @@ class TileLaunches:
         said = tuple((one.name, given_of(one.value, self._trace.known)) for one in signature.passed)
         self.launches.append(TileLaunch(digest, compiled, plain, step.grid, signature.constants, said))
 
-    def _compiled(self, kernel: Any, arguments: tuple[Any, ...]) -> tuple[Signature, Compiled, Plain]:
+    def _compiled(self, kernel: Any, arguments: tuple[Any, ...]) -> tuple[Signature, CompiledTile, Plain]:
         signature = signature_of(kernel, arguments)
         key = id(kernel), signature.key
         if key not in self._made:
@@ -140,9 +140,9 @@ class TileLaunches:
             )
         return signature, compiled, plain
 
-    def _arguments(self, signature: Signature, compiled: Compiled, plain: Plain) -> tuple[Argument, ...]:
+    def _arguments(self, signature: Signature, compiled: CompiledTile, plain: Plain) -> tuple[Argument, ...]:
         """Return the arguments: an array's address, extents and strides, a number, and the tensor maps behind them."""
-        made, raw, places = list[Argument](), list[bytes](), list[tuple[Passed, TensorView]]()
+        made, raw, places = list[Argument](), list[bytes](), list[tuple[PassedArgument, TensorView]]()
         for one in signature.passed:
             if one.type != "array":
                 made.append(ScalarArg(one.type, one.value, one.name))
@@ -165,7 +165,7 @@ class TileLaunches:
 
     def _search(
         self, search_space: Sequence[Any], stream: Any, grid_fn: Callable[[Any], Any], kernel: Any,
-        args_fn: Callable[[Any], tuple[Any, ...]], hints_fn: Callable[[Any], dict[str, Any]] | None = None, **_: Any,
+        args_fn: Callable[[Any], tuple[Any, ...]], hints_fn: Callable[[Any], Keywords] | None = None, **_: Any,
     ) -> Any:  # fmt: skip
         """Return the first configuration at or behind the one asked for that compiles and fits, as a search does."""
         from cuda.tile import kernel as kernel_type
@@ -224,7 +224,7 @@ def _grid(grid: Any, where: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _map(one: Map, places: Sequence[tuple[Passed, TensorView]]) -> TensorMapArg:
+def _map(one: Map, places: Sequence[tuple[PassedArgument, TensorView]]) -> TensorMapArg:
     """Return a tensor map as an argument; the place of its address says which array it is of."""
     number, offset = (one.address >> _PLACE_BITS) - 1, one.address & (1 << _PLACE_BITS) - 1
     if not 0 <= number < len(places):
@@ -233,4 +233,5 @@ def _map(one: Map, places: Sequence[tuple[Passed, TensorView]]) -> TensorMapArg:
     item = whole.item_bytes
     strides = tuple(step // item for step in one.steps)
     view = TensorView(whole.buffer, whole.offset + offset // item, one.shape, strides, whole.dtype)
-    return TensorMapArg(view, one.box, one.element_type, one.swizzle, name=f"{passed.name}.map")
+    name = f"{passed.name}.map"
+    return TensorMapArg(view, one.box, one.element_type, one.swizzle, nan_fill=one.nan_fill, name=name)

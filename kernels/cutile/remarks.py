@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from kopt_kb.wire import Wire
 
-__all__ = ["Remark", "read_remarks"]
+__all__ = ["TileRemark", "read_remarks"]
 
 _PLACE = re.compile(r"File:\s*'(.*?)',\s*Line:\s*(\d+)")
 _FIELD = re.compile(r"^\s*-?\s*(\w+):\s+(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Remark(Wire):
+class TileRemark(Wire):
     """One remark.
 
     Attributes:
@@ -36,12 +36,12 @@ class Remark(Wire):
     more: str = ""
 
 
-def read_remarks(text: str) -> tuple[Remark, ...]:
+def read_remarks(text: str) -> tuple[TileRemark, ...]:
     """Return the remarks of a file, each once, in order; a part that is none is left out."""
     return tuple(dict.fromkeys(one for part in text.split("\n...") if (one := _remark(part)) is not None))
 
 
-def _remark(part: str) -> Remark | None:
+def _remark(part: str) -> TileRemark | None:
     head = re.search(r"^--- !(\w+)", part, re.MULTILINE)
     if head is None:
         return None
@@ -49,7 +49,7 @@ def _remark(part: str) -> Remark | None:
     fields = {found[1]: found[2].strip().strip("'\"") for line in part.splitlines() if (found := _FIELD.match(line))}
     named = {"Pass", "Name", "DebugLoc", "Function", "Args", "RemarkId", "Remark", "Instruction", "Shape"}
     shape = tuple(int(one) for one in re.findall(r"\d+", fields.get("Shape", "")))
-    return Remark(
+    return TileRemark(
         head[1], fields.get("Remark", fields.get("Name", "")), fields.get("Instruction", ""), shape,
         place[1] if place else "", int(place[2]) if place else 0,
         "; ".join(f"{name} {value}" for name, value in fields.items() if name not in named),

@@ -19,7 +19,7 @@ import torch
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.record.trace import on_device
 
-__all__ = ["Passed", "Signature", "signature_of"]
+__all__ = ["PassedArgument", "Signature", "signature_of"]
 
 _DIVISOR = 16
 """Bytes of an address and a stride, elements of an extent, that are specialised for."""
@@ -31,7 +31,7 @@ _BYTE_BITS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class PassedArgument:
     """A run-time argument.
 
     Attributes:
@@ -60,8 +60,8 @@ class Signature:
 
     constraints: tuple[Any, ...]
     tuples: bool
-    passed: tuple[Passed, ...]
-    constants: dict[str, Any]
+    passed: tuple[PassedArgument, ...]
+    constants: dict[str, object]
 
     @property
     def key(self) -> str:
@@ -99,8 +99,8 @@ class _Reader:
 
         self.kinds: Any = compilation
         self.tuples = False
-        self.passed: list[Passed] = []
-        self.constants: dict[str, Any] = {}
+        self.passed: list[PassedArgument] = []
+        self.constants: dict[str, object] = {}
 
     def constraint(self, name: str, value: Any, annotation: Any) -> Any:
         if isinstance(value, tuple) and not getattr(annotation, "constant", False):
@@ -140,7 +140,7 @@ class _Reader:
         else:
             kind, dtype = ("i64", ct.int64) if wide else ("i32", ct.int32)
             _fits(name, value, 64 if wide else 32)
-        self.passed.append(Passed(name, value, kind))
+        self.passed.append(PassedArgument(name, value, kind))
         return self.kinds.ScalarConstraint(dtype)
 
     def _array(self, name: str, tensor: Any, annotation: Any) -> Any:
@@ -157,7 +157,7 @@ class _Reader:
         index = getattr(said, "index_dtype", ct.int32)
         for number in (*tensor.shape, *tensor.stride()):
             _fits(name, int(number), index.bitwidth)
-        self.passed.append(Passed(name, tensor, "array", index.bitwidth))
+        self.passed.append(PassedArgument(name, tensor, "array", index.bitwidth))
         bits, rank = _bits(tensor), tensor.dim()
         fixed_extents = {axis % rank for axis in getattr(said, "static_shape_dims", ())}
         fixed_strides = {axis % rank for axis in getattr(said, "static_stride_dims", ())}
@@ -199,10 +199,18 @@ def signature_of(kernel: Any, arguments: tuple[Any, ...]) -> Signature:
         raise BadInput(what, where=function.pyfunc.__name__, fix="give one for each parameter", code="KB444")
     reader = _Reader()
     made = tuple(
-        reader.constraint(name, value, annotation)
+        _constraint(reader, name, value, annotation)
         for name, value, annotation in zip(names, arguments, function.parameter_annotations, strict=True)
     )
     return Signature(made, reader.tuples, tuple(reader.passed), reader.constants)
+
+
+def _constraint(reader: _Reader, name: str, value: Any, annotation: Any) -> Any:
+    try:
+        return reader.constraint(name, value, annotation)
+    except (TypeError, ValueError) as error:
+        fix = "give arrays, numbers, types and tuples of them; a tensor of one element and a flag in place of None"
+        raise BadInput(f"{name} is given {value!r:.80}: {error}", where=name, fix=fix, code="KB444") from error
 
 
 def _inner(annotation: Any, count: int) -> list[Any]:

@@ -3,7 +3,9 @@
 tileiras writes x86 code that fills the maps from the kernel's arguments (`__CUDA_TILEIR_FUNC_ON_ARGUMENTS_CHANGE_0`);
 a driver runs it before a launch. Here a maker runs it, on arguments whose addresses are made up, and reads the 128
 bytes of each map: address, extents, strides, box, element type and swizzle. The judge encodes a map of its own from
-these. The places of the bits were found by varying kernels of tileiras 13.4; a map that sets any other bit is refused.
+these. The places of the bits are those that cuTensorMapEncodeTiled writes on an H100 (driver 580.159.04; element types,
+swizzles, promotions, fills and ranks were varied), but for two that tileiras 13.4 sets besides; a map that sets any
+other is refused.
 """
 
 from __future__ import annotations
@@ -25,15 +27,21 @@ _RELOCATION = struct.Struct("<QQq")
 _ROOM = 256
 """Bytes behind the block of parameters that the code may touch while it aligns."""
 
-_ELEMENTS = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 10, 9: 8, 10: 9, 11: 11, 12: 12}
+_ELEMENTS = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 10, 9: 8, 10: 9}
 """Number of an element type in a map → CUtensorMapDataType."""
 
-_ITEM_BYTES = {0: 1, 1: 2, 2: 4, 3: 4, 4: 8, 5: 8, 6: 2, 7: 4, 8: 8, 9: 2, 10: 4, 11: 4, 12: 4}
-_KNOWN_BITS = 0xFFFF_FFFF_002E_7FF2
-"""Of the second word: mode, rank, element type, swizzle, promotion in L2, whether it is large, and the first stride."""
+_ROUNDED = {7: 11, 10: 12}
+"""CUtensorMapDataType of fp32 → that of the same bits rounded to tf32, which a bit of its own says."""
 
-_TILED = 2
-_STRIDE_UNIT = 16
+_ITEM_BYTES = {0: 1, 1: 2, 2: 4, 3: 4, 4: 8, 5: 8, 6: 2, 7: 4, 8: 8, 9: 2, 10: 4, 11: 4, 12: 4}
+_OWN_BITS = 0x20_0002
+"""Two bits that tileiras sets and cuTensorMapEncodeTiled does not."""
+
+_TF32, _NAN, _PROMOTION = 1 << 16, 1 << 15, 3 << 17
+_LAYOUT = 0x67F0
+"""Swizzle, element type and rank."""
+
+_STRIDE_UNIT, _MOST_RANK = 16, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,7 @@ class Map:
         box: Elements of a copy, outermost first.
         element_type: CUtensorMapDataType.
         swizzle: CUtensorMapSwizzle.
+        nan_fill: Whether elements beyond the array read as NaN.
     """
 
     address: int
@@ -55,6 +64,7 @@ class Map:
     box: tuple[int, ...]
     element_type: int
     swizzle: int
+    nan_fill: bool = False
 
 
 def maps_of(code: bytes, plain: Plain, values: list[bytes], where: str) -> list[Map]:
@@ -120,12 +130,15 @@ def read_map(raw: bytes, where: str = "tensor map") -> Map:
     address, second, *words = struct.unpack("<16Q", raw)
     rank = (second >> 4 & 7) + 1
     element = _ELEMENTS.get(second >> 7 & 0xF)
-    strange = second & ~_KNOWN_BITS or second & 0xF != _TILED or any(words[6:]) or words[4] & (1 << 56) - 1
-    if strange or element is None or rank > 5:
+    if second & _TF32 and element is not None:
+        element = _ROUNDED.get(element)
+    flags = second & 0xFFFF_FFFF & ~(_OWN_BITS | _TF32 | _NAN | _PROMOTION | _LAYOUT)
+    apart = words[4] >> 32 & 0xFF_FFFF  # steps between elements of a box: 0 where they are next to each other
+    if flags or apart or any(words[6:]) or words[1] >> 32 or words[5] >> 32 or element is None or rank > _MOST_RANK:
         fix = "this version of tileiras uses tensor maps in a way that is not known here"
         raise BadInput(f"a tensor map of unknown form: {raw[:64].hex()}", where=where, fix=fix, code="KB083")
     steps = [second >> 32, words[0] & 0xFFFF_FFFF, words[0] >> 32, words[1] & 0xFFFF_FFFF]
-    extents = [words[2] & 0xFFFF_FFFF, words[2] >> 32, words[3] & 0xFFFF_FFFF, words[3] >> 32, 0]
+    extents = [*(words[at] >> shift & 0xFFFF_FFFF for at in (2, 3) for shift in (0, 32)), words[4] & 0xFFFF_FFFF]
     boxes = [words[4] >> 56, *(words[5] >> 8 * at & 0xFF for at in range(4))]
     return Map(
         address=address,
@@ -134,4 +147,5 @@ def read_map(raw: bytes, where: str = "tensor map") -> Map:
         box=tuple(one + 1 for one in reversed(boxes[:rank])),
         element_type=element,
         swizzle=second >> 13 & 3,
+        nan_fill=bool(second & _NAN),
     )

@@ -33,6 +33,8 @@ _CHUNK_BYTES = 1 << 24
 _TENSOR_MAP_BYTES = 128
 """Bytes of a CUtensorMap."""
 
+_NO_STRIDE = 16
+"""Stands for the strides of a map of rank 1, which has none: a driver refuses a missing list (seen on an H100)."""
 _HANDLE_BYTES = 64
 """Bytes of a CUipcMemHandle."""
 
@@ -221,7 +223,7 @@ class CudaDriver:
             len(shape),
             address,
             [cu.cuuint64_t(extent) for extent in reversed(shape)],
-            [cu.cuuint64_t(step) for step in steps],
+            [cu.cuuint64_t(step) for step in steps or [_NO_STRIDE]],
             [cu.cuuint32_t(extent) for extent in reversed(one.box)],
             [cu.cuuint32_t(1)] * len(shape),
             cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,

@@ -24,6 +24,7 @@ from kopt_kb.cli.output import add_wiki, open_registry, print_values, table
 from kopt_kb.cli.own_configs import render_configs
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.kernels.compile.pool import CompilePool
+from kopt_kb.kernels.cutile.remarks import TileRemark
 from kopt_kb.quantity.readable import rounded
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
 from kopt_kb.static.limits import limits_of
@@ -117,6 +118,12 @@ def _recorded(
     return found
 
 
+def _remark(one: TileRemark) -> str:
+    place = f"{os.path.basename(one.file)}:{one.line}: " if one.file else ""  # noqa: PTH119 - another machine's path
+    shape = f" {'x'.join(map(str, one.shape))}" if one.shape else ""
+    return f"{place}{one.what}{': ' if one.instruction else ''}{one.instruction}{shape}"
+
+
 def _render(kernel: CompiledKernel, fitting: Occupancy | None) -> str:
     rows = [
         ("registers", str(kernel.assembler.registers)),
@@ -132,5 +139,6 @@ def _render(kernel: CompiledKernel, fitting: Occupancy | None) -> str:
     rows += [(f"  {name}", str(count)) for name, count in kernel.scan.matrix.items()]
     rows += [(f"  {a.space} {a.kind} {a.width_bits} bit", str(count)) for a, count in kernel.scan.accesses.items()]
     rows += [("warning", str(warning.text)) for warning in kernel.warnings]
+    rows += [("remark", _remark(one)) for one in kernel.compilation.remarks]
     versions = ", ".join(f"{name} {text}" for name, text in kernel.compilation.versions.items())
     return f"{kernel.name} on {kernel.target} ({versions})\n{table(rows, indent=2, is_headed=False)}"

@@ -34,7 +34,7 @@ COMMANDS: dict[str, str] = {
     "compile": "compile Triton kernels without a GPU: registers, spills, instructions",
     "upgrade": "compare kernels under two versions of Triton without a GPU",
     "tileir": "prepare Triton kernels for the TileIR backend",
-    "cutile": "tune cuTile kernels",
+    "cutile": "check and tune cuTile kernels, read their benchmarks, explain their failures",
     "record": "record a launcher's kernels, grids and arguments without a GPU",
     "isa": "scan machine code against the ISA targets",
     "occupancy": "blocks and warps that fit on one SM or CU",

@@ -28,6 +28,9 @@ SPACE = ["tune", "run", "WORKSPACE", "--simulate", "--samples", "3", "--evaluati
 
 COMMANDS: dict[str, tuple[str, int, list[str]]] = {
     "bundle": ("bundle_statement", 0, ["tune", "bundle", "WORKSPACE", "--output", "TMP/norm.kbb"]),
+    "cutile_causes": ("cutile_causes", 0, ["cutile", "causes"]),
+    "cutile_check": ("cutile_check", 1, ["cutile", "check", str(DATA / "bad_tiles.py")]),
+    "cutile_read": ("cutile_read", 0, ["cutile", "read", "TMP/bench.log"]),
     "explain": ("explain", 0, ["explain", "KB063"]),
     "export": ("export", 0, ["export", "peaks", "MI355X", "--for", "geak", "--output", "TMP/out"]),
     "graph_check": ("graph_check", 0, ["graph", "check", "TMP/crash.py", "--function", "launch"]),
@@ -101,6 +104,7 @@ FILES = {
     "        /*0000*/                   LDG.E R2, desc[UR4][R2.64] ;\n"
     "        /*0010*/                   EXIT ;\n",
     "notes.md": "The kernel is fast.\n",
+    "bench.log": "Cutile: {'forward': {'mean': 3.79, 'nrep': 13}} ms\n",
     "plan.txt": "Recommendations:\n1. [High] Enable FlashAttention\n",
     "kernels.json": json.dumps({"kernels": [{"name": "k", "time_share": 0.5}]}),
     "compiled.json": json.dumps({"kernels": [{"name": "k", "num_warps": 8, "shared_bytes": 98304, **REGISTERS}]}),
@@ -120,6 +124,7 @@ ELSEWHERE = {
     "bench_record": "tests/kopt_kb/cli/test_bench_record.py",
     "bench_record_confirmation": "tests/kopt_kb/cli/test_bench_record.py",
     "compile_configurations": "tests/kopt_kb/runners/replay/test_own_configs.py",
+    "cutile_ir": "tests/kopt_kb/static/cutile/test_dump.py",
     "doctor": "tests/kopt_kb/cli/test_doctor.py",
     "problem": "tests/tools/test_schemas.py",
     "proposer_answer": "tests/kopt_kb/tuning/test_outside.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kopt_kb.kernels.cutile.remarks import Remark, read_remarks
+from kopt_kb.kernels.cutile.remarks import TileRemark, read_remarks
 
 TEXT = """--- !Passed
 Pass:            Memory
@@ -28,8 +28,10 @@ Args:
 
 def test_each_remark_once() -> None:
     """Verdict, words, instruction, shape and line; what else is said is kept as words."""
-    load = Remark("Passed", "Load instruction selected", "TMA Load instruction", (64, 32), "/home/kernel/gemm.py", 14)
-    missed = Remark("Missed", "MMA operation not optimized", more="Reason element type")
+    load = TileRemark(
+        "Passed", "Load instruction selected", "TMA Load instruction", (64, 32), "/home/kernel/gemm.py", 14
+    )
+    missed = TileRemark("Missed", "MMA operation not optimized", more="Reason element type")
     assert read_remarks(TEXT + TEXT) == (load, missed)
 
 

@@ -56,7 +56,30 @@ def test_three_dimensions() -> None:
     assert read_map(raw) == Map(1 << 40, (16, 512, 256), (262144, 512, 2), (1, 64, 64), FP16, 3)
 
 
-@pytest.mark.parametrize("second", [0x10000246510, 0x10000246516, 0x10000A46512, 0x10000256512, 0x10000246F92])
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (
+            (0x10000008310, 0, 0, 0x3FF000007FF, 0, 0xF << 56, 0x3F),
+            Map(1 << 40, (1024, 2048), (4096, 2), (64, 16), 6, 0, True),
+        ),
+        (
+            (0x40000010390, 0, 0, 0x1FF00000FFF, 0, 0xF << 56, 0x7),
+            Map(1 << 40, (512, 4096), (16384, 4), (8, 16), 11, 0),
+        ),
+        ((0x300, 0, 0, 0xFFF, 0, 0x3F << 56, 0), Map(1 << 40, (4096,), (2,), (64,), 6, 0)),
+        (
+            (0x2000006340, 0x6000000040, 0x80, 0x6000000FF, 0x200000004, 0x3F << 56 | 1, 0x1000201),
+            Map(1 << 40, (2, 3, 5, 7, 256), (2048, 1536, 1024, 512, 2), (2, 1, 3, 2, 64), 6, 3),
+        ),
+    ],
+)
+def test_as_a_driver_writes_them(words: tuple[int, ...], wanted: Map) -> None:
+    """NaN beyond the array, fp32 rounded to tf32, one dimension, five: read on an H100."""
+    assert read_map(_raw(*words)) == wanted
+
+
+@pytest.mark.parametrize("second", [0x10000246514, 0x10000246516, 0x10000A46512, 0x10000256512, 0x10000246F92])
 def test_unknown_bits_are_refused(second: int) -> None:
     """Another mode, an interleave, a bit nobody knows, a type that there is not."""
     with pytest.raises(BadInput, match="unknown form"):

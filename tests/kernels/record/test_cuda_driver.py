@@ -332,6 +332,14 @@ def test_a_tensor_map_is_encoded_innermost_first(start: Any) -> None:
     assert values[1:6] == (2, 512, [8, 6], [16], [4, 2])
 
 
+def test_a_tensor_map_of_rank_1_has_a_list_of_strides(start: Any) -> None:
+    """It has none; a driver refuses an empty list as a missing one."""
+    driver, library = start()
+    driver.tensor_map(TensorMapArg(TensorView("x", 0, (64,), (1,), "bf16"), (64,), 9, 0), 512)
+    (values,) = library.of("cuTensorMapEncodeTiled")
+    assert values[1:6] == (1, 512, [64], [16], [64])
+
+
 def test_lines_that_the_cache_was_asked_to_keep(start: Any) -> None:
     """Are ordinary again before each launch; where the device knows no such lines, nothing is asked."""
     for refused, count in (((), 1), (("cuCtxResetPersistingL2Cache",), 0)):

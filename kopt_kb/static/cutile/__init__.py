@@ -1,0 +1,1 @@
+"""Checks of cuTile files and folders, and what the compiler makes of them."""

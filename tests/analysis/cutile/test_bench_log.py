@@ -1,0 +1,52 @@
+"""Times are read from the lines that TileGym's benchmarks print."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.analysis.cutile.bench_log import read_bench_log
+from kopt_kb.errors import BadInput
+
+LINE = (
+    "Cutile: {'forward': {'mean': 3.7903138461538455, 'std': 0.0016941310873207053, 'rel_std': 0.044696327430505396, "
+    "'median': 3.789880999999999, 'min': 3.7883389999999992, 'max': 3.7941230000000004, 'nrep': 13, "
+    "'peak_mem_mb': 913}} ms"
+)
+
+
+def test_the_line_of_the_seed() -> None:
+    """Under the test that printed it, with others' lines between."""
+    (one,) = read_bench_log(f"tests/test_gemm.py::test_perf[bf16] \nwarming up: yes\n{LINE}\nPASSED\n")
+    assert (one.test, one.backend, one.part, one.line) == (
+        "tests/test_gemm.py::test_perf[bf16]",
+        "Cutile",
+        "forward",
+        3,
+    )
+    assert (one.mean_ms, one.min_ms, one.repeats, one.peak_mb) == (3.7903138461538455, 3.7883389999999992, 13, 913.0)
+
+
+def test_other_units_and_parts() -> None:
+    """Microseconds, a backward pass, another backend."""
+    text = "Torch: {'forward': {'mean': 500}, 'backward': {'mean': 1500.0}} us"
+    assert [(one.backend, one.part, one.mean_ms) for one in read_bench_log(text)] == [
+        ("Torch", "forward", 0.5),
+        ("Torch", "backward", 1.5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no line of times"),
+        ("Cutile: {'forward': {'mean': 1.0}", "no line of times"),
+        ("Cutile: {'forward': {'mean': __import__('os')}} ms", "no Python dictionary"),
+        ("Cutile: {'forward': {'mean': -1.0}} ms", "mean is -1.0"),
+        ("Cutile: {'forward': {'mean': 1e999}} ms", "mean is inf"),
+        ("Cutile: {'forward': {'mean': 'fast'}} ms", "mean is 'fast'"),
+    ],
+)
+def test_what_is_no_time(text: str, words: str) -> None:
+    """The error names the line; nothing of the log is run."""
+    with pytest.raises(BadInput, match=words):
+        read_bench_log(text, "log")
