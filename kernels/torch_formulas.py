@@ -113,6 +113,11 @@ def attention_flops(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
     return OpFlops((*product.flops, *softmax.flops), softmax.special)
 
 
+def _attention(args: Sequence[Any], _out: Any) -> OpFlops:
+    """What a CPU runs where a layer asks for attention, below the function that is counted elsewhere."""
+    return attention_flops(*args[:3], causal=len(args) > 4 and bool(args[4]))
+
+
 _ONE = (
     "add",
     "sub",
@@ -164,6 +169,7 @@ _NONE = (
     "isinf",
     "isnan",
     "cat",
+    "as_strided",
     "unsafe_split",
     "unsafe_split_with_sizes",
     "unsafe_chunk",
@@ -257,6 +263,7 @@ _FORMULAS: dict[str, OpFormula] = {
     "_log_softmax": _log_softmax,
     "native_layer_norm": _layer_norm,
     "_fused_rms_norm": _rms_norm,
+    "_scaled_dot_product_flash_attention_for_cpu": _attention,
     "mkldnn_rnn_layer": _lstm_layer,
     "mm": _product,
     "bmm": _product,

@@ -21,6 +21,7 @@ Limiter = Literal[
     "shared_memory",
     "tensor_memory",
     "barriers",
+    "cluster",
 ]
 
 TENSOR_MEMORY_COLUMN_BYTES = 128 * 4
@@ -45,6 +46,7 @@ class Resources:
         shared_dynamic_bytes: Shared memory or LDS asked for at launch.
         tensor_memory_bytes: Tensor memory as allocated; columns times `TENSOR_MEMORY_COLUMN_BYTES`.
         barriers: Named barriers a block uses; 1 is what `__syncthreads` takes.
+        blocks_per_cluster: Blocks that are launched together; 1 without clusters.
     """
 
     threads_per_block: int
@@ -55,6 +57,7 @@ class Resources:
     shared_dynamic_bytes: int = 0
     tensor_memory_bytes: int = 0
     barriers: int = 1
+    blocks_per_cluster: int = 1
 
     def __post_init__(self) -> None:
         """Refuse negative numbers and a block without threads."""
@@ -106,6 +109,7 @@ class Limits(Wire):
     shared_memory_reserved_per_block: int | None = None
     shared_memory_granule: int | None = None
     tensor_memory_per_sm: int | None = None
+    cluster_size: int | None = None
     citations: Mapping[str, str] = field(default_factory=dict)
 
     def cite(self, name: str) -> str:

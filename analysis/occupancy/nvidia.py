@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.occupancy.limits import Limits, Resources, round_up
-from kopt_kb.analysis.occupancy.rules import ResourceRule, by_blocks, by_warps, known, warps_per_block
+from kopt_kb.analysis.occupancy.rules import (
+    ResourceRule,
+    by_blocks,
+    by_warps,
+    known,
+    larger_cluster,
+    none_fits,
+    warps_per_block,
+)
 
 __all__ = ["NVIDIA_RULES"]
 
@@ -74,6 +82,13 @@ NVIDIA_RULES: tuple[ResourceRule, ...] = (
         _by_barriers,
         "barriers",
         used=lambda use, have: use.barriers > (0 if have.barriers_per_sm is not None else 1),
+    ),
+    ResourceRule(
+        "cluster",
+        ("cluster_size",),
+        none_fits,
+        "blocks_per_cluster",
+        used=larger_cluster,
     ),
 )
 """One rule a resource. A single barrier without a known limit can't bind: each resident block has one."""

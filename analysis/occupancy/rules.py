@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kopt_kb.analysis.occupancy.limits import Limiter, Limits, Resources
 from kopt_kb.errors import UnknownData
 
-__all__ = ["ResourceRule", "by_blocks", "by_warps", "known", "warps_per_block"]
+__all__ = ["ResourceRule", "by_blocks", "by_warps", "known", "larger_cluster", "none_fits", "warps_per_block"]
 
 
 def known(have: Limits, name: str) -> int:
@@ -36,6 +36,20 @@ def by_warps(use: Resources, have: Limits) -> int:
 def by_blocks(_: Resources, have: Limits) -> int:
     """Return the blocks an SM holds whatever they take."""
     return known(have, "blocks_per_sm")
+
+
+def larger_cluster(use: Resources, have: Limits) -> bool:
+    """Return whether a kernel has more blocks in a cluster than there may be, or than is known.
+
+    How many clusters are resident at once depends on how many SMs of a GPC are there, which no document gives by part:
+    a cluster that fits changes nothing here.
+    """
+    return use.blocks_per_cluster > max(have.cluster_size or 1, 1)
+
+
+def none_fits(_use: Resources, _have: Limits) -> int:
+    """Return no block."""
+    return 0
 
 
 def _always(_use: Resources, _have: Limits) -> bool:

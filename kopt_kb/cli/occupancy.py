@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from kopt_kb.analysis.occupancy.limits import TENSOR_MEMORY_COLUMN_BYTES, Limits, Resources
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, PlatformOccupancies, PlatformOccupancy, occupancy
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agprs", type=int, default=0, metavar="N", help="AMD accumulation registers a lane")
     parser.add_argument("--sgprs", type=int, default=0, metavar="N", help="AMD scalar registers a wave")
     parser.add_argument("--shared", type=int, default=0, metavar="BYTES", help="shared memory or LDS of a block")
+    parser.add_argument("--cluster", type=int, default=1, metavar="BLOCKS", help="blocks of a cluster")
     parser.add_argument("--tensor-memory", type=int, default=0, metavar="BYTES", help="tensor memory of a block")
     parser.add_argument(
         "--allow-unknown", action="store_true", help="leave UNKNOWN limits out: the result is an upper bound"
@@ -56,6 +57,9 @@ def run(args: argparse.Namespace) -> int:
     registry = open_registry(args)
     platform = registry.platform(args.platform)
     limits = limits_of(platform)
+    if args.cluster != 1 and (args.file or args.record or limits.vendor != "nvidia" or args.cluster < 1):
+        fix = "leave --cluster out, or give the block of an NVIDIA kernel with --threads"
+        raise BadInput(f"--cluster {args.cluster} is not used here", where="kb occupancy", fix=fix, code="KB103")
     if args.file:
         uses = _of_file(args, platform.identity.target)
     else:
@@ -95,6 +99,7 @@ def _given(args: argparse.Namespace) -> Resources:
         scalar_registers_per_warp=args.sgprs,
         shared_dynamic_bytes=args.shared,
         tensor_memory_bytes=args.tensor_memory,
+        blocks_per_cluster=args.cluster,
     )
 
 
@@ -121,6 +126,7 @@ class _Compiled(TypedDict):
     scalar_registers: int | None
     shared_bytes: int
     tensor_memory_columns: int
+    num_ctas: NotRequired[int]
 
 
 def _resources(kernel: _Compiled, limits: Limits) -> Resources:
@@ -131,6 +137,7 @@ def _resources(kernel: _Compiled, limits: Limits) -> Resources:
         scalar_registers_per_warp=kernel["scalar_registers"] or 0,
         shared_dynamic_bytes=kernel["shared_bytes"],
         tensor_memory_bytes=kernel["tensor_memory_columns"] * TENSOR_MEMORY_COLUMN_BYTES,
+        blocks_per_cluster=max(kernel.get("num_ctas", 1), 1),
     )
 
 

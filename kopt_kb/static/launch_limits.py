@@ -60,6 +60,7 @@ def _refusal(step: Launch, entry: CubinKernel, limits: Limits) -> str:
     used = Resources(
         threads_per_block=threads, registers_per_thread=entry.registers, shared_static_bytes=entry.shared_bytes,
         shared_dynamic_bytes=step.shared_bytes, barriers=max(entry.barriers, 1),
+        blocks_per_cluster=step.cluster[0] * step.cluster[1] * step.cluster[2],
     )  # fmt: skip
     fits = occupancy(used, limits, allow_unknown=True)
     return "" if fits.blocks_per_sm else f"fits no SM; {'; '.join(fits.refusals)}"

@@ -31,6 +31,7 @@ def _rows(vendor: str) -> dict[str, LimitRow]:
         rows["scalar_register_granule"] = ("register_granule", {"file": "sgpr"})
     else:
         rows["shared_memory_per_block"] = ("shared_memory_per_block", {"mode": "optin"})
+        rows["cluster_size"] = ("cluster_size", {"mode": "optin"})
     return rows
 
 

@@ -94,6 +94,7 @@ class CompiledKernel(Wire):
             shared_dynamic_bytes=metadata["shared"],
             tensor_memory_bytes=metadata["tmem_size"] * TENSOR_MEMORY_COLUMN_BYTES,
             barriers=max(self.assembler.barriers or 0, 1),
+            blocks_per_cluster=max(metadata["num_ctas"], 1),
         )
 
     @property

@@ -66,6 +66,9 @@ def test_a_causal_mask_over_longer_keys_starts_at_the_first():
     """Queries 0 and 1 see 1 and 2 of 5 keys, as torch aligns it."""
     q, kv = torch.empty(1, 1, 2, 8, device="meta"), torch.empty(1, 1, 5, 8, device="meta")
     assert attention_flops(q, kv, kv, causal=True).flops[0] == ("fp32", "vector", 4 * 3 * 8)
+    on_cpu = formula_of(torch.ops.aten._scaled_dot_product_flash_attention_for_cpu)
+    assert on_cpu((q, kv, kv, 0.0, True), None) == attention_flops(q, kv, kv, causal=True)
+    assert on_cpu((q, kv, kv), None).flops[0] == ("fp32", "vector", 4 * 10 * 8)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,19 @@ def test_too_much_shared_memory_gives_zero_blocks_and_the_reason():
     assert "shared_memory_per_block=232448" in result.refusals[0]
 
 
+def test_a_cluster_fits_or_it_does_not():
+    """Up to the cited size nothing changes, not even what is read; above it, or without clusters, nothing fits."""
+    have = replace(HOPPER, cluster_size=16, citations={"cluster_size": "targets/x.md:L9"})
+    assert occupancy(Resources(256, blocks_per_cluster=16), have) == occupancy(Resources(256), have)
+    found = occupancy(Resources(256, blocks_per_cluster=17), have)
+    assert (found.blocks_per_sm, found.limiters) == (0, ("cluster",))
+    assert found.refusals == ("cluster: blocks_per_cluster=17 does not fit (cluster_size=16 <- targets/x.md:L9)",)
+    assert found.next_step.changes[0].at_most == 16
+    assert not occupancy(Resources(256, blocks_per_cluster=2), replace(HOPPER, cluster_size=0)).blocks_per_sm
+    with pytest.raises(UnknownData, match="cluster_size UNKNOWN"):
+        occupancy(Resources(256, blocks_per_cluster=2), replace(HOPPER, cluster_size=None))
+
+
 def test_tensor_memory_caps_blocks():
     """256 of 512 columns leave room for two blocks."""
     result = occupancy(Resources(128, 64, tensor_memory_bytes=256 * 512), BLACKWELL)

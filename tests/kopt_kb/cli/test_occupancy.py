@@ -41,6 +41,15 @@ def test_what_can_not_be_launched_exits_1(capsys: pytest.CaptureFixture[str]) ->
     assert "does not fit" in capsys.readouterr().out
 
 
+def test_a_cluster_that_is_too_large_says_the_documented_size(capsys: pytest.CaptureFixture[str]) -> None:
+    """The size that has to be asked for is the limit; other vendors and files have no such number."""
+    words = ["occupancy", "--platform", "H100_SXM", "--threads", "256", "--cluster"]
+    assert main([*words, "16"]) == 0
+    assert main([*words, "17"]) == 1
+    assert "blocks_per_cluster=17 does not fit (cluster_size[mode=optin]: 16" in capsys.readouterr().out
+    assert main(["occupancy", "--platform", "MI300X", "--threads", "256", "--cluster", "2"]) == 2
+
+
 def test_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     """Negative and missing numbers."""
     assert main(["occupancy", "--platform", "H100_SXM", "--threads", "-1"]) == 2
