@@ -26,6 +26,8 @@ __all__ = ["accounts"]
 
 _SAME_RUN = 2.0
 """A profile's launches are those of a timed call when their time is within this factor of it."""
+_UNLIKE = 0.1
+"""Where it differs by more than this share, that is said."""
 _SAME_CLOCK = 1.2
 """And they ran at its clocks when it is within this one."""
 
@@ -60,6 +62,7 @@ def accounts(
         clock_hz, reached = _clock_hz(resident, time_s), _reached(state, best, roofline.shape)
         case = GapCase(roofline.shape, time_s, resident, platform, roofline.work, clock_hz, reached)
         gap = account(with_launches(case, records.get(roofline.shape), configs.get(roofline.shape, {}), read))
+        problem = problem or _unlike(resident, time_s)
         found.append(GapAccounted(best.number, gap.noted(problem) if problem else gap, (seq,) if resident else ()))
     return tuple(found)
 
@@ -104,6 +107,15 @@ def _read(report: bytes, time_s: float) -> tuple[tuple[KernelProfile, ...], str]
     if not time_s / _SAME_RUN <= profiled_s <= time_s * _SAME_RUN:
         return (), f"the profile's launches took {profiled_s * 1e6:.4g} us, so they are not those of the timed call"
     return found, ""
+
+
+def _unlike(profiles: tuple[KernelProfile, ...], time_s: float) -> str:
+    """Return that a profile's times are not those of the judge, where they are far apart: its shares are scaled."""
+    profiled_s = sum(one.duration_s or 0.0 for one in profiles)
+    if not profiles or abs(profiled_s / time_s - 1) <= _UNLIKE:
+        return ""
+    took = f"the profiled launches took {profiled_s * 1e6:.4g} us, the timed ones {time_s * 1e6:.4g} us"
+    return f"{took}: what the cache held before differs, and shares of the profile stand for the timed run"
 
 
 def _clock_hz(profiles: tuple[KernelProfile, ...], time_s: float) -> float | None:

@@ -12,7 +12,7 @@ from kopt_kb.cli.main import main
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import lacks_account
-from kopt_kb.tuning.options import CampaignOptions, Settings
+from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposers import VariantsProposer
 from kopt_kb.wiki.registry import Registry
@@ -82,6 +82,15 @@ def test_a_profile_of_other_launches_explains_nothing(workspace: Workspace, wiki
     notes = [note for event in workspace.state().gaps.values() for note in event.gap.notes]
     assert any("they are not those of the timed call" in one for one in notes)
     assert not any(event.profiles for event in workspace.state().gaps.values())
+
+
+def test_a_profile_that_ran_otherwise_says_so(workspace: Workspace, wiki_root: Path) -> None:
+    """15 % less time under the profiler: its launches are those of the timed call, its shares are scaled, a note."""
+    with campaign(workspace, wiki_root, Measuring(slower=0.85)) as tuned:
+        tuned.run(Budget(rounds=0))
+    noted = [one.gap.notes[-1] for one in workspace.state().gaps.values() if one.profiles]
+    assert noted
+    assert all("the profiled launches took" in one and "the timed ones" in one for one in noted)
 
 
 def test_simulated_times_are_never_held_against_a_roof(workspace: Workspace, wiki_root: Path) -> None:

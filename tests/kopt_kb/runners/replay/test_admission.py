@@ -17,10 +17,10 @@ from kopt_kb.runners.candidate.job import Request, SpaceAsked
 from kopt_kb.runners.replay import admission
 from kopt_kb.runners.replay.admission import Objection, facts_by
 from kopt_kb.runners.replay.judging import Timed
-from kopt_kb.runners.replay.makers import Made
+from kopt_kb.runners.replay.makers import Made, NotRecordedError
 from kopt_kb.runners.replay.search import SearchTools, search_shape
 from kopt_kb.runners.replay.shelf import Asked
-from kopt_kb.search.table import ResultTable, TableResult
+from kopt_kb.search.table import ResultTable, TableResult, read_table
 from kopt_kb.static import launch_facts, launch_limits
 from tests.kopt_kb.runners.small_record import small_record
 from tests.kopt_kb.static.test_launch_limits import LIMITS
@@ -51,20 +51,21 @@ class TableBench:
         self.table = table
         self.order: list[int] = []
 
-    def at(self, config: Mapping[str, object]) -> int:
-        """Return the place of a configuration."""
+    def made(self, config: Mapping[str, object]) -> Made:
+        """Return the record of a configuration; none of what the table forbids or its compiler refused."""
+        record: Any = Replayable()
         place = self.table.space.find(config)
-        assert place is not None
-        return place
+        if place is None or self.table.results[place].failure.startswith("compile"):
+            return Made(Path("none"), None, NotRecordedError("no"))
+        return Made(Path(str(place)), record)
 
     def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool]) -> Iterator[tuple[Asked, Made]]:
         """Yield a record of each."""
         assert ahead == self.ahead
-        record: Any = Replayable()
         for one in asked:
             if ended():
                 return
-            yield one, Made(Path(str(self.at(one.config))), record)
+            yield one, self.made(one.config)
 
     def time(
         self, records: Sequence[Path], reference: Path, launches: int, ends_at: float, *, again: bool = False
@@ -109,7 +110,7 @@ def searched(
         b"", Path("reference.py"), bench, bench, said.append, lambda *_: None, fact=fact if facts else None
     )
     knobs = {name: list(values) for name, values in table.space.knobs.items()}
-    first = dict(table.results[0].config)
+    first = dict(next(one.config for one in table.results if one.times_s))
     space = SpaceAsked(first, knobs, first, floor_s, "a copy of the same bytes")
     body = Request(shapes=("8x8",), dtype="bf16", evaluations=evaluations, seed=seed)
     return bench, search_shape("8x8", space, body, tools, time.monotonic() + 60), said
@@ -147,6 +148,20 @@ def test_facts_save_evaluations_until_the_best_is_found() -> None:
     assert not said
     early = [place for place in bench.order[:100] if spills(table.results[place].config)]
     assert len(early) == 1, "the first that spills is timed all the same"
+
+
+def test_facts_save_evaluations_on_a_stored_table(repo_root: Path) -> None:
+    """A product on an H100: what spills and what does not compile leaves evaluations to the rest, half of them here."""
+    table = read_table(repo_root / "benchmarks" / "tables" / "gemm_H100_SXM.json.gz")
+    known = {tuple(one.config.values()): one.facts for one in table.results}
+
+    def fact(config: Mapping[str, Any]) -> Objection | None:
+        return SPILLS if known[tuple(config.values())].get("stack_bytes") else None
+
+    hits = {has: sum(searched(table, fact if has else None, 37, seed)[0].hit() for seed in range(5)) for has in (0, 1)}
+    assert hits[1] < 0.7 * hits[0], hits
+    _, found, _ = searched(table, fact, 400)
+    assert found.median_s == table.best_s
 
 
 def test_what_was_not_timed_is_named_with_its_reason_and_the_source_of_the_limit() -> None:
