@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -180,14 +180,27 @@ def product(wiki_root: Path) -> Path:
     return wiki_root / "hardware" / "nvidia" / "t10.md"
 
 
-def pytest_configure() -> None:
-    """Let no example of hypothesis fail for the seconds it took, and no table be folded to a width of somebody's shell."""
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_disks() -> Iterator[None]:
+    """No test cuts the power: to wait for a disk after each event takes most of a campaign's time. Bad files still fail."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", lambda file: os.fstat(file) and None)
+        yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let examples of hypothesis be the same each time, and none fail for the seconds it took; tables have one width.
+
+    `--hypothesis-profile searching` draws new examples.
+    """
     os.environ.pop("COLUMNS", None)  # tables are folded to it
     if importlib.util.find_spec("hypothesis") is not None:
         from hypothesis import HealthCheck, settings
 
-        settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-        settings.load_profile("unhurried")
+        unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        settings.register_profile("searching", unhurried)
+        settings.register_profile("same", unhurried, derandomize=True)
+        settings.load_profile(config.getoption("--hypothesis-profile", None) or "same")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
