@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from kopt_kb.runners.candidate.check import (
     cases_of,
     check,
     error_line,
+    outputs,
     reference_of,
 )
 from kopt_kb.runners.candidate.child import answer
@@ -60,6 +62,31 @@ def test_right_results_pass_with_their_errors_by_shape(tmp_path: Path) -> None:
     assert errors.keys() == {"2x4", "3x5"}
     assert max(errors.values()) == found.rel_l2_err
     assert [one.place for one in cases_of(BODY)] == [0, 1, 2, 3]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("line", "field", "word"),
+    [
+        ("raise RuntimeError('no such tile')", "build_error", "no such tile"),
+        ("return torch.empty(3)", "problem", "did not return"),
+        ("x = x + 1e-2 * torch.arange(x.shape[-1])", "problem", "relative error"),
+        ("return out", "problem", "NaN"),
+    ],
+)
+def test_wrong_candidates_are_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, field: str, word: str
+) -> None:
+    """An exception, a wrong shape, a wrong result and one that was never written each have their words."""
+    monkeypatch.setattr(
+        "kopt_kb.runners.candidate.check._run_candidate",
+        lambda asked, folder, inner: (shutil.copy(folder / "candidate.py", inner), outputs(asked, inner), Isolation())[
+            1:
+        ],
+    )
+    found = judged(tmp_path, HONEST.replace("    return out.copy_", f"    {line}\n    return out.copy_"))
+    assert word in getattr(found, field)
+    assert found.passed is False
 
 
 @pytest.mark.torch
