@@ -43,11 +43,13 @@ def fresh(events: tuple[Event, ...], read) -> WorkspaceState:
     return fold(events, read)
 
 
-def check_every_prefix(events: tuple[Event, ...], read) -> None:
+def check_prefixes(events: tuple[Event, ...], read, step: int = 1) -> None:
     """One fold that takes event after event gives the state of a fresh one each time, and of any split in two."""
     growing = Fold(read)
     for end in range(1, len(events) + 1):
         growing.take(events[end - 1 : end])
+        if end % step and end != len(events):
+            continue
         wanted = fresh(events[:end], read)
         assert growing.state() == wanted, end
         assert state_of(growing.state()) is state_of(wanted)
@@ -60,7 +62,7 @@ def check_every_prefix(events: tuple[Event, ...], read) -> None:
 
 @pytest.mark.parametrize("route", ["kernel", "pytorch"])
 def test_a_growing_fold_equals_a_fresh_one(route: str, workspace: Workspace, pytorch: Workspace, make_campaign) -> None:
-    """After every event of a campaign with a stop, a mask and a second start."""
+    """After every event of a campaign with a stop, a mask and a second start; after each third on the other route."""
     where = workspace if route == "kernel" else pytorch
     with make_campaign(where, "primus", rounds=6) as campaign:
         campaign.run()
@@ -70,7 +72,7 @@ def test_a_growing_fold_equals_a_fresh_one(route: str, workspace: Workspace, pyt
         campaign.restart()
         for _ in range(20):
             campaign.step()
-    check_every_prefix(where.events(), ObjectStore(where.layout.objects).get)
+    check_prefixes(where.events(), ObjectStore(where.layout.objects).get, 1 if route == "kernel" else 3)
 
 
 def test_a_state_does_not_change_when_the_fold_grows(workspace: Workspace, make_campaign) -> None:
