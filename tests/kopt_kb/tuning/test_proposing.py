@@ -36,6 +36,22 @@ def test_every_round_says_why_its_category_was_chosen(workspace: Workspace, wiki
         assert "limits (" in summary.read_text()
 
 
+def test_a_version_has_one_number_in_every_view(workspace: Workspace, wiki_root: Path) -> None:
+    """Version n is n in trend, memory and plans; n + 1 names folders of rounds/ alone."""
+    with campaign(workspace, wiki_root, Measuring(), rounds=2) as tuned:
+        tuned.run()
+    root = workspace.layout.root
+    trend = (root / "logs/performance_trend.md").read_text()
+    for number in (0, 1, 2):
+        assert f"| v{number} " in trend
+        assert json.loads((root / f"memory/v{number}.json").read_text())["version"] == f"v{number}"
+        assert (root / f"rounds/round-{number + 1}").is_dir()
+    assert [one.name for one in sorted((root / "plans").glob("v*_plan.md"))] == ["v1_plan.md", "v2_plan.md"]
+    texts = {str(one.relative_to(root)): one.read_text() for one in root.rglob("*.md") if "rounds" not in one.parts}
+    assert "logs/performance_trend.md" in texts
+    assert not [name for name, text in texts.items() if "v3" in text]
+
+
 class Nobody:
     """Has no idea."""
 
