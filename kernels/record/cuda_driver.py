@@ -7,15 +7,14 @@ the driver compiles; where it can't, device facts say so and the clock does with
 from __future__ import annotations
 
 import ctypes
-import time
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.kernels.cuda.cubin import exported
 from kopt_kb.kernels.record import moves, trusted
-from kopt_kb.kernels.record.driver import Device, DriverError, Key
+from kopt_kb.kernels.record.driver import Device, DriverError, Key, VendorDriver
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
 from kopt_kb.kernels.record.move_ptx import PTX
 from kopt_kb.kernels.record.moves import Move
@@ -26,9 +25,6 @@ __all__ = ["CudaDriver"]
 
 _STATIC_SHARED_BYTES = 48 << 10
 """Dynamic shared memory above this needs an attribute of the function (CUDA C++ Programming Guide)."""
-
-_CHUNK_BYTES = 1 << 24
-"""Most bytes that a fill by the host holds at once."""
 
 _TENSOR_MAP_BYTES = 128
 """Bytes of a CUtensorMap."""
@@ -42,8 +38,10 @@ _MASK_THREADS, _MASK_BLOCKS, _MOVE_BLOCKS = 256, 1024, 1 << 16
 """Grids of the mask, and of a move at most, whose threads stride over all that is left."""
 
 
-class CudaDriver:
+class CudaDriver(VendorDriver):
     """The first NVIDIA GPU that this process sees, through the driver interface."""
+
+    memsets: ClassVar = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}
 
     def __init__(self) -> None:
         try:
@@ -93,23 +91,6 @@ class CudaDriver:
                 found |= {name: self._call("cuModuleGetFunction", module, name.encode()) for name in names}
         return found
 
-    def _exports(self) -> bool:
-        address = self.allocate(1 << 21)
-        try:
-            return bool(self._handle(address))
-        except DriverError:
-            return False
-        finally:
-            self.free(address)
-
-    def device(self) -> Device:
-        """Return what the device is and offers."""
-        return self._facts
-
-    def now_s(self) -> float:
-        """Return the host's clock in seconds."""
-        return time.perf_counter()
-
     def throttle(self) -> tuple[str, ...]:
         """Return why NVML says that the device is slowed down."""
         return self._throttle.reasons()
@@ -142,23 +123,6 @@ class CudaDriver:
             self._call("cuMemcpyDtoHAsync", ctypes.addressof(kept), address, size, self._stream)
             self.synchronize()
         return bytes(held)
-
-    def fill(self, address: int, pattern: bytes, count: int) -> None:
-        """Write a pattern of 1, 2, 4 or 8 bytes so many times; one of 8 bytes as two of 4 where its halves differ."""
-        if len(pattern) == 8:
-            if pattern[:4] != pattern[4:]:
-                self._fill_wide(address, pattern, count)
-                return
-            pattern, count = pattern[:4], 2 * count
-        if count:
-            name = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}[len(pattern)]
-            self._call(name, address, int.from_bytes(pattern, "little"), count, self._stream)
-
-    def _fill_wide(self, address: int, pattern: bytes, count: int) -> None:
-        """Fill with what no memset has, from a chunk of host memory that is bounded whatever the count."""
-        chunk = pattern * min(count, _CHUNK_BYTES // len(pattern))
-        for start in range(0, count * len(pattern), len(chunk) or 1):
-            self.write(address + start, chunk[: count * len(pattern) - start])
 
     def copy(self, target: int, source: int, size: int) -> None:
         """Enqueue a copy on the device."""
@@ -200,10 +164,6 @@ class CudaDriver:
     def _variable(self, module: Any, name: str) -> tuple[int, int]:
         address, size = self._call("cuModuleGetGlobal", module, name.encode())
         return int(address), int(size)
-
-    def own_memory(self, code: bytes) -> tuple[OwnPlace, ...]:
-        """Return the memory that a loaded code object has of its own, with what it held at first."""
-        return self._own_memory[code]
 
     def unload(self) -> None:
         """Unload every code object, with its globals."""

@@ -7,8 +7,11 @@ Everything that is enqueued goes to one stream, in order. `CudaDriver` (`cuda_dr
 from __future__ import annotations
 
 import ctypes
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from kopt_kb.errors import FindingError
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
@@ -16,7 +19,10 @@ from kopt_kb.kernels.record.moves import Move
 from kopt_kb.kernels.record.own_memory import OwnPlace
 from kopt_kb.wire import Wire
 
-__all__ = ["Device", "Driver", "DriverError", "Key", "scalar_type"]
+__all__ = ["Device", "Driver", "DriverError", "Key", "VendorDriver", "scalar_type"]
+
+_CHUNK_BYTES = 1 << 24
+"""Most bytes that a fill by the host holds at once."""
 
 _TYPES: dict[str, type[ctypes._SimpleCData[int]] | type[ctypes._SimpleCData[float]]] = {
     "i1": ctypes.c_int8, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32, "i64": ctypes.c_int64,
@@ -159,3 +165,69 @@ class Driver(Protocol):
 def scalar_type(name: str) -> Any:
     """Return the ctypes type of a scalar of a kernel's signature; half-width floats travel as their bits."""
     return ctypes.c_uint16 if name in {"fp16", "bf16"} else _TYPES[name]
+
+
+class VendorDriver(ABC):
+    """What the drivers of both vendors do alike, over calls of their own."""
+
+    memsets: ClassVar[Mapping[int, str]]
+    """Bytes of a pattern → the vendor's call that writes it many times."""
+    _facts: Device
+    _own_memory: dict[bytes, tuple[OwnPlace, ...]]
+    _stream: Any
+
+    @abstractmethod
+    def _call(self, name: str, *args: Any) -> Any: ...
+
+    @abstractmethod
+    def _handle(self, address: int) -> str: ...
+
+    @abstractmethod
+    def allocate(self, size: int) -> int:
+        """Return the address of new memory."""
+
+    @abstractmethod
+    def free(self, address: int) -> None:
+        """Give memory back."""
+
+    @abstractmethod
+    def write(self, address: int, data: bytes) -> None:
+        """Copy bytes to the device."""
+
+    def _exports(self) -> bool:
+        """Return whether another process can open memory of this one."""
+        address = self.allocate(1 << 21)
+        try:
+            return bool(self._handle(address))
+        except DriverError:
+            return False
+        finally:
+            self.free(address)
+
+    def device(self) -> Device:
+        """Return what the device is and offers."""
+        return self._facts
+
+    def now_s(self) -> float:
+        """Return the host's clock in seconds."""
+        return time.perf_counter()
+
+    def own_memory(self, code: bytes) -> tuple[OwnPlace, ...]:
+        """Return the memory that a loaded code object has of its own, with what it held at first."""
+        return self._own_memory[code]
+
+    def fill(self, address: int, pattern: bytes, count: int) -> None:
+        """Write a pattern of 1, 2, 4 or 8 bytes so many times; one of 8 bytes as two of 4 where its halves differ."""
+        if len(pattern) == 8:
+            if pattern[:4] != pattern[4:]:
+                self._fill_wide(address, pattern, count)
+                return
+            pattern, count = pattern[:4], 2 * count
+        if count:
+            self._call(self.memsets[len(pattern)], address, int.from_bytes(pattern, "little"), count, self._stream)
+
+    def _fill_wide(self, address: int, pattern: bytes, count: int) -> None:
+        """Fill with what no memset has, from a chunk of host memory that is bounded whatever the count."""
+        chunk = pattern * min(count, _CHUNK_BYTES // len(pattern))
+        for start in range(0, count * len(pattern), len(chunk) or 1):
+            self.write(address + start, chunk[: count * len(pattern) - start])

@@ -10,14 +10,13 @@ chains below 10 µs and moves between layouts are refused.
 from __future__ import annotations
 
 import ctypes
-import time
 from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_void_p
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.kernels.record.code_object import AmdEntry, CodeObject, read_code_object
-from kopt_kb.kernels.record.driver import Device, DriverError, Key
+from kopt_kb.kernels.record.driver import Device, DriverError, Key, VendorDriver
 from kopt_kb.kernels.record.hip_library import library_of
 from kopt_kb.kernels.record.model import Launch, TensorMapArg
 from kopt_kb.kernels.record.moves import Move
@@ -33,19 +32,19 @@ _NAME_BYTES, _PROPERTY_BYTES, _ARCHITECTURE_AT = 256, 1472, 1160
 """Of hipDeviceProp_tR0600: its size, and where gcnArchName[256] begins in it."""
 _UUID_BYTES, _HANDLE_BYTES = 16, 64
 """Bytes of a hipUUID and of a hipIpcMemHandle_t."""
-_CHUNK_BYTES = 1 << 24
-"""Most bytes that a fill by the host holds at once."""
 _CACHES = Path("/sys/class/kfd/kfd/topology/nodes")
 """Where the kernel's driver lists the caches of each device, the last level too, which no attribute of HIP tells."""
 
 
-class HipDriver:
+class HipDriver(VendorDriver):
     """The first AMD GPU that this process sees, through the driver interface.
 
     Args:
         library: HIP's runtime; None: the one of this machine.
         caches: Folder in which the kernel's driver lists devices.
     """
+
+    memsets: ClassVar = {1: "hipMemsetD8Async", 2: "hipMemsetD16Async", 4: "hipMemsetD32Async"}
 
     def __init__(self, library: Any = None, caches: Path = _CACHES) -> None:
         self._hip = library_of() if library is None else library
@@ -101,24 +100,7 @@ class HipDriver:
         name = held.raw[_ARCHITECTURE_AT : _ARCHITECTURE_AT + _NAME_BYTES].split(b"\0")[0]
         return name.decode(errors="replace").split(":")[0]
 
-    def _exports(self) -> bool:
-        address = self.allocate(1 << 21)
-        try:
-            return bool(self._handle(address))
-        except DriverError:
-            return False
-        finally:
-            self.free(address)
-
     # ---- the device --------------------------------------------------------------------------
-
-    def device(self) -> Device:
-        """Return what the device is and offers."""
-        return self._facts
-
-    def now_s(self) -> float:
-        """Return the host's clock in seconds."""
-        return time.perf_counter()
 
     def throttle(self) -> tuple[str, ...]:
         """Return nothing: AMD's management library is not asked."""
@@ -145,19 +127,6 @@ class HipDriver:
             self._call("hipMemcpyDtoHAsync", held, address, size, self._stream)
             self.synchronize()
         return held.raw[:size]
-
-    def fill(self, address: int, pattern: bytes, count: int) -> None:
-        """Write a pattern of 1, 2, 4 or 8 bytes so many times; one of 8 bytes as two of 4 where its halves differ."""
-        if len(pattern) == 8:
-            if pattern[:4] != pattern[4:]:
-                chunk = pattern * min(count, _CHUNK_BYTES // len(pattern))
-                for start in range(0, count * len(pattern), len(chunk) or 1):
-                    self.write(address + start, chunk[: count * len(pattern) - start])
-                return
-            pattern, count = pattern[:4], 2 * count
-        if count:
-            name = {1: "hipMemsetD8Async", 2: "hipMemsetD16Async", 4: "hipMemsetD32Async"}[len(pattern)]
-            self._call(name, address, int.from_bytes(pattern, "little"), count, self._stream)
 
     def copy(self, target: int, source: int, size: int) -> None:
         """Enqueue a copy on the device."""
@@ -197,10 +166,6 @@ class HipDriver:
         address, size = c_void_p(), c_size_t()
         self._call("hipModuleGetGlobal", byref(address), byref(size), module, name.encode())
         return int(address.value or 0), int(size.value)
-
-    def own_memory(self, code: bytes) -> tuple[OwnPlace, ...]:
-        """Return the memory that a loaded code object has of its own, with what it held at first."""
-        return self._own_memory[code]
 
     def unload(self) -> None:
         """Unload every code object, with its globals."""

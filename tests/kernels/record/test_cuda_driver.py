@@ -216,7 +216,7 @@ def test_fills(start: Any, pattern: bytes, name: str, value: int, count: int) ->
 
 def test_a_wide_fill_holds_no_more_than_a_chunk(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """8-byte patterns with unlike halves are written from the host, in pieces of bounded size."""
-    monkeypatch.setattr("kopt_kb.kernels.record.cuda_driver._CHUNK_BYTES", 16)
+    monkeypatch.setattr("kopt_kb.kernels.record.driver._CHUNK_BYTES", 16)
     driver, library = start()
     driver.fill(100, b"12345678", 5)
     written = [(address, data) for address, data, *_ in library.of("cuMemcpyHtoDAsync")]
