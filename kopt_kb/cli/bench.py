@@ -41,8 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("ceilings", "bandwidth, cached reads, matrix products and launches of nothing"),
     ):
         one = actions.add_parser(name, help=text, allow_abbrev=False)
-        one.add_argument("--record", metavar="FILE", help="also write the record there; never overwrites")
-        one.add_argument("--rounds", metavar="N", type=int, default=50, help="timed runs of each (default 50)")
+        one.add_argument("--record", "--out", metavar="FILE", help="also write the record there; never overwrites")
+        one.add_argument(
+            "--rounds", "--samples", metavar="N", type=int, default=50, help="timed runs of each (default 50)"
+        )
         add_common(one)
     page = actions.add_parser("page", help="write a record into a wiki", allow_abbrev=False)
     page.add_argument("record", metavar="RECORD")

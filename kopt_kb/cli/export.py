@@ -58,7 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     peaks = commands.add_parser("peaks", help="values in another tool's form", allow_abbrev=False)
     peaks.add_argument("platforms", metavar="PLATFORM", nargs="*", help="products (default: all)")
     peaks.add_argument("--for", dest="form", metavar="FORM", required=True, choices=_FORMS, help=", ".join(_FORMS))
-    peaks.add_argument("--output", metavar="PATH", help="file, or folder for solar and tileops (default: print)")
+    peaks.add_argument(
+        "--output", "--out", metavar="PATH", help="file, or folder for solar and tileops (default: print)"
+    )
     add_wiki(peaks)
 
 

@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("command", metavar="-- COMMAND", nargs="*", help="program and arguments, after --")
     parser.add_argument("--tool", choices=TOOLS, help="profiler (default: the one that is installed)")
     parser.add_argument("--kernel", metavar="REGEX", help="record only kernels whose name matches")
-    parser.add_argument("--output", metavar="DIR", type=Path, default=Path("profile"), help="folder of the reports")
+    parser.add_argument(
+        "--output", "--out", metavar="DIR", type=Path, default=Path("profile"), help="folder of the reports"
+    )
     parser.add_argument("--launch-skip", metavar="N", type=int, default=0, help="launches to let pass first (ncu)")
     parser.add_argument("--launch-count", metavar="N", type=int, help="launches to record (ncu)")
     parser.add_argument("--set", dest="section_set", choices=SETS, default="full", help="sections (ncu)")

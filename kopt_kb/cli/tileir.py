@@ -62,7 +62,9 @@ def _add_driver(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", metavar="OUT", default="", help="file to write (default: FILE with _tileir.py)")
+    parser.add_argument(
+        "--output", "--out", metavar="OUT", default="", help="file to write (default: FILE with _tileir.py)"
+    )
     parser.add_argument("--force", action="store_true", help="write over a file that exists")
     parser.add_argument("--approx", action="store_true", help="set TILEIR_ENABLE_APPROX=1 in the file: less accurate")
     parser.add_argument("--ftz", action="store_true", help="set TILEIR_ENABLE_FTZ=1 in the file: denormals become 0")

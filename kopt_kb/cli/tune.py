@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--reason", metavar="TEXT", required=True, help="the evidence against it")
             add_author(action)
         if name == "bundle":
-            action.add_argument("--output", metavar="FILE", required=True, help="a new file")
+            action.add_argument("--output", "--out", metavar="FILE", required=True, help="a new file")
         if name == "report":
             add_report(action)
             action.add_argument(

@@ -247,6 +247,17 @@ class TestNothingIsIgnored:
         """Each is a usage error that says what to do."""
         assert "[KB103]" in said(capsys, *words, code=2)
 
+    def test_one_name_for_one_thing(self) -> None:
+        """What is written goes to --out, timed runs are --samples; a name that a command had before stays beside it."""
+        for leaf, parser in _leaves():
+            names = {name for action in parser._actions for name in action.option_strings}
+            if names & {"--output", "--record"} and leaf not in {
+                "occupancy",
+                "cutile rewrite",
+            }:  # a record that is read
+                assert "--out" in names or "cutile" in leaf, leaf
+            assert "--rounds" not in names or "--samples" in names, leaf
+
     def test_every_option_is_read(self) -> None:
         """By the command's module or one that it imports; but those whose help says that they change nothing."""
         folder = ROOT / "kopt_kb/cli"
