@@ -24,6 +24,7 @@ from kopt_kb.analysis.cutile.findings import TileTarget
 from kopt_kb.cli.cutile_recipes import add_recipes, run_recipes
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.quantity.readable import rounded
 from kopt_kb.static.cutile.check import TileCheck, check_tiles, installed_versions
 from kopt_kb.static.cutile.logs import BenchTimes, ExplainedLog, NamedCause
 
@@ -182,7 +183,7 @@ def _read(args: argparse.Namespace) -> int:
     rows = [("line", "test", "backend", "part", "mean_ms", "median_ms", "min_ms", "max_ms", "runs")]
     for one in found.times:
         numbers = (one.mean_ms, one.median_ms, one.min_ms, one.max_ms)
-        shown = ["" if each is None else f"{each:.6f}" for each in numbers]
+        shown = ["" if each is None else rounded(each) for each in numbers]
         runs = "" if one.repeats is None else str(one.repeats)
         rows.append((str(one.line), one.test, one.backend, one.part, shown[0], shown[1], shown[2], shown[3], runs))
     print(table(rows, right=[0, 4, 5, 6, 7, 8]))

@@ -15,7 +15,7 @@ PLAIN = {
     "configuration", "decision", "grade", "kernel", "key", "kind", "cause", "launches", "level", "limiter", "measured",
     "median", "median of a launch", "met", "metric", "N", "occupancy", "platform", "problem", "product", "rate",
     "registers", "roof", "round", "shape", "share", "target", "time", "times as fast", "type", "unit", "value", "what",
-    "achieved", "conditions that differ", "most gain", "headroom", "GB/s", "who",
+    "backend", "line", "max_ms", "mean_ms", "median_ms", "min_ms", "part", "runs", "test", "achieved", "conditions that differ", "most gain", "headroom", "GB/s", "who",
 }  # fmt: skip
 """Heads that need no word."""
 BELOW = {

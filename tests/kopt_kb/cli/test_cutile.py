@@ -33,7 +33,7 @@ def test_read_and_causes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     log = tmp_path / "log"
     log.write_text(LINE)
     assert main(["cutile", "read", str(log)]) == ExitCode.OK
-    assert "3.790000" in capsys.readouterr().out
+    assert "3.79" in capsys.readouterr().out
     assert main(["cutile", "causes", str(log)]) == ExitCode.FINDING
     log.write_text("mma(): missing a required argument: 'acc'")
     assert main(["cutile", "causes", str(log)]) == ExitCode.OK
