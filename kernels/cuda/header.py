@@ -35,7 +35,7 @@ _SCALAR = re.compile(r"(?P<type>[a-z]+\d+)\s+(?P<value>.+)")
 GIVEN = frozenset({".cubin", ".fatbin", ".hsaco", ".co"})
 """How files of machine code are called."""
 _SUFFIXES = frozenset({".cu", ".cuh", ".toml"}) | GIVEN
-_LANGUAGES = frozenset({"", "cute", "tilelang"})
+_LANGUAGES = frozenset({"", "cute", "flydsl", "tilelang"})
 _KINDS = ("launch", "fill", "copy")
 _KEYS = {
     "op", "op_options", "shape", "dtypes", "code", "language", "function", "config", "tuning_space", "variants",
@@ -101,7 +101,7 @@ class Header:
         form: Names of the problem's dimensions, such as `MxN`; empty: the operation's own.
         dtypes: Storage types that it is for; empty: any.
         code: Code object that is given instead of source, beside the header; empty: none.
-        language: What compiles a function of a Python file instead: `cute`, `tilelang`; empty: none.
+        language: What compiles a function of a Python file instead: `cute`, `flydsl`, `tilelang`; empty: none.
         function: That function, `FILE.py:NAME`, the file beside the header; `NAME` alone in the header's own file.
         config: Tuning value → what it is unless somebody says otherwise.
         tuning_space: Tuning value → values worth trying.
@@ -266,7 +266,7 @@ class _Reading:
                 raise self._refuse(f"{one!r} is no file beside the header")
         placed = bool(name) and (bool(file) or self._where.endswith(".py"))
         if made.language not in _LANGUAGES or bool(made.language) != placed:
-            fix = 'such as language = "cute" and function = "add.py:add"; languages: cute, tilelang'
+            fix = 'such as language = "cute" and function = "add.py:add"; languages: cute, flydsl, tilelang'
             raise self._refuse("language and function don't go together", fix)
         if made.language and made.code:
             raise self._refuse("code and language: both say where machine code comes from", "leave one out")

@@ -1,8 +1,9 @@
-"""CuTe DSL and TileLang: a function of a Python file beside a header, made to machine code without a GPU.
+"""CuTe DSL, FlyDSL and TileLang: a function of a Python file with a header, made to machine code without a GPU.
 
 The header says what is launched and on what, as for CUDA C++; the language's own compiler makes the kernels. It runs
 the user's Python, so it belongs into a maker or a compile worker. CuTe DSL (nvidia-cutlass-dsl) gives a cubin; TileLang
-gives CUDA C++, which NVRTC compiles with the headers of its wheel.
+gives CUDA C++, which NVRTC compiles with the headers of its wheel; FlyDSL gives a code object of AMD, for which it asks
+for ROCm's linker: Triton has that linker inside.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from kopt_kb.kernels.record.model import TensorView
 
 __all__ = ["LANGUAGES", "Foreign", "made_of"]
 
-LANGUAGES = {"cute": "nvidia-cutlass-dsl", "tilelang": "tilelang"}
+LANGUAGES = {"cute": "nvidia-cutlass-dsl", "flydsl": "flydsl", "tilelang": "tilelang"}
 """Language as a header names it → package that compiles it."""
 
 _CUTE_TYPES = {
@@ -39,6 +40,17 @@ _CUTE_TYPES = {
     "i16": "Int16", "i8": "Int8", "u8": "Uint8", "fp8e4nv": "Float8E4M3FN", "fp8e5": "Float8E5M2",
 }  # fmt: skip
 """Triton's word for an element → cutlass's."""
+_TORCH_TYPES = {
+    "fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
+    "i16": "int16", "i8": "int8", "u8": "uint8", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "i1": "bool",
+}  # fmt: skip
+_LINKER = """import sys
+from triton._C.libtriton import amd
+words = sys.argv[1:]
+out = words[words.index("-o") + 1]
+amd.link_hsaco(next(one for at, one in enumerate(words) if one[0] != "-" and words[at - 1] != "-o"), out)
+"""
+"""What stands in for ROCm's ld.lld."""
 _ALIGNED_BYTES = 16
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FEATURES_FROM = 90
@@ -61,19 +73,20 @@ class Foreign:
 
 
 def made_of(
-    language: str, file: Path, function: str, tensors: Sequence[TensorView], names: Mapping[str, int], arch: int,
-    entries: Sequence[str],
+    language: str, file: Path, function: str, tensors: Sequence[TensorView], names: Mapping[str, int],
+    arch: int | str, entries: Sequence[str],
 ) -> Foreign:  # fmt: skip
     """Return the machine code of a function for tensors of these shapes.
 
     Args:
         language: A key of `LANGUAGES`.
         file: Python file that has it.
-        function: Its name: a `@cute.jit` function that takes the tensors in order, or a TileLang `prim_func`, or a
-            function that returns one. Parameters that are called as one of `names` are given its value.
+        function: Its name: a `@cute.jit` or `@flyc.jit` function that takes the tensors in order, or a TileLang
+            `prim_func`, or a function that returns one. Parameters that are called as one of `names` are given its
+            value.
         tensors: Inputs, outputs and scratch in the header's order.
         names: Dimensions, tuning values and what the header computes from them.
-        arch: Compute capability such as 90.
+        arch: Compute capability such as 90, or a processor such as gfx942.
         entries: Kernels, as the header names them.
 
     Raises:
@@ -81,7 +94,13 @@ def made_of(
         CompileFailed: NVRTC refuses what TileLang wrote.
         MissingTool: The language's package is not installed.
     """
-    package, name = LANGUAGES[language], f"sm_{arch}{'a' if arch >= _FEATURES_FROM else ''}"
+    package, name = LANGUAGES[language], str(arch)
+    if isinstance(arch, int):
+        name = f"sm_{arch}{'a' if arch >= _FEATURES_FROM else ''}"
+    if isinstance(arch, int) == (language == "flydsl"):
+        raise BadInput(
+            f"{language} does not compile for {name}", where=str(file), fix="name another target", code="KB106"
+        )
     try:
         version = metadata.version(package)
     except metadata.PackageNotFoundError as error:
@@ -95,6 +114,10 @@ def made_of(
                 os.environ.update(CUTE_DSL_ARCH=name, CUTE_DSL_DUMP_DIR=folder)
                 cubin = _cute(_function(file, function), tensors, names, name)
             return Foreign(cubin, None, {package: version})
+        if language == "flydsl":
+            with _dumped() as folder:
+                code = _flydsl(_function(file, function), tensors, names, name, Path(folder))
+            return Foreign(code, None, {package: version})
         source, folders = _tilelang(_function(file, function), names, f"sm_{arch}")
         made = compile_cuda(source, str(file), arch, entries=entries, options=[f"-I{one}" for one in folders])
         return Foreign(made.cubin, made, {package: version})
@@ -157,6 +180,34 @@ def _cute(function: Any, tensors: Sequence[TensorView], names: Mapping[str, int]
     compiler = cute.compile[cute.KeepCUBIN, cute.GPUArch(arch)]
     found = compiler(function, *fakes, **_given(function, names)).artifacts.CUBIN
     return Path(found).read_bytes() if isinstance(found, str) else bytes(found)
+
+
+def _flydsl(
+    function: Any, tensors: Sequence[TensorView], names: Mapping[str, int], arch: str, folder: Path
+) -> bytes:  # fmt: skip
+    """Return the code object of a function's kernels; its tensors are memory that nobody touches."""
+    linker = folder / "llvm" / "bin" / "ld.lld"
+    linker.parent.mkdir(parents=True, exist_ok=True)
+    linker.write_text(f"#!{sys.executable}\n{_LINKER}", encoding="utf-8")
+    linker.chmod(stat.S_IRWXU)
+    os.environ.update(COMPILE_ONLY="1", ARCH=arch, FLYDSL_RUNTIME_ENABLE_CACHE="0", ROCM_PATH=str(folder))
+    torch = importlib.import_module("torch")
+    given = [torch.empty(one.shape, dtype=getattr(torch, _TORCH_TYPES[one.dtype])) for one in tensors]
+    function(*given, **_given(function.func, names))
+    traced = importlib.import_module("flydsl.compiler.jit_function")
+    ir, gpu = importlib.import_module("flydsl._mlir.ir"), importlib.import_module("flydsl._mlir.dialects.gpu")
+    found: list[bytes] = []
+
+    def visit(operation: Any) -> Any:
+        if operation.name == "gpu.binary":
+            found.append(bytes(gpu.ObjectAttr(ir.ArrayAttr(operation.attributes["objects"])[0]).object))
+        return ir.WalkResult.ADVANCE
+
+    with traced._create_mlir_context():
+        ir.Module.parse(list(function._mem_cache.values())[-1]._ir_text).operation.walk(visit)
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} code objects in place of one")
+    return found[0]
 
 
 def _tilelang(function: Any, names: Mapping[str, int], arch: str) -> tuple[str, list[Path]]:

@@ -217,10 +217,10 @@ def program_of(plan: CudaPlan, file: Path, target: CompileTarget) -> Program:
     if given.suffix in GIVEN:
         cubin = code_given(given, target.name)
         made = Program(cubin, read_given(cubin, str(given)), {one: one for one in entries}, None)
-    elif not isinstance(target.arch, int):
-        raise BadInput(f"CUDA C++ is not for {target.name}", where=str(file), fix="such as sm_90", code="KB106")
     elif plan.header.language:
         made = _foreign(plan, file, target.arch, entries)
+    elif not isinstance(target.arch, int):
+        raise BadInput(f"CUDA C++ is not for {target.name}", where=str(file), fix="such as sm_90", code="KB106")
     else:
         options = [f"-D{name}={plan.text(text)}" for name, text in plan.header.defines.items()]
         compiled = compile_cuda(
@@ -234,13 +234,13 @@ def program_of(plan: CudaPlan, file: Path, target: CompileTarget) -> Program:
     return made
 
 
-def _foreign(plan: CudaPlan, file: Path, arch: int, entries: Sequence[str]) -> Program:
+def _foreign(plan: CudaPlan, file: Path, arch: int | str, entries: Sequence[str]) -> Program:
     """Return the machine code of another language; its symbols may have the kernel's name among other words."""
     name, _, function = plan.header.function.rpartition(":")
     tensors = list(plan.tensors.values())
     place = file.with_name(name or file.name)
     found = made_of(plan.header.language, place, function, tensors, plan.names, arch, entries)
-    read = read_cubin(found.cubin, str(file))
+    read = read_given(found.cubin, str(file))
     symbols = {}
     for one in entries:
         inside = [symbol for symbol in read.entries if f"_{one}_" in f"_{symbol}_"]

@@ -220,6 +220,7 @@ def test_what_a_header_launches(repo_root: Path) -> None:
         source = path.read_bytes()
         assert lint_source(source, framework="CuTe DSL") == ()
         assert "has no cuTile kernel" in lint_source(source, framework="cuTile")[0].what
+    assert lint_source((repo_root / "kernels" / "flydsl" / "rms_norm.py").read_bytes(), framework="FlyDSL") == ()
     head = b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\n'
     found = lint_source(head + b"import torch.utils.cpp_extension\n")
     assert [one.line for one in found] == [1, 7]
