@@ -114,7 +114,7 @@ def made_of(
                 os.environ.update(CUTE_DSL_ARCH=name, CUTE_DSL_DUMP_DIR=folder)
                 cubin = _cute(_function(file, function), tensors, names, name)
             return Foreign(cubin, None, {package: version})
-        if language == "flydsl":
+        if not isinstance(arch, int):
             with _dumped() as folder:
                 code = _flydsl(_function(file, function), tensors, names, name, Path(folder))
             return Foreign(code, None, {package: version})
