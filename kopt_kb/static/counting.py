@@ -90,7 +90,8 @@ def count_compilation(
         IrError: The IR holds something that can't be counted, with its line.
     """
     if not compilation.ttir:
-        what = f"{compilation.name} has no Triton IR: the operations of CUDA C++ are not counted"
+        kind = "Tile IR" if compilation.tile_ir else "machine code"
+        what = f"{compilation.name} has no Triton IR: operations of {kind} are not counted"
         raise BadInput(what, fix="take the operation's closed form: kb roofline --op OP --shape MxN", code="KB086")
     launch = grid or compilation.grid
     if not launch:
