@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.gap.causes import UNEXPLAINED, CauseName
 from kopt_kb.analysis.gap.document import Gap, GapPart
-from kopt_kb.analysis.rules.categories import ranked_categories
+from kopt_kb.analysis.rules.categories import CategoryRow, ranked_categories
+from kopt_kb.analysis.rules.table import CLASSES
 from kopt_kb.tuning.known import known_of, limiters_of
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.stops import rollbacks_in_a_row, stagnant_categories
@@ -65,13 +66,14 @@ def review_due(state: WorkspaceState, policy: Policy) -> tuple[Round, ...]:
 def review_of(state: WorkspaceState, policy: Policy, platform: Platform | None) -> ReviewHeld:
     """Return the review before the next round: versions, the profile in force, three directions, what to read."""
     known, avoid = known_of(state, platform), stagnant_categories(state, policy)
-    directions = [
-        Direction(row.category, row.quote, f"{row.advice}, {row.citation}")
-        for row in known.categories
-        if row.category not in avoid
-    ]
+    directions = _rows(known.categories, avoid)
     parts = sorted((part for gap in known.gaps for part in gap.parts), key=lambda one: -one.seconds)
     directions += [Direction("", str(part)[:300], "gap_accounted") for part in parts if part.cause != UNEXPLAINED]
+    # What limits asks for nothing more: what waiting asks for, which any kernel may do, first what no round has tried.
+    tried = {one.hypothesis.category for one in state.rounds if one.hypothesis is not None}
+    listed = {one.category for one in directions}
+    others = _rows(ranked_categories(CLASSES["latency-bound"]), {*avoid, *listed})
+    directions += sorted(others, key=lambda one: one.category in tried)
     references = [*(one.path for one in known.pages), *(f"{one.path}:{one.line}" for one in known.references)]
     rolled = review_due(state, policy)
     return ReviewHeld(
@@ -81,6 +83,13 @@ def review_of(state: WorkspaceState, policy: Policy, platform: Platform | None) 
         tuple(directions[:_DIRECTIONS]),
         tuple(dict.fromkeys(references))[:_REFERENCES],
     )
+
+
+def _rows(rows: Iterable[CategoryRow], avoid: Container[str]) -> list[Direction]:
+    """Return the rows of the table as directions, without those of some categories."""
+    return [
+        Direction(row.category, row.quote, f"{row.advice}, {row.citation}") for row in rows if row.category not in avoid
+    ]
 
 
 def opportunities(state: WorkspaceState) -> tuple[Opportunity, ...]:

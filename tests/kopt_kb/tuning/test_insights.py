@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.insights import choice_of, open_entries, opportunities, review_due, review_of, taken_up
 from kopt_kb.tuning.options import Budget
@@ -104,3 +105,18 @@ def test_two_rollbacks_hold_a_review(workspace: Workspace, repo_root: Path, monk
     assert any(one.startswith("ops/norm.md") for one in again.references)
 
     assert [one.number for one in review_due(state, policy)] == [4, 5]
+
+
+def test_a_review_has_three_directions_where_a_roofline_alone_speaks(
+    workspace: Workspace, repo_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No profile, no account: what device memory asks for comes first, then what no round has tried."""
+    monkeypatch.chdir(repo_root)
+    policy = replace(policy_named("gpu-wiki"), max_rounds=4, least_trust="unstated", stop_reasons=("iterations",))
+    with Campaign(workspace, policy, (Worse(), VariantsProposer()), SimulatorExecutor(), settings=SETTINGS) as tuned:
+        tuned.run()
+        state = tuned.state()
+    (review,) = state.reviews.values()
+    assert len({one.category for one in review.directions}) == 3
+    assert review.directions[0].source.startswith("advice/dram.md")
+    assert all(one.category and one.text for one in review.directions)
