@@ -1,4 +1,4 @@
-"""Layer normalisation over rows: Triton kernel, launcher, reference and tuning space in one file."""
+"""Layer normalisation over rows: Triton kernels, launcher, reference and tuning space in one file."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, allow-untyped-decorators, allow-any-generics
 from __future__ import annotations
@@ -15,9 +15,32 @@ OP_OPTIONS = {"weight": True, "bias": True}
 
 EPS = 1e-5
 
-TUNING_SPACE = {"BLOCK_ROWS": [1, 2, 4, 8], "STREAM": [False, True], "num_warps": [1, 2, 4, 8, 16, 32]}
+TUNING_SPACE = {
+    "BLOCK_ROWS": [1, 2, 4, 8],
+    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
+    "PROGRAMS_PER_SM": [1, 2, 4, 8],
+    "STREAM": [False, True],
+    "num_warps": [1, 2, 4, 8, 16, 32],
+    "num_stages": [1, 2, 3],
+}
 
 VARIANTS = [
+    {
+        "name": "two_pass",
+        "category": "parallelism",
+        "summary": "walk a long row in wide chunks twice; the second pass finds it in cache, few registers hold it",
+        "precondition": "N > 2048",
+        "config": {"VARIANT": "two_pass", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1, "num_stages": 1},
+        "knobs": ["BLOCK_COLS", "STREAM", "num_warps"],
+    },
+    {
+        "name": "persistent",
+        "category": "scheduling",
+        "summary": "as many programs as fit, each walking rows with weight and bias kept in registers",
+        "precondition": "N <= 32768 and M >= 1024",
+        "config": {"VARIANT": "persistent"},
+        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "num_warps", "num_stages"],
+    },
     {
         "name": "stream",
         "category": "caching",
@@ -40,22 +63,14 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
 @triton.jit
-def layer_norm_single_pass(
-    x_ptr, w_ptr, b_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr,
-):  # fmt: skip
-    """One block of rows a program, each row once from memory, variance from centred values."""
-    row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
-    col = tl.arange(0, BLOCK_COLS)
-    inside = col < cols
-    mask = (row[:, None] < rows) & inside[None, :]
+def _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr):
+    """Normalise a block of whole rows, variance from centred values; `w` and `b` are weight and bias in fp32."""
+    mask = (row[:, None] < rows) & (col[None, :] < cols)
     places = x_ptr + row[:, None] * x_stride + col[None, :]
     if STREAM:
         x = tl.load(places, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
     else:
         x = tl.load(places, mask=mask, other=0.0).to(tl.float32)
-    w = tl.load(w_ptr + col, mask=inside, other=0.0, eviction_policy="evict_last").to(tl.float32)
-    b = tl.load(b_ptr + col, mask=inside, other=0.0, eviction_policy="evict_last").to(tl.float32)
     mean = tl.sum(x, axis=1) / cols
     # Padded columns would add mean^2 each to the variance.
     centred = tl.where(mask, x - mean[:, None], 0.0)
@@ -66,6 +81,67 @@ def layer_norm_single_pass(
         tl.store(target, y, mask=mask, cache_modifier=".cs")
     else:
         tl.store(target, y, mask=mask)
+
+
+@triton.jit
+def layer_norm_single_pass(
+    x_ptr, w_ptr, b_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr,
+):  # fmt: skip
+    """One block of rows a program, each row once from memory."""
+    row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
+    col = tl.arange(0, BLOCK_COLS)
+    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    b = tl.load(b_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM)
+
+
+@triton.jit
+def layer_norm_persistent(
+    x_ptr, w_ptr, b_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """A fixed number of programs share the blocks of rows; weight and bias are read once a program."""
+    col = tl.arange(0, BLOCK_COLS)
+    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    b = tl.load(b_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    blocks = tl.cdiv(rows, BLOCK_ROWS)
+    for block in tl.range(tl.program_id(0), blocks, tl.num_programs(0), num_stages=STAGES):
+        row = (block * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)).to(tl.int64)
+        _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM)
+
+
+@triton.jit
+def layer_norm_two_pass(
+    x_ptr, w_ptr, b_ptr, y_ptr, x_stride, y_stride, eps,
+    COLS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """One row a program in chunks: every lane's running mean and squares first (Welford), then the scaled row."""
+    row = tl.program_id(0).to(tl.int64)
+    col = tl.arange(0, BLOCK_COLS)
+    means = tl.zeros((BLOCK_COLS,), dtype=tl.float32)
+    squares = tl.zeros((BLOCK_COLS,), dtype=tl.float32)
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
+        c = start + col
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        step = tl.where(c < COLS, x - means, 0.0)
+        means += step * (1.0 / (start // BLOCK_COLS + 1))
+        squares += step * (x - means)
+    # A lane misses the last chunk or none.
+    seen = tl.where(col + (COLS - 1) // BLOCK_COLS * BLOCK_COLS < COLS, 1.0, 0.0) + (COLS - 1) // BLOCK_COLS
+    mean = tl.sum(means * seen, axis=0) / COLS
+    apart = means - mean
+    scale = tl.rsqrt(tl.sum(squares + seen * apart * apart, axis=0) / COLS + eps)
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
+        c = start + col
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_first")
+        w = tl.load(w_ptr + c, mask=c < COLS, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        b = tl.load(b_ptr + c, mask=c < COLS, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        y = ((x.to(tl.float32) - mean) * scale * w + b).to(y_ptr.dtype.element_ty)
+        if STREAM:
+            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS, cache_modifier=".cs")
+        else:
+            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS)
 
 
 def make_inputs(shape, dtype, device="cuda", seed=0):
@@ -92,19 +168,38 @@ def default_config(shape, dtype):
     wide = triton.next_power_of_2(cols)
     block_rows = max(1, min(2048 // wide, triton.next_power_of_2(rows), 16))
     warps = max(1, min(wide * block_rows // (1024 if dtype != "fp32" else 512), 16))
-    return {"BLOCK_ROWS": block_rows, "STREAM": False, "num_warps": warps}
+    return {
+        "VARIANT": "single_pass",
+        "BLOCK_ROWS": block_rows,
+        "BLOCK_COLS": 0,
+        "PROGRAMS_PER_SM": 4,
+        "STREAM": False,
+        "num_warps": warps,
+        "num_stages": 1,
+    }
 
 
-def _plan(shape, dtype, config):
-    """Return (grid, constexprs, launch options) of a configuration; missing keys take the default."""
+def _plan(shape, dtype, config, multiprocessors):
+    """Return (kernel, grid, constexprs, launch options) of a configuration; missing keys take the default."""
     rows, cols = shape
     knobs = default_config(shape, dtype) | (config or {})
-    constexprs = {
-        "BLOCK_ROWS": knobs["BLOCK_ROWS"],
-        "BLOCK_COLS": triton.next_power_of_2(cols),
-        "STREAM": knobs["STREAM"],
-    }
-    return (triton.cdiv(rows, knobs["BLOCK_ROWS"]),), constexprs, {"num_warps": knobs["num_warps"], "num_stages": 1}
+    wide = triton.next_power_of_2(cols)
+    whole = {"BLOCK_ROWS": knobs["BLOCK_ROWS"], "BLOCK_COLS": wide, "STREAM": knobs["STREAM"]}
+    stages = {"STAGES": knobs["num_stages"]}
+    options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
+    blocks = triton.cdiv(rows, knobs["BLOCK_ROWS"])
+    if knobs["VARIANT"] == "two_pass":
+        width = min(knobs["BLOCK_COLS"] or 4096, wide)
+        chunked = {"COLS": cols, "BLOCK_COLS": width, "STREAM": knobs["STREAM"]}
+        return layer_norm_two_pass, (rows,), chunked | stages, options
+    if knobs["VARIANT"] == "persistent":
+        programs = multiprocessors * knobs["PROGRAMS_PER_SM"] if multiprocessors else blocks
+        return layer_norm_persistent, (min(blocks, programs),), whole | stages, options
+    return layer_norm_single_pass, (blocks,), whole, options
+
+
+def _multiprocessors(device):
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 0
 
 
 def launch(x, weight, bias, eps=EPS, *, config=None, out=None):
@@ -113,9 +208,9 @@ def launch(x, weight, bias, eps=EPS, *, config=None, out=None):
         raise ValueError(f"need x of MxN with unit column stride, weight and bias of N, got {x.shape}, {weight.shape}")
     out = torch.empty_like(x) if out is None else out
     dtype = next(name for name, one in _DTYPES.items() if one == x.dtype)
-    grid, constexprs, options = _plan(tuple(x.shape), dtype, config)
-    arguments = (x, weight, bias, out, *x.shape, x.stride(0), out.stride(0), eps)
-    layer_norm_single_pass[grid](*arguments, **constexprs, **options)
+    kernel, grid, constexprs, options = _plan(tuple(x.shape), dtype, config, _multiprocessors(x.device))
+    width = () if "COLS" in constexprs else x.shape
+    kernel[grid](x, weight, bias, out, *width, x.stride(0), out.stride(0), eps, **constexprs, **options)
     return out
 
 
@@ -124,7 +219,7 @@ def static_cases(shape, dtype, config=None):
     from kopt_kb.kernels.launch_case import LaunchCase, TensorSpec
 
     rows, cols = shape
-    grid, constexprs, options = _plan(shape, dtype, config)
+    kernel, grid, constexprs, options = _plan(shape, dtype, config, None)
     x, vector = TensorSpec((rows, cols), dtype), TensorSpec((cols,), dtype)
-    arguments = (x, vector, vector, x, rows, cols, cols, cols, EPS)
-    return (LaunchCase(layer_norm_single_pass, grid, arguments, constexprs, **options),)
+    width = () if "COLS" in constexprs else (rows, cols)
+    return (LaunchCase(kernel, grid, (x, vector, vector, x, *width, cols, cols, EPS), constexprs, **options),)

@@ -1,4 +1,4 @@
-"""Matrix product with fp32 accumulation: Triton kernels, launcher, reference and tuning space in one file."""
+"""Matrix product with fp32 accumulation: Triton and Gluon kernels, launcher, reference and tuning space in one file."""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls, allow-untyped-decorators, allow-any-generics
 from __future__ import annotations
@@ -6,6 +6,10 @@ from __future__ import annotations
 import torch
 import triton
 import triton.language as tl
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia import hopper
+from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
 
 __all__ = ["OP", "OP_OPTIONS", "TUNING_SPACE", "VARIANTS", "default_config", "launch", "make_inputs", "reference"]
 
@@ -14,52 +18,50 @@ OP = "gemm"
 OP_OPTIONS = {"batch": 1}
 
 TUNING_SPACE = {
-    "BLOCK_M": [64, 128, 256],
-    "BLOCK_N": [64, 128, 256],
-    "BLOCK_K": [32, 64, 128],
+    "BLOCK_M": [16, 64, 128, 256],
+    "BLOCK_N": [32, 64, 128, 256],
+    "BLOCK_K": [32, 64, 128, 256],
     "GROUP_M": [1, 4, 8, 16],
     "PROGRAMS_PER_SM": [1, 2],
     "HALVES": [False, True],
     "num_warps": [4, 8],
-    "num_stages": [2, 3, 4, 5],
+    "num_stages": [2, 3, 4, 5, 6],
 }
 
 VARIANTS = [
     {
-        "name": "pointers",
-        "category": "memory_access",
+        "name": "pointers", "category": "memory_access", "precondition": "M >= 1",
         "summary": "one tile a program, tiles walked in groups of rows so that B stays in cache, pointer loads",
-        "precondition": "M >= 1",
         "config": {"VARIANT": "pointers"},
         "knobs": ["BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages"],
     },
     {
-        "name": "descriptors",
-        "category": "memory_access",
+        "name": "descriptors", "category": "memory_access",
         "summary": "tensor descriptors: whole tiles copied by the bulk copy engine, no address arithmetic",
         "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0",
         "config": {"VARIANT": "descriptors"},
         "knobs": ["BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages"],
     },
     {
-        "name": "persistent",
-        "category": "scheduling",
+        "name": "persistent", "category": "scheduling",
         "summary": "one program a multiprocessor walking tiles, so that a store overlaps the next tile's loads",
         "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0",
         "config": {"VARIANT": "persistent"},
         "knobs": ["BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages"],
     },
     {
-        "name": "deep_pipeline",
-        "category": "latency_hiding",
-        "summary": "more tiles of A and B in flight",
-        "precondition": "K >= 512",
-        "config": {"num_stages": 4},
-        "knobs": ["num_stages", "BLOCK_K"],
+        "name": "roles", "category": "latency_hiding",
+        "summary": "one warp copies tiles, two warpgroups of 64 rows each multiply them and store by the copy engine",
+        "precondition": "N % 8 == 0 and K % 8 == 0 and element_bytes == 2 and M >= 512 and N >= 512",
+        "config": {"VARIANT": "roles", "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 4, "num_stages": 4},
+        "knobs": ["GROUP_M"],
     },
     {
-        "name": "halved_store",
-        "category": "latency_hiding",
+        "name": "deep_pipeline", "category": "latency_hiding", "precondition": "K >= 512",
+        "summary": "more tiles of A and B in flight", "config": {"num_stages": 4}, "knobs": ["num_stages", "BLOCK_K"],
+    },
+    {
+        "name": "halved_store", "category": "latency_hiding",
         "summary": "store a tile in two halves, which leaves shared memory for one more stage of loads",
         "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0 and N >= 1024 and M >= 1024",
         "config": {
@@ -69,16 +71,13 @@ VARIANTS = [
         "knobs": ["GROUP_M"],
     },
     {
-        "name": "tall_groups",
-        "category": "caching",
+        "name": "tall_groups", "category": "caching", "precondition": "M >= 1024 and N >= 1024",
         "summary": "walk taller or flatter groups of tiles, so that the tiles in flight share more of A and B in L2",
-        "precondition": "M >= 1024 and N >= 1024",
         "config": {},
         "knobs": ["GROUP_M"],
     },
     {
-        "name": "two_residents",
-        "category": "parallelism",
+        "name": "two_residents", "category": "parallelism",
         "summary": "two smaller programs a multiprocessor, one multiplies while the other stores",
         "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0 and M >= 1024 and N >= 1024",
         "config": {
@@ -88,12 +87,16 @@ VARIANTS = [
         "knobs": ["GROUP_M"],
     },
     {
-        "name": "tall_tiles",
-        "category": "compute",
+        "name": "tall_tiles", "category": "compute", "precondition": "M >= 1024 and N >= 1024",
         "summary": "tiles with more rows than columns: A is read from shared memory less often a product",
-        "precondition": "M >= 1024 and N >= 1024",
         "config": {"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "num_warps": 8},
         "knobs": ["num_stages", "GROUP_M"],
+    },
+    {
+        "name": "thin_tiles", "category": "parallelism", "precondition": "M <= 64 and N >= 1024",
+        "summary": "low tiles of few columns: every multiprocessor streams its part of B with many loads in flight",
+        "config": {"BLOCK_M": 16, "BLOCK_N": 64, "BLOCK_K": 128, "num_warps": 4, "num_stages": 5},
+        "knobs": ["BLOCK_N", "BLOCK_K", "num_warps", "num_stages"],
     },
 ]  # fmt: skip
 
@@ -188,10 +191,103 @@ def matmul_persistent(
             c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N], acc.to(c_desc.dtype))
 
 
+@gluon.jit
+def _gluon_tile_of(tile, tiles_m, tiles_n, GROUP_M: gl.constexpr):
+    """Return what `_tile_of` does."""
+    in_group = GROUP_M * tiles_n
+    first = (tile // in_group) * GROUP_M
+    height = gl.minimum(tiles_m - first, GROUP_M)
+    return first + (tile % in_group) % height, (tile % in_group) // height
+
+
+@gluon.jit
+def _copy_tiles(descs, bufs, bars, tiles_m, tiles_n, k, GROUP_M: gl.constexpr, STAGES: gl.constexpr):
+    """Copy the two halves of A's tile and B's tile of every step into the next stage that is free."""
+    a_desc, b_desc = descs
+    a_bufs, b_bufs, _ = bufs
+    full, free = bars
+    ROWS: gl.constexpr = a_desc.block_shape[0]
+    BLOCK_K: gl.constexpr = a_desc.block_shape[1]
+    BLOCK_N: gl.constexpr = b_desc.block_shape[1]
+    count = 0
+    for tile in range(gl.program_id(0), tiles_m * tiles_n, gl.num_programs(0)):
+        m, n = _gluon_tile_of(tile, tiles_m, tiles_n, GROUP_M)
+        for start in range(0, k, BLOCK_K):
+            stage = count % STAGES
+            bar = full.index(stage)
+            mbarrier.wait(free.index(stage), ((count // STAGES) & 1) ^ 1)
+            mbarrier.expect(bar, 2 * a_desc.block_type.nbytes + b_desc.block_type.nbytes)
+            tma.async_copy_global_to_shared(a_desc, [2 * m * ROWS, start], bar, a_bufs.index(2 * stage))
+            tma.async_copy_global_to_shared(a_desc, [(2 * m + 1) * ROWS, start], bar, a_bufs.index(2 * stage + 1))
+            tma.async_copy_global_to_shared(b_desc, [start, n * BLOCK_N], bar, b_bufs.index(stage))
+            count += 1
+
+
+@gluon.jit
+def _multiply(
+    one: gl.constexpr, c_desc, bufs, bars, tiles_m, tiles_n, k,
+    BLOCK_K: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr,
+):  # fmt: skip
+    """Multiply one half of the rows of every tile; the result leaves in two halves of its columns."""
+    a_bufs, b_bufs, c_bufs = bufs
+    full, free = bars
+    ROWS: gl.constexpr = c_desc.block_shape[0]
+    HALF: gl.constexpr = c_desc.block_shape[1]
+    whole: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 2 * HALF, 16])
+    half: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, HALF, 16])
+    staged = c_bufs.index(one)
+    count = 0
+    for tile in range(gl.program_id(0), tiles_m * tiles_n, gl.num_programs(0)):
+        m, n = _gluon_tile_of(tile, tiles_m, tiles_n, GROUP_M)
+        acc = gl.zeros([ROWS, 2 * HALF], gl.float32, whole)
+        for start in range(0, k, BLOCK_K):
+            stage = count % STAGES
+            mbarrier.wait(full.index(stage), (count // STAGES) & 1)
+            step = hopper.warpgroup_mma(a_bufs.index(2 * stage + one), b_bufs.index(stage), acc, is_async=True)
+            acc = hopper.warpgroup_mma_wait(1, deps=[step])
+            mbarrier.arrive(free.index((count + STAGES - 1) % STAGES), count=1, pred=start > 0)  # the step before
+            count += 1
+        acc = hopper.warpgroup_mma_wait(0, deps=[acc])
+        mbarrier.arrive(free.index((count - 1) % STAGES), count=1)
+        parts = gl.split(gl.permute(gl.reshape(acc, (ROWS, 2, HALF)), (0, 2, 1)))
+        for place in gl.static_range(2):
+            tma.store_wait(0)
+            staged.store(gl.convert_layout(parts[place].to(c_desc.dtype), half))
+            hopper.fence_async_shared()
+            tma.async_copy_shared_to_global(c_desc, [(2 * m + one) * ROWS, (2 * n + place) * HALF], staged)
+    tma.store_wait(0)
+
+
+@gluon.jit
+def matmul_roles(a_desc, b_desc, c_desc, m, n, k, GROUP_M: gl.constexpr, STAGES: gl.constexpr):
+    """A fixed number of programs share the tiles: one warp copies, two warpgroups multiply."""
+    BLOCK_K: gl.constexpr = a_desc.block_shape[1]
+    a_bufs = gl.allocate_shared_memory(a_desc.dtype, [2 * STAGES, a_desc.block_shape[0], BLOCK_K], a_desc.layout)
+    b_bufs = gl.allocate_shared_memory(b_desc.dtype, [STAGES, BLOCK_K, b_desc.block_shape[1]], b_desc.layout)
+    c_bufs = gl.allocate_shared_memory(c_desc.dtype, [2, c_desc.block_shape[0], c_desc.block_shape[1]], c_desc.layout)
+    full = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
+    free = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
+    for stage in gl.static_range(STAGES):
+        mbarrier.init(full.index(stage), count=1)
+        mbarrier.init(free.index(stage), count=2)
+    bufs, bars = (a_bufs, b_bufs, c_bufs), (full, free)
+    tiles_m, tiles_n = gl.cdiv(m, 2 * a_desc.block_shape[0]), gl.cdiv(n, b_desc.block_shape[1])
+    gl.warp_specialize(
+        [
+            (_multiply, (gl.constexpr(0), c_desc, bufs, bars, tiles_m, tiles_n, k, BLOCK_K, GROUP_M, STAGES)),
+            (_multiply, (gl.constexpr(1), c_desc, bufs, bars, tiles_m, tiles_n, k, BLOCK_K, GROUP_M, STAGES)),
+            (_copy_tiles, ((a_desc, b_desc), bufs, bars, tiles_m, tiles_n, k, GROUP_M, STAGES)),
+        ],
+        [4, 1],
+        [240, 24],
+    )
+
+
 _KERNELS = {
     "pointers": matmul_pointers,
     "descriptors": matmul_descriptors,
     "persistent": matmul_persistent,
+    "roles": matmul_roles,
 }
 
 
@@ -227,6 +323,10 @@ def _plan(shape, dtype, config, multiprocessors):
     tiles = triton.cdiv(rows, knobs["BLOCK_M"]) * triton.cdiv(cols, knobs["BLOCK_N"])
     if knobs["VARIANT"] == "persistent" and multiprocessors:
         tiles = min(tiles, multiprocessors * knobs["PROGRAMS_PER_SM"])
+    if knobs["VARIANT"] == "roles":
+        tiles = triton.cdiv(rows, 128) * triton.cdiv(cols, knobs["BLOCK_N"])
+        constexprs = {"GROUP_M": knobs["GROUP_M"], "STAGES": knobs["num_stages"]}
+        return knobs, (min(tiles, multiprocessors or tiles),), constexprs, {"num_warps": 4, "num_stages": 1}
     constexprs = {key: knobs[key] for key in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M")}
     if knobs["VARIANT"] == "persistent":
         constexprs["HALVES"] = knobs["HALVES"]
@@ -236,12 +336,20 @@ def _plan(shape, dtype, config, multiprocessors):
 
 def _blocks(knobs):
     """Return the tiles of A, B and C that the descriptors copy."""
-    stored = knobs["BLOCK_N"] // 2 if knobs["VARIANT"] == "persistent" and knobs["HALVES"] else knobs["BLOCK_N"]
-    return (
-        [knobs["BLOCK_M"], knobs["BLOCK_K"]],
-        [knobs["BLOCK_K"], knobs["BLOCK_N"]],
-        [knobs["BLOCK_M"], stored],
-    )
+    halved = knobs["VARIANT"] == "roles" or (knobs["VARIANT"] == "persistent" and knobs["HALVES"])
+    rows, stored = 64 if knobs["VARIANT"] == "roles" else knobs["BLOCK_M"], knobs["BLOCK_N"] // (2 if halved else 1)
+    return [rows, knobs["BLOCK_K"]], [knobs["BLOCK_K"], knobs["BLOCK_N"]], [rows, stored]
+
+
+def _descriptor(tensor, block, variant):
+    """Return a descriptor of tiles; Gluon's has the layout of the tile in shared memory too."""
+    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    if variant != "roles":
+        return TensorDescriptor.from_tensor(tensor, block)
+    layout = gl.NVMMASharedLayout.get_default_for(block, gl.bfloat16 if tensor.dtype == torch.bfloat16 else gl.float16)
+    return GluonDescriptor.from_tensor(tensor, block, layout)
 
 
 def _multiprocessors(device):
@@ -253,7 +361,7 @@ def launch(a, b, *, config=None, out=None):
 
     Raises:
         ValueError: The operands do not fit, or a descriptor variant meets rows that are not a multiple of
-            16 bytes (tensor descriptors need that).
+            16 bytes (tensor descriptors need that), or `roles` elements of other than two bytes.
     """
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.stride(1) != 1 or b.stride(1) != 1:
         raise ValueError(f"need row-major A of MxK and B of KxN, got {tuple(a.shape)} and {tuple(b.shape)}")
@@ -267,10 +375,10 @@ def launch(a, b, *, config=None, out=None):
         return out
     if any(one.stride(0) * one.element_size() % 16 for one in (a, b, out)):
         raise ValueError(f"tensor descriptors need rows of a multiple of 16 bytes, shape is {shape}")
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
+    if knobs["VARIANT"] == "roles" and a.element_size() != 2:
+        raise ValueError(f"roles multiply elements of two bytes, got {dtype}")
     pairs = zip((a, b, out), _blocks(knobs), strict=True)
-    kernel[grid](*(TensorDescriptor.from_tensor(*pair) for pair in pairs), *shape, **constexprs, **options)
+    kernel[grid](*(_descriptor(*pair, knobs["VARIANT"]) for pair in pairs), *shape, **constexprs, **options)
     return out
 
 

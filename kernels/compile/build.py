@@ -173,7 +173,10 @@ def _values(kernel: Any, case: KernelCase, where: str) -> dict[str, object]:
     jit, options = unwrap(kernel), dict(case.options)
     index = options.pop("autotune_config", None)
     config = chosen_config(kernel, index if isinstance(index, int) else -1, where) if index is not None else None
-    values: dict[str, object] = {name: argument(number(value)) for name, value in _given(kernel, case, where).items()}
+    is_gluon = getattr(jit, "is_gluon", lambda: False)()
+    values: dict[str, object] = {
+        name: argument(number(value), gluon=is_gluon) for name, value in _given(kernel, case, where).items()
+    }
     values |= {name: constant(value) for name, value in case.constexprs.items()}
     names = [param.name for param in jit.params]
     if unknown := sorted(set(values) - set(names)):

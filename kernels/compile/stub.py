@@ -180,16 +180,29 @@ def _is_within_2gb(arg: Any) -> bool:
     return hasattr(arg, "ptr_range") and arg.ptr_range() <= _INT32_MAX
 
 
-def argument(value: TensorSpec | Scalar, *, offset_bytes: int = 0) -> object:
+def argument(value: TensorSpec | Scalar, *, offset_bytes: int = 0, gluon: bool = False) -> object:
     """Return what stands in for a kernel argument: a pointer, a host tensor descriptor, or the scalar.
 
-    A tensor may lie so many bytes behind the start of an allocation, which decides what alignment Triton assumes.
+    A tensor may lie so many bytes behind the start of an allocation, which decides what alignment Triton assumes. A
+    descriptor of Gluon has a layout; here it is the one that Gluon itself chooses for such a block.
     """
     if not isinstance(value, TensorSpec):
         return value
     pointer = _Pointer(value, offset_bytes)
     if value.block_shape is None:
         return pointer
+    block = list(value.block_shape)
+    if gluon:
+        return _gluon_descriptor(pointer, block)
     from triton.tools.tensor_descriptor import TensorDescriptor
 
-    return TensorDescriptor(pointer, pointer.shape, pointer.stride(), list(value.block_shape))
+    return TensorDescriptor(pointer, pointer.shape, pointer.stride(), block)
+
+
+def _gluon_descriptor(pointer: _Pointer, block: list[int]) -> object:
+    from triton.experimental.gluon.language import NVMMASharedLayout
+    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+    from triton.language.core import dtype
+
+    layout = NVMMASharedLayout.get_default_for(block, dtype(str(pointer.dtype)))
+    return TensorDescriptor(pointer, pointer.shape, pointer.stride(), block, layout)

@@ -25,7 +25,12 @@ CASES = {
         ((3, 2500), "fp32", {"VARIANT": "two_pass", "BLOCK_COLS": 1024}),
         ((6, 100), "bf16", {"STREAM": True, "BLOCK_ROWS": 4}),
     ],
-    "layer_norm": [((7, 33), "bf16", None), ((5, 1000), "fp16", {"STREAM": True}), ((3, 250), "fp32", None)],
+    "layer_norm": [
+        ((7, 33), "bf16", None),
+        ((5, 1000), "fp16", {"STREAM": True}),
+        ((3, 2500), "fp32", {"VARIANT": "two_pass", "BLOCK_COLS": 1024}),
+        ((5, 250), "fp32", {"VARIANT": "persistent"}),
+    ],
     "softmax": [
         ((7, 33), "bf16", None),
         ((5, 1000), "fp16", {"VARIANT": "persistent"}),
@@ -37,7 +42,7 @@ CASES = {
     "elementwise": [((1000,), "bf16", None), ((17, 33), "fp32", {"BLOCK": 512})],
     "swiglu": [((17, 33), "bf16", None), ((3, 700), "fp16", None)],
     "reduction": [((17, 33), "bf16", None), ((3, 4700), "fp32", None)],
-    "cross_entropy": [((5, 33), "bf16", None), ((3, 4700), "fp16", {"BLOCK": 1024})],
+    "cross_entropy": [((5, 33), "bf16", None), ((3, 4700), "fp16", {"VARIANT": "lanes", "BLOCK": 1024})],
     "matmul": [
         ((33, 70, 50), "bf16", None),
         ((65, 40, 72), "fp16", {"VARIANT": "descriptors"}),
@@ -53,6 +58,7 @@ CASES = {
     # It rounds twice, and Triton's interpreter cuts bf16 off instead of rounding: twice that is above the tolerance.
     "naive.rms_norm": [((5, 70), "fp16", None), ((3, 33), "fp32", {"BLOCK": 64, "num_warps": 2})],
     "naive.softmax": [((5, 70), "bf16", None), ((3, 33), "fp32", {"BLOCK": 64, "num_warps": 2})],
+    "naive.attention": [((1, 2, 33, 24), "fp16", None)],
     "naive.matmul": [((17, 20, 33), "bf16", None), ((33, 10, 40), "fp16", {"BLOCK": 32})],
 }
 

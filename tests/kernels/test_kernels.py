@@ -36,6 +36,7 @@ FILES = {
     "naive/rms_norm": (64, 4096),
     "naive/softmax": (64, 4096),
     "naive/matmul": (1024, 1024, 512),
+    "naive/attention": (2, 4, 512, 64),
 }
 CATEGORIES = {"memory_traffic", "memory_access", "caching", "latency_hiding", "parallelism", "scheduling", "compute"}
 

@@ -136,16 +136,22 @@ def test_every_packaged_kernel_is_recorded(answers: Any, tmp_path: Path) -> None
         )
         for name, shape in shapes.items()
     ]
-    config = {"VARIANT": "descriptors"}
-    what = OpRequest(str(ROOT / "kernels/matmul.py"), (512, 512, 512), "bf16", config)
-    requests.append(MakerRequest(what, "sm_90", "Test", {"multi_processor_count": 4}, str(tmp_path)))
+    for name, shape, kind in [
+        ("attention", (1, 4, 256, 64), "roles"), ("matmul", (512, 512, 512), "roles"),
+        ("matmul", (512, 512, 512), "descriptors"),
+    ]:  # fmt: skip
+        what = OpRequest(str(ROOT / f"kernels/{name}.py"), shape, "bf16", {"VARIANT": kind})
+        requests.append(MakerRequest(what, "sm_90", "Test", {"multi_processor_count": 4}, str(tmp_path)))
     found = answers(requests)
     for answer in found:
         assert answer.record is not None, answer.refusal
         check_record(answer.record, "record")
         assert not answer.record.not_replayable
+    for answer, programs, maps in zip(found[-3:], ((4, 384), (4, 384), (64, 128)), (4, 3, 3), strict=True):
+        launch = answer.record.launches[0]  # warps of all roles, as many programs as multiprocessors or tiles
+        assert (launch.grid[0], launch.block[0]) == programs
+        assert sum(isinstance(one, TensorMapArg) for one in launch.arguments) == maps
     arguments = found[-1].record.launches[0].arguments
-    assert isinstance(arguments[0], TensorMapArg)
     assert [one.type for one in arguments[1:5] if isinstance(one, ScalarArg)] == ["i32", "i32", "i64", "i64"]
 
 

@@ -167,7 +167,8 @@ def test_the_packaged_product_fits_on_amd(product):
     pytest.importorskip("torch")
     platform = Registry.open().platform(product)
     file = packaged_file("gemm")
-    configs = [{}] + [{"num_stages": 2} | dict(one.config) for one in read_declared(file).variants]
+    variants = [one for one in read_declared(file).variants if one.name != "roles"]  # instructions of Hopper
+    configs = [{}] + [{"num_stages": 2} | dict(one.config) for one in variants]
     with CompilePool(1) as pool:
         case = op_cases(file, (4096, 4096, 4096), "bf16")
         verdicts, _ = judge_configs(configs, case, platform.identity.target, limits_of(platform), pool)

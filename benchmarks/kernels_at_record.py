@@ -1,0 +1,406 @@
+"""Packaged kernels against the best a user could pick, in one run on a GPU, and against a copy of the same bytes.
+
+Usage: python benchmarks/kernels_at_record.py --out DIR [--budget-s 90] [--only attention ...] [--rounds 15]
+
+Contenders of a shape run in turn, every other round backwards; each is a CUDA graph of a few launches over rotating
+buffers that together are several times the L2, so that no launch finds its data there. Everything is checked against
+a float64 reference first. The opponents: torch eager, torch.compile (max-autotune, no graphs), Liger where it is
+installed, the best of cuBLASLt's heuristics (all that it returns are timed), cuDNN's and FlashAttention's attention
+through torch. results.jsonl in DIR has one line a shape, written as soon as it is measured: medians, and the median
+over the rounds of opponent over kernel. Kernels are compiled first, in processes without the GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import importlib
+import json
+import multiprocessing
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own name for it
+
+from kopt_kb.kernels.blocked import reference_result
+from kopt_kb.kernels.ceilings import environment
+from kopt_kb.kernels.comparison import compare
+from kopt_kb.kernels.timing import interleave
+from kopt_kb.problem.tolerances import tolerance_of
+
+DTYPE = "bf16"
+ROWS = [(8192, 4096), (16384, 8192), (4096, 16384)]
+ONE_ROW, TWO_PASS = {"VARIANT": "single_pass", "BLOCK_ROWS": 1}, {"VARIANT": "two_pass", "BLOCK_ROWS": 1}
+PERSISTENT = {"VARIANT": "persistent", "BLOCK_ROWS": 1}
+_CHUNKED = [
+    {**TWO_PASS, "BLOCK_COLS": cols, "num_warps": warps, "num_stages": 1, "STREAM": stream}
+    for cols, warps in [(2048, 4), (4096, 4), (4096, 8), (4096, 16), (8192, 8), (8192, 16), (16384, 16), (16384, 32)]
+    for stream in (False, True)
+]  # fmt: skip
+_WHOLE = [{**ONE_ROW, "num_warps": warps, "STREAM": stream} for warps in (4, 8, 16, 32) for stream in (False, True)]
+_WALKED = [
+    {**PERSISTENT, "num_warps": warps, "PROGRAMS_PER_SM": programs, "num_stages": stages, "STREAM": True}
+    for warps, programs in [(8, 4), (8, 8), (16, 2), (16, 4), (32, 1), (32, 2)] for stages in (1, 2)
+]  # fmt: skip
+_TILES = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8}
+_PRODUCTS = [{**_TILES, "VARIANT": "persistent", "HALVES": True, "num_stages": 4, "GROUP_M": one} for one in (4, 8, 16)]
+_PRODUCTS += [{**_TILES, "VARIANT": "roles", "num_stages": 4, "GROUP_M": one} for one in (2, 4, 8, 16)]
+_THIN = [
+    {"VARIANT": kind, "BLOCK_M": 16, "BLOCK_N": n, "BLOCK_K": k, "num_warps": 4, "num_stages": s, "GROUP_M": 1}
+    for kind in ("pointers", "descriptors")
+    for n, k, s in [(64, 128, 5), (64, 256, 4), (32, 256, 5), (32, 256, 6), (64, 128, 6), (128, 128, 4)]
+]
+_QUERIES = [{"VARIANT": "rows", "BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8, "num_stages": 3}]
+_QUERIES += [
+    {"VARIANT": "roles", "TOGETHER": together, "TURNS": turns, "num_stages": 2}
+    for together, turns in [(2, True), (4, True), (4, False), (8, True)]
+]
+CASES: list[tuple[str, tuple[int, ...], list[dict[str, Any]]]] = [
+    *(("attention", shape, _QUERIES) for shape in [(4, 32, 4096, 128), (1, 32, 16384, 128)]),
+    *(("layer_norm", shape, [*_CHUNKED, *_WHOLE, *_WALKED]) for shape in reversed(ROWS)),
+    ("matmul", (16, 8192, 8192), _THIN),
+    *(("matmul", shape, _PRODUCTS) for shape in [(4096, 4096, 4096), (8192, 8192, 8192), (2048, 14336, 4096)]),
+    *(("rms_norm", shape, [*_CHUNKED, *_WHOLE, *_WALKED]) for shape in ROWS),
+    *(("softmax", shape, [
+        {**one, "RECIPROCAL": True} for one in [*_WHOLE, *_WALKED, *({**two, "VARIANT": "online"} for two in _CHUNKED)]
+    ]) for shape in ROWS),
+    *(("cross_entropy", shape, [
+        {"VARIANT": kind, "BLOCK": block, "num_warps": warps, "num_stages": 1}
+        for kind in ("rows", "lanes") for block, warps in [(2048, 4), (4096, 4), (4096, 8), (8192, 8)]
+    ]) for shape in [(8192, 32000), (4096, 128256)]),
+    ("swiglu", (8192, 14336), [
+        {"BLOCK": b, "num_warps": w} for b, w in [(1024, 4), (2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8)]
+    ]),
+]  # fmt: skip
+"""Kernel file, shape and the settings that contend, the most wanted first."""
+
+
+def _eager() -> dict[str, Callable[..., Any]]:
+    return {
+        "rms_norm": lambda x, w: F.rms_norm(x, (x.shape[1],), w, 1e-6),
+        "layer_norm": lambda x, w, b: F.layer_norm(x, (x.shape[1],), w, b, 1e-5),
+        "softmax": lambda x: torch.softmax(x, dim=-1),
+        "swiglu": lambda a, b: F.silu(a) * b,
+        "cross_entropy": lambda x, t: F.cross_entropy(x, t, reduction="none"),
+        "matmul": torch.mm,
+    }
+
+
+def _compiled(name: str) -> Callable[..., Any]:
+    return torch.compile(_eager()[name], mode="max-autotune-no-cudagraphs", dynamic=False)
+
+
+def _liger(name: str) -> Callable[..., Any]:
+    """Return Liger's function; raises ImportError where it has none or is not installed."""
+    if name in {"rms_norm", "softmax", "swiglu"}:
+        from liger_kernel import ops
+
+        function = {"rms_norm": "LigerRMSNormFunction", "softmax": "LigerSoftmaxFunction"}.get(name)
+        apply = getattr(ops, function or "LigerSiLUMulFunction").apply
+        return (lambda x, w: apply(x, w, 1e-6)) if name == "rms_norm" else apply
+    if name == "layer_norm":
+        from liger_kernel.ops import LigerLayerNormFunction
+
+        return lambda x, w, b: LigerLayerNormFunction.apply(x, w, b, 1e-5)
+    raise ImportError(f"Liger has no {name} of rows without a gradient")
+
+
+def _sdpa(backend: str) -> Callable[..., Any]:
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        with sdpa_kernel(getattr(SDPBackend, backend)):
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    return attend
+
+
+class CublasLt:
+    """Matrix products by the algorithms that cuBLASLt's heuristics return."""
+
+    def __init__(self) -> None:
+        self.lib = ctypes.CDLL(f"libcublasLt.so.{(torch.version.cuda or '12').split('.')[0]}")
+        self.handle, self.one, self.zero = ctypes.c_void_p(), ctypes.c_float(1), ctypes.c_float(0)
+        self.call("Create", ctypes.byref(self.handle))
+        self.space = torch.empty(64 << 20, dtype=torch.int8, device="cuda")
+
+    def call(self, name: str, *arguments: Any) -> None:
+        status = getattr(self.lib, f"cublasLt{name}")(*arguments)
+        if status:
+            raise RuntimeError(f"cublasLt{name} answers {status}")
+
+    def made(self, name: str, *arguments: Any) -> ctypes.c_void_p:
+        found = ctypes.c_void_p()
+        self.call(name, ctypes.byref(found), *arguments)
+        return found
+
+    def algorithms(self, rows: int, cols: int, depth: int, most: int = 32) -> dict[str, Callable[..., Any]]:
+        """Return name → function of (inputs, out) for row-major products: the transposed ones, column-major."""
+        wide = ctypes.c_int64
+        description = self.made("MatmulDescCreate", 68, 0)  # CUBLAS_COMPUTE_32F, CUDA_R_32F
+        b, a, c = (
+            self.made("MatrixLayoutCreate", 14, wide(m), wide(n), wide(m))  # CUDA_R_16BF
+            for m, n in ((cols, depth), (depth, rows), (cols, rows))
+        )
+        preference, limit = self.made("MatmulPreferenceCreate"), ctypes.c_uint64(self.space.numel())
+        self.call("MatmulPreferenceSetAttribute", preference, 1, ctypes.byref(limit), ctypes.c_size_t(8))
+        results, count = (ctypes.c_uint64 * (12 * most))(), ctypes.c_int()
+        self.call(
+            "MatmulAlgoGetHeuristic", self.handle, description, b, a, c, c, preference, most, results,
+            ctypes.byref(count),
+        )  # fmt: skip
+
+        def function(place: int) -> Callable[..., Any]:
+            algorithm = ctypes.c_void_p(ctypes.addressof(results) + 96 * place)
+
+            def run(inputs: Any, out: Any) -> Any:
+                keep = results  # the algorithm lies in them
+                left, right, result = (ctypes.c_void_p(one.data_ptr()) for one in (*inputs, out))
+                stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+                self.call(
+                    "Matmul", self.handle, description, ctypes.byref(self.one), right, b, left, a,
+                    ctypes.byref(self.zero), result, c, result, c, algorithm,
+                    ctypes.c_void_p(self.space.data_ptr()), ctypes.c_size_t(self.space.numel()), stream,
+                )  # fmt: skip
+                return out if keep is results else None
+
+            return run
+
+        return {f"cublaslt_{place}": function(place) for place in range(count.value)}
+
+
+def _of_inputs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a contender that makes its own result."""
+    return lambda inputs, _out: function(*inputs)
+
+
+def named(config: dict[str, Any]) -> str:
+    return ",".join(f"{key}={value}" for key, value in config.items())
+
+
+def contenders(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return name → function of (inputs, out), or the reason why there is none; kernels begin with `kb`."""
+    module = importlib.import_module(f"kopt_kb.kernels.{name}")
+    found: dict[str, Any] = {}
+    for config in [{}, *configs]:
+        found[f"kb {named(config) or 'default'}"] = (
+            lambda inputs, out, config=config: module.launch(*inputs, config=config or None, out=out)
+        )  # fmt: skip
+    if name == "attention":
+        for kind in ("CUDNN_ATTENTION", "FLASH_ATTENTION"):
+            found[kind.lower()] = _of_inputs(_sdpa(kind))
+        return found
+    found["eager"] = _of_inputs(_eager()[name])
+    if name == "matmul":
+        return found | CublasLt().algorithms(*shape)
+    found["compile"] = _of_inputs(_compiled(name))
+    try:
+        found["liger"] = _of_inputs(_liger(name))
+    except (ImportError, AttributeError) as error:
+        found["liger"] = str(error)
+    return found
+
+
+class Buffers:
+    """Inputs and outputs in as many copies as keep them out of the cache."""
+
+    def __init__(self, name: str, shape: tuple[int, ...]) -> None:
+        self.module = importlib.import_module(f"kopt_kb.kernels.{name}")
+        first = self.module.make_inputs(shape, DTYPE, "cuda", 1)
+        self.reference = reference_result(self.module, first)
+        self.bytes = sum(one.numel() * one.element_size() for one in first) + 2 * self.reference.numel()
+        cache = torch.cuda.get_device_properties(0).L2_cache_size
+        copies = max(2, min(8, -(-4 * cache // self.bytes)))
+        self.inputs = [first, *(tuple(one.clone() for one in first) for _ in range(copies - 1))]
+        self.outs = [torch.empty(self.reference.shape, dtype=torch.bfloat16, device="cuda") for _ in self.inputs]
+
+    def copies(self) -> dict[str, Any]:
+        """Return a copy that moves the same bytes: half of them read, half written."""
+        pairs = [tuple(torch.empty(self.bytes // 2, dtype=torch.int8, device="cuda") for _ in "ab") for _ in self.outs]
+        at = {id(out): pair for out, pair in zip(self.outs, pairs, strict=True)}
+        return {"copy": lambda _, out: at[id(out)][1].copy_(at[id(out)][0])}
+
+    def checked(self, found: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return what answers rightly, and the reason for each that does not."""
+        good, left = {}, {}
+        for name, function in found.items():
+            if isinstance(function, str):
+                left[name] = function
+                continue
+            try:
+                self.outs[0].fill_(float("nan"))
+                answer = function(self.inputs[0], self.outs[0])
+                torch.cuda.synchronize()
+                wrong = "" if name == "copy" else compare(answer, self.reference).failure(tolerance_of(DTYPE))
+            except Exception as error:  # noqa: BLE001 - one contender must not end the others
+                wrong = f"{type(error).__name__}: {str(error)[:200]}"
+            if wrong:
+                left[name] = wrong
+            else:
+                good[name] = function
+        return good, left
+
+
+def graph_of(function: Callable[..., Any], buffers: Buffers, launches: int) -> Callable[[], float]:
+    """Return a timer of one launch, in seconds: a graph of several over all buffers."""
+    stream, graph, kept = torch.cuda.Stream(), torch.cuda.CUDAGraph(), []
+    places = [place % len(buffers.outs) for place in range(launches)]
+    with torch.cuda.stream(stream):
+        function(buffers.inputs[0], buffers.outs[0])
+    stream.synchronize()
+    with torch.cuda.graph(graph, stream=stream):
+        # Kept, so that results share no memory.
+        kept += [function(buffers.inputs[place], buffers.outs[place]) for place in places]
+    start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def timed() -> float:
+        start.record()
+        graph.replay()
+        stop.record()
+        stop.synchronize()
+        return float(start.elapsed_time(stop)) * 1e-3 / (launches if kept else 1)
+
+    timed()
+    return timed
+
+
+def case(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]], rounds: int) -> dict[str, Any]:
+    """Measure one shape: all contenders briefly, then the best kernels and opponents at length."""
+    buffers = Buffers(name, shape)
+    good, left = buffers.checked(contenders(name, shape, configs) | buffers.copies())
+    launches = max(2, len(buffers.outs))
+    timers = {}
+    for one, function in good.items():
+        try:
+            timers[one] = graph_of(function, buffers, launches)
+        except Exception as error:  # noqa: BLE001 - what cannot be captured is named
+            left[one] = f"{type(error).__name__}: {str(error)[:200]}"
+    torch.cuda.synchronize()
+    brief = dict(zip(timers, map(statistics.median, interleave(list(timers.values()), 5)), strict=True))
+    kernels = sorted((one for one in brief if one.startswith("kb")), key=brief.__getitem__)
+    others = sorted((one for one in brief if not one.startswith("kb") and one != "copy"), key=brief.__getitem__)
+    last = [*kernels[:3], *others[:4], "copy"]
+    samples = dict(zip(last, interleave([timers[one] for one in last], rounds), strict=True))
+    medians = {one: statistics.median(times) for one, times in samples.items()}
+    best, rival = min(kernels[:3], key=medians.__getitem__), min(others[:4], key=medians.__getitem__)
+
+    def over(other: str) -> float:
+        return statistics.median(a / b for a, b in zip(samples[other], samples[best], strict=True))
+
+    return {
+        "op": name, "shape": "x".join(map(str, shape)), "dtype": DTYPE, "best": best, "opponent": rival,
+        "over_opponent": round(over(rival), 4), "over_copy": round(over("copy"), 4), "bytes": buffers.bytes,
+        "median_us": {one: round(1e6 * seconds, 2) for one, seconds in medians.items()},
+        "brief_us": {one: round(1e6 * seconds, 2) for one, seconds in brief.items()}, "left_out": left,
+    }  # fmt: skip
+
+
+def _compile_one(name: str, shape: tuple[int, ...], config: dict[str, Any]) -> None:
+    """Compile what a launch would, for the GPU of this machine, on tensors of the host that nobody fills."""
+    from triton.runtime.jit import JITFunction
+
+    from kopt_kb.kernels.compile.stub import activate
+    from kopt_kb.kernels.compile.target import CompileTarget
+
+    activate(CompileTarget.parse(os.environ["KB_RECORD_TARGET"]))
+    run = JITFunction.run
+    module = importlib.import_module(f"kopt_kb.kernels.{name}")
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        shapes = [(tuple(one.shape), one.dtype) for one in module.make_inputs(shape, DTYPE, "cpu", 1)]
+    inputs = [torch.empty(size, dtype=dtype) for size, dtype in shapes]
+    JITFunction.run = lambda self, *args, **more: run(self, *args, **(more | {"warmup": True}))
+    try:
+        module.launch(*inputs, config=config or None)
+    finally:
+        JITFunction.run = run
+
+
+def prepare(cases: list[Any], seconds: float) -> None:
+    """Compile all settings on all cores, for so many seconds at most; what is not done is compiled when it is met."""
+    jobs = [(name, shape, config) for name, shape, configs in cases for config in [{}, *configs]]
+    ends = time.monotonic() + seconds
+    pool = multiprocessing.get_context("fork").Pool(max(1, (os.cpu_count() or 2) - 1))
+    try:
+        answers = [pool.apply_async(_compile_one, job) for job in jobs]
+        for answer in answers:
+            with contextlib.suppress(Exception):
+                answer.get(max(0.01, ends - time.monotonic()))
+    finally:
+        pool.terminate()
+        pool.join()
+
+
+def warm(name: str, shapes: list[tuple[int, ...]]) -> None:
+    """Fill torch.compile's cache with one operation's kernels; run in a process of its own."""
+    module, compiled = importlib.import_module(f"kopt_kb.kernels.{name}"), _compiled(name)
+    for shape in shapes:
+        compiled(*module.make_inputs(shape, DTYPE, "cuda", 1))
+    torch.cuda.synchronize()
+
+
+def _warming(cases: list[Any]) -> Iterator[subprocess.Popen[bytes]]:
+    for name in sorted({name for name, _, _ in cases} - {"attention", "matmul"}):
+        shapes = ["x".join(map(str, shape)) for one, shape, _ in cases if one == name]
+        yield subprocess.Popen([sys.executable, __file__, "--warm", name, *shapes], stderr=subprocess.DEVNULL)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--budget-s", type=float, default=90.0)
+    parser.add_argument(
+        "--only", action="append", default=[], help="a kernel file, or a file and a shape: matmul:16x8192x8192"
+    )
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--warm", nargs="+", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.warm:
+        warm(args.warm[0], [tuple(map(int, one.split("x"))) for one in args.warm[1:]])
+        return
+    begin = time.monotonic()
+    args.out.mkdir(parents=True, exist_ok=True)
+    wanted = [
+        one for one in CASES
+        if not args.only or one[0] in args.only or f"{one[0]}:{'x'.join(map(str, one[1]))}" in args.only
+    ]  # fmt: skip
+    os.environ.setdefault("KB_RECORD_TARGET", "sm_90")
+    warming = list(_warming(wanted))
+    prepare(wanted, args.budget_s * 0.35)
+    for one in warming:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            one.wait(max(0.1, begin + args.budget_s * 0.45 - time.monotonic()))
+    for one in warming:
+        one.kill()
+    print(f"prepared after {time.monotonic() - begin:.1f} s", flush=True)
+    with (args.out / "results.jsonl").open("w") as file:
+        file.write(json.dumps({"environment": environment(), "torch.compile": "max-autotune-no-cudagraphs"}) + "\n")
+        for name, shape, configs in wanted:
+            if time.monotonic() - begin > args.budget_s:
+                break
+            try:
+                line = case(name, shape, configs, args.rounds)
+            except Exception as error:  # noqa: BLE001 - the other shapes are measured all the same
+                line = {
+                    "op": name,
+                    "shape": "x".join(map(str, shape)),
+                    "failed": f"{type(error).__name__}: {error}"[:500],
+                }
+            torch.cuda.empty_cache()
+            line["at_s"] = round(time.monotonic() - begin, 1)
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            print({key: one for key, one in line.items() if key != "brief_us"}, flush=True)
+
+
+if __name__ == "__main__":
+    main()
