@@ -101,8 +101,9 @@ class Campaign:
     def _rounds(self) -> RoundWork:
         session, left_s = self._open(), max(self._ends_at - time.monotonic(), 0.0)
         state = session.state()
-        # A search ends with the budget, however long it may take, and leaves seconds to judge what it finds.
-        kept_s = min(longest_s(state, "check", "timing"), left_s / 2) if math.isfinite(left_s) else 0.0
+        # A search ends with the budget, however long it may take, and leaves seconds to judge what it finds: a contest
+        # has two sides, and what is checked may be recorded for the first time.
+        kept_s = min(2 * longest_s(state, "check", "timing"), left_s / 2) if math.isfinite(left_s) else 0.0
         settings = replace(self._settings, search_s=min(self._settings.search_s, left_s - kept_s))
         current = state.open_round
         if self._policy.round_s and current is not None and current.number:

@@ -124,11 +124,14 @@ def test_a_budget_bounds_every_step(
 def test_no_profile_is_begun_that_the_budget_would_end(
     replayed: MakeReplayed, replaying: Any, workspace: Workspace, ncu: ModuleType, registry: Registry
 ) -> None:
-    """A profile that took longer than the call has left is not taken: what was timed as faster is kept at once."""
+    """A profile that took longer than the call has left is not taken; a search leaves seconds to judge what it finds."""
     executor = replaying(ncu.report)
-    executor.told_s["evidence"] = 3600.0
+    executor.told_s |= {"evidence": 3600.0, "check": 2.0, "timing": 3.0}
     with replayed(executor, 2.0) as campaign:
         campaign.run(Budget(rounds=0))
+        campaign._ends_at = time.monotonic() + 30.0
+        campaign._settings = replace(campaign._settings, search_s=60.0)
+        assert 19.0 < campaign._rounds().settings.search_s <= 20.0  # the rest is for two sides of a check and a contest
         campaign.run(Budget(seconds_s=60.0))
         last = campaign.state().rounds[-1]
         assert last.accepted
