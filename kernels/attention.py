@@ -334,8 +334,8 @@ def _plan(shape, dtype, config, causal, multiprocessors):
     if knobs["VARIANT"] == "roles":
         tiles = length // 128 * batch * heads
         constexprs = {"STAGES": knobs["num_stages"], "TOGETHER": knobs["TOGETHER"], "TURNS": knobs["TURNS"]}
-        grid = (min(tiles, multiprocessors or tiles),)
-        return "roles", grid, constexprs | {"CAUSAL": causal}, {"num_warps": 4, "num_stages": 1}
+        constexprs["CAUSAL"] = causal
+        return "roles", (min(tiles, multiprocessors or tiles),), constexprs, {"num_warps": 4, "num_stages": 1}
     grid = (triton.cdiv(length, knobs["BLOCK_M"]), batch * heads)
     constexprs = {"BLOCK_M": knobs["BLOCK_M"], "BLOCK_N": knobs["BLOCK_N"], "CAUSAL": causal}
     constexprs["WIDEN"] = triton.knobs.runtime.interpret
