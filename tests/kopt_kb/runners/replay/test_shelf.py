@@ -97,8 +97,8 @@ def test_a_file_is_what_its_name_says(shelf: Shelf) -> None:
 def test_records_that_are_not_made_in_time(shelf: Shelf) -> None:
     """All that is asked is given up; a stream gives what is being made a few seconds, not for ever."""
     begin = time.monotonic()
-    slow = Asked(b"a", "4x4", "bf16", {"seconds": 6.0})
+    slow = Asked(b"a", "4x4", "bf16", {"seconds": 12.0})
     with pytest.raises(TimeoutError, match="not made in time"):
         shelf.all([Asked(b"b", "4x4", "bf16"), slow], begin + 0.2)
     assert list(shelf.stream(iter([slow]), 1, lambda: time.monotonic() > begin + 0.5)) == []
-    assert time.monotonic() - begin < 5.0
+    assert time.monotonic() - begin < 11.0
