@@ -13,7 +13,7 @@ from kopt_kb.analysis.ttir.model import Op
 from kopt_kb.analysis.ttir.padding import identity_of
 from kopt_kb.analysis.ttir.products import Factor, count_products, reached_left, reached_right
 from kopt_kb.analysis.ttir.structure import full
-from kopt_kb.analysis.ttir.values import Bools, Node, Value, expand, lanes, shape_of
+from kopt_kb.analysis.ttir.values import Bools, Node, Value, compact, expand, lanes, shape_of
 
 __all__ = ["record_dot", "record_reduce", "record_scan"]
 
@@ -61,13 +61,21 @@ def _padded_dot(tape: Tape, op: Op, asked: Bools, operands: tuple[Node, Node], c
         right.require(_whole(asked, right))
         return
     factors = [Factor.of(pad, node.shape) for pad, node in zip(known, operands, strict=True)]
+    asked, times, here = _alike(asked, factors)
     demand = full(asked, shape)
     programs = max(demand.shape[0], *(factor.real.shape[0] for factor in factors))
-    tape.count(cost, count_products(demand, factors[0], factors[1]) * (tape.programs // programs))
+    tape.count(cost, count_products(demand, factors[0], factors[1]) * times * (tape.programs // (programs * len(here))))
     if not left.leaf:
-        left.require(reached_left(demand, factors[1]))
+        left.require(compact(reached_left(demand, factors[1])) & here)
     if not right.leaf:
-        right.require(reached_right(demand, factors[0]))
+        right.require(compact(reached_right(demand, factors[0])) & here)
+
+
+def _alike(asked: Bools, factors: Sequence[Factor]) -> tuple[Bools, int, Bools]:
+    """Return the demand of one program, how many are like it, and which; all of them where programs differ."""
+    if asked.size > len(asked) or any(len(factor.real) > 1 for factor in factors):
+        return asked, 1, np.ones((1,) * asked.ndim, np.bool_)
+    return np.ones((1,) * asked.ndim, np.bool_), int(np.count_nonzero(asked)), asked
 
 
 def record_reduce(tape: Tape, op: Op, values: Sequence[Value], results: Sequence[IrType]) -> list[Node]:

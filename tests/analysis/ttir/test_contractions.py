@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.ttir import count_ir
+from kopt_kb.analysis.ttir.contractions import _alike
+from kopt_kb.analysis.ttir.products import Factor
 
 SIZE = st.integers(0, 16)
 
@@ -163,3 +166,15 @@ def test_results_that_are_not_stored_make_no_dot_reduction_or_scan_useful():
     kernel = run(body, m=0, n=0, ka=0, kb=0)
     assert kernel.useful_flops.value == 0
     assert kernel.executed_flops.value == 2 * 16**3 + 2 * 16 * 15
+
+
+def test_programs_that_ask_for_all_or_nothing_are_counted_as_one():
+    """Two of three ask; where a factor or a lane differs between programs nothing is put together."""
+    whole = Factor.of(None, (4, 4))
+    asked = np.array([True, False, True]).reshape(3, 1, 1)
+    one, times, here = _alike(asked, [whole, whole])
+    assert (one.shape, times, here is asked) == ((1, 1, 1), 2, True)
+    edged = Factor.of(np.zeros((3, 4, 4), np.bool_), (4, 4))
+    for demand, factors in ((asked, [whole, edged]), (np.ones((3, 4, 1), np.bool_), [whole, whole])):
+        one, times, here = _alike(demand, factors)
+        assert (one is demand, times, here.shape) == (True, 1, (1, 1, 1))
