@@ -348,7 +348,11 @@ class _Reading:
         )
         flat = [one for given in made.arguments for one in ([given] if isinstance(given, str) else given)]
         named = [name for kind_of, name in map(split_argument, flat) if not kind_of and name != "null"]
-        named += [map_tensor(one) or one for one in flat if split_argument(one)[0] == "map"]
+        maps = [one for one in flat if split_argument(one)[0] == "map"]
+        if wrong := [one for one in maps if not map_tensor(one)]:
+            fix = "such as map a [BM, 64] swizzle 128; swizzles are 0, 32, 64, 128"
+            raise self._refuse(f"{place}: {wrong[0]!r} is no tensor map", fix)
+        named += [map_tensor(one) for one in maps]
         named += [made.what] if kind != "launch" else []
         named += [made.to] if kind == "copy" else []
         if unknown := [one for one in named if one not in tensors]:

@@ -82,6 +82,8 @@ def test_a_file_without_a_header(tmp_path: Path) -> None:
         ('launch = "rows<{T}>"', 'launch = "rows"\nfill = "x"', "no launch, fill or copy"),
         ('launch = "rows<{T}>"', 'launch = "rows"\ncolour = 1', "unknown colour; a launch has"),
         ('["x", "out", "i32 N"]', '["x", "z"]', "names 'z', which is no tensor; tensors: x, out"),
+        ('["x", "out", "i32 N"]', '["map x [4] swizzle 7"]', "'map x .4. swizzle 7' is no tensor map"),
+        ('["x", "out", "i32 N"]', '["map z [4] swizzle 0"]', "names 'z', which is no tensor"),
         ('["x", "out", "i32 N"]', "3", "is no list"),
         ('grid = ["M"]', 'grid = ["M", 1, 1, 1]', "one to three extents"),
         ('grid = ["M"]', "grid = 1.5", "is no expression"),
