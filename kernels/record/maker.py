@@ -61,8 +61,27 @@ def _record(request: MakerRequest) -> Any:
     if isinstance(request.what, OpRequest) and is_cuda(request.what.file):
         from kopt_kb.kernels.cuda.launches import record_cuda
 
-        return record_cuda(request, request.what)
+        record = record_cuda(request, request.what)
+        if request.statics:
+            _tell_compiled(request, request.what, record.codes)
+        return record
     return _traced(request)
+
+
+def _tell_compiled(request: MakerRequest, what: OpRequest, codes: Mapping[str, int]) -> None:
+    """Keep what the compiler says of a file's launches, where it makes the same code objects of them again."""
+    from kopt_kb.kernels.compile.request import CompileRequest, OpCase
+    from kopt_kb.kernels.compile.target import CompileTarget
+    from kopt_kb.kernels.cuda.build import build_cuda
+    from kopt_kb.kernels.record.statics import STATICS, StaticLaunch, Statics
+
+    case = OpCase(what.file, what.shape, what.dtype, what.config)
+    asked = CompileRequest(case, request.target, False, None, request.device, request.facts)
+    made = build_cuda(asked, CompileTarget.parse(request.target))
+    named = [(hashlib.sha256(one.binary).hexdigest(), replace(one, binary=b"")) for one in made]
+    if {code for code, _ in named} <= codes.keys():
+        told = Statics(request, tuple(StaticLaunch(code, 1, one) for code, one in named))
+        (Path(request.folder) / STATICS).write_bytes(canonical(told.to_json()))
 
 
 def _traced(request: MakerRequest) -> Any:

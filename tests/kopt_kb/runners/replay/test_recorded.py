@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb import kernels
 from kopt_kb.cli.main import main
-from kopt_kb.errors import BadInput
-from kopt_kb.kernels.record.request import CallRequest, MakerRequest, TensorArgument
+from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.kernels.record.request import CallRequest, MakerRequest, OpRequest, TensorArgument
 from kopt_kb.runners.replay.makers import NotRecordedError
 from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
 from kopt_kb.static.counting import count_compilation
@@ -100,6 +101,23 @@ def test_a_foreign_kernel_with_arguments_has_a_roofline(capsys: pytest.CaptureFi
     assert main(words) == 0
     (roof,) = json.loads(capsys.readouterr().out)["kernels"]
     assert (roof["name"], roof["compile"]["target"]) == ("double", "gfx942")
+
+
+def test_a_record_of_cuda_is_profiled_and_not_counted(
+    makers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both kernels of its code object, with the resources that the compiler said; operations have a closed form."""
+    what = OpRequest(str(Path(kernels.__file__).parent / "cuda" / "softmax.cu"), (8, 131072), "bf16")
+    made = makers.make(MakerRequest(what, "sm_90", "sm_90", {}, "", statics=True), tmp_path / "soft")
+    if isinstance(made.error, MissingTool):
+        pytest.skip(str(made.error))
+    assert made.record is not None, made.error
+    assert main(["compile", str(made.folder), "--json"]) == 0
+    profiles = json.loads(capsys.readouterr().out)["kernels"]
+    assert [one["name"][4:17] for one in profiles] == ["softmax_parts", "softmax_finis"]
+    assert all(one["registers"] and one["num_warps"] == 8 for one in profiles)
+    assert main(["count", str(made.folder)]) == 2
+    assert "take the operation's closed form" in capsys.readouterr().err
 
 
 STEERED = str(Path(LAUNCHERS).with_name("steered_launchers.py"))
