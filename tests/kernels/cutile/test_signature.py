@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import torch
@@ -55,6 +55,18 @@ def test_a_view_that_begins_in_between_and_one_that_overlaps() -> None:
         _of(whole.as_strided((64, 32), (64, 1), 1), 1.0, 16, kernel=scaled).constraints[0].base_addr_divisible_by == 1
     )
     assert _of(whole.as_strided((64, 64), (0, 1), 0), 1.0, 16, kernel=scaled).constraints[0].may_alias_internally
+
+
+@ct.kernel
+def fixed(x: Annotated[ct.Array, ct.ArrayAnnotation(static_shape_dims=(0, -1))]):  # type: ignore[no-untyped-def]
+    """Do nothing."""
+
+
+def test_axes_that_are_constants() -> None:
+    """Each of them once: of one dimension the first is the last."""
+    assert _of(_array(6, 8, 10), kernel=fixed).constraints[0].shape_constant == (6, None, 10)
+    with pytest.raises(BadInput, match="annotated with the axes"):
+        _of(_array(6), kernel=fixed)
 
 
 @pytest.mark.parametrize(
