@@ -48,7 +48,10 @@ PARTLY: dict[str, tuple[str, tuple[str, ...]]] = {
         "records are verified on a GPU; test_init_problem.py and test_suite.py run each form",
         ("kb roofline",),
     ),
-    "docs/cutile.md": ("tuning/test_recipes.py runs a whole loop", ("kb cutile", "kb init tiles")),
+    "docs/cutile.md": (
+        "tuning/test_recipes.py runs a whole loop",
+        ("kb cutile check", "kb cutile recipes", "kb init tiles"),
+    ),
     "docs/tileir.md": ("the last command starts kernels on a GPU", ("kb tileir check", "kb tileir classify")),
     "docs/how-to/read_a_profile.md": (
         "binary reports are not part of the repository; test_profile_read.py and test_profile_gap.py have recordings",
