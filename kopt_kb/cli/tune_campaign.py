@@ -96,10 +96,9 @@ def campaign_of(
     opened = state.campaign if state.stopped is None else None
     simulate = args.simulate or (args.action == "resume" and state.simulated)
     settings, tips = settings_of(args, opened), Path(args.tips) if args.tips else None
-    platform = _known_platform(open_registry(args), state.created.platform)  # its wiki has the pages to read
-    options = CampaignOptions(
-        tips=tips, say=say, launch=launch_of(args), plan=made_plan(args, policy, state), platform=platform
-    )
+    options = CampaignOptions(tips=tips, say=say, launch=launch_of(args), plan=made_plan(args, policy, state))
+    if not simulate or args.proposer:  # whoever is asked outside gets the pages to read
+        options = replace(options, platform=_known_platform(open_registry(args), state.created.platform))
     if project is not None:
         from kopt_kb.cli.tune_project import device_names, project_campaign
 
