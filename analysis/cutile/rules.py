@@ -105,18 +105,40 @@ def _helpers(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
 
 
 def _defined(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
-    """Yield names that only a branch defines and that are read behind it."""
+    """Yield names that only a branch defines and that are read behind it before anything else defines them."""
     for function in (*file.kernels, *file.helpers):
         known = {one.arg for one in function.args.args}
         for number, node in enumerate(function.body):
-            if isinstance(node, ast.If):
-                one_side = _bound(node.body) ^ _bound(node.orelse)
-                later = {each.id for rest in function.body[number + 1 :] for each in _loads(rest)}
-                for name in sorted((one_side - known) & later):
-                    if not _ends(node):
-                        what = f"{name} is defined in one branch only and read behind it"
-                        yield _finding(9, "error", node, what, "give it a value before the branch", "all")
+            if isinstance(node, ast.If) and not _ends(node) and not _is_static(file, function, node.test):
+                one_side = (_bound(node.body) ^ _bound(node.orelse)) - known
+                for name in sorted(one_side & _read_first(function.body[number + 1 :])):
+                    what = f"{name} is defined in one branch only and read behind it"
+                    yield _finding(9, "error", node, what, "give it a value before the branch", "all")
             known |= _bound([node])
+
+
+def _is_static(file: CuTileFile, function: ast.FunctionDef, test: ast.expr) -> bool:
+    """Return whether a condition may be known when the kernel is compiled: then one branch is all there is.
+
+    Parameters of a helper and names of the module may hold constants; calls and reads of a kernel's other parameters
+    are values of the run.
+    """
+    names = {one.id for one in ast.walk(test) if isinstance(one, ast.Name)}
+    called = any(isinstance(one, ast.Call | ast.Subscript) for one in ast.walk(test))
+    own = {one.arg for one in function.args.args}
+    free = file.constants(function) if function in file.kernels else own
+    return not called and not (names & _bound(function.body)) and not (names & own) - free
+
+
+def _read_first(body: list[ast.stmt]) -> set[str]:
+    """Return the names that are read before they are written, by their places in the text."""
+    names = [one for node in body for one in ast.walk(node) if isinstance(one, ast.Name)]
+    targets = [one.target for node in body for one in ast.walk(node) if isinstance(one, ast.AugAssign)]
+    added = {id(one) for one in targets}
+    first: dict[str, bool] = {}
+    for one in sorted(names, key=lambda each: (each.lineno, each.col_offset)):
+        first.setdefault(one.id, isinstance(one.ctx, ast.Load) or id(one) in added)
+    return {name for name, is_read in first.items() if is_read}
 
 
 def _ends(node: ast.If) -> bool:

@@ -63,6 +63,28 @@ def test_packaged_kernels_break_none(name: str) -> None:
     assert not {rule for rule, _ in _found(text, TileTarget("sm_90"))}
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("if ct.bid(0) > 0:\n        u = 1\n    ct.store(x, index=(u,), tile=u)", True),
+        ("if FLAG:\n        u = 1\n    ct.store(x, index=(u,), tile=u)", False),
+        (
+            "i = ct.bid(0)\n    if i > 0:\n        u = 1\n    for u in range(3):\n        ct.store(x, index=(u,), tile=u)",
+            False,
+        ),
+        (
+            "i = ct.bid(0)\n    if i > 0:\n        u = 1\n    else:\n        u = 2\n    ct.store(x, index=(u,), tile=u)",
+            False,
+        ),
+        ("i = ct.bid(0)\n    if i > 0:\n        u = 1\n    u += 1\n    ct.store(x, index=(i,), tile=u)", True),
+    ],
+)
+def test_names_of_one_branch(body: str, found: bool) -> None:
+    """A condition that is known when compiling leaves one branch; what is defined again is no fault."""
+    text = f"import cuda.tile as ct\n@ct.kernel\ndef one(x, FLAG: ct.Constant[bool]):\n    {body}\n"
+    assert any(rule == "rule 9" for rule, _ in _found(text, TileTarget())) is found
+
+
 def test_all_eighteen_are_decided_or_named() -> None:
     """Rule 1 is the import, without which a file is none of cuTile."""
     decided = {2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 16, 17, 18}
