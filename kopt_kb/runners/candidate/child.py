@@ -127,7 +127,7 @@ def _tolerance(body: Request) -> Tolerance:
 class _Launch:
     """A kernel on its inputs, again and again into one output; one of several results makes its own each time."""
 
-    def __init__(self, launch: Callable[..., Any], inputs: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+    def __init__(self, launch: Callable[..., Any], inputs: tuple[Any, ...], options: Mapping[str, object]) -> None:
         self._launch, self._inputs, self._options = launch, inputs, options
         self.out = launch(*inputs, **options)
         self._is_one = not isinstance(self.out, tuple | list)
