@@ -174,6 +174,8 @@ def render_kernel(one: KernelRoofline, times: Reach) -> str:
         f"  compiled for {compiled.target}: {compiled.assembler.registers} registers, {compiled.shared_bytes} B shared",
         f"  occupancy {occupied}, limited by {', '.join(fitting.limiters)}",
     ]
+    if fitting.unknown:
+        lines.append(f"  occupancy is an upper bound: {', '.join(fitting.unknown)} UNKNOWN")
     if one.quantisation is not None:
         losses = one.quantisation
         waves, both = rounded(losses.waves), percent(losses.efficiency)

@@ -28,7 +28,8 @@ class KernelRoofline(Wire):
     """One launch of a kernel under a platform's roofs.
 
     Attributes:
-        quantisation: Wave and tile losses; None where the device's SM count is UNKNOWN or nothing fits.
+        quantisation: Wave and tile losses; None where nothing fits, or the SM count or a limit that the kernel meets is
+            UNKNOWN.
         measured_s: Median time from a profile of the same kernel, None without one.
     """
 
@@ -62,7 +63,8 @@ def _dtype(counted: CountedKernel) -> str:
 def _losses(counted: CountedKernel, fitting: Occupancy, platform: Platform) -> Quantisation | None:
     count = platform.get("sm_count")
     blocks = prod(counted.compilation.grid) if counted.compilation.grid else 0
-    if not isinstance(count, Quantity) or fitting.blocks_per_sm < 1 or blocks < 1:
+    is_bound = fitting.exactness != "exact" or fitting.blocks_per_sm < 1
+    if not isinstance(count, Quantity) or is_bound or blocks < 1:
         return None
     kernel = counted.kernel
     useful = sum(one.amount.value or 0 for one in kernel.useful)
@@ -121,7 +123,7 @@ def rooflines_of(
     for one, dtype in made:
         compiled, counted = profile_of(one), count_compilation(one, grid)
         check_shared_memory([compiled], limits)
-        fitting = occupancy(compiled.resources, limits)
+        fitting = occupancy(compiled.resources, limits, allow_unknown=True)
         line = roofline(work_of(counted, dtype or _dtype(counted)), platform)
         losses = _losses(counted, fitting, platform)
         found.append(KernelRoofline(compiled, counted, fitting, line, losses, _measured(compiled.name, measured)))
