@@ -339,6 +339,9 @@ class _Search:
         why = str(made.error) if record is None else record.not_replayable or unfit_result(record)
         if not why:
             self.folders[key] = made.folder
+        limits = self.body.pruning.limits if self.body.pruning is not None else None
+        if limits is not None and "out of resource: shared memory" in why:  # as the maker was told by the same row
+            return f"{why} ({limits.cite('shared_memory_per_block')})"
         return why
 
     def _confirmed(self, kept: bytes) -> dict[bytes, float]:

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.runners.candidate.job import Request, SpaceAsked
+from kopt_kb.runners.candidate.job import PruningRules, Request, SpaceAsked
 from kopt_kb.runners.replay import search
 from kopt_kb.runners.replay.judging import Timed
 from kopt_kb.runners.replay.makers import Made, NotRecordedError
 from kopt_kb.runners.replay.search import SearchTools, search_shape
 from kopt_kb.runners.replay.shelf import Asked
+from tests.kopt_kb.static.test_launch_limits import LIMITS
 
 pytestmark = pytest.mark.core
 SPACE = SpaceAsked({"A": 1, "B": 1}, {"A": [1, 2, 3, 4], "B": [1, 2, 3]}, {"A": 4, "B": 3})
@@ -114,6 +115,14 @@ def test_nothing_works() -> None:
     found, said = searched(Bench(lambda _: 0.0))
     assert (dict(found.config), found.median_s, found.failed) == (dict(SPACE.keep or {}), None, 12)
     assert any("wrong" in line for line in said)
+
+
+def test_a_limit_of_the_compiler_is_named_with_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a maker refuses for the shared memory that the wiki says there is."""
+    monkeypatch.setattr(NotRecordedError, "__str__", lambda _: "OutOfResources: out of resource: shared memory, 9 B")
+    _, said = searched(Bench(lambda _: 1e-6), replace(BODY, pruning=PruningRules("sm_90", LIMITS)))
+    assert said
+    assert all(one.endswith("9 B (shared_memory_per_block=102400 <- targets/x.md:L9)") for one in said)
 
 
 def test_evaluations_bound_a_large_space() -> None:
