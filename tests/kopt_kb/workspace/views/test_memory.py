@@ -151,7 +151,7 @@ def test_a_scan_of_compiled_code_fills_isa_progress_and_names_no_bottleneck(play
 
 
 def test_recorded_memory_files_are_rendered_and_read_back_byte_for_byte(repo_root: Path):
-    """Files of five campaigns, by older programs too: text → types → the same text, and from their events as well."""
+    """Files of all recorded campaigns, by older programs too: text → types → the same text, and from their events as well."""
     seen = 0
     for journal in sorted((repo_root / "benchmarks" / "campaigns").glob("*/*/journal.jsonl")):
         workspace = Workspace.open(journal.parent)
@@ -163,7 +163,7 @@ def test_recorded_memory_files_are_rendered_and_read_back_byte_for_byte(repo_roo
             assert text.encode() == view.body
             assert memory_text(read(Iteration, parse(data), where=path)).encode() == view.body
             seen += 1
-    assert seen == 36
+    assert seen == 40
 
 
 def test_the_level_of_trust_stands_where_the_events_say_it(played):
