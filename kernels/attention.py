@@ -35,6 +35,7 @@ VARIANTS = [
         "summary": "a warp copies tiles, two warpgroups multiply in turns: a softmax hides behind the other's products",
         "precondition": "S % 128 == 0 and D % 64 == 0 and D <= 128 and element_bytes == 2",
         "config": {"VARIANT": "roles", "TOGETHER": 4, "TURNS": True, "num_warps": 4, "num_stages": 2},
+        "targets": ["sm_90"],
         "knobs": ["TOGETHER", "TURNS", "num_stages"],
     },
     {

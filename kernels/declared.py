@@ -57,6 +57,7 @@ class Variant:
             (their product) and `element_bytes`.
         config: Values laid over the default configuration.
         knobs: Keys of the tuning space worth searching with it.
+        targets: Compile targets that it is written for, as `sm_90`; empty for every target.
     """
 
     name: str
@@ -65,9 +66,15 @@ class Variant:
     precondition: str
     config: tuple[tuple[str, object], ...]
     knobs: tuple[str, ...]
+    targets: tuple[str, ...] = ()
 
-    def applies(self, op: str, shape: Shape, dtype: str) -> bool:
-        """Return whether the precondition holds for a shape and storage type."""
+    def applies(self, op: str, shape: Shape, dtype: str, target: str = "") -> bool:
+        """Return whether the precondition holds for a shape and storage type, and the target is one it is written for.
+
+        A target that nobody named rules nothing out.
+        """
+        if target and self.targets and target not in self.targets:
+            return False
         letters = [one for one in definition(op).form.split("x") if one != "..."]
         # A form of any rank names its last dimension.
         dims = shape if len(letters) == len(shape) else shape[-len(letters) :]
@@ -162,9 +169,10 @@ def _tuning_space(path: Path, data: object) -> dict[str, tuple[object, ...]]:
 
 
 def _variant(path: Path, data: object, space: Mapping[str, object]) -> Variant:
-    fields = set(Variant.__slots__)
-    if not isinstance(data, dict) or set(data) != fields:
-        raise DeclarationError(f"a variant needs exactly {', '.join(sorted(fields))}", where=str(path))
+    fields = {*Variant.__slots__} - {"targets"}
+    if not isinstance(data, dict) or {*data} - {"targets"} != fields:
+        names = ", ".join(sorted(fields))
+        raise DeclarationError(f"a variant needs exactly {names}, and may have targets", where=str(path))
     where = f"{path} (variant {data['name']})"
     if data["category"] not in get_args(Category):
         raise DeclarationError(
@@ -174,6 +182,9 @@ def _variant(path: Path, data: object, space: Mapping[str, object]) -> Variant:
     if strange:
         raise DeclarationError(f"{', '.join(sorted(strange))} not in TUNING_SPACE", where=where)
     _check_precondition(data["precondition"], where)
+    targets = data.get("targets", [])
+    if not isinstance(targets, list | tuple) or not all(isinstance(one, str) for one in targets):
+        raise DeclarationError(f"targets {targets!r} is no list of names", where=where, fix='write ["sm_90"]')
     return Variant(
         name=data["name"],
         category=data["category"],
@@ -181,6 +192,7 @@ def _variant(path: Path, data: object, space: Mapping[str, object]) -> Variant:
         precondition=data["precondition"],
         config=tuple(data["config"].items()),
         knobs=tuple(data["knobs"]),
+        targets=tuple(targets),
     )
 
 

@@ -54,6 +54,7 @@ VARIANTS = [
         "summary": "one warp copies tiles, two warpgroups of 64 rows each multiply them and store by the copy engine",
         "precondition": "N % 8 == 0 and K % 8 == 0 and element_bytes == 2 and M >= 512 and N >= 512",
         "config": {"VARIANT": "roles", "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 4, "num_stages": 4},
+        "targets": ["sm_90"],
         "knobs": ["GROUP_M"],
     },
     {

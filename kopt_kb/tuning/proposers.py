@@ -85,7 +85,7 @@ def _spaces(view: ProposerView, source: bytes, declared: Declared, variant: Vari
     current = configs_of(source)
     spaces: Spaces = {}
     for shape in view.shapes:
-        if variant.applies(declared.op, parse_shape(shape), view.dtype):
+        if variant.applies(declared.op, parse_shape(shape), view.dtype, view.target):
             spaces[shape] = ({**current.get(shape, {}), **dict(variant.config)}, knobs)
     return spaces
 

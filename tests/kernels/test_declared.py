@@ -47,6 +47,15 @@ def test_a_precondition_may_use_bytes_and_elements(tmp_path):
     assert not variant.applies("rms_norm", (4, 7), "bf16")
 
 
+def test_a_variant_may_be_written_for_some_targets(tmp_path):
+    """On others it is not tried; a target that nobody named rules nothing out."""
+    (variant,) = read_declared(
+        _write(tmp_path, GOOD.replace('"summary": "s",', '"summary": "s", "targets": ["sm_90"],'))
+    ).variants
+    tried = {one: variant.applies("rms_norm", (2, 8), "bf16", one) for one in ("", "sm_90", "sm_80", "gfx942")}
+    assert tried == {"": True, "sm_90": True, "sm_80": False, "gfx942": False}
+
+
 def test_the_last_dimension_is_named_when_any_rank_is_allowed(tmp_path):
     """N of a 4x3x8 reduction is 8."""
     (variant,) = read_declared(_write(tmp_path, GOOD.replace(" and M * 2 > 3", ""))).variants
@@ -65,6 +74,7 @@ def test_the_last_dimension_is_named_when_any_rank_is_allowed(tmp_path):
         ('"num_warps": 8,', '"BLOCK": 8,', "BLOCK not in TUNING_SPACE"),
         ("[4, 8]", "[]", "not a table of lists"),
         ('"summary": "s",', "", "a variant needs exactly"),
+        ('"summary": "s",', '"summary": "s", "targets": "sm_90",', "no list of names"),
         ("N <= 8", "N.bit_length() <= 8", "only whole numbers"),
         ("N <= 8", "__import__('os') == 1", "only whole numbers"),
         ("N <= 8", "M % (N - N) == 0", "divisors must be numbers"),
