@@ -142,9 +142,13 @@ def test_ctrl_c_is_one_word_and_130(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 @pytest.mark.parametrize("stage", ["kopt_kb.errors", "kopt_kb.cli.main", "argparse", "kopt_kb.cli.output"])
 def test_ctrl_c_while_modules_are_loaded(stage: str, tmp_path: Path) -> None:
-    """No traceback at whatever import the signal arrives; a hook sends it there."""
+    """No traceback at whatever import the signal arrives; a hook sends it there.
+
+    A shell that runs the tests in the background has them ignore the signal: the child hears it again.
+    """
     code = (
         "import os, signal, sys, runpy\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Hook:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         f"        if name == {stage!r}: os.kill(os.getpid(), signal.SIGINT)\n"
