@@ -33,7 +33,7 @@ def declared_of(source: bytes) -> Declared | None:
             return None
 
 
-_LANGUAGES = {"Triton": "", "CuteDSL": "cute", "FlyDSL": "flydsl"}
+_LANGUAGES = {"Triton": "", "CuteDSL": "cute", "cuTile": "cutile", "FlyDSL": "flydsl"}
 """Framework that the package has kernels in → their folder."""
 
 

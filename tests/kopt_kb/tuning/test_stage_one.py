@@ -286,7 +286,9 @@ def test_the_package_offers_its_kernel_of_the_framework_in_stage_one_only() -> N
     assert found is not None and b'OP = "rms_norm"' in found.source
     other = offer.propose(view("CuTe DSL", "implement"))
     assert other is not None and b'language = "cute"' in other.source
-    assert offer.propose(view("cuTile", "implement")) is None
+    third = offer.propose(view("cuTile", "implement"))
+    assert third is not None and b"@ct.kernel" in third.source
+    assert offer.propose(view("Gluon", "implement")) is None
     assert offer.propose(view("Triton", "optimize")) is None
     tried = (Tried(0, found.category, found.claim, "rollback", "r"),)
     again = ProposerView("rms_norm", ("64x128",), "bf16", "", "", "", 1, b"", tried, frozenset(), "Triton", "implement")
@@ -296,8 +298,8 @@ def test_the_package_offers_its_kernel_of_the_framework_in_stage_one_only() -> N
 def test_no_search_of_what_is_no_kernel_and_no_kernel_of_another_language(kernel: bytes) -> None:
     """Knobs wait for a kernel; variants of the package are of the kernel's language."""
     assert KnobsProposer().propose(view("Triton", "implement", kernel)) is None
-    assert VariantsProposer().propose(view("cuTile", "implement", kernel)) is None
-    assert VariantsProposer().propose(view("cuTile", "optimize", kernel)) is None
+    assert VariantsProposer().propose(view("Gluon", "implement", kernel)) is None
+    assert VariantsProposer().propose(view("Gluon", "optimize", kernel)) is None
     ours = VariantsProposer().propose(view("CuteDSL", "implement", b"x = 1\n"))
     assert ours is not None and b'language = "cute"' in ours.source
     assert VariantsProposer().propose(view("Triton", "implement", b"x = 1\n")) is not None
