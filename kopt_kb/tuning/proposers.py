@@ -102,8 +102,9 @@ class KnobsProposer:
         declared = declared_of(view.incumbent) if view.stage == "optimize" else None
         if declared is None or not declared.tuning_space or self.category in view.avoid:
             return None
-        space, current = dict(declared.tuning_space), configs_of(view.incumbent)
+        current = configs_of(view.incumbent)
         names = sorted({str(config["VARIANT"]) for config in current.values() if "VARIANT" in config})
+        space = _space(view, declared)
         size = math.prod(map(len, space.values()))
         structure = f" of {'/'.join(names)}" if names else ""
         claim = f"search {size} configurations{structure}: {', '.join(space)}"
@@ -113,6 +114,15 @@ class KnobsProposer:
         if not structure_of(view.incumbent):
             raise BadInput("the kernel is empty", where="kernel.py", code="KB432")
         return Proposal(self.category, claim, "less time on some shapes", self.name, view.incumbent, spaces)
+
+
+def _space(view: ProposerView, declared: Declared) -> dict[str, tuple[object, ...]]:
+    """Return the tuning space without knobs that only variants for other targets name: they change nothing here."""
+    elsewhere, here = set[str](), set[str]()
+    for variant in declared.variants:
+        is_here = not (view.target and variant.targets) or view.target in variant.targets
+        (here if is_here else elsewhere).update(variant.knobs, dict(variant.config))
+    return {knob: values for knob, values in declared.tuning_space if knob in here or knob not in elsewhere}
 
 
 @dataclass(frozen=True, slots=True)

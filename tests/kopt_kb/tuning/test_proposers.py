@@ -70,6 +70,22 @@ def test_without_the_package_a_naive_kernel_has_only_knobs(view: ProposerView) -
     assert KnobsProposer().propose(tried(view, found.category, found.claim)) is None
 
 
+@pytest.mark.parametrize(("target", "knobs"), [("sm_90", ["TOGETHER", "TURNS"]), ("sm_80", []), ("gfx942", [])])
+def test_knobs_of_variants_for_other_targets_are_not_searched(
+    view: ProposerView, target: str, knobs: list[str]
+) -> None:
+    """TOGETHER and TURNS of attention are those of its variant for Hopper: elsewhere they would change nothing."""
+    source = packaged_kernel("attention")
+    assert source is not None
+    found = KnobsProposer().propose(
+        replace(view, op="attention", shapes=("1x4x1024x128",), target=target, incumbent=source)
+    )
+    assert found is not None
+    ((_, space),) = found.spaces.values()
+    assert sorted({*space} & {"TOGETHER", "TURNS"}) == knobs
+    assert {"BLOCK_M", "BLOCK_N", "num_warps", "num_stages"} <= {*space}
+
+
 def test_another_operation_or_no_declaration_proposes_nothing(view: ProposerView) -> None:
     """A kernel of another operation is not offered; unreadable files declare nothing."""
     assert packaged_kernel("no_such_op") is None
