@@ -174,13 +174,16 @@ def render_kernel(one: KernelRoofline, times: Reach) -> str:
         f"  compiled for {compiled.target}: {compiled.assembler.registers} registers, {compiled.shared_bytes} B shared",
         f"  occupancy {occupied}, limited by {', '.join(fitting.limiters)}",
     ]
+    if one.counted is None:
+        lines.append("  work: closed form of the operation that its file declares; machine code is not counted")
     if fitting.unknown:
         lines.append(f"  occupancy is an upper bound: {', '.join(fitting.unknown)} UNKNOWN")
     if one.quantisation is not None:
         losses = one.quantisation
         waves, both = rounded(losses.waves), percent(losses.efficiency)
         lines.append(f"  {losses.blocks} blocks are {waves} waves: at most {both} of a roof")
-        lines.append(f"  (waves {percent(losses.wave_efficiency)}, tiles {percent(losses.tile_efficiency)})")
+        if one.counted is not None:
+            lines.append(f"  (waves {percent(losses.wave_efficiency)}, tiles {percent(losses.tile_efficiency)})")
     return "\n".join(lines)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 from typing import ClassVar
 
 from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
@@ -12,7 +13,9 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.roofline.quantisation import Quantisation, quantise
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.kernels.compile.pool import CompilePool
-from kopt_kb.kernels.compile.request import Compilation, CompileRequest, OpCase
+from kopt_kb.kernels.compile.request import Compilation, CompileRequest, KernelCase, OpCase
+from kopt_kb.kernels.declared import DeclarationError, read_declared
+from kopt_kb.problem.work import Work, work
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.static.counting import CountedKernel, count_compilation, work_of
 from kopt_kb.static.limits import limits_of
@@ -20,7 +23,7 @@ from kopt_kb.static.static_profile import Case, CompiledKernel, as_case, check_s
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire
 
-__all__ = ["KernelRoofline", "KernelRooflines", "kernel_rooflines", "rooflines_of"]
+__all__ = ["KernelRoofline", "KernelRooflines", "Launched", "kernel_rooflines", "rooflines_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class KernelRoofline(Wire):
     """One launch of a kernel under a platform's roofs.
 
     Attributes:
+        counted: Work that its Triton IR counts; None for a kernel of another language, whose work is the closed form of
+            the operation that its file declares.
         quantisation: Wave and tile losses; None where nothing fits, or the SM count or a limit that the kernel meets is
             UNKNOWN.
         measured_s: Median time from a profile of the same kernel, None without one.
@@ -37,7 +42,7 @@ class KernelRoofline(Wire):
         "name", "compile=compiled", "count=counted", "occupancy", "roofline", "quantisation", "measured_s",
     )  # fmt: skip
     compiled: CompiledKernel
-    counted: CountedKernel
+    counted: CountedKernel | None
     occupancy: Occupancy
     roofline: Roofline
     quantisation: Quantisation | None
@@ -47,6 +52,20 @@ class KernelRoofline(Wire):
     def name(self) -> str:
         """Symbol of the kernel."""
         return self.compiled.name
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A compiled launch whose roofline is wanted.
+
+    Attributes:
+        dtype: Storage type; empty: that of its operations.
+        closed_form: Work of the operation, where the kernel has no IR that could be counted.
+    """
+
+    compilation: Compilation
+    dtype: str = ""
+    closed_form: Work | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +79,29 @@ def _dtype(counted: CountedKernel) -> str:
     return counted.kernel.executed[0].dtype if counted.kernel.executed else "fp32"
 
 
-def _losses(counted: CountedKernel, fitting: Occupancy, platform: Platform) -> Quantisation | None:
+def _losses(
+    grid: tuple[int, ...] | None, counted: CountedKernel | None, fitting: Occupancy, platform: Platform
+) -> Quantisation | None:
     count = platform.get("sm_count")
-    blocks = prod(counted.compilation.grid) if counted.compilation.grid else 0
+    blocks = prod(grid) if grid else 0
     is_bound = fitting.exactness != "exact" or fitting.blocks_per_sm < 1
     if not isinstance(count, Quantity) or is_bound or blocks < 1:
         return None
-    kernel = counted.kernel
-    useful = sum(one.amount.value or 0 for one in kernel.useful)
-    executed = sum(one.amount.value or 0 for one in kernel.executed)
-    work = {"useful": useful, "executed": executed} if 0 < useful <= executed else {}
-    return quantise(blocks, int(count.si), fitting.blocks_per_sm, **work)
+    useful = sum(one.amount.value or 0 for one in counted.kernel.useful) if counted else 0
+    executed = sum(one.amount.value or 0 for one in counted.kernel.executed) if counted else 0
+    tiles = {"useful": useful, "executed": executed} if 0 < useful <= executed else {}
+    return quantise(blocks, int(count.si), fitting.blocks_per_sm, **tiles)
+
+
+def _closed_form(case: KernelCase | OpCase, made: Sequence[Compilation]) -> Work | None:
+    """Return the declared operation's work for one kernel without IR to count; nobody knows the parts of several."""
+    if not isinstance(case, OpCase) or len(made) != 1 or made[0].ttir:
+        return None
+    try:
+        declared = read_declared(Path(case.file))
+    except DeclarationError:
+        return None
+    return work(declared.op, case.shape, case.dtype, **dict(declared.options))
 
 
 def _measured(name: str, profiles: Iterable[KernelProfile]) -> float | None:
@@ -100,31 +131,37 @@ def kernel_rooflines(
         CompileFailed: A kernel does not compile or can't be launched.
         UnknownData: An occupancy limit that matters is UNKNOWN.
     """
-    made: list[tuple[Compilation, str]] = []
+    made: list[Launched] = []
     with CompilePool() as pool:
         for case in cases:
             plain, identity = as_case(case), platform.identity
             request = CompileRequest(plain, identity.target, device=identity.platform, facts=facts or {})
             dtype = plain.dtype if isinstance(plain, OpCase) else ""
-            made += [(one, dtype) for one in pool.compile(request)]
+            compiled = pool.compile(request)
+            closed = _closed_form(plain, compiled)
+            made += [Launched(one, dtype, closed) for one in compiled]
     return rooflines_of(made, platform, grid=grid, profiles=profiles)
 
 
 def rooflines_of(
-    made: Iterable[tuple[Compilation, str]],
+    made: Iterable[Launched],
     platform: Platform,
     *,
     grid: tuple[int, ...] | None = None,
     profiles: Iterable[KernelProfile] = (),
 ) -> list[KernelRoofline]:
-    """Return compiled kernels, each with its storage type (empty: that of its operations), on a platform."""
+    """Return compiled kernels on a platform."""
     limits, measured = limits_of(platform), list(profiles)
     found = []
-    for one, dtype in made:
-        compiled, counted = profile_of(one), count_compilation(one, grid)
+    for one in made:
+        compiled = profile_of(one.compilation)
+        counted, done = None, one.closed_form
+        if done is None:
+            counted = count_compilation(one.compilation, grid)
+            done = work_of(counted, one.dtype or _dtype(counted))
         check_shared_memory([compiled], limits)
         fitting = occupancy(compiled.resources, limits, allow_unknown=True)
-        line = roofline(work_of(counted, dtype or _dtype(counted)), platform)
-        losses = _losses(counted, fitting, platform)
+        losses = _losses(grid or one.compilation.grid, counted, fitting, platform)
+        line = roofline(done, platform)
         found.append(KernelRoofline(compiled, counted, fitting, line, losses, _measured(compiled.name, measured)))
     return found

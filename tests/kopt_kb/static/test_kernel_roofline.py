@@ -12,9 +12,12 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 from kopt_kb.analysis.roofline.reach import reach
 from kopt_kb.cli.roofline_text import render_kernel
+from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.kernels.compile.request import OpCase
+from kopt_kb.kernels.cuda.nvrtc import nvrtc_version
+from kopt_kb.problem.work import work
 from kopt_kb.static import kernel_roofline
-from kopt_kb.static.kernel_roofline import kernel_rooflines
+from kopt_kb.static.kernel_roofline import Launched, kernel_rooflines
 from kopt_kb.static.limits import limits_of
 from kopt_kb.wiki.registry import Registry
 
@@ -36,8 +39,25 @@ def test_count_compile_occupancy_and_roofline(platform: str, repo_root: Path, mo
     assert all("<- <gpu-wiki>/" in source for source in one.occupancy.sources)
     lacking = replace(limits_of(Registry.open().platform(platform)), shared_memory_granule=None)
     monkeypatch.setattr(kernel_roofline, "limits_of", lambda _: lacking)
-    (bound,) = kernel_roofline.rooflines_of([(one.compiled.compilation, "")], Registry.open().platform(platform))
+    (bound,) = kernel_roofline.rooflines_of([Launched(one.compiled.compilation)], Registry.open().platform(platform))
     assert (bound.occupancy.exactness, bound.quantisation) == ("upper", None)
     text = render_kernel(bound, reach(bound.roofline, Registry.open().platform(platform)))
     assert "occupancy is an upper bound: shared_memory_granule UNKNOWN" in text
     assert set(one.to_json()) == {"name", "compile", "count", "occupancy", "roofline", "quantisation", "measured_s"}
+
+
+def test_machine_code_takes_the_closed_form_of_the_declared_operation(repo_root: Path) -> None:
+    """An RMS norm in CUDA C++ does what `work` says of one; a launch of several kernels is refused: nobody knows parts."""
+    try:
+        nvrtc_version()
+    except MissingTool as missing:
+        pytest.skip(missing.what)
+    platform = Registry.open().platform("H100_SXM")
+    (one,) = kernel_rooflines([OpCase(str(repo_root / "kernels/cuda/rms_norm.cu"), (2048, 4096), "bf16")], platform)
+    assert one.counted is None
+    assert one.roofline.work == work("rms_norm", "2048x4096", "bf16", weight=True)
+    assert one.quantisation is not None
+    assert "closed form of the operation" in render_kernel(one, reach(one.roofline, platform))
+    assert one.to_json()["count"] is None
+    with pytest.raises(BadInput, match="operations of machine code are not counted"):
+        kernel_rooflines([OpCase(str(repo_root / "kernels/cuda/softmax.cu"), (8, 131072), "bf16")], platform)
