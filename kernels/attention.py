@@ -15,6 +15,10 @@ from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
 
 __all__ = ["OP", "OP_OPTIONS", "TUNING_SPACE", "VARIANTS", "default_config", "launch", "make_inputs", "reference"]
 
+# Triton 3.6 has other names for these than later ones.
+copy_in = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_global_to_shared
+copy_out = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_shared_to_global
+
 OP = "attention"
 
 OP_OPTIONS = {"causal": True}
@@ -30,25 +34,21 @@ TUNING_SPACE = {
 
 VARIANTS = [
     {
-        "name": "roles",
-        "category": "latency_hiding",
+        "name": "roles", "category": "latency_hiding", "targets": ["sm_90"],
         "summary": "a warp copies tiles, two warpgroups multiply in turns: a softmax hides behind the other's products",
         "precondition": "S % 128 == 0 and D % 64 == 0 and D <= 128 and element_bytes == 2",
         "config": {"VARIANT": "roles", "TOGETHER": 4, "TURNS": True, "num_warps": 4, "num_stages": 2},
-        "targets": ["sm_90"],
         "knobs": ["TOGETHER", "TURNS", "num_stages"],
     },
     {
         "name": "tall_tile", "category": "memory_traffic", "precondition": "S >= 512",
         "summary": "more queries a program, so that keys and values are read fewer times",
-        "config": {"BLOCK_M": 128, "num_warps": 8},
-        "knobs": ["BLOCK_M", "BLOCK_N", "num_warps"],
+        "config": {"BLOCK_M": 128, "num_warps": 8}, "knobs": ["BLOCK_M", "BLOCK_N", "num_warps"],
     },
     {
         "name": "deep_pipeline", "category": "latency_hiding", "precondition": "S >= 512",
         "summary": "more tiles of keys and values in flight",
-        "config": {"num_stages": 3},
-        "knobs": ["num_stages", "BLOCK_N"],
+        "config": {"num_stages": 3}, "knobs": ["num_stages", "BLOCK_N"],
     },
 ]  # fmt: skip
 
@@ -120,7 +120,7 @@ def _fetch(desc, row, count, full, free, bufs, STAGES: gl.constexpr):
     stage = count % STAGES
     mbarrier.wait(free.index(stage), ((count // STAGES) & 1) ^ 1)
     mbarrier.expect(full.index(stage), desc.block_type.nbytes)
-    tma.async_copy_global_to_shared(desc, [row, 0], full.index(stage), bufs.index(stage))
+    copy_in(desc, [row, 0], full.index(stage), bufs.index(stage))
 
 
 @gluon.jit
@@ -145,7 +145,7 @@ def _copy_tiles(
             told.index(one).store(gl.full([1], place, gl.int32, sole))
             mbarrier.expect(q_full.index(one), q_desc.block_type.nbytes)
             row = head * length + (block * 2 + one) * _QUERIES
-            tma.async_copy_global_to_shared(q_desc, [row, 0], q_full.index(one), q_bufs.index(one))
+            copy_in(q_desc, [row, 0], q_full.index(one), q_bufs.index(one))
         turn += 1
         _fetch(k_desc, first + (blocks - 1) * _KEYS, count, k_full, k_free, k_bufs, STAGES)
         for back in range(1, blocks):
@@ -255,7 +255,7 @@ def _attend(
         out = _attend_tile(one, q, o_desc, bufs, bars, blocks, first, count, count - turn, scale, STAGES, CAUSAL, TURNS)
         q.store(out)
         hopper.fence_async_shared()
-        tma.async_copy_shared_to_global(o_desc, [head * length + first, 0], q)
+        copy_out(o_desc, [head * length + first, 0], q)
         tma.store_wait(0)
         mbarrier.arrive(q_free.index(one), count=1)
         count += blocks

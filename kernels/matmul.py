@@ -13,6 +13,10 @@ from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
 
 __all__ = ["OP", "OP_OPTIONS", "TUNING_SPACE", "VARIANTS", "default_config", "launch", "make_inputs", "reference"]
 
+# Triton 3.6 has other names for these than later ones.
+copy_in = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_global_to_shared
+copy_out = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_shared_to_global
+
 OP = "gemm"
 
 OP_OPTIONS = {"batch": 1}
@@ -30,31 +34,27 @@ TUNING_SPACE = {
 
 VARIANTS = [
     {
-        "name": "pointers", "category": "memory_access", "precondition": "M >= 1",
+        "name": "pointers", "category": "memory_access", "precondition": "M >= 1", "config": {"VARIANT": "pointers"},
         "summary": "one tile a program, tiles walked in groups of rows so that B stays in cache, pointer loads",
-        "config": {"VARIANT": "pointers"},
         "knobs": ["BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages"],
     },
     {
-        "name": "descriptors", "category": "memory_access",
+        "name": "descriptors", "category": "memory_access", "config": {"VARIANT": "descriptors"},
         "summary": "tensor descriptors: whole tiles copied by the bulk copy engine, no address arithmetic",
         "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0",
-        "config": {"VARIANT": "descriptors"},
         "knobs": ["BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages"],
     },
     {
-        "name": "persistent", "category": "scheduling",
+        "name": "persistent", "category": "scheduling", "config": {"VARIANT": "persistent"},
         "summary": "one program a multiprocessor walking tiles, so that a store overlaps the next tile's loads",
         "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0",
-        "config": {"VARIANT": "persistent"},
         "knobs": ["BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages"],
     },
     {
-        "name": "roles", "category": "latency_hiding",
+        "name": "roles", "category": "latency_hiding", "targets": ["sm_90"],
         "summary": "one warp copies tiles, two warpgroups of 64 rows each multiply them and store by the copy engine",
         "precondition": "N % 8 == 0 and K % 8 == 0 and element_bytes == 2 and M >= 512 and N >= 512",
         "config": {"VARIANT": "roles", "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 4, "num_stages": 4},
-        "targets": ["sm_90"],
         "knobs": ["GROUP_M"],
     },
     {
@@ -218,9 +218,9 @@ def _copy_tiles(descs, bufs, bars, tiles_m, tiles_n, k, GROUP_M: gl.constexpr, S
             bar = full.index(stage)
             mbarrier.wait(free.index(stage), ((count // STAGES) & 1) ^ 1)
             mbarrier.expect(bar, 2 * a_desc.block_type.nbytes + b_desc.block_type.nbytes)
-            tma.async_copy_global_to_shared(a_desc, [2 * m * ROWS, start], bar, a_bufs.index(2 * stage))
-            tma.async_copy_global_to_shared(a_desc, [(2 * m + 1) * ROWS, start], bar, a_bufs.index(2 * stage + 1))
-            tma.async_copy_global_to_shared(b_desc, [start, n * BLOCK_N], bar, b_bufs.index(stage))
+            copy_in(a_desc, [2 * m * ROWS, start], bar, a_bufs.index(2 * stage))
+            copy_in(a_desc, [(2 * m + 1) * ROWS, start], bar, a_bufs.index(2 * stage + 1))
+            copy_in(b_desc, [start, n * BLOCK_N], bar, b_bufs.index(stage))
             count += 1
 
 
@@ -255,7 +255,7 @@ def _multiply(
             tma.store_wait(0)
             staged.store(gl.convert_layout(parts[place].to(c_desc.dtype), half))
             hopper.fence_async_shared()
-            tma.async_copy_shared_to_global(c_desc, [(2 * m + one) * ROWS, (2 * n + place) * HALF], staged)
+            copy_out(c_desc, [(2 * m + one) * ROWS, (2 * n + place) * HALF], staged)
     tma.store_wait(0)
 
 
