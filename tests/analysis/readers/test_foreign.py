@@ -31,7 +31,7 @@ def refusal(path):
         ("x", b"U3w[END]NVIDIA Nsight Systems Stream2025.3.1.0!", "unfinished Nsight Systems", "QdstrmImporter"),
         ("x.xz", b"\xfd7zXZ\x00rest", "packed by xz", "xz -dk"),
         ("x.zip", ZIPPED, "packed by zip", "unzip"),
-        ("x.gz", gzip.compress(b"text" * 99), "a gzip file without a trace", "gunzip -k"),
+        ("x.gz", gzip.compress(b"text" * 99, mtime=0), "a gzip file without a trace", "gunzip -k"),
         ("x.parquet", b"PAR1" + bytes(9), "a Parquet file", "nsys export --type sqlite"),
         ("x.pickle", b"\x80\x04\x95", "a Python pickle", "export_chrome_trace"),
         ("x.pftrace", b"\n\x20abc", "a Perfetto trace", "rocprofv3 --output-format rocpd"),
