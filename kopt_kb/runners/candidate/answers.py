@@ -60,6 +60,11 @@ class AnswerBasis(Wire):
     isolation: Isolation | None = None
     unkept: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of_cage(cls, held: Isolation, lacks: str) -> AnswerBasis:
+        """Return on what a check rests whose candidate was held like this, with what is known to lack in the cage."""
+        return cls("reported", f"the cage lacks {lacks}", isolation=held) if lacks else cls("isolated", isolation=held)
+
     @property
     def left_out(self) -> Mapping[str, str] | None:
         """Records that are not kept, if there are any."""

@@ -31,7 +31,6 @@ from kopt_kb.runners.project.surroundings import cage_of, home_of, passed_on
 
 __all__ = [
     "CandidateDiedError",
-    "basis_of",
     "cases_of",
     "check",
     "device_of",
@@ -144,18 +143,8 @@ def check(body: Request, folder: Path) -> Check | Unable:
         if isinstance(ran, Unable):
             return ran
         if ran.build_error:
-            return Check(build_error=ran.build_error, basis=basis_of(held))
-        return replace(_compare(judge, body, inner, ran.problems), basis=basis_of(held))
-
-
-def basis_of(held: Isolation) -> AnswerBasis:
-    """Return on what a check rests whose candidate was held like this."""
-    lacks = held.lacks()
-    return (
-        AnswerBasis("reported", f"the cage lacks {lacks}", isolation=held)
-        if lacks
-        else AnswerBasis("isolated", isolation=held)
-    )
+            return Check(build_error=ran.build_error, basis=AnswerBasis.of_cage(held, held.lacks()))
+        return replace(_compare(judge, body, inner, ran.problems), basis=AnswerBasis.of_cage(held, held.lacks()))
 
 
 def _run_candidate(body: Request, folder: Path, inner: Path) -> tuple[Outputs | Unable, Isolation]:

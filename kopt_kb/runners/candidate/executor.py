@@ -120,9 +120,4 @@ def _of_check(said: AnswerBasis | None, *, elsewhere: bool) -> AnswerBasis | Non
     if elsewhere:
         return AnswerBasis("reported", "a command of the user started the judge: nothing here saw the cage")
     held = said.isolation or Isolation()
-    lacks = held.lacks() or cage_here().lacks()
-    return (
-        AnswerBasis("reported", f"the cage lacks {lacks}", isolation=held)
-        if lacks
-        else AnswerBasis("isolated", isolation=held)
-    )
+    return AnswerBasis.of_cage(held, held.lacks() or cage_here().lacks())

@@ -10,10 +10,9 @@ import pytest
 from kopt_kb.caged import cage_here
 from kopt_kb.isolation import WHOLE, Isolation
 from kopt_kb.problem.tolerances import tolerance_of
-from kopt_kb.runners.candidate.answers import Check, Unable
+from kopt_kb.runners.candidate.answers import AnswerBasis, Check, Unable
 from kopt_kb.runners.candidate.check import (
     CandidateDiedError,
-    basis_of,
     cases_of,
     check,
     error_line,
@@ -221,11 +220,12 @@ def test_a_check_says_what_held_the_candidate(tmp_path: Path) -> None:
 def test_a_cage_that_lacks_anything_isolates_nobody(missing: str) -> None:
     """The reason names it; limits of a cgroup hide nothing and may be missing."""
     held = Isolation(tuple(one for one in WHOLE if one != missing), {missing: "not permitted"})
-    basis = basis_of(held)
+    basis = AnswerBasis.of_cage(held, held.lacks())
     assert (basis.trust, basis.reason, basis.isolation) == (
         "reported", f"the cage lacks {missing}: not permitted", held,
     )  # fmt: skip
-    assert basis_of(Isolation(WHOLE, {"cgroup limits": "no cgroup v2"})).trust == "isolated"
+    whole = Isolation(WHOLE, {"cgroup limits": "no cgroup v2"})
+    assert AnswerBasis.of_cage(whole, whole.lacks()).trust == "isolated"
 
 
 def test_an_error_whose_code_is_a_number() -> None:
