@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -10,21 +11,15 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.header import is_cuda, read_header
 from kopt_kb.kernels.integers import ExpressionError, holds
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.ops import definition, op_id
 from kopt_kb.problem.shapes import Shape
 
 __all__ = [
-    "Category",
-    "DeclarationError",
-    "Declared",
-    "Variant",
-    "packaged_file",
-    "packaged_reference",
-    "read_declared",
-]
+    "GIVEN", "Category", "DeclarationError", "Declared", "Variant", "has_header", "kernel_name", "packaged_file",
+    "packaged_reference", "read_declared",
+]  # fmt: skip
 
 Category = Literal[
     "memory_traffic",
@@ -36,6 +31,11 @@ Category = Literal[
     "compute",
 ]
 
+GIVEN = frozenset({".cubin", ".fatbin", ".hsaco", ".co"})
+"""How files of machine code are called."""
+_SUFFIXES = frozenset({".cu", ".cuh", ".toml"}) | GIVEN
+_HEAD = re.compile(rb'\s*(?:(?://|#)[^\n]*\n\s*)*(?P<doc>r?"""[^"]*?)?/\*\s*kb[ \t]*\r?\n')
+_HEAD_BYTES = 4096
 _NAMES = ("OP", "OP_OPTIONS", "TUNING_SPACE", "VARIANTS")
 
 
@@ -103,13 +103,39 @@ class Declared:
     variants: tuple[Variant, ...]
 
 
+def has_header(path: str | Path, source: bytes | None = None) -> bool:
+    """Return whether a header says how a file is launched: CUDA C++, a code object, another language's Python.
+
+    By its name, else by a header at its head.
+
+    Args:
+        path: The file; it is read where `source` is not given, and one that can't be read is none.
+        source: What it holds, of a candidate that has no file of its own.
+    """
+    if Path(path).suffix in _SUFFIXES:
+        return True
+    if source is None:
+        try:
+            with Path(path).open("rb") as opened:
+                source = opened.read(_HEAD_BYTES)
+        except OSError:
+            return False
+    return bool(_HEAD.match(source[:_HEAD_BYTES]))
+
+
+def kernel_name(source: bytes) -> str:
+    """Return the name of a kernel's file in a workspace, by its language."""
+    found = _HEAD.match(source[:_HEAD_BYTES])
+    return "kernel.cu" if found is not None and not found["doc"] else "kernel.py"
+
+
 def read_declared(path: Path) -> Declared:
     """Return what a kernel file declares at its top level.
 
     Raises:
         DeclarationError: No Python, no `OP`, a value that is no literal, or parts that don't fit together.
     """
-    values = _header(path) if is_cuda(path) else _literals(path)
+    values = _header(path) if has_header(path) else _literals(path)
     op, given, offered = values.get("OP"), values.get("OP_OPTIONS", {}), values.get("VARIANTS", [])
     if not isinstance(op, str):
         raise DeclarationError("the file declares no OP", where=str(path), fix='write OP = "rms_norm" or such')
@@ -128,6 +154,8 @@ def read_declared(path: Path) -> Declared:
 def _header(path: Path) -> dict[str, object]:
     """Return what a CUDA C++ file's header declares, by the names of a Python file."""
     try:
+        from kopt_kb.kernels.cuda.header import read_header  # few kernels have a header
+
         header = read_header(path)
     except BadInput as error:
         raise DeclarationError(error.what, where=error.where, fix=error.fix) from error

@@ -38,8 +38,8 @@ from kopt_kb.kernels.compile.request import (
 )
 from kopt_kb.kernels.compile.stub import activate, argument, gpu_target
 from kopt_kb.kernels.compile.target import CompileTarget
-from kopt_kb.kernels.cuda.header import is_cuda
 from kopt_kb.kernels.cutile import is_tile_file
+from kopt_kb.kernels.declared import has_header
 from kopt_kb.kernels.launch_case import LaunchCase
 
 __all__ = ["build", "failure", "listed", "result_of"]
@@ -55,7 +55,7 @@ def build(request: CompileRequest) -> list[Compilation]:
         CompileFailed: Triton or the assembler refuses the kernel.
     """
     target = CompileTarget.parse(request.target)
-    if is_cuda(request.case.file):
+    if has_header(request.case.file):
         from kopt_kb.kernels.cuda.build import build_cuda
 
         return build_cuda(request, target)
@@ -79,7 +79,7 @@ def listed(request: CompileRequest) -> Listed:
         BadInput: The file or the kernel is wrong, or an op file is asked, whose configurations are its tuning space.
     """
     case = request.case
-    if isinstance(case, OpCase) or is_cuda(case.file):
+    if isinstance(case, OpCase) or has_header(case.file):
         what, fix = "its kernels have no configurations of their own", "name a Triton kernel with --kernel and --arg"
         raise BadInput(what, where=case.file, fix=fix, code="KB082")
     with _on_device(request, CompileTarget.parse(request.target)):

@@ -13,9 +13,10 @@ from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileR
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.cubin import Cubin, CubinKernel
 from kopt_kb.kernels.cuda.given import code_given, read_given
-from kopt_kb.kernels.cuda.header import GIVEN, source_text
+from kopt_kb.kernels.cuda.header import source_text
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda, nvrtc_version
 from kopt_kb.kernels.cuda.plan import CudaPlan, Program, header_of, launch_of, plan_of, program_of
+from kopt_kb.kernels.declared import GIVEN
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.kernels.record.code_object import is_code_object, read_code_object, resource_text
 from kopt_kb.kernels.record.model import Argument, Launch, ScalarArg, TensorAddress

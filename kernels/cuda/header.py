@@ -17,24 +17,19 @@ from typing import Any, Literal
 
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.cuda.tensor_maps import map_tensor
+from kopt_kb.kernels.declared import GIVEN
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.wire import JsonMap
 
 __all__ = [
-    "GIVEN", "Header", "LauncherStep", "Tensor", "is_cuda", "kernel_name", "read_header", "source_text",
-    "split_argument",
+    "Header", "LauncherStep", "Tensor", "read_header", "source_text", "split_argument",
 ]  # fmt: skip
 
 _COMMENT = re.compile(r"/\*\s*kb[ \t]*\r?\n(.*?)\*/", re.DOTALL)
 _TUNED = re.compile(r"/\*\s*kb-tuned[ \t]*\r?\n(.*?)\*/", re.DOTALL)
-_HEAD = re.compile(rb'\s*(?:(?://|#)[^\n]*\n\s*)*(?P<doc>r?"""[^"]*?)?/\*\s*kb[ \t]*\r?\n')
-_HEAD_BYTES = 4096
 _TENSOR = re.compile(r"(?:(?P<dtype>\w+)\s*)?\[(?P<shape>[^\[\]]*)\]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SCALAR = re.compile(r"(?P<type>[a-z]+\d+)\s+(?P<value>.+)")
-GIVEN = frozenset({".cubin", ".fatbin", ".hsaco", ".co"})
-"""How files of machine code are called."""
-_SUFFIXES = frozenset({".cu", ".cuh", ".toml"}) | GIVEN
 _LANGUAGES = frozenset({"", "cute", "flydsl", "tilelang"})
 _KINDS = ("launch", "fill", "copy")
 _KEYS = {
@@ -131,32 +126,6 @@ class Header:
     defines: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     tuned: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-
-def is_cuda(path: str | Path, source: bytes | None = None) -> bool:
-    """Return whether a header says how a file is launched: CUDA C++, a code object, another language's Python.
-
-    By its name, else by a header at its head.
-
-    Args:
-        path: The file; it is read where `source` is not given, and one that can't be read is none.
-        source: What it holds, of a candidate that has no file of its own.
-    """
-    if Path(path).suffix in _SUFFIXES:
-        return True
-    if source is None:
-        try:
-            with Path(path).open("rb") as opened:
-                source = opened.read(_HEAD_BYTES)
-        except OSError:
-            return False
-    return bool(_HEAD.match(source[:_HEAD_BYTES]))
-
-
-def kernel_name(source: bytes) -> str:
-    """Return the name of a kernel's file in a workspace, by its language."""
-    found = _HEAD.match(source[:_HEAD_BYTES])
-    return "kernel.cu" if found is not None and not found["doc"] else "kernel.py"
 
 
 def read_header(path: Path) -> Header | None:

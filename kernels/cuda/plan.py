@@ -13,10 +13,11 @@ from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.cubin import Cubin, read_cubin
 from kopt_kb.kernels.cuda.given import code_given, read_given
-from kopt_kb.kernels.cuda.header import GIVEN, Header, LauncherStep, Tensor, read_header, source_text, split_argument
+from kopt_kb.kernels.cuda.header import Header, LauncherStep, Tensor, read_header, source_text, split_argument
 from kopt_kb.kernels.cuda.languages import made_of
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda, nvrtc_version
 from kopt_kb.kernels.cuda.tensor_maps import map_of
+from kopt_kb.kernels.declared import GIVEN
 from kopt_kb.kernels.integers import ExpressionError, holds, value_of
 from kopt_kb.kernels.record.model import (
     Argument,

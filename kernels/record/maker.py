@@ -56,9 +56,9 @@ def _where(request: MakerRequest) -> str:
 
 
 def _record(request: MakerRequest) -> Any:
-    from kopt_kb.kernels.cuda.header import is_cuda
+    from kopt_kb.kernels.declared import has_header
 
-    if isinstance(request.what, OpRequest) and is_cuda(request.what.file):
+    if isinstance(request.what, OpRequest) and has_header(request.what.file):
         from kopt_kb.kernels.cuda.launches import record_cuda
 
         record = record_cuda(request, request.what)

@@ -13,7 +13,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
 from kopt_kb.kernels.compile.arguments import parse_argument
 from kopt_kb.kernels.compile.request import Given, KernelCase, OpCase, worded
-from kopt_kb.kernels.cuda.header import is_cuda
+from kopt_kb.kernels.declared import has_header
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.wiki.registry import Platform
@@ -140,7 +140,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             fix="give --shape and --dtype, or --kernel, --arg and --constexpr",
             code="KB103",
         )
-    if args.autotune is not None and (args.shape or is_cuda(args.file)):
+    if args.autotune is not None and (args.shape or has_header(args.file)):
         what, fix = "--autotune is for one Triton kernel", "give --kernel and --arg; a tuning space is --config"
         raise BadInput(what, where=args.file, fix=fix, code="KB103")
     announce(f"compiling {args.file}, which takes seconds to a minute")
@@ -149,7 +149,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
             raise BadInput("missing --dtype", fix="the storage type, such as bf16", code="KB102")
         config = literals(args.config)
         return [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
-    if not (args.arg or args.args) and is_cuda(args.file):
+    if not (args.arg or args.args) and has_header(args.file):
         return [KernelCase(args.file, args.kernel, (), {}, literals(args.option))]
     if not (args.arg or args.args):
         raise BadInput(

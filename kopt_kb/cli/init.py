@@ -19,8 +19,7 @@ from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode, UnknownData
-from kopt_kb.kernels.cuda.header import is_cuda
-from kopt_kb.kernels.declared import packaged_file
+from kopt_kb.kernels.declared import has_header, packaged_file
 from kopt_kb.problem.ops import op_id
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
@@ -153,7 +152,7 @@ def _task(args: argparse.Namespace) -> Task:
         return task_of_problem(args, _placeholders(args.placeholder))
     demo = Path(args.kernel_demo) if args.kernel_demo else None
     op = args.op or (declared_op(read_demo(demo), demo) if demo else None)
-    if op is not None and demo is not None and is_cuda(demo) and packaged_file(op_id(op)) is None:
+    if op is not None and demo is not None and has_header(demo) and packaged_file(op_id(op)) is None:
         fix = "give --problem, whose reference judges; a CUDA C++ file has none"
         raise BadInput(f"no reference for the operation {op!r}", where=str(demo), fix=fix, code="KB451")
     missing = _missing(args, op)

@@ -118,9 +118,9 @@ def run(args: argparse.Namespace) -> int:
 def _refuse_unchecked(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> None:
     """Raise `FindingError` where the policy asks that gains reach a training step and an accepted round's does not."""
     from kopt_kb.workspace.journal.blobs import ObjectStore
-    from kopt_kb.workspace.transfer import judges_transfer, unchecked
+    from kopt_kb.workspace.transfer import unchecked
 
-    is_asked = args.action == "report" and judges_transfer(state)
+    is_asked = args.action == "report" and state.judges_transfer
     found = unchecked(state, ObjectStore(workspace.layout.objects).get) if is_asked else ()
     if found:
         fix = "run a round that takes it back; kb tune status shows where the campaign stands"

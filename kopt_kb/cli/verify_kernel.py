@@ -12,7 +12,7 @@ from kopt_kb.cli.output import print_json
 from kopt_kb.cli.tune_judge import judge_of, target_here, why_no_replay
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
 from kopt_kb.files import read_input
-from kopt_kb.kernels.cuda.header import is_cuda
+from kopt_kb.kernels.declared import has_header
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Check, Unable
@@ -72,7 +72,7 @@ def run_kernel(source: bytes, args: argparse.Namespace) -> int:
     judge, _ = judge_of(args, None, _WHERE)
     if judge == "replay":
         outcome = _replayed(job, args)
-    elif is_cuda(args.file, source):
+    elif has_header(args.file, source):
         what = f"what a header launches is checked by replay alone ({why_no_replay(args) or '--judge child'})"
         raise MissingTool(what, where=args.file, fix="run on a machine with a GPU and kopt-kb[gpu]", code="KB122")
     else:
@@ -110,7 +110,7 @@ def _job(source: bytes, args: argparse.Namespace) -> tuple[Job, str]:
             raise BadInput(what, where=args.file, fix="give it, or name a problem by --problem", code="KB102")
         problem = Problem.of(op, args.shape, args.dtype)
         reference, said = _reference(args, op)
-        if not reference and is_cuda(args.file, source):
+        if not reference and has_header(args.file, source):
             what = f"no reference for the operation {op!r}"
             raise BadInput(
                 what, where=args.file, fix="give --reference FILE with make_inputs and reference", code="KB451"

@@ -17,7 +17,10 @@ from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work, work
 from kopt_kb.wire import Wire, pairs, plain, read
 
-__all__ = ["Problem", "recorded_problem"]
+__all__ = ["Amounts", "Problem", "recorded_problem"]
+
+Amounts = Mapping[str, Mapping[str, int]]
+"""`forward` and `backward` → dimension (`op`, `B`) → operations or bytes of one shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,24 @@ class Problem(Wire):
         """Return the closed-form work on each shape, in order."""
         return tuple(self.work(shape) for shape in self.shapes)
 
+    def passes(self) -> dict[str, Amounts]:
+        """Return what each pass of each shape does, by the operation's closed form.
+
+        A problem that counts a whole step has a forward pass of its own, and the rest of its operations is the backward
+        pass; of any other problem everything is the forward pass.
+        """
+        found: dict[str, Amounts] = {}
+        options = dict(self.options)
+        for shape in self.shapes:
+            whole = _totals(self.work(shape))
+            passes = {"forward": whole}
+            if options.get("step") == "forward_backward":
+                alone = Problem.of(self.op, [shape], self.dtype, options={**options, "step": "forward"})
+                forward = _totals(alone.work(shape))
+                passes = {"forward": forward, "backward": {name: whole[name] - forward[name] for name in whole}}
+            found[format_shape(shape)] = passes
+        return found
+
     @property
     def shape_names(self) -> tuple[str, ...]:
         """The shapes as they are written everywhere: `8192x4096`."""
@@ -126,6 +147,13 @@ def recorded_problem(document: Mapping[str, object]) -> Problem:
         return Problem.of_own(found.op, found.own, found.dtype, found.tolerance).with_shapes(found.shapes)
     options = dict(found.options)
     return Problem.of(found.op, found.shapes, found.dtype, options=options, tolerance=found.tolerance, is_counted=True)
+
+
+def _totals(work: Work) -> dict[str, int]:
+    return {
+        "op": sum(one.useful.value for one in work.flops),
+        "B": sum(one.compulsory.value for one in work.bytes),
+    }
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.header import is_cuda, kernel_name
+from kopt_kb.kernels.declared import has_header, kernel_name
 
 __all__ = ["Configs", "configs_of", "structure_of", "with_configs"]
 
@@ -33,7 +33,7 @@ def default_config(shape, dtype):  # noqa: F811 - overlays the file's own
 
 
 def _begin(source: bytes) -> bytes:
-    return (_quoted(source) + _CUDA_BEGIN if is_cuda("", source) else _BEGIN).encode()
+    return (_quoted(source) + _CUDA_BEGIN if has_header("", source) else _BEGIN).encode()
 
 
 def _quoted(source: bytes) -> str:
@@ -68,7 +68,7 @@ def with_configs(source: bytes, configs: Configs) -> bytes:
     if not configs:
         return head
     plain = {shape: dict(values) for shape, values in sorted(configs.items())}
-    if is_cuda("", source):
+    if has_header("", source):
         lines = [f'"{shape}" = {{ {", ".join(f"{name} = {_toml(one)}" for name, one in values.items())} }}\n'
                  for shape, values in plain.items()]  # fmt: skip
         quotes = _quoted(source)
@@ -86,7 +86,7 @@ def configs_of(source: bytes) -> dict[str, Mapping[str, object]]:
     _, found, rest = source.partition(_begin(source))
     if not found:
         return {}
-    if is_cuda("", source):
+    if has_header("", source):
         return _of_cuda(rest)
     try:
         first = ast.parse(rest.decode()).body[0]

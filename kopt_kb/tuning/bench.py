@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from kopt_kb.errors import BadInput, FindingError, UnknownData
-from kopt_kb.kernels.cuda.header import kernel_name
+from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Answer, Check, Timing
 from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Self
 
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Executor
-from kopt_kb.runners.project.bundle import files_of
 from kopt_kb.tuning.machine import State, StepName, exits, lacks_account, next_step, state_of
 from kopt_kb.tuning.options import Budget, BudgetSpentError, CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy, StopReason, confirmed_policy
@@ -354,7 +353,7 @@ class Campaign:
             return
         from kopt_kb.tuning.branches import commit_version
 
-        files = files_of(session.store.get(accepted.submitted[accepted.name].blob))
+        files = state.files_of(session.store.get(accepted.submitted[accepted.name].blob))
         self._say(commit_version(project.root, state.named, files, subject, session.journal.head.zh))
 
     def _account_gap(self, state: WorkspaceState) -> None:

@@ -15,7 +15,7 @@ from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.errors import KoptError, MissingTool
-from kopt_kb.kernels.cuda.header import kernel_name
+from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.runners.candidate.answers import ReportEvidence

@@ -18,7 +18,7 @@ from kopt_kb.analysis.frameworks import (
     marks_of,
     missing,
 )
-from kopt_kb.kernels.cuda.header import is_cuda, kernel_name
+from kopt_kb.kernels.declared import has_header, kernel_name
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wire import Wire
 
@@ -85,7 +85,7 @@ def lint_source(
         foreign: Whether it is a candidate of a problem outside the list: it may be a class that builds layers for
             their weights, and is called by other names than `launch`.
     """
-    if is_cuda("", source):
+    if has_header("", source):
         return _of_header(source, framework)
     try:
         tree = ast.parse(source)

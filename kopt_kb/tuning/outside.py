@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.files import read_words
-from kopt_kb.kernels.cuda.header import kernel_name
+from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.tuning.proposals import Answer, EvidenceAsked, Proposal, ProposerView

@@ -14,7 +14,6 @@ from kopt_kb.runners.candidate.job import Job, JobKind, Request, RunLimits
 from kopt_kb.runners.project.bundle import bundle, bundle_of, files_of
 from kopt_kb.runners.project.file import ProjectFile, read_project
 from kopt_kb.runners.project.paths import changed_files, hash_files, protected_files, select
-from kopt_kb.runners.project.results_csv import amounts_of
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.lint import lint_files
 from kopt_kb.tuning.patch import patched_files
@@ -198,7 +197,7 @@ class ProjectAdapter:
         return replace(
             asked,
             shapes=frozen.representative if frozen and asked.is_quick else shapes,
-            amounts=amounts_of(problem),
+            amounts=problem.passes(),
             header=frozen.header if frozen else (),
             protected=_hashes(state),
             probe=frozen is None,

@@ -11,8 +11,7 @@ from pathlib import Path
 from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.analysis.rules.categories import CATEGORIES
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.header import kernel_name
-from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, packaged_file, read_declared
+from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, kernel_name, packaged_file, read_declared
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.source_config import configs_of, structure_of
 from kopt_kb.tuning.proposals import Proposal, ProposerView

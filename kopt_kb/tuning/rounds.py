@@ -10,7 +10,6 @@ from typing import Literal
 
 from kopt_kb.runners.candidate.answers import ReportEvidence, Search, Timing
 from kopt_kb.runners.candidate.job import Job, JobKind, SpaceAsked
-from kopt_kb.runners.report_file import suffix_of
 from kopt_kb.runners.source_config import configs_of, with_configs
 from kopt_kb.tuning.decision import (
     SUSPICIOUS,
@@ -32,7 +31,6 @@ from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, 
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.transfer import files_in
 
 __all__ = ["RoundWork", "longest_s", "spent_s"]
 
@@ -229,7 +227,7 @@ class RoundWork:
             from kopt_kb.tuning.transfer import transfer_gate  # few policies hold a gain to a training step
 
             word = own(source, caches=False) if own is not None else lint_kernel(source, state, state.task.framework)
-            old, new = (files_in(state, one) for one in (self.session.store.get(current.incumbent), source))
+            old, new = (state.files_of(one) for one in (self.session.store.get(current.incumbent), source))
             return transfer_gate(old, new, current, word)
 
         return with_transfer if judges else own
@@ -248,6 +246,7 @@ class RoundWork:
         self, state: WorkspaceState, result: ReportEvidence, kernel: str, version: str, *, is_new: bool = True
     ) -> GateResult:
         """Keep a report and, where it is new, what the rules say of it; return the gate's word."""
+        from kopt_kb.runners.report_file import suffix_of
         from kopt_kb.tuning.evidence import ReportOrigin, read_evidence
 
         report = self.session.store.put(result.report)

@@ -10,7 +10,7 @@ from pathlib import Path
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.header import kernel_name
+from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.gitview import commit_event, ensure_repository

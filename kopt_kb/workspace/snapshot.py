@@ -17,8 +17,8 @@ from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.blocks import BlockError, replace_blocks
 from kopt_kb.workspace.views.files import with_header
-from kopt_kb.workspace.views.iterations import SANDBOX
 from kopt_kb.workspace.views.render import Texts, texts_of
+from kopt_kb.workspace.views.words import SANDBOX
 
 __all__ = ["commit_workspace"]
 

@@ -139,6 +139,14 @@ class WorkspaceState:
             )
         return self.created.kernel
 
+    def files_of(self, data: bytes) -> Mapping[str, str]:
+        """Return path → text of a version; raises `BadInput` where a project's blob is none."""
+        if self.task.project is None:
+            return {"kernel.py": data.decode("utf-8", "replace")}
+        from kopt_kb.runners.project.bundle import files_of  # kernel files are no bundles
+
+        return files_of(data)
+
     # ---- rounds ----------------------------------------------------------------------------------
 
     @property
@@ -261,6 +269,11 @@ class WorkspaceState:
     def simulated(self) -> bool:
         """Whether the campaign runs on the simulator."""
         return self.campaign is not None and self.campaign.simulated
+
+    @property
+    def judges_transfer(self) -> bool:
+        """Whether the campaign's policy asks that gains reach a training step."""
+        return self.campaign is not None and self.campaign.policy.get("transfer") is True
 
     @property
     def noise(self) -> Mapping[str, setup.NoiseMeasured]:

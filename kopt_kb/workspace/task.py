@@ -9,7 +9,8 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_input
-from kopt_kb.kernels.cuda.header import is_cuda, read_header
+from kopt_kb.kernels.cuda.header import read_header
+from kopt_kb.kernels.declared import has_header
 from kopt_kb.problem.problem import Problem
 
 __all__ = ["ProjectCapture", "Task", "declared_op", "read_demo"]
@@ -74,7 +75,7 @@ def read_demo(path: Path) -> bytes:
     data = read_input(path, _MAX_DEMO_BYTES)
     if not data.strip():
         raise BadInput("the kernel demo is empty", where=str(path), fix="name the kernel's file", code="KB116")
-    if path.suffix in {".cu", ".cuh"} and not is_cuda("", data):
+    if path.suffix in {".cu", ".cuh"} and not has_header("", data):
         fix = "begin the file with /* kb … */, so that the workspace's copy says how it is launched"
         raise BadInput("the kernel demo has no header", where=str(path), fix=fix, code="KB077")
     return data
@@ -82,7 +83,7 @@ def read_demo(path: Path) -> bytes:
 
 def declared_op(source: bytes, path: Path) -> str | None:
     """Return the literal `OP = "…"` of a kernel file, the `op` of a CUDA C++ header, or None; nothing is run."""
-    if is_cuda(path, source):
+    if has_header(path, source):
         header = read_header(path)
         return header.op or None if header is not None else None
     try:

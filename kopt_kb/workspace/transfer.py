@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from kopt_kb.analysis.transfer.attribution import (
     Attribution,
@@ -14,23 +14,12 @@ from kopt_kb.analysis.transfer.attribution import (
 from kopt_kb.analysis.transfer.buckets import Bucket, BucketFinding, bucket_of
 from kopt_kb.errors import KoptError
 from kopt_kb.problem.skew import is_skewed
-from kopt_kb.runners.project.bundle import files_of
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["attributed", "bucket_of_round", "checked_round", "files_in", "judges_transfer", "skew_words", "unchecked"]
+__all__ = ["attributed", "bucket_of_round", "checked_round", "skew_words", "unchecked"]
 
 BlobReader = Callable[[str], bytes]
-
-
-def judges_transfer(state: WorkspaceState) -> bool:
-    """Return whether the campaign's policy asks that gains reach a training step."""
-    return state.campaign is not None and state.campaign.policy.get("transfer") is True
-
-
-def files_in(state: WorkspaceState, data: bytes) -> Mapping[str, str]:
-    """Return path → text of a version; raises `BadInput` where a project's blob is none."""
-    return files_of(data) if state.task.project is not None else {"kernel.py": data.decode("utf-8", "replace")}
 
 
 def bucket_of_round(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Bucket | None:
@@ -39,7 +28,7 @@ def bucket_of_round(state: WorkspaceState, attempt: Round, blob: BlobReader) -> 
     if submitted is None or stated is None or attempt.is_baseline or (attempt.proposal and attempt.proposal.confirms):
         return None
     try:
-        old, new = (files_in(state, blob(sha)) for sha in (attempt.incumbent, submitted.blob))
+        old, new = (state.files_of(blob(sha)) for sha in (attempt.incumbent, submitted.blob))
     except KoptError:
         return None
     found = bucket_of(old, new, category=stated.category, claim=stated.claim, expected=stated.expected)

@@ -11,7 +11,8 @@ _UNNEEDED = {
     "kopt_kb.runners.candidate.executor", "kopt_kb.tuning.setup", "kopt_kb.tuning.project",
     "kopt_kb.workspace.journal.old_notes", "kopt_kb.workspace.journal.insight_events", "kopt_kb.analysis.rules.classify",
     "kopt_kb.analysis.profile", "kopt_kb.wiki.wiki",
-    "kopt_kb.workspace.views.adopted", "kopt_kb.workspace.views.bench",
+    "kopt_kb.workspace.views.adopted", "kopt_kb.workspace.views.bench", "kopt_kb.workspace.views.transfer",
+    "kopt_kb.analysis.transfer", "kopt_kb.runners.project", "kopt_kb.kernels.cuda",
 }  # fmt: skip
 _ROUND = """
 import sys

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.runners.candidate.answers import Search, ShapeSearch
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
-from kopt_kb.search.plain import plain_search
 
 if TYPE_CHECKING:
     from kopt_kb.runners.candidate.search_pruning import Pruner
@@ -59,6 +58,8 @@ def searcher(
         return "exhaustive", ((config, _forget) for config in every)
     most = len(first) + (asks or evaluations)
     if find_spec("numpy") is None:  # the core installation, which simulates
+        from kopt_kb.search.plain import plain_search
+
         return "neighbours", plain_search(space, most, seed, first)
     return "model", _learning(space, most, seed, first)
 

@@ -10,14 +10,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
-from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.problem import Amounts
 from kopt_kb.problem.shapes import format_shape, parse_shape
-from kopt_kb.problem.work import Work
 from kopt_kb.quantity.units import unit
 from kopt_kb.runners.project.bounded_read import UnreadableError, read_bounded
 from kopt_kb.runners.project.file import Column, CsvFormat
 
-__all__ = ["MAX_STEP", "Amounts", "CsvProblemError", "Rows", "amounts_of", "read_rows", "read_shapes"]
+__all__ = ["MAX_STEP", "CsvProblemError", "Rows", "read_rows", "read_shapes"]
 
 
 MAX_STEP = Fraction(1, 100)
@@ -25,9 +24,6 @@ MAX_STEP = Fraction(1, 100)
 
 MAX_BYTES = 16 << 20
 """A benchmark's CSV larger than this is not read."""
-
-Amounts = Mapping[str, Mapping[str, int]]
-"""`forward` and `backward` → dimension (`op`, `B`) → operations or bytes of one shape."""
 
 _NUMBER = re.compile(r"[+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]+))?")
 _MAX_CELL = 64
@@ -57,32 +53,6 @@ class Rows:
     times_s: dict[str, float]
     steps_pct: dict[str, float]
     forward_s: dict[str, float] = field(default_factory=dict)
-
-
-def amounts_of(problem: Problem) -> dict[str, Amounts]:
-    """Return what each pass of each shape does, by the operation's closed form.
-
-    A problem that counts a whole step has a forward pass of its own, and the rest of its operations is the backward
-    pass; of any other problem everything is the forward pass.
-    """
-    found: dict[str, Amounts] = {}
-    options = dict(problem.options)
-    for shape in problem.shapes:
-        whole = _totals(problem.work(shape))
-        passes = {"forward": whole}
-        if options.get("step") == "forward_backward":
-            alone = Problem.of(problem.op, [shape], problem.dtype, options={**options, "step": "forward"})
-            forward = _totals(alone.work(shape))
-            passes = {"forward": forward, "backward": {name: whole[name] - forward[name] for name in whole}}
-        found[format_shape(shape)] = passes
-    return found
-
-
-def _totals(work: Work) -> dict[str, int]:
-    return {
-        "op": sum(one.useful.value for one in work.flops),
-        "B": sum(one.compulsory.value for one in work.bytes),
-    }
 
 
 def read_rows(

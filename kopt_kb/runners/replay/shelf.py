@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kopt_kb.kernels.cuda.header import kernel_name
+from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.problem.shapes import parse_shape

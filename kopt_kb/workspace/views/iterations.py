@@ -7,11 +7,10 @@ from kopt_kb.wiki.tables import cell
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.reports import finish
+from kopt_kb.workspace.views.words import SANDBOX
 
-__all__ = ["RESULTS", "SANDBOX", "is_iterated", "perf_results"]
+__all__ = ["RESULTS", "perf_results"]
 
-SANDBOX = "sandbox/"
-"""Folder whose files are rendered and never committed."""
 RESULTS = f"{SANDBOX}perf_results.md"
 
 _HEAD = (
@@ -19,11 +18,6 @@ _HEAD = (
     "|----------:|:-------------|-----------:|:------------|-------:|",
 )
 _DIED: tuple[Ending, ...] = ("crash", "hang", "oom")
-
-
-def is_iterated(state: WorkspaceState) -> bool:
-    """Return whether the campaign keeps this table."""
-    return state.campaign is not None and state.campaign.policy.get("name") == "cutile"
 
 
 def perf_results(state: WorkspaceState) -> dict[str, str]:

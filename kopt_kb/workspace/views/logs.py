@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
-from kopt_kb.runners.project.results_csv import amounts_of
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
@@ -14,7 +13,6 @@ from kopt_kb.workspace.views.lessons import directions
 from kopt_kb.workspace.views.memory import Memories, judged_rates
 from kopt_kb.workspace.views.memory_model import Iteration, MemoryDirection
 from kopt_kb.workspace.views.reports import FAILED, SIMULATED, cause_of, code, finish, gap_of, results_of
-from kopt_kb.workspace.views.transfer import applicability
 from kopt_kb.workspace.views.words import BlobReader, bullets, figure, free_text, of_kind, percent
 
 __all__ = ["COLUMNS", "STATUS", "optimize_log", "performance_trend"]
@@ -47,7 +45,7 @@ def _parts(state: WorkspaceState, attempt: Round) -> tuple[list[float], list[flo
     """Return the rates of forward and of backward over shapes, in operations a second."""
     found: tuple[list[float], list[float]] = ([], [])
     known = {shape: one for shape, one in attempt.own_records.items() if one.spread.get("forward_s")}
-    amounts = amounts_of(state.problem) if known else {}
+    amounts = state.problem.passes() if known else {}
     for shape, record in known.items():
         seconds = record.spread["forward_s"]
         rest = record.median_s - seconds
@@ -180,7 +178,10 @@ def optimize_log(state: WorkspaceState, blob: BlobReader, memories: Memories) ->
     lines += table(["Direction", "Version", "Failure Reason"], (_ineffective(one, state) for one in failed))
     counts = Counter(STATUS[memory.status] for memory in seen)
     words = [word for word in dict.fromkeys(STATUS.values()) if counts[word] or word != STATUS["refuted"]]
-    lines += applicability(state, blob)
+    if state.judges_transfer and state.stopped is not None:
+        from kopt_kb.workspace.views.transfer import applicability  # few policies hold a gain to a training step
+
+        lines += applicability(state, blob)
     if state.named is not None:
         from kopt_kb.workspace.views.manifest import termination
 

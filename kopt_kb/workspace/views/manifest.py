@@ -11,7 +11,6 @@ from kopt_kb.runners.project.file import ProjectFile, read_project
 from kopt_kb.workspace.journal.campaign_events import CampaignNamed
 from kopt_kb.workspace.retarget import aim_in_force
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.transfer import files_in
 from kopt_kb.workspace.views.words import BlobReader
 
 __all__ = ["TERMINATION", "manifest_files", "named_files", "termination"]
@@ -159,7 +158,7 @@ def named_files(state: WorkspaceState, blob: BlobReader) -> dict[str, bytes]:
         if submitted is None or attempt.number in state.masked:
             continue
         try:
-            texts = files_in(state, blob(submitted.blob))
+            texts = state.files_of(blob(submitted.blob))
         except KoptError:
             continue
         folder = f"rounds/round-{attempt.number + 1}/kernel_snapshot"

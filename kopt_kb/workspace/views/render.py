@@ -22,7 +22,6 @@ from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.memory import hand_masked
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.files import write_blocks, write_file
-from kopt_kb.workspace.views.iterations import is_iterated, perf_results
 from kopt_kb.workspace.views.logs import optimize_log, performance_trend
 from kopt_kb.workspace.views.memory import Memories, memories_of, memory_files
 from kopt_kb.workspace.views.readme import render_blocks
@@ -116,7 +115,9 @@ def texts_of(state: WorkspaceState, blob: BlobReader) -> Texts:
         from kopt_kb.workspace.views.bench import bench_log
 
         files.update(bench_log(state, blob))
-    if is_iterated(state):
+    if state.campaign is not None and state.campaign.policy.get("name") == "cutile":
+        from kopt_kb.workspace.views.iterations import perf_results  # the cuTile loop keeps it
+
         files.update(perf_results(state))
     if state.named is not None:
         from kopt_kb.workspace.views.manifest import manifest_files

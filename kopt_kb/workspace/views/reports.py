@@ -12,7 +12,6 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, finite
 from kopt_kb.workspace.views.memory import Memories, judged_rates
 from kopt_kb.workspace.views.memory_model import Iteration
-from kopt_kb.workspace.views.transfer import transfer_check
 from kopt_kb.workspace.views.words import (
     BlobReader,
     bullets,
@@ -221,7 +220,10 @@ def _summary(state: WorkspaceState, attempt: Round, memory: Iteration, blob: Blo
     ]
     told = bullets(profiles, "no profile of this kernel: times say that it changed, not why")
     lines += ["## Attribution", "", *told, *gap_of(state, attempt)]
-    lines += transfer_check(state, attempt, blob)
+    if state.judges_transfer:
+        from kopt_kb.workspace.views.transfer import transfer_check  # few policies hold a gain to a training step
+
+        lines += transfer_check(state, attempt, blob)
     lines += ["## Next direction", ""]
     lines += bullets(
         f"{one.direction}: {one.rationale}" if one.rationale else one.direction for one in memory.open_directions

@@ -12,7 +12,6 @@ from kopt_kb.workspace.transfer import (
     attributed,
     bucket_of_round,
     checked_round,
-    judges_transfer,
     skew_words,
     unchecked,
 )
@@ -44,8 +43,8 @@ def _gain(state: WorkspaceState, attempt: Round) -> float | None:
 
 
 def transfer_check(state: WorkspaceState, attempt: Round, blob: BlobReader) -> list[str]:
-    """Return the section of a round's summary; nothing under policies that do not ask, and for the baseline."""
-    bucket = bucket_of_round(state, attempt, blob) if judges_transfer(state) else None
+    """Return the section of a round's summary; nothing for the baseline."""
+    bucket = bucket_of_round(state, attempt, blob)
     if bucket is None:
         return []
     checked = checked_round(attempt, bucket, _gain(state, attempt))
@@ -86,9 +85,7 @@ def _derived(bucket: Bucket) -> str:
 
 
 def applicability(state: WorkspaceState, blob: BlobReader) -> list[str]:
-    """Return the campaign's audit, once it has ended; nothing under policies that do not ask."""
-    if not judges_transfer(state) or state.stopped is None:
-        return []
+    """Return the audit of a campaign that has ended."""
     refused = unchecked(state, blob)
     if refused:
         return ["## Final Report", "", *bullets(["refused: nothing is published before this is mended", *refused])]

@@ -13,6 +13,7 @@ from kopt_kb.workspace.rounds import Remark, Round
 from kopt_kb.workspace.views.memory_model import MemoryDirection, MemoryReference, Note, Pitfall, SearchEntry
 
 __all__ = [
+    "SANDBOX",
     "BlobReader",
     "MemoryFileError",
     "Words",
@@ -31,6 +32,9 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+
+SANDBOX = "sandbox/"
+"""Folder whose files are rendered and never committed."""
 
 BlobReader = Callable[[str], bytes]
 """sha256 → bytes; `ObjectStore.get`."""

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.header import is_cuda, kernel_name, read_header, source_text, split_argument
+from kopt_kb.kernels.cuda.header import read_header, source_text, split_argument
+from kopt_kb.kernels.declared import has_header, kernel_name
 
 GOOD = """// a comment before
 /* kb
@@ -100,12 +101,12 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, old: str, new: str, compla
 
 def test_a_file_is_known_by_its_name_or_its_head(tmp_path: Path) -> None:
     """A candidate's blob has no name of its own."""
-    assert is_cuda("a.cu")
-    assert is_cuda("a.cubin")
-    assert is_cuda("kernel.py", GOOD.encode())
-    assert not is_cuda("kernel.py", b'"""A kernel."""\nimport triton\n')
-    assert is_cuda("kernel.py", b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\n')
-    assert not is_cuda("kernel.py", b'TEXT = """/* kb\n"""\n')
+    assert has_header("a.cu")
+    assert has_header("a.cubin")
+    assert has_header("kernel.py", GOOD.encode())
+    assert not has_header("kernel.py", b'"""A kernel."""\nimport triton\n')
+    assert has_header("kernel.py", b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\n')
+    assert not has_header("kernel.py", b'TEXT = """/* kb\n"""\n')
 
 
 def test_arguments_are_numbers_with_a_type_or_names() -> None:

@@ -32,9 +32,7 @@ def test_how_far_uneven_experts_are_measured(state: Any, said: str) -> None:
     assert bool(transfer.skew_words(state)) == bool(said)
 
 
-def test_policies_that_do_not_ask() -> None:
-    """Journals from before it, and other policies."""
-    assert not transfer.judges_transfer(_state("gemm"))
-    assert transfer.judges_transfer(_state("gemm", transfer=True))
+def test_a_campaign_without_accepted_rounds() -> None:
+    """Has nothing to check and no gain to attribute."""
     assert transfer.unchecked(_state("gemm"), bytes) == ()  # type: ignore[arg-type]
     assert transfer.attributed(_state("gemm"), bytes, lambda _: None, 3.0) is None  # type: ignore[arg-type]

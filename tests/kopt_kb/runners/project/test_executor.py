@@ -19,7 +19,6 @@ from kopt_kb.runners.project.bundle import bundle, bundle_of, files_of
 from kopt_kb.runners.project.executor import ProjectExecutor
 from kopt_kb.runners.project.file import read_project
 from kopt_kb.runners.project.paths import hash_files, select
-from kopt_kb.runners.project.results_csv import amounts_of
 from kopt_kb.tuning.gates import GateContext, judge
 from kopt_kb.tuning.jobs import Ran
 
@@ -55,7 +54,7 @@ class Bench:
         self, kind: str, candidate: bytes, incumbent: bytes = b"", memory: int = 0, best: bytes = b"", **more: Any
     ) -> Outcome:
         """The end of a job."""
-        amounts = amounts_of(Problem.of("gemm", SHAPES, "fp16"))
+        amounts = Problem.of("gemm", SHAPES, "fp16").passes()
         body = {
             "shapes": SHAPES, "amounts": amounts, "protected": self.protected, "repeats": 2, "level": "full",
             "header": (), **more,

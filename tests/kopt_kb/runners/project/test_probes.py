@@ -15,7 +15,6 @@ from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.paths import hash_files, select
 from kopt_kb.runners.project.probes import printed_shapes, unused_copy
-from kopt_kb.runners.project.results_csv import amounts_of
 from kopt_kb.runners.project.running import Commands, RunningJob
 
 SHAPES = ["512x512x512", "2048x2048x2048"]
@@ -31,7 +30,7 @@ def probed(read: Callable[..., ProjectFile], project_root: Path, tmp_path: Path)
         chosen = select(project, project_root)
         body = {
             "protected": hash_files(project_root, chosen.protected), "shapes": SHAPES,
-            "amounts": amounts_of(Problem.of("gemm", SHAPES, "fp16")), "probe": True,
+            "amounts": Problem.of("gemm", SHAPES, "fp16").passes(), "probe": True,
         }  # fmt: skip
         made.append(Copies(project, project_root))
         job = Job("check", bundle_of(project_root, chosen.editable), body=Request(**body))

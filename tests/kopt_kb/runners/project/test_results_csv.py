@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.project.file import ProjectFile
-from kopt_kb.runners.project.results_csv import CsvProblemError, amounts_of, read_rows, read_shapes
+from kopt_kb.runners.project.results_csv import CsvProblemError, read_rows, read_shapes
 
 Read = Callable[..., ProjectFile]
 HEAD = "label,M,N,K,Check,Forward TFLOPS,Backward TFLOPS"
@@ -28,7 +28,7 @@ def rows(tmp_path: Path, project: ProjectFile, text: str, *, header: list[str] |
     """The rows of a CSV of this text."""
     path = tmp_path / "bench.csv"
     path.write_text(text)
-    amounts = amounts_of(problem("forward_backward" if combined else "forward"))
+    amounts = problem("forward_backward" if combined else "forward").passes()
     return read_rows(path, project.csv, shapes=SHAPES, amounts=amounts, header=header, combined=combined)
 
 

@@ -1,17 +1,10 @@
-"""The sections of Rule 11 under policies that do not ask for them; rendered ones are in the tests of campaigns."""
+"""What the sections of Rule 11 count by; rendered ones are in the tests of campaigns."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
-from kopt_kb.workspace.views.transfer import against, applicability, transfer_check
-
-
-def test_nothing_is_rendered_where_nobody_asks() -> None:
-    """Old journals keep their views byte for byte."""
-    state = SimpleNamespace(campaign=SimpleNamespace(policy={}), stopped=object())
-    assert transfer_check(state, object(), bytes) == []  # type: ignore[arg-type]
-    assert applicability(state, bytes) == []  # type: ignore[arg-type]
+from kopt_kb.workspace.views.transfer import against
 
 
 def test_a_gain_needs_times_of_both() -> None:
