@@ -25,7 +25,6 @@ from kopt_kb.cli.output import (
     wants_json,
 )
 from kopt_kb.errors import ExitCode
-from kopt_kb.wiki.conflicts import sheet_conflicts
 from kopt_kb.wiki.group import ProductGroup, group
 from kopt_kb.wiki.lookup import Lookup, lookup
 from kopt_kb.wiki.row import Row
@@ -146,6 +145,8 @@ def _print_foot(values: Lookup, *, short: bool, conflicts: bool) -> None:
 
 def _print_conflicts(values: Lookup) -> None:
     """Print both sides of every conflict with their reasons."""
+    from kopt_kb.wiki.conflicts import sheet_conflicts
+
     print("\nConflicts: chosen and Rejected")
     rows = []
     shown = {row.key for row in values.rejected}

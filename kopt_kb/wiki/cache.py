@@ -78,15 +78,14 @@ def _regular(path: str, flags: int) -> int:
 
 def store(key: str, value: object) -> None:
     """Store a JSON-able value; a folder that can't be written is no error: the next call parses again."""
-    import tempfile
-
     folder = cache_folder()
+    temporary = folder / f"{os.urandom(8).hex()}.tmp"  # tempfile would load shutil with five compressions
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
         with os.fdopen(handle, "wb") as file:
             file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-        Path(temporary).replace(folder / f"{key}.json")
+        temporary.replace(folder / f"{key}.json")
     except OSError:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,8 +89,11 @@ class Wiki:
 
     def pages(self, folder: str) -> list[str]:
         """Return the paths of a folder's pages, relative to the root, sorted."""
-        found = (self.root / folder).rglob("*.md")
-        return sorted(p.relative_to(self.root).as_posix() for p in found if p.name != "README.md")
+        top = str(self.root / folder)
+        found = ((folder + at[len(top) :], files) for at, _, files in os.walk(top))  # each lookup is here
+        return sorted(
+            f"{at}/{name}" for at, files in found for name in files if name.endswith(".md") and name != "README.md"
+        )
 
     @cached_property
     def targets(self) -> tuple[str, ...]:
@@ -131,7 +135,7 @@ class Wiki:
 
     def _head(self, path: str) -> bytes:
         """Return a page's bytes as far as its front matter needs them: a name lookup reads no tables."""
-        with (self.root / path).open("rb", buffering=0) as file:
+        with open(f"{self.root}/{path}", "rb", buffering=0) as file:  # noqa: PTH123 - twice as fast as by pathlib
             head = file.read(_HEAD_BYTES)
         return head if b"\n---" in head[3:] or len(head) < _HEAD_BYTES else self.read(path) or b""
 

@@ -32,14 +32,29 @@ def _loaded(code: str, env: dict[str, str] | None = None) -> set[str]:
 
 @pytest.mark.core
 def test_cached_lookup_loads_nothing_heavy(tmp_path: Path) -> None:
-    """A lookup whose page is cached imports no parser, no model library, no array library, and not what these bring."""
+    """A lookup whose page is cached imports no parser, no model library, no array library, and not what these bring.
+
+    One that compiles its page loads no compression for the file that it leaves in the cache either.
+    """
     code = "import sys\nfrom kopt_kb.__main__ import run\nsys.argv[1:] = ['lookup', 'H20']\nassert run() == 0"
     env = {"KOPT_CACHE": str(tmp_path), "PATH": ""}
-    _loaded(code, env)
+    assert not _loaded(code, env) & {"bz2", "lzma", "shutil", "tempfile"}
+    assert list(tmp_path.glob("names-*.json"))
     idle = {"bz2", "getpass", "locale", "shutil"} | (
         {"ast", "dis", "tokenize"} if sys.version_info < (3, 13) else set()
     )
     assert not _loaded(code, env) & {*HEAVY, *idle}
+
+
+@pytest.mark.core
+def test_a_lookup_looks_for_no_garbage(tmp_path: Path) -> None:
+    """What it loads is needed to its end; whoever calls it has the collector as it was."""
+    code = (
+        "import gc, sys\nfrom kopt_kb.__main__ import run\nsys.argv[1:] = ['lookup', 'H20', 'tdp']\n"
+        "seen = []\ngc.callbacks.append(lambda phase, _: seen.append(phase))\n"
+        "assert run() == 0 and not seen and gc.isenabled()\n"
+    )
+    _loaded(code, {"KOPT_CACHE": str(tmp_path), "PATH": ""})
 
 
 @pytest.mark.core
