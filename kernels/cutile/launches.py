@@ -22,6 +22,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.request import CompileFailed, Given
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cuda.build import compiled_kernel
+from kopt_kb.kernels.cutile.ahead import keep_tile, tile_ahead, tile_key
 from kopt_kb.kernels.cutile.compiler import CompiledTile, compile_tile, kernel_place, tileiras
 from kopt_kb.kernels.cutile.plain import Plain, plain_code
 from kopt_kb.kernels.cutile.signature import PassedArgument, Signature, signature_of
@@ -128,9 +129,7 @@ class TileLaunches:
         signature = signature_of(kernel, arguments)
         key = id(kernel), signature.key
         if key not in self._made:
-            compiled = compile_tile(kernel, signature, self._target.name)
-            plain = plain_code(compiled.code, tileiras().path.with_name("ptxas"), kernel_place(kernel))
-            self._made[key] = kernel, compiled, plain
+            self._made[key] = kernel, *_made_of(kernel, signature, self._target.name)
         _, compiled, plain = self._made[key]
         most = self._facts.get("shared_memory_per_block_optin")
         if most is not None and plain.entry.shared_bytes > most:
@@ -139,6 +138,11 @@ class TileLaunches:
                 "shared_memory", what, where=kernel_place(kernel), fix="smaller tiles, or a larger occupancy hint"
             )
         return signature, compiled, plain
+
+    def keep(self, folder: Path) -> None:
+        """Put all that was compiled into a folder that `KOPT_CODE` may name where the compiler is missing."""
+        for (_, asked), (kernel, compiled, plain) in self._made.items():
+            keep_tile(folder, tile_key(kernel, asked, self._target.name), compiled, plain)
 
     def _arguments(self, signature: Signature, compiled: CompiledTile, plain: Plain) -> tuple[Argument, ...]:
         """Return the arguments: an array's address, extents and strides, a number, and the tensor maps behind them."""
@@ -211,6 +215,14 @@ class TileLaunches:
                 dataclasses.replace(before, times=before.times + 1) if before else StaticLaunch(one.code, 1, known)
             )
         return tuple(times.values())
+
+
+def _made_of(kernel: Any, signature: Signature, target: str) -> tuple[CompiledTile, Plain]:
+    where = kernel_place(kernel)
+    if ahead := tile_ahead(kernel, signature.key, target, where):
+        return ahead
+    compiled = compile_tile(kernel, signature, target)
+    return compiled, plain_code(compiled.code, tileiras().path.with_name("ptxas"), where)
 
 
 def _word(value: object) -> object:

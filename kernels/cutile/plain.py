@@ -20,7 +20,7 @@ from kopt_kb.kernels.compile.request import CompileFailed
 from kopt_kb.kernels.cuda.cubin import CubinKernel, host_sections, read_cubin, sections
 from kopt_kb.process import ChildLimits, environment, run
 
-__all__ = ["TENSOR_MAP_BYTES", "Plain", "host_code", "plain_code", "plain_text"]
+__all__ = ["TENSOR_MAP_BYTES", "Plain", "host_code", "plain_again", "plain_code", "plain_text"]
 
 TENSOR_MAP_BYTES = 128
 _PTX, _TEXT = ".nv_debug_ptx_txt", ".text."
@@ -67,20 +67,44 @@ def plain_code(code: bytes, ptxas: Path, where: str) -> Plain:
         BadInput: It has no PTX, not exactly one kernel, or hidden parameters that are no tensor maps.
         CompileFailed: ptxas refuses the PTX, or makes other instructions of it.
     """
-    try:
-        text = b"".join(code[one.offset :][: one.size] for one in sections(code) if one.name == _PTX)
-        old = _instructions(code)
-    except (ValueError, IndexError, struct.error, UnicodeDecodeError) as error:
-        raise BadInput("no whole code object", where=where, fix="compile it again", code="KB083") from error
-    made, hidden = plain_text(text.replace(b"\0", b"\n").decode(errors="replace"), where)
+    made, _ = plain_text(_ptx(code, where), where)
     new, log = _assembled(made, ptxas, where)
-    if _instructions(new) != old:
+    return plain_again(code, new, log, where)
+
+
+def plain_again(code: bytes, made: bytes, log: str, where: str) -> Plain:
+    """Return an ordinary code object that was made before, held against what tileiras wrote.
+
+    Args:
+        code: What tileiras wrote.
+        made: The ordinary code object.
+        log: What ptxas said of it.
+        where: What errors name.
+
+    Raises:
+        BadInput: One of them is no whole code object, or not of exactly one kernel.
+        CompileFailed: They have other instructions.
+    """
+    _, hidden = plain_text(_ptx(code, where), where)
+    if _instructions(made, where) != _instructions(code, where):
         fix = "install ptxas, tileiras and nvvm of one release"
         raise CompileFailed.of("compiler", "ptxas makes other instructions than tileiras did", where=where, fix=fix)
-    entries = list(read_cubin(new, where).entries.values())
+    entries = list(read_cubin(made, where).entries.values())
     if len(entries) != 1:
         raise BadInput(f"{len(entries)} kernels in one code object of Tile IR", where=where, code="KB083")
-    return Plain(new, entries[0], len(entries[0].parameters) - hidden, log)
+    return Plain(made, entries[0], len(entries[0].parameters) - hidden, log)
+
+
+def _ptx(code: bytes, where: str) -> str:
+    try:
+        text = b"".join(code[one.offset :][: one.size] for one in sections(code) if one.name == _PTX)
+    except (ValueError, IndexError, struct.error, UnicodeDecodeError) as error:
+        raise _damaged(where) from error
+    return text.replace(b"\0", b"\n").decode(errors="replace")
+
+
+def _damaged(where: str) -> BadInput:
+    return BadInput("no whole code object", where=where, fix="compile it again", code="KB083")
 
 
 def host_code(code: bytes) -> bytes:
@@ -110,8 +134,11 @@ def plain_text(ptx: str, where: str) -> tuple[str, int]:
     return made, len(hidden)
 
 
-def _instructions(code: bytes) -> dict[str, bytes]:
-    return {one.name: code[one.offset :][: one.size] for one in sections(code) if one.name.startswith(_TEXT)}
+def _instructions(code: bytes, where: str) -> dict[str, bytes]:
+    try:
+        return {one.name: code[one.offset :][: one.size] for one in sections(code) if one.name.startswith(_TEXT)}
+    except (ValueError, IndexError, struct.error, UnicodeDecodeError) as error:
+        raise _damaged(where) from error
 
 
 def _assembled(text: str, ptxas: Path, where: str) -> tuple[bytes, str]:

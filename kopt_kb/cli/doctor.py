@@ -119,7 +119,7 @@ def supported() -> Mapping[str, str]:
         return {}
     found: dict[str, str] = {}
     for line in lines:
-        parts = re.match(r"([A-Za-z0-9_.-]+)\s*([^;]*)(?:;(.*))?", line)
+        parts = re.match(r"([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*([^;]*)(?:;(.*))?", line)
         if parts is not None and "test" not in (parts[3] or ""):
             found[parts[1]] = parts[2].strip().strip("()")
     return found

@@ -1,7 +1,7 @@
 """FILE as a kernel's name: `op:rms_norm` is the package's kernel of that operation, `op:naive/rms_norm` its slow one.
 
-`op:cutile/rms_norm` is the one in cuTile. After an install from a wheel the package's kernels lie where nobody would
-look for them.
+`op:cutile/rms_norm` is the one in cuTile; so of `cute`, `flydsl` and `cuda`. After an install from a wheel they lie
+where nobody would look for them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _PREFIX = "op:"
 def kernel_names() -> tuple[str, ...]:
     """Return the names of the package's kernels."""
     folder = _folder()
-    found = [*(one for each in (".", "naive", "cutile") for one in (folder / each).glob("*.py"))]
+    found = [*(one for each in (".", "naive", "cutile", "cute", "flydsl") for one in (folder / each).glob("*.py"))]
     found += (folder / "cuda").glob("*.cu")
-    named = (path for path in found if path.suffix == ".cu" or b"\ndef launch(" in path.read_bytes())
+    named = (path for path in found if any(mark in path.read_bytes() for mark in (b"\ndef launch(", b"/* kb\n")))
     return tuple(sorted(path.relative_to(folder).with_suffix("").as_posix() for path in named))
 
 
@@ -33,8 +33,9 @@ def kernel_file(text: str) -> str:
     if not text.startswith(_PREFIX):
         return text
     name = text[len(_PREFIX) :]
-    name = f"{name.removesuffix('gemm')}matmul" if name in {"gemm", "naive/gemm", "cutile/gemm"} else name
     known = kernel_names()
+    product = f"{name.removesuffix('gemm')}matmul"
+    name = product if name.rpartition("/")[2] == "gemm" and product in known else name
     if name not in known:
         listed = ", ".join(f"{_PREFIX}{one}" for one in known)
         raise BadInput(f"the package has no kernel {text!r}", where="FILE", fix=f"it has {listed}", code="KB110")

@@ -8,6 +8,7 @@ from typing import Literal
 
 __all__ = [
     "CATEGORIES",
+    "CUTE_TARGETS",
     "NOT_THE_SAME",
     "PRINCIPLES",
     "SAFETY_RULES",
@@ -77,8 +78,8 @@ SPECIALISTS: Mapping[str, Specialist] = {
         ),
         Specialist(
             "kernel-cute-specialist", "writes CuTe DSL kernels from examples", "outside",
-            "kb tune run WORKSPACE --proposer COMMAND (kb init --framework CuteDSL)", least=_AMPERE,
-            least_gemm=_BLACKWELL,
+            "kb init NAME --platform PLATFORM --framework CuteDSL --kernel-demo FILE; kb tune run WORKSPACE",
+            least=_AMPERE, least_gemm=_BLACKWELL,
         ),
         Specialist(
             "kernel-cutile-specialist", "tunes cuTile kernels", "built_in",
@@ -116,6 +117,9 @@ NOT_THE_SAME = (
     "cuTile is a third: cuda.tile"
 )
 """What requests confuse."""
+
+CUTE_TARGETS: Mapping[str, str] = {"rms_norm": "", "gemm": "sm_90", "attention": "sm_90"}
+"""Operation → target that the package's CuTe DSL kernel is written for; empty: any. It was verified and timed there."""
 
 SAFETY_RULES: tuple[str, ...] = (
     "measure the baseline before any change",

@@ -14,6 +14,7 @@ from kopt_kb.kernels.declared import packaged_file
 from kopt_kb.routing.intent import Intent, read_intent
 from kopt_kb.routing.specialists import (
     CATEGORIES,
+    CUTE_TARGETS,
     NOT_THE_SAME,
     SAFETY_RULES,
     SPECIALISTS,
@@ -102,14 +103,18 @@ def route_task(
         what = f"HIP, CK and FlyDSL build for AMD, and {target} is NVIDIA's"
         raise BadInput(what, where="kb route task", fix="name another language or platform", code="KB103")
     chosen, why, category = _chosen(intent, target)
-    steps = tuple(_step(SPECIALISTS[name], intent, why, commands, text, given=kernel is not None) for name in chosen)
+    given = kernel is not None
+    steps = tuple(_step(SPECIALISTS[name], intent, why, commands, text, target, given=given) for name in chosen)
     steps = _delegations(steps, category)
-    refused = tuple(gate for name in chosen if (gate := _gate(SPECIALISTS[name], intent.op, target)))
+    refused = tuple(gate for name in chosen if (gate := _gate(SPECIALISTS[name], intent, target)))
     order: tuple[Availability, ...] = ("not_available", "outside", "built_in")
     answer = "not_available" if refused else min((one.availability for one in steps), key=order.index)
     return TaskRoute(
         text, category, intent.op, target, answer, steps, refused, _notes(intent, category, target), context=context
     )
+
+
+_CUTE = "kernel-cute-specialist"
 
 
 def _language(kernel: Path) -> TaskCategory:
@@ -157,7 +162,9 @@ def _number(target: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _step(one: Specialist, intent: Intent, why: str, commands: Collection[str], text: str, *, given: bool) -> Step:
+def _step(
+    one: Specialist, intent: Intent, why: str, commands: Collection[str], text: str, target: str, *, given: bool
+) -> Step:  # fmt: skip
     """Return a delegation as the commands at hand allow it."""
     availability, command = one.availability, one.command
     if one.needs and one.needs not in commands:
@@ -165,6 +172,13 @@ def _step(one: Specialist, intent: Intent, why: str, commands: Collection[str], 
     if one.name == "kernel-cutile-specialist" and not intent.has_kernel and intent.op and not given:
         is_packaged = packaged_file(intent.op, "cutile") is not None
         command = command.replace("FILE", f"op:cutile/{intent.op}") if is_packaged else command
+    if one.name == _CUTE and given and intent.source == "cute_dsl":
+        availability = "built_in"
+    elif one.name == _CUTE and _has_cute(intent.op, target):
+        availability, command = "built_in", command.replace("FILE", f"op:cute/{intent.op}")
+    elif one.name == _CUTE:
+        command = f"{command} --proposer COMMAND"
+        why = f"{why}; kb has no CuTe DSL kernel of {intent.op or 'this'} there, a command of yours writes it"
     writes_new = one.name == "kernel-triton-specialist" and not intent.has_kernel
     if writes_new and intent.op and packaged_file(intent.op) is not None:
         command = command.replace("--kernel-demo FILE", f"--kernel-demo op:{intent.op}")
@@ -188,9 +202,15 @@ def _delegations(steps: tuple[Step, ...], category: TaskCategory) -> tuple[Step,
     return look, apply, Step(measure.name, told, measure.availability, "python FILE --out DIR", look.why)
 
 
-def _gate(one: Specialist, op: str, target: str) -> str:
+def _has_cute(op: str, target: str) -> bool:
+    """Whether the package has a CuTe DSL kernel of an operation for a target; without a target, for any."""
+    return op in CUTE_TARGETS and (not target or (_number(target) is not None and CUTE_TARGETS[op] in {"", target}))
+
+
+def _gate(one: Specialist, intent: Intent, target: str) -> str:
     """Return the hardware gate that a target fails; empty where it holds, or the target was not said."""
-    if not target:
+    op = intent.op
+    if not target or (one.name == _CUTE and CUTE_TARGETS.get(op) == target):
         return ""
     number = _number(target)
     if number is None:
@@ -209,6 +229,9 @@ def _notes(intent: Intent, category: TaskCategory, target: str) -> tuple[str, ..
         notes.append("with --kernel FILE the first step falls away")
     if category == "tileir" and (_number(target) or 0) >= 120:
         notes.append(f"{target} has no tensor memory: two-CTA configurations are for sm_100 and sm_103")
+    if category == "cute_dsl" and CUTE_TARGETS.get(intent.op) == target != "":
+        other = SPECIALISTS[_CUTE].least_gemm
+        notes.append(f"the package's own {intent.op} is for {target} alone; new products are written from {other} on")
     if category == "kernel":
         notes.append("name the hardware by --platform, and the language follows from it")
     if category in {"distributed", "parallelism"}:

@@ -19,7 +19,7 @@ __all__ = ["examine"]
 
 def examine(host: Host) -> Health:
     """Return what was found on a machine."""
-    parts = (_nvidia, _amd, _profilers, _processor, _packages, _programs, _isolation, _caches)
+    parts = (_nvidia, _amd, _profilers, _processor, _packages, _languages, _programs, _isolation, _caches)
     return Health(tuple(finding for part in parts for finding in part(host)))
 
 
@@ -192,6 +192,36 @@ def _packages(host: Host) -> Iterator[HealthFinding]:
         else:
             fix = f"pip install '{name}{wanted}'"
             yield HealthFinding("packages", name, "wrong", f"{version}, supported are {wanted}", fix)
+
+
+_LANGUAGES = {
+    "cuTile": ("cuda-tile", "cutile", "checked by kb cutile and compiled for every target of tileiras"),
+    "CuTe DSL": ("nvidia-cutlass-dsl", "cute", "compiled and recorded from Ampere on"),
+    "TileLang": ("tilelang", "tilelang", "compiled and recorded"),
+    "Helion": ("helion", "helion", "recorded as the Triton kernels that it writes"),
+    "FlyDSL": ("flydsl", "flydsl", "compiled and recorded for AMD"),
+}
+"""Language → its package, kb's extra, and what is done with its kernels without a GPU."""
+
+
+def _languages(host: Host) -> Iterator[HealthFinding]:
+    """Languages besides Triton: each is looked for, held against its range, and what works without a GPU is said."""
+    for name, (package, extra, does) in _LANGUAGES.items():
+        install, wanted = f"pip install 'kopt-kb[{extra}]'", host.ranges.get(package, "")
+        version = host.package(package)
+        compiler = host.package("nvidia-cuda-tileiras") or host.which("tileiras")
+        if version is None:
+            found = f"no {package} ({wanted or 'any'}): {install}; then kernels are {does} without a GPU"
+            yield HealthFinding("languages", name, "absent", found)
+        elif not _within(version, wanted):
+            fix = f"pip install '{package}{wanted}'"
+            yield HealthFinding("languages", name, "wrong", f"{package} {version}, supported are {wanted}", fix)
+        elif name == "cuTile" and compiler is None:
+            found = f"{package} {version} without tileiras: files are checked, nothing is compiled"
+            yield HealthFinding("languages", name, "note", found, f"{install}, or put tileiras on PATH")
+        else:
+            found = f"{package} {version} ({wanted or 'any'}): {does} without a GPU"
+            yield HealthFinding("languages", name, "ok", found)
 
 
 def _within(version: str, wanted: str) -> bool:

@@ -32,6 +32,9 @@ def test_this_machine_is_asked_for_real(
     assert states["programs git"]["state"] == "ok" and body["data"]["version"] in states["kb wiki"]["found"]
     assert any(name.startswith("isolation ") for name in states)
     assert states["packages triton"]["state"] in {"ok", "absent"}
+    assert not any(
+        "[" in each["found"].split("pip install")[0] for each in body["findings"] if each["group"] == "languages"
+    )
 
 
 def test_text_and_exit_codes(

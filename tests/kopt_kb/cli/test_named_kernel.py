@@ -24,6 +24,8 @@ def test_names() -> None:
         ("op:gemm", "kernels/matmul.py"),
         ("op:cuda/softmax", "cuda/softmax.cu"),
         ("op:cutile/gemm", "cutile/matmul.py"),
+        ("op:cute/gemm", "cute/matmul.py"),
+        ("op:flydsl/rms_norm", "flydsl/rms_norm.py"),
     ],
 )
 def test_a_name_is_a_file(word: str, end: str) -> None:

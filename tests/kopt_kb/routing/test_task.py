@@ -31,7 +31,10 @@ def _who(found: TaskRoute) -> list[str]:
         ("Write a softmax kernel", "gfx942", [TRITON], "built_in"),
         ("Write a softmax kernel in Triton", "sm_75", [TRITON], "not_available"),
         ("CuTe DSL softmax", "sm_90", [CUTE], "outside"),
-        ("CuTe DSL GEMM", "sm_90", [CUTE], "not_available"),
+        ("CuTe DSL GEMM", "sm_90", [CUTE], "built_in"),
+        ("CuTe DSL GEMM", "sm_80", [CUTE], "not_available"),
+        ("CuTe DSL rms norm", "sm_80", [CUTE], "built_in"),
+        ("CuTe DSL attention", "sm_100", [CUTE], "outside"),
         ("CuTe DSL GEMM", "sm_100", [CUTE], "outside"),
         ("CuTe DSL GEMM", "gfx942", [CUTE], "not_available"),
         ("FSDP configuration", "", ["distributed-specialist"], "not_available"),
@@ -95,3 +98,6 @@ def test_cutile_starts_from_the_packages_kernel_or_yours(tmp_path: Path) -> None
     kernel.write_text("import cuda.tile as ct\n@ct.kernel\ndef k(x):\n    pass\n")
     given = route_task("make this cuTile attention faster", target="sm_90", kernel=kernel, commands=ALL)
     assert "--kernel-demo FILE" in given.steps[0].command
+    kernel.write_text("import cutlass.cute as cute\n@cute.kernel\ndef k(x):\n    pass\n")
+    own = route_task("make this CuTe DSL softmax faster", target="sm_90", kernel=kernel, commands=ALL)
+    assert (own.answer, "--proposer" in own.steps[0].command) == ("built_in", False)

@@ -47,7 +47,7 @@ def _host(
             raise held
         return held
 
-    ranges = {"triton": ">=3.6,<3.10", "torch": ">=2.8"}
+    ranges = {"triton": ">=3.6,<3.10", "torch": ">=2.8", "tilelang": ">=0.1.15"}
     which = {name: name for name in programs}.get
     return Host(root, which, ask, packages.get, ranges, isolate, 1000, environ, root / "home")
 
@@ -157,6 +157,18 @@ def test_versions_are_compared_as_numbers(tmp_path: Path, version: str, state: s
     """3.10 is newer than 3.9; the fix names the range."""
     one = _of(_host(tmp_path, packages={"triton": version}))["packages triton"]
     assert one.state == state and (state == "ok" or one.fix == "pip install 'triton>=3.6,<3.10'")
+
+
+def test_languages_say_their_range_and_what_works_without_a_gpu(tmp_path: Path) -> None:
+    """Missing ones name kb's extra; cuTile without tileiras is a note; a version out of range is wrong."""
+    found = _of(_host(tmp_path, packages={"cuda-tile": "1.7.0", "tilelang": "0.1.2"}))
+    assert found["languages CuTe DSL"].state == "absent" and "'kopt-kb[cute]'" in found["languages CuTe DSL"].found
+    assert found["languages cuTile"].state == "note" and "tileiras" in found["languages cuTile"].fix
+    assert (found["languages TileLang"].state, found["languages TileLang"].fix) == (
+        "wrong", "pip install 'tilelang>=0.1.15'",
+    )  # fmt: skip
+    whole = _of(_host(tmp_path, packages={"cuda-tile": "1.7.0", "nvidia-cuda-tileiras": "13.4.92"}))
+    assert whole["languages cuTile"].state == "ok" and "without a GPU" in whole["languages cuTile"].found
 
 
 def test_what_isolation_lacks_is_named_with_what_helps(tmp_path: Path) -> None:
