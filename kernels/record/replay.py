@@ -75,7 +75,7 @@ class Replay:
         self._record, self._driver, self._code = record, driver, code
         self._base: dict[str, int] = {}
         self._guard: dict[str, bytes] = {}
-        self._arena = 0
+        self._arena, self._all = 0, 0
         self._kernels: list[Any] = []
         self._own: list[tuple[OwnPlace, int]] = []
         self._launches: list[tuple[Launch, Any, list[Any], list[Any]]] = []
@@ -83,7 +83,8 @@ class Replay:
     def __enter__(self) -> Replay:
         used = sum(self._room(one) for one in self._record.buffers)
         self._spare = min(_SPARE * used, _MOST_SPARE_BYTES)
-        self._arena = self._driver.allocate(used + self._spare)
+        self._all = used + self._spare
+        self._arena = self._driver.allocate(self._all)
         try:
             self.move()
         except BaseException:
@@ -111,8 +112,10 @@ class Replay:
         """Put the buffers in other places, in another order, with new guard zones; what they hold is lost.
 
         Where a buffer lies moves the time of a kernel by up to a percent (which memory channels and slices of the cache
-        its lines fall on), whoever is faster: over many places that is noise, in one it would be a bias.
+        its lines fall on), whoever is faster: over many places that is noise, in one it would be a bias. All memory
+        between them is written too: neither answers of an earlier place or record nor what a kernel kept are left.
         """
+        self._driver.fill(self._arena, _POISON, self._all)
         order = list(self._record.buffers)
         chance = secrets.SystemRandom()
         chance.shuffle(order)

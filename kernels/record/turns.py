@@ -113,7 +113,10 @@ class LoadedRecord:
                     at += -(-self._sizes[name] // _WINDOW_BYTES) * _WINDOW_BYTES
                 sides.append(tuple(windows))
             places.append(sides)
-        self._arena = self._driver.allocate(-(-max(at, 1) // BLOCK_BYTES) * BLOCK_BYTES)
+        size = -(-max(at, 1) // BLOCK_BYTES) * BLOCK_BYTES
+        self._arena = self._driver.allocate(size)
+        self._driver.fill(self._arena, b"\0", size)  # answers of a record that was loaded before may lie here
+        self._driver.synchronize()  # before another process writes there
         handle = self._driver.export(self._arena)
         return tuple(Slot(*(tuple(Window(one.buffer, one.size_bytes, handle, one.offset) for one in side) for side in
                             sides)) for sides in places)  # fmt: skip

@@ -63,6 +63,28 @@ def lab(fake: ModuleType, tmp_path: Path) -> Any:
     return Lab()
 
 
+def test_nothing_of_an_earlier_loading_is_left(lab: Any) -> None:
+    """Neither in the windows of slots nor between buffers, where a record of the same contents would find answers."""
+    answer = b"\x5a" * 20
+    fresh, lab.driver.allocate = lab.driver.allocate, lambda size: _dirty(lab.driver, fresh(size), size, answer)
+    with lab.entry(_record("plusone__us30")) as entry:
+        lab.put(entry, 0, bytes(20))
+        entry.seal((0,))
+        entry.turn((0,))
+        assert all(answer not in bytes(held) for base, held in lab.driver.memory.items() if base > lab.bench.small)
+        before = [(base, bytes(held).find(bytes([1] * 20))) for base, held in lab.driver.memory.items()]
+        entry._move()
+        lab.driver.synchronize()
+        arena = entry._sets[0]._arena
+        assert dict(before)[arena] >= 0, "the output of a turn lies there"
+        assert bytes([1] * 20) not in bytes(lab.driver.memory[arena]), "in another place nothing of it is left"
+
+
+def _dirty(driver: Any, base: int, size: int, answer: bytes) -> int:
+    driver.memory[base][:] = (answer * (size // len(answer) + 1))[:size]
+    return base
+
+
 @pytest.mark.parametrize("travel", ["ipc", "files"])
 def test_each_launch_has_its_own_contents(lab: Any, travel: str) -> None:
     """Outputs go to the slots' windows; memory is given back."""
