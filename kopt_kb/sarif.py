@@ -56,17 +56,17 @@ def sarif_run(tool: str, results: Iterable[SarifResult], data: JSON) -> dict[str
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": listed}]}
 
 
-def _listed(one: SarifResult) -> dict[str, JSON]:
-    place: dict[str, JSON] = {"artifactLocation": {"uri": _address(one.file)}}
-    if one.line:
+def _listed(result: SarifResult) -> dict[str, JSON]:
+    place: dict[str, JSON] = {"artifactLocation": {"uri": _address(result.file)}}
+    if result.line:
         columns: dict[str, JSON] = {}
-        if one.columns is not None:
-            columns = {"startColumn": one.columns[0], "endColumn": one.columns[1]}
-        place["region"] = {"startLine": one.line, **columns}
+        if result.columns is not None:
+            columns = {"startColumn": result.columns[0], "endColumn": result.columns[1]}
+        place["region"] = {"startLine": result.line, **columns}
     return {
-        "ruleId": one.rule,
-        "level": one.level,
-        "message": {"text": one.message},
+        "ruleId": result.rule,
+        "level": result.level,
+        "message": {"text": result.message},
         "locations": [{"physicalLocation": place}],
     }
 

@@ -122,12 +122,12 @@ def _written(match: re.Match[str]) -> set[tuple[str, int]]:
 def _writer(listing: Listing, at: int, wanted: set[tuple[str, int]]) -> int | None:
     """Return the operation of unknown latency that wrote a register last; one of known latency hides older ones."""
     open_registers = set(wanted)
-    for one in _backwards(len(listing), at):
-        match = _SASS.match(listing[one].strip())
+    for backward in _backwards(len(listing), at):
+        match = _SASS.match(listing[backward].strip())
         hit = _written(match) & open_registers if match is not None else set()
         if match is not None and hit:
             if _VARIABLE.match(match["opcode"]):
-                return one
+                return backward
             open_registers -= hit
         if not open_registers:
             return None
@@ -149,9 +149,9 @@ def _amdgcn(listing: Listing, at: int, text: str) -> int | None:
 
 def _nth(listing: Listing, at: int, pattern: re.Pattern[str], left: int) -> int | None:
     """Return the newest operation that may not be outstanding any more when `left` of them may."""
-    for one in _backwards(len(listing), at):
-        if pattern.match(listing[one].strip()):
+    for backward in _backwards(len(listing), at):
+        if pattern.match(listing[backward].strip()):
             if left == 0:
-                return one
+                return backward
             left -= 1
     return None

@@ -118,19 +118,19 @@ def _usable(names: frozenset[str], target: str) -> tuple[Formula, ...]:
     return tuple(one for one in load_formulas() if names.issuperset(one.expression.names) and one.holds_for(target))
 
 
-def _device_memory(found: CountedMetrics) -> None:
+def _device_memory(metrics: CountedMetrics) -> None:
     """Book fabric traffic as a bound of DRAM traffic: requests that a memory-side cache answers are in it."""
     for kind in ("read", "write"):
-        value = found.metrics.get(f"fabric_{kind}_bytes")
+        value = metrics.metrics.get(f"fabric_{kind}_bytes")
         if value is not None:
-            found.metrics[f"dram_{kind}_bytes"] = value
-            found.bounds[f"dram_{kind}_bytes"] = found.bounds.get(f"fabric_{kind}_bytes", "upper")
-    parts = [found.metrics.get(f"dram_{kind}_bytes") for kind in ("read", "write")]
+            metrics.metrics[f"dram_{kind}_bytes"] = value
+            metrics.bounds[f"dram_{kind}_bytes"] = metrics.bounds.get(f"fabric_{kind}_bytes", "upper")
+    parts = [metrics.metrics.get(f"dram_{kind}_bytes") for kind in ("read", "write")]
     known = [one for one in parts if one is not None]
     if len(known) == len(parts):
-        found.metrics["dram_bytes"] = sum(known)
-        lower = "lower" in {found.bounds[f"dram_{kind}_bytes"] for kind in ("read", "write")}
-        found.bounds["dram_bytes"] = "lower" if lower else "upper"
+        metrics.metrics["dram_bytes"] = sum(known)
+        lower = "lower" in {metrics.bounds[f"dram_{kind}_bytes"] for kind in ("read", "write")}
+        metrics.bounds["dram_bytes"] = "lower" if lower else "upper"
 
 
 def counter_passes(target: str, metrics: Collection[str] | None = None) -> tuple[tuple[str, ...], ...]:

@@ -50,9 +50,9 @@ class Counterparts:
                 return self._take(same[0])
         return None
 
-    def _take(self, found: KernelProfile) -> KernelProfile:
-        self.used.add(id(found))
-        return found
+    def _take(self, profile: KernelProfile) -> KernelProfile:
+        self.used.add(id(profile))
+        return profile
 
 
 def with_counters(profile: KernelProfile, counters: KernelProfile) -> KernelProfile:

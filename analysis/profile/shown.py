@@ -16,35 +16,35 @@ COLUMNS = (
 """Columns of every kernel; each metric that was collected is one more, by its id."""
 
 
-def record_of(one: KernelProfile) -> Record:
+def record_of(profile: KernelProfile) -> Record:
     """Return a kernel as a row: times in seconds, metrics in the vocabulary's units, None for the unknown."""
-    sides = ["x".join(map(str, each)) if each is not None else None for each in (one.grid, one.block)]
-    total_s = one.durations.total_s if one.durations is not None else None
+    sides = ["x".join(map(str, each)) if each is not None else None for each in (profile.grid, profile.block)]
+    total_s = profile.durations.total_s if profile.durations is not None else None
     own: list[str | int | float | None] = [
-        one.function, one.demangled or one.name, one.source.file, one.source.vendor, one.known_device, one.known_target,
-        *sides, one.launch_count, one.duration_s, total_s,
+        profile.function, profile.demangled or profile.name, profile.source.file, profile.source.vendor,
+        profile.known_device, profile.known_target, *sides, profile.launch_count, profile.duration_s, total_s,
     ]  # fmt: skip
-    metrics = {name: value for name, value in one.metrics.items() if name not in COLUMNS}
+    metrics = {name: value for name, value in profile.metrics.items() if name not in COLUMNS}
     return {**dict(zip(COLUMNS, own, strict=True)), **metrics}
 
 
-def profile_blocks(one: KernelProfile) -> tuple[Block, ...]:
+def profile_blocks(profile: KernelProfile) -> tuple[Block, ...]:
     """Return a kernel with its metrics."""
-    record = record_of(one)
+    record = record_of(profile)
     rows: list[tuple[str, Text]] = [
-        ("kernel", one.function),
-        ("report", f"{one.source.file} ({one.source.tool})"),
-        ("device", one.device or "not named"),
+        ("kernel", profile.function),
+        ("report", f"{profile.source.file} ({profile.source.tool})"),
+        ("device", profile.device or "not named"),
         ("grid, block", f"{record['grid'] or '-'}, {record['block'] or '-'}"),
-        ("launches", f"{one.launch_count}, median {duration(one.duration_s)}"),
+        ("launches", f"{profile.launch_count}, median {duration(profile.duration_s)}"),
     ]
     metrics = tuple(
         (
             name,
-            rounded(value) + ("" if one.bound(name) == "exact" else f" ({one.bound(name)} bound)"),
+            rounded(value) + ("" if profile.bound(name) == "exact" else f" ({profile.bound(name)} bound)"),
             METRICS[name].unit,
         )
-        for name, value in one.metrics.items()
+        for name, value in profile.metrics.items()
     )
     table = TableBlock("Metrics that were collected", ("metric", "value", "unit"), metrics, frozenset({1}))
     return (FactsBlock(tuple(rows)), table) if metrics else (FactsBlock(tuple(rows)),)

@@ -61,8 +61,14 @@ class Profiles(Sequence[KernelProfile]):
         from kopt_kb.markup.html import fragment
 
         rows = tuple(
-            (one.function, str(one.launch_count), duration(one.duration_s), str(len(one.metrics)), one.source.file)
-            for one in self._kernels[:_SHOWN]
+            (
+                kernel.function,
+                str(kernel.launch_count),
+                duration(kernel.duration_s),
+                str(len(kernel.metrics)),
+                kernel.source.file,
+            )
+            for kernel in self._kernels[:_SHOWN]
         )
         head = ("kernel", "launches", "median", "metrics", "report")
         more = [Cell(f"{len(self) - _SHOWN} more kernels")] if len(self) > _SHOWN else []

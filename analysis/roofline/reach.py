@@ -123,11 +123,11 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
     return Reach(least, target_s, own_s, cache, judged, warnings)
 
 
-def _least(found: Roofline, basis: str) -> RoofTime | None:
+def _least(roofline: Roofline, basis: str) -> RoofTime | None:
     """Return the least time under the documented roofs, or where the roof that binds is measured, under those."""
-    roofs = found.roofs()
-    times = {name: value for name, value in found.times(basis).items() if isinstance(value, Quantity)}
-    if len(times) < len(found.times(basis)):
+    roofs = roofline.roofs()
+    times = {name: value for name, value in roofline.times(basis).items() if isinstance(value, Quantity)}
+    if len(times) < len(roofline.times(basis)):
         return None
     slowest = max(times, key=lambda name: times[name].si)
     ceiling = next(one for one in roofs if one.name == slowest)
@@ -137,9 +137,9 @@ def _least(found: Roofline, basis: str) -> RoofTime | None:
     return RoofTime(basis, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
 
 
-def _best(found: Roofline, platform: Platform) -> Quantity | None:
+def _best(roofline: Roofline, platform: Platform) -> Quantity | None:
     """Return the best measurement by anybody of the roof that binds."""
-    name = found.limiter
+    name = roofline.limiter
     if not name:
         return None
     if name in LEVELS:
@@ -148,25 +148,25 @@ def _best(found: Roofline, platform: Platform) -> Quantity | None:
     return best_known(platform, "measured_compute", dtype=dtype, engine=engine)
 
 
-def _reachable(found: Roofline, platform: Platform) -> RoofTime | None:
-    best = _best(found, platform)
+def _reachable(roofline: Roofline, platform: Platform) -> RoofTime | None:
+    best = _best(roofline, platform)
     if best is None or not best.si:
         return None
-    seconds = counted(found.work.amount_under(found.limiter), _unit(found.limiter), "work") / best
+    seconds = counted(roofline.work.amount_under(roofline.limiter), _unit(roofline.limiter), "work") / best
     if isinstance(seconds, Unknown):
         return None
-    return RoofTime("reachable", f"{found.limiter} {said(best)}", seconds.value_si, best.citation_texts)
+    return RoofTime("reachable", f"{roofline.limiter} {said(best)}", seconds.value_si, best.citation_texts)
 
 
 def _unit(name: str) -> str:
     return "B" if name in LEVELS else "FLOP"
 
 
-def _target_s(found: Roofline) -> float | None:
-    target = found.target
+def _target_s(roofline: Roofline) -> float | None:
+    target = roofline.target
     if isinstance(target.value, Unknown) or not target.value.si:
         return None
-    return float(found.work.amount_under(target.name) / target.value.si)
+    return float(roofline.work.amount_under(target.name) / target.value.si)
 
 
 def empty_launch(platform: Platform, least_s: float | None) -> tuple[Quantity | None, str]:
@@ -187,8 +187,8 @@ def empty_launch(platform: Platform, least_s: float | None) -> tuple[Quantity | 
     return None, ""
 
 
-def _cache(found: Roofline, platform: Platform) -> str | None:
-    moved = found.work.compulsory_bytes("dram")
+def _cache(roofline: Roofline, platform: Platform) -> str | None:
+    moved = roofline.work.compulsory_bytes("dram")
     for level, metric in (("L2", "l2_capacity"), ("last-level cache", "llc_capacity")):
         for row in platform.rows(metric):
             value = platform.quantity(row)
@@ -216,10 +216,10 @@ def _above(target_s: float | None, best: RoofTime | None) -> str:
     return f"the target asks for more than the best that anybody measured, {best.roof} ({where})"
 
 
-def _judged(seconds: float, found: Roofline, least: tuple[RoofTime, ...], target_s: float | None) -> MeasuredReach:
+def _judged(seconds: float, roofline: Roofline, least: tuple[RoofTime, ...], target_s: float | None) -> MeasuredReach:
     """Judge a time by the least time that is printed beside it, of the documented roofs where they are known."""
-    target = found.target
-    rate, unit = found.work.amount_under(target.name) / seconds, f"{_unit(target.name)}/s"
+    target = roofline.target
+    rate, unit = roofline.work.amount_under(target.name) / seconds, f"{_unit(target.name)}/s"
     roof = next((one for basis in ("documented", "measured") for one in least if one.basis == basis), None)
     if roof is None or target_s is None:
         return MeasuredReach(seconds, "", None, None, None, rate, unit)

@@ -188,13 +188,13 @@ def roof_uses(roofline: RecordedRoofline, median_s: float) -> tuple[RoofUse, ...
     """Return the use of every roof of a roofline by a time in seconds."""
     return tuple(
         RoofUse(
-            one.name,
-            one.unit_si,
-            roofline.amount_under(one.name) / median_s,
-            _float(one.per_s("documented")),
-            _float(one.per_s("measured")),
+            ceiling.name,
+            ceiling.unit_si,
+            roofline.amount_under(ceiling.name) / median_s,
+            _float(ceiling.per_s("documented")),
+            _float(ceiling.per_s("measured")),
         )
-        for one in roofline.ceilings
+        for ceiling in roofline.ceilings
     )
 
 

@@ -114,8 +114,8 @@ class Roofline(Wire):
     def citations(self) -> tuple[Citation, ...]:
         """Return every row the result rests on, each once."""
         found: list[Citation] = []
-        for one in self.roofs():
-            for value in (one.documented, one.measured):
+        for roof in self.roofs():
+            for value in (roof.documented, roof.measured):
                 if isinstance(value, Quantity):
                     found += value.citations()
                 elif isinstance(value, Unknown) and value.citation is not None:
@@ -157,8 +157,8 @@ def _times(
     return found
 
 
-def _roof(one: Ceiling, basis: str) -> Quantity | Unknown:
-    return one.measured if basis == "measured" and one.measured is not None else one.documented
+def _roof(ceiling: Ceiling, basis: str) -> Quantity | Unknown:
+    return ceiling.measured if basis == "measured" and ceiling.measured is not None else ceiling.documented
 
 
 def _attainable(work: Work, times: dict[str, Quantity | Unknown]) -> Quantity | Unknown:
@@ -196,9 +196,9 @@ def _notes(
 ) -> tuple[str, ...]:
     found = [f"{one.name}: {note}" for one in roofs for note in one.notes]
     found += [
-        f"{one.name}: its roof is UNKNOWN and was not judged"
-        for one in roofs
-        if one.name in LEVELS[1:] and isinstance(one.roof, Unknown)
+        f"{roof.name}: its roof is UNKNOWN and was not judged"
+        for roof in roofs
+        if roof.name in LEVELS[1:] and isinstance(roof.roof, Unknown)
     ]
     for target in targets:
         if target.metric == "bandwidth":
@@ -223,12 +223,12 @@ def _refuse_weak(roofs: tuple[Ceiling, ...], min_grade: str | None) -> None:
         return
     if min_grade not in MIN_GRADES:
         raise BadInput(f"unknown grade {min_grade!r}", fix="vendor, device, measured or secondary", code="KB106")
-    for one in roofs:
-        weak = set(one.roof.grades()) - MIN_GRADES[min_grade] if isinstance(one.roof, Quantity) else set()
-        if weak and isinstance(one.roof, Quantity):
-            where = ", ".join(str(c.location) for c in one.roof.citations())
+    for roof in roofs:
+        weak = set(roof.roof.grades()) - MIN_GRADES[min_grade] if isinstance(roof.roof, Quantity) else set()
+        if weak and isinstance(roof.roof, Quantity):
+            where = ", ".join(str(c.location) for c in roof.roof.citations())
             raise GradeRefused(
-                f"{one.name} rests on grade {', '.join(sorted(weak))}",
+                f"{roof.name} rests on grade {', '.join(sorted(weak))}",
                 where=where,
                 fix=f"--min-grade {min_grade} refuses it",
             )

@@ -11,10 +11,10 @@ from kopt_kb.quantity.readable import duration, factor, percent, rounded, said, 
 __all__ = ["roofline_blocks", "roofline_title"]
 
 
-def roofline_title(found: Roofline) -> str:
+def roofline_title(roofline: Roofline) -> str:
     """Return the work and its product on one line."""
-    shape = "x".join(map(str, found.work.shape))
-    return " ".join(filter(None, (found.work.op or "work", shape, found.work.dtype, "on", found.platform)))
+    shape = "x".join(map(str, roofline.work.shape))
+    return " ".join(filter(None, (roofline.work.op or "work", shape, roofline.work.dtype, "on", roofline.platform)))
 
 
 def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block, ...]:
@@ -28,8 +28,8 @@ def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block,
     blocks: list[Block] = [FactsBlock(tuple(_verdict(found, times)))]
     blocks.append(TableBlock("Roofs", ("roof", "basis", "value", "grades"), tuple(roofs), frozenset({2})))
     work: list[tuple[Text, ...]] = [
-        (f"useful operations, {one.dtype} {one.engine}", si(one.useful.value, "FLOP"), one.useful.exactness)
-        for one in found.work.flops
+        (f"useful operations, {flop.dtype} {flop.engine}", si(flop.useful.value, "FLOP"), flop.useful.exactness)
+        for flop in found.work.flops
     ]
     work += [
         (f"compulsory bytes, {one.level} {one.direction}", si(one.compulsory.value, "B"), one.compulsory.exactness)
@@ -44,16 +44,16 @@ def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block,
     return (*blocks, Bullets(tuple(told))) if told else tuple(blocks)
 
 
-def _verdict(found: Roofline, times: Reach | None) -> list[tuple[str, Text]]:
-    target, value = found.target, found.target.value
+def _verdict(roofline: Roofline, times: Reach | None) -> list[tuple[str, Text]]:
+    target, value = roofline.target, roofline.target.value
     sources = value.citation_texts if isinstance(value, Quantity) else ()
-    limiter = f", by the {found.limiter} roof" if found.limiter else ""
+    limiter = f", by the {roofline.limiter} roof" if roofline.limiter else ""
     rows: list[tuple[str, Text]] = [
-        ("bound", f"{found.bound}{limiter}"),
-        ("intensity", f"{rounded(found.intensity.si)} FLOP/B, ridge {_ridge(found)}"),
+        ("bound", f"{roofline.bound}{limiter}"),
+        ("intensity", f"{rounded(roofline.intensity.si)} FLOP/B, ridge {_ridge(roofline)}"),
         ("target", Cell(target.line(), f"{rounded(target.factor)} x {target.basis} {target.name}", sources)),
     ]
-    for basis, rate in found.attainable.items():
+    for basis, rate in roofline.attainable.items():
         shown = "UNKNOWN" if isinstance(rate, Unknown) else si(rate.si, "FLOP/s")
         rows.append((f"attainable, {basis} roofs", shown))
     if times is None:
@@ -63,19 +63,19 @@ def _verdict(found: Roofline, times: Reach | None) -> list[tuple[str, Text]]:
     return rows + [("measured", _measured(one)) for one in times.measured]
 
 
-def _ridge(found: Roofline) -> str:
-    return "UNKNOWN" if isinstance(found.ridge, Unknown) else f"{rounded(found.ridge.si)} FLOP/B"
+def _ridge(roofline: Roofline) -> str:
+    return "UNKNOWN" if isinstance(roofline.ridge, Unknown) else f"{rounded(roofline.ridge.si)} FLOP/B"
 
 
-def _measured(one: MeasuredReach) -> Cell:
-    rate = "" if one.rate is None else f", {si(one.rate, one.unit)}"
-    if one.share is None or one.to_target is None:
-        return Cell(f"{duration(one.seconds)}{rate}; the roof of the target is UNKNOWN", tone="warn")
-    share = f"{duration(one.seconds)}{rate}: {percent(one.share)} of the {one.basis} roof"
-    if one.share > 1 and one.basis == "documented":
+def _measured(reach: MeasuredReach) -> Cell:
+    rate = "" if reach.rate is None else f", {si(reach.rate, reach.unit)}"
+    if reach.share is None or reach.to_target is None:
+        return Cell(f"{duration(reach.seconds)}{rate}; the roof of the target is UNKNOWN", tone="warn")
+    share = f"{duration(reach.seconds)}{rate}: {percent(reach.share)} of the {reach.basis} roof"
+    if reach.share > 1 and reach.basis == "documented":
         return Cell(f"{share}; nothing is faster", tone="bad")
-    met = "the target is met" if one.to_target <= 1 else f"{factor(one.to_target)} slower than the target"
-    tone = "good" if one.to_target <= 1 else "warn"
+    met = "the target is met" if reach.to_target <= 1 else f"{factor(reach.to_target)} slower than the target"
+    tone = "good" if reach.to_target <= 1 else "warn"
     return Cell(f"{share}, {met}", tone=tone)  # type: ignore[arg-type]
 
 

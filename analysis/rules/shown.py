@@ -12,21 +12,23 @@ __all__ = ["verdict_blocks"]
 _NEAR = 0.1
 
 
-def verdict_blocks(one: Verdict, letters: int = 2000) -> tuple[Block, ...]:
+def verdict_blocks(verdict: Verdict, letters: int = 2000) -> tuple[Block, ...]:
     """Return what a verdict says; `letters` is the most of each text."""
     rows: list[tuple[str, Text]] = [
-        ("bottleneck", Cell(one.bottleneck, f"rule {one.code}")),
-        ("limiter", one.limiter),
-        ("evidence", clipped(one.proof, letters)),
+        ("bottleneck", Cell(verdict.bottleneck, f"rule {verdict.code}")),
+        ("limiter", verdict.limiter),
+        ("evidence", clipped(verdict.proof, letters)),
     ]
-    rows += [(f"worth of {limiter}", clipped(str(worth), letters)) for limiter, worth in one.worth.items()]
-    rows += [("doubt", Cell(clipped(each, letters), tone="warn")) for each in one.doubts]
+    rows += [(f"worth of {limiter}", clipped(str(worth), letters)) for limiter, worth in verdict.worth.items()]
+    rows += [("doubt", Cell(clipped(each, letters), tone="warn")) for each in verdict.doubts]
     blocks: list[Block] = [FactsBlock(tuple(rows))]
-    near = [roof for roof in one.headroom if roof.of_limiter or roof.share >= _NEAR]
+    near = [roof for roof in verdict.headroom if roof.of_limiter or roof.share >= _NEAR]
     if near:
         cells = tuple(
             (each.name, Cell(percent(each.share), "; ".join(each.notes), each.citations), each.basis) for each in near
         )
         blocks.append(TableBlock("Rates of the run under roofs", ("roof", "reached", "basis"), cells, frozenset({1})))
-    steps = [f"{step} ({one.advice.page})" for step in one.advice.steps] + [f"Record: {each}" for each in one.recording]
+    steps = [f"{step} ({verdict.advice.page})" for step in verdict.advice.steps] + [
+        f"Record: {each}" for each in verdict.recording
+    ]
     return (*blocks, Bullets(tuple(clipped(step, letters) for step in steps))) if steps else tuple(blocks)

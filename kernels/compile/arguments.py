@@ -47,12 +47,12 @@ def parse_argument(text: str) -> TensorSpec | Scalar:
     raise BadInput(f"{text!r} is no kernel argument", where="argument", fix=_FORMS, code="KB078")
 
 
-def _tensor(found: re.Match[str], text: str) -> TensorSpec:
-    extras = dict(part.split("=", 1) for part in found[3].replace(" ", "").split(";") if part)
+def _tensor(match: re.Match[str], text: str) -> TensorSpec:
+    extras = dict(part.split("=", 1) for part in match[3].replace(" ", "").split(";") if part)
     if unknown := set(extras) - {"strides", "block"}:
         raise BadInput(f"unknown {', '.join(sorted(unknown))} in {text!r}", where="argument", fix=_FORMS, code="KB078")
     strides, block = (_numbers(extras[name]) if name in extras else None for name in ("strides", "block"))
-    return TensorSpec(_numbers(found[2]), found[1], strides, block)
+    return TensorSpec(_numbers(match[2]), match[1], strides, block)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

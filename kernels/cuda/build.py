@@ -70,10 +70,10 @@ def _of_launch(
     )
 
 
-def _given(one: Argument) -> Given:
-    if isinstance(one, TensorAddress):
-        return TensorSpec(one.view.shape, one.view.dtype, one.view.strides)
-    return one.value if isinstance(one, ScalarArg) else None
+def _given(argument: Argument) -> Given:
+    if isinstance(argument, TensorAddress):
+        return TensorSpec(argument.view.shape, argument.view.dtype, argument.view.strides)
+    return argument.value if isinstance(argument, ScalarArg) else None
 
 
 def _kernels(request: CompileRequest, case: KernelCase, target: CompileTarget) -> list[Compilation]:

@@ -223,16 +223,16 @@ class _Reader:
         return any(one.name == name for one in self.sections)
 
     def _of_file(
-        self, one: ElfSection, symbols: list[tuple[str, int, int, int, int]], found: dict[str, _Found]
+        self, section: ElfSection, symbols: list[tuple[str, int, int, int, int]], found: dict[str, _Found]
     ) -> None:
-        for attribute, body, _ in self._attributes(one):
+        for attribute, body, _ in self._attributes(section):
             if attribute in {_REGISTERS, _FRAME} and len(body) == 8:
                 symbol, value = struct.unpack("<II", body)
                 if symbols[symbol][0] in found:
                     found[symbols[symbol][0]].numbers[attribute] = value
 
-    def _of_kernel(self, one: ElfSection, said: _Found) -> None:
-        for attribute, body, value in self._attributes(one):
+    def _of_kernel(self, section: ElfSection, said: _Found) -> None:
+        for attribute, body, value in self._attributes(section):
             if attribute == _PARAMETER:
                 _, ordinal, offset, packed = struct.unpack("<IHHI", body)
                 said.parameters[ordinal] = packed >> 18, offset
@@ -244,9 +244,9 @@ class _Reader:
             elif attribute == _BARRIERS:
                 said.numbers[_BARRIERS] = value & 0xFF
 
-    def _attributes(self, one: ElfSection) -> Iterator[tuple[int, bytes, int]]:
+    def _attributes(self, section: ElfSection) -> Iterator[tuple[int, bytes, int]]:
         """Yield number, bytes and half-word of each attribute of an information section."""
-        body, at = self._bytes(one.offset, one.size), 0
+        body, at = self._bytes(section.offset, section.size), 0
         while at < len(body):
             form, attribute, value = struct.unpack_from("<BBH", body, at)
             at += 4
@@ -276,13 +276,13 @@ class _Reader:
         return OwnMemory(one.name, image, inside)
 
 
-def _is_own(one: ElfSection) -> bool:
+def _is_own(section: ElfSection) -> bool:
     """Return whether a section is memory that kernels may write and that outlives a launch.
 
     Shared and local memory do not; what is marked for the compiler alone (`.nv.merc`) is loaded nowhere.
     """
-    kept = one.flags & (_WRITE | _ALLOC) == _WRITE | _ALLOC or one.name == _CONSTANTS
-    return bool(kept and one.size and not one.name.startswith((".nv.shared", ".nv.local", ".nv.merc")))
+    kept = section.flags & (_WRITE | _ALLOC) == _WRITE | _ALLOC or section.name == _CONSTANTS
+    return bool(kept and section.size and not section.name.startswith((".nv.shared", ".nv.local", ".nv.merc")))
 
 
 def _text(strings: bytes, at: int) -> str:

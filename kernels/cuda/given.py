@@ -64,9 +64,9 @@ def _out_of(file: Path, target: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         done = run(command, env=environment(), limits=ChildLimits(_TOOL_LIMIT_S, printed_bytes=0), folder=Path(folder))
         objects = sorted(Path(folder).glob("*.cubin"))
-        for one in reversed(objects):  # what is for one architecture alone comes last
+        for object_ in reversed(objects):  # what is for one architecture alone comes last
             try:
-                code = one.read_bytes()
+                code = object_.read_bytes()
                 check_code(code, target, str(file))
             except BadInput:
                 continue

@@ -171,11 +171,11 @@ def _cute(function: Any, tensors: Sequence[TensorView], names: Mapping[str, int]
     cutlass, cute = importlib.import_module("cutlass"), importlib.import_module("cutlass.cute")
     runtime = importlib.import_module("cutlass.cute.runtime")
     fakes = []
-    for one in tensors:
-        order = tuple(reversed(range(len(one.shape))))  # the last extent lies densely
-        element = getattr(cutlass, _CUTE_TYPES[one.dtype])
+    for tensor in tensors:
+        order = tuple(reversed(range(len(tensor.shape))))  # the last extent lies densely
+        element = getattr(cutlass, _CUTE_TYPES[tensor.dtype])
         fakes.append(
-            runtime.make_fake_compact_tensor(element, one.shape, stride_order=order, assumed_align=_ALIGNED_BYTES)
+            runtime.make_fake_compact_tensor(element, tensor.shape, stride_order=order, assumed_align=_ALIGNED_BYTES)
         )
     compiler = cute.compile[cute.KeepCUBIN, cute.GPUArch(arch)]
     found = compiler(function, *fakes, **_given(function, names)).artifacts.CUBIN

@@ -80,10 +80,10 @@ def compile_cuda(
             what, where = problem_in(log, file) or (_said(library, status), file)
             raise CompileFailed.of("compiler", f"does not compile: {what}", where=where)
         symbols = {}
-        for one in entries:
+        for entry in entries:
             symbol = ctypes.c_char_p()
-            _check(library, library.nvrtcGetLoweredName(program, one.encode(), ctypes.byref(symbol)))
-            symbols[one] = (symbol.value or b"").decode()
+            _check(library, library.nvrtcGetLoweredName(program, entry.encode(), ctypes.byref(symbol)))
+            symbols[entry] = (symbol.value or b"").decode()
         ptx = _bytes(library, program, "PTX").rstrip(b"\0").decode(errors="replace")
         return Compiled(_bytes(library, program, "CUBIN"), ptx, log, symbols)
     finally:

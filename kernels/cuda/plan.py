@@ -69,14 +69,14 @@ class CudaPlan:
     def text(self, text: str) -> str:
         """Return a text with `{name}` and `{T}` put in."""
 
-        def put(found: re.Match[str]) -> str:
-            if found[1] == "T":
+        def put(match: re.Match[str]) -> str:
+            if match[1] == "T":
                 return self.element
-            if found[1] not in self.names:
+            if match[1] not in self.names:
                 raise self.refusal(
-                    f"{{{found[1]}}} in {text!r} stands for nothing", f"known: T, {', '.join(self.names)}"
+                    f"{{{match[1]}}} in {text!r} stands for nothing", f"known: T, {', '.join(self.names)}"
                 )
-            return str(self.names[found[1]])
+            return str(self.names[match[1]])
 
         return _PLACE.sub(put, text)
 
@@ -194,9 +194,9 @@ def _evaluated(work: Callable[[], int], text: str, where: str) -> int:
         raise BadInput(f"{text!r}: {error}", where=where, fix=error.fix or "see the header", code="KB077") from error
 
 
-def _view(name: str, one: Tensor, default: Format, names: Mapping[str, int], where: str) -> TensorView:
-    held = format_of(one.dtype) if one.dtype else default
-    shape = tuple(_evaluated(lambda text=text: value_of(text, names), text, where) for text in one.shape)  # type: ignore[misc]
+def _view(name: str, tensor: Tensor, default: Format, names: Mapping[str, int], where: str) -> TensorView:
+    held = format_of(tensor.dtype) if tensor.dtype else default
+    shape = tuple(_evaluated(lambda text=text: value_of(text, names), text, where) for text in tensor.shape)  # type: ignore[misc]
     if held is None or any(extent < 0 for extent in shape):
         raise BadInput(f"{name} has shape {shape}", where=where, fix="extents are not negative", code="KB077")
     strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
@@ -254,21 +254,21 @@ def steps_of(plan: CudaPlan, program: Program, code: str) -> tuple[Fill | Copy |
     return tuple(_step(plan, program, code, one) for one in plan.steps)
 
 
-def _step(plan: CudaPlan, program: Program, code: str, one: LauncherStep) -> Fill | Copy | Launch:
-    if one.kind == "fill":
-        view = plan.tensors[one.what]
-        return Fill(view, pattern_of(one.value, view.dtype, plan))
-    if one.kind == "copy":
-        return Copy(plan.tensors[one.what], plan.tensors[one.to])
-    return launch_of(plan, program, code, one)
+def _step(plan: CudaPlan, program: Program, code: str, step: LauncherStep) -> Fill | Copy | Launch:
+    if step.kind == "fill":
+        view = plan.tensors[step.what]
+        return Fill(view, pattern_of(step.value, view.dtype, plan))
+    if step.kind == "copy":
+        return Copy(plan.tensors[step.what], plan.tensors[step.to])
+    return launch_of(plan, program, code, step)
 
 
-def launch_of(plan: CudaPlan, program: Program, code: str, one: LauncherStep) -> Launch:
+def launch_of(plan: CudaPlan, program: Program, code: str, step: LauncherStep) -> Launch:
     """Return one launch; raises `BadInput` where its arguments or block don't fit the kernel."""
-    name = plan.text(one.what)
+    name = plan.text(step.what)
     entry = program.read.entries[program.symbols[name]]
-    grid, block, cluster = (_three(plan, sizes) for sizes in (one.grid, one.block, one.cluster))
-    arguments = tuple(_argument(plan, text) for text in one.arguments)
+    grid, block, cluster = (_three(plan, sizes) for sizes in (step.grid, step.block, step.cluster))
+    arguments = tuple(_argument(plan, text) for text in step.arguments)
     sizes = [_size(argument) for argument in arguments]
     if list(entry.parameters) != sizes:
         what = f"{name} takes parameters of {list(entry.parameters)} bytes, the header gives {sizes}"
@@ -282,7 +282,7 @@ def launch_of(plan: CudaPlan, program: Program, code: str, one: LauncherStep) ->
     if entry.cluster != (1, 1, 1) and cluster == (1, 1, 1):
         cluster = entry.cluster
     return Launch(
-        code, entry.name, grid, block, cluster, plan.value(one.shared), arguments, cooperative=one.cooperative
+        code, entry.name, grid, block, cluster, plan.value(step.shared), arguments, cooperative=step.cooperative
     )
 
 
@@ -328,10 +328,10 @@ def _real(plan: CudaPlan, text: str) -> float:
     return float(plan.value(text))
 
 
-def _size(one: Argument) -> int:
-    if isinstance(one, ScalarArg | StructArg):
-        return one.size_bytes
-    return 8 if isinstance(one, TensorAddress | NullArg) else _TENSOR_MAP_BYTES
+def _size(argument: Argument) -> int:
+    if isinstance(argument, ScalarArg | StructArg):
+        return argument.size_bytes
+    return 8 if isinstance(argument, TensorAddress | NullArg) else _TENSOR_MAP_BYTES
 
 
 def pattern_of(value: float, dtype: str, plan: CudaPlan) -> str:

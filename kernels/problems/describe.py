@@ -142,13 +142,13 @@ def _one_type(dtype: str) -> torch.dtype:
     return torch_dtype(dtype) if known.bits >= 16 else torch.bfloat16
 
 
-def _storage(one: FlopCount, dtype: str, run_in: torch.dtype) -> FlopCount:
+def _storage(count: FlopCount, dtype: str, run_in: torch.dtype) -> FlopCount:
     """Return a count whose matrix operations are those of the storage type, where the reference ran in a wider one."""
     known = format_of(str(run_in))
-    engine: Engine = one.engine
-    if engine == "matrix" and known is not None and one.dtype == known.dtype and DTYPES[dtype].kind == "float":
-        return FlopCount(dtype, engine, one.useful)
-    return one
+    engine: Engine = count.engine
+    if engine == "matrix" and known is not None and count.dtype == known.dtype and DTYPES[dtype].kind == "float":
+        return FlopCount(dtype, engine, count.useful)
+    return count
 
 
 def _refuse_draws(counted: TorchCount) -> None:

@@ -205,11 +205,11 @@ class _Check:
             self._need(0 < size <= MAX_CODE_BYTES, f"code object {digest[:12]} of {size} bytes")
         self._need(sum(codes.values()) <= _MAX_CODES_BYTES, "code objects are too large together")
 
-    def _buffer(self, one: Buffer) -> None:
-        self._name(one.name, "buffers")
-        self._need(one.size_bytes > 0, f"buffer {one.name} of {one.size_bytes} bytes")
-        fits = 0 < one.alignment <= _MAX_ALIGNMENT and one.alignment.bit_count() == 1
-        self._need(fits, f"alignment {one.alignment} of {one.name}")
+    def _buffer(self, buffer: Buffer) -> None:
+        self._name(buffer.name, "buffers")
+        self._need(buffer.size_bytes > 0, f"buffer {buffer.name} of {buffer.size_bytes} bytes")
+        fits = 0 < buffer.alignment <= _MAX_ALIGNMENT and buffer.alignment.bit_count() == 1
+        self._need(fits, f"alignment {buffer.alignment} of {buffer.name}")
 
     def _results(self) -> None:
         """Inputs are whole buffers of their own; only one that is also a result may change."""
@@ -225,10 +225,10 @@ class _Check:
         for number, view in enumerate(record.outputs):
             self._view(view, f"output {number}")
             self._need(self._buffers[view.buffer].role in {"input", "output"}, f"output {number} lies in scratch")
-        for one in record.buffers:
-            self._need(one.role != "input" or one.name in named, f"{one.name} is an input that nobody gives")
-            free = one.role != "input" or not one.changed or one.name in results
-            self._need(free, f"input {one.name} may change and is no result")
+        for buffer in record.buffers:
+            self._need(buffer.role != "input" or buffer.name in named, f"{buffer.name} is an input that nobody gives")
+            free = buffer.role != "input" or not buffer.changed or buffer.name in results
+            self._need(free, f"input {buffer.name} may change and is no result")
 
     def _view(self, view: TensorView, place: str) -> None:
         self._need(view.buffer in self._buffers, f"{place}: no buffer {view.buffer[:80]!r}")
@@ -286,51 +286,51 @@ class _Check:
         for number, one in enumerate(step.arguments):
             self._argument(one, f"{place}.arguments[{number}]")
 
-    def _argument(self, one: Argument, place: str) -> None:
-        self._name(one.name, place)
-        if isinstance(one, ScalarArg):
-            self._scalar(one, place)
-        elif isinstance(one, StructArg):
-            self._struct(one, place)
-        elif not isinstance(one, NullArg):
-            self._view(one.view, place)
-        if isinstance(one, TensorMapArg):
-            self._tensor_map(one, place)
+    def _argument(self, argument: Argument, place: str) -> None:
+        self._name(argument.name, place)
+        if isinstance(argument, ScalarArg):
+            self._scalar(argument, place)
+        elif isinstance(argument, StructArg):
+            self._struct(argument, place)
+        elif not isinstance(argument, NullArg):
+            self._view(argument.view, place)
+        if isinstance(argument, TensorMapArg):
+            self._tensor_map(argument, place)
 
-    def _struct(self, one: StructArg, place: str) -> None:
-        self._need(0 < one.size_bytes <= _MAX_STRUCT_BYTES, f"{place}: a structure of {one.size_bytes} bytes")
-        self._need(len(one.members) <= _MAX_STRUCT_BYTES, f"{place}: {len(one.members)} members")
+    def _struct(self, arg: StructArg, place: str) -> None:
+        self._need(0 < arg.size_bytes <= _MAX_STRUCT_BYTES, f"{place}: a structure of {arg.size_bytes} bytes")
+        self._need(len(arg.members) <= _MAX_STRUCT_BYTES, f"{place}: {len(arg.members)} members")
         end = 0
-        for member in sorted(one.members, key=lambda member: member.offset):
+        for member in sorted(arg.members, key=lambda member: member.offset):
             self._argument(member.value, f"{place}.{member.value.name[:80]}")
             self._need(member.offset >= end, f"{place}: two members share byte {member.offset}")
             end = member.offset + member.size_bytes
-        self._need(end <= one.size_bytes, f"{place}: a member ends at byte {end} of {one.size_bytes}")
+        self._need(end <= arg.size_bytes, f"{place}: a member ends at byte {end} of {arg.size_bytes}")
 
-    def _scalar(self, one: ScalarArg, place: str) -> None:
-        if one.type in _INTEGERS:
-            least, most = _INTEGERS[one.type]
-            fits = isinstance(one.value, int) and least <= one.value <= most
+    def _scalar(self, arg: ScalarArg, place: str) -> None:
+        if arg.type in _INTEGERS:
+            least, most = _INTEGERS[arg.type]
+            fits = isinstance(arg.value, int) and least <= arg.value <= most
         else:
-            self._need(one.type in _FLOATS, f"{place}: type {one.type[:80]!r}")
-            fits = isinstance(one.value, str) or abs(one.value) <= _FLOATS[one.type]
-        self._need(fits, f"{place}: {one.value!r} is no {one.type}")
+            self._need(arg.type in _FLOATS, f"{place}: type {arg.type[:80]!r}")
+            fits = isinstance(arg.value, str) or abs(arg.value) <= _FLOATS[arg.type]
+        self._need(fits, f"{place}: {arg.value!r} is no {arg.type}")
 
-    def _tensor_map(self, one: TensorMapArg, place: str) -> None:
-        view = one.view
-        self._need(1 <= len(view.shape) == len(one.box) <= 5, f"{place}: box {one.box[:8]} of shape {view.shape}")
-        self._need(all(0 < box <= 256 for box in one.box), f"{place}: box {one.box}")
+    def _tensor_map(self, arg: TensorMapArg, place: str) -> None:
+        view = arg.view
+        self._need(1 <= len(view.shape) == len(arg.box) <= 5, f"{place}: box {arg.box[:8]} of shape {view.shape}")
+        self._need(all(0 < box <= 256 for box in arg.box), f"{place}: box {arg.box}")
         self._need(all(0 < extent <= 1 << 32 for extent in view.shape), f"{place}: shape {view.shape}")
         self._need(view.strides[-1] == 1, f"{place}: innermost stride {view.strides[-1]}")
-        typed = one.element_type in _PADDED if one.fp4_padded else one.element_type in _ELEMENTS
-        size = 1 if one.fp4_padded else _ELEMENTS.get(one.element_type, 0)
-        what = f"{place}: element type {one.element_type} of a tensor map over {view.dtype}"
+        typed = arg.element_type in _PADDED if arg.fp4_padded else arg.element_type in _ELEMENTS
+        size = 1 if arg.fp4_padded else _ELEMENTS.get(arg.element_type, 0)
+        what = f"{place}: element type {arg.element_type} of a tensor map over {view.dtype}"
         self._need(typed and size == view.item_bytes, what)
         steps = [step * view.item_bytes for step in (*view.strides[:-1], view.offset)]
         even = all(step % 16 == 0 and step < _MAX_NUMBER for step in steps)
         self._need(even, f"{place}: offset {view.offset} or strides {view.strides} are no multiples of 16 bytes")
         self._need(self._buffers[view.buffer].alignment >= 16, f"{place}: {view.buffer} is aligned too little")
-        row = one.box[-1] * view.item_bytes // (2 if one.fp4_padded else 1)
-        self._need(one.swizzle in _SWIZZLES, f"{place}: swizzle {one.swizzle}")
-        fits = (row % 16 == 0 or one.fp4_padded) and row <= _SWIZZLES[one.swizzle]
-        self._need(fits, f"{place}: rows of {row} bytes in a box with swizzle {one.swizzle}")
+        row = arg.box[-1] * view.item_bytes // (2 if arg.fp4_padded else 1)
+        self._need(arg.swizzle in _SWIZZLES, f"{place}: swizzle {arg.swizzle}")
+        fits = (row % 16 == 0 or arg.fp4_padded) and row <= _SWIZZLES[arg.swizzle]
+        self._need(fits, f"{place}: rows of {row} bytes in a box with swizzle {arg.swizzle}")

@@ -102,12 +102,12 @@ def read_code_object(code: bytes, where: str = "code object") -> CodeObject:
 def resource_text(said: CodeObject) -> str:
     """Return what a code object says of its kernels as LLVM prints it behind the assembly text."""
     lines = [f"# amdgcn-amd-amdhsa--{said.target}"]
-    for one in said.entries.values():
+    for entry in said.entries.values():
         lines += [
-            f"  - .agpr_count: {one.agprs}", f"    .vgpr_count: {one.vgprs + one.agprs}",
-            f"    .sgpr_count: {one.sgprs}", f"    .vgpr_spill_count: {one.vgpr_spills}",
-            f"    .sgpr_spill_count: {one.sgpr_spills}", f"    .group_segment_fixed_size: {one.lds_bytes}",
-            f"    .private_segment_fixed_size: {one.scratch_bytes}", f"    .symbol: '{one.name}.kd'",
+            f"  - .agpr_count: {entry.agprs}", f"    .vgpr_count: {entry.vgprs + entry.agprs}",
+            f"    .sgpr_count: {entry.sgprs}", f"    .vgpr_spill_count: {entry.vgpr_spills}",
+            f"    .sgpr_spill_count: {entry.sgpr_spills}", f"    .group_segment_fixed_size: {entry.lds_bytes}",
+            f"    .private_segment_fixed_size: {entry.scratch_bytes}", f"    .symbol: '{entry.name}.kd'",
         ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -142,10 +142,10 @@ class _Reader:
         return CodeObject(target, entries, memory, tuple(sorted(missing)))
 
     def _metadata(self) -> JsonMap:
-        for one in self._sections:
-            if one[1] != _NOTE:
+        for section in self._sections:
+            if section[1] != _NOTE:
                 continue
-            body, at = self._bytes(one), 0
+            body, at = self._bytes(section), 0
             while at + 12 <= len(body):
                 named, size, kind = struct.unpack_from("<III", body, at)
                 first = at + 12 + (named + 3 & ~3)

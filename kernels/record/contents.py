@@ -231,14 +231,14 @@ def _kind(content: _Content) -> str:
     return f"{content.trial.name}, second run" if content.part else content.trial.name
 
 
-def _slot_result(found: Judgement, trial: str) -> SlotResult:
+def _slot_result(judgement: Judgement, trial: str) -> SlotResult:
     """Return what was found as an answer; numbers that JSON lacks are null."""
-    problem, errors = f"{trial}: {found.problem}" if found.problem else "", found.errors
+    problem, errors = f"{trial}: {judgement.problem}" if judgement.problem else "", judgement.errors
     if errors is None:
-        return SlotResult(None, problem, skipped=found.skipped)
+        return SlotResult(None, problem, skipped=judgement.skipped)
     norms = (errors.rel_l2_err, errors.block_err, errors.element_err)
     whole, block, element = (one if math.isfinite(one) else None for one in norms)
-    return SlotResult(whole, problem, block, element, found.relation_err, found.skipped)
+    return SlotResult(whole, problem, block, element, judgement.relation_err, judgement.skipped)
 
 
 def span_of(tensor: Any) -> Any:

@@ -171,26 +171,26 @@ class CudaDriver(VendorDriver):
         while self._modules:
             self._call("cuModuleUnload", self._modules.popitem()[1])
 
-    def tensor_map(self, one: TensorMapArg, address: int) -> Any:
+    def tensor_map(self, arg: TensorMapArg, address: int) -> Any:
         """Return a tiled tensor map: dimensions innermost first, strides in bytes without the innermost."""
-        cu, view = self._cu, one.view
-        shape = [*view.shape[:-1], view.shape[-1] * 2] if one.fp4_padded else list(view.shape)
+        cu, view = self._cu, arg.view
+        shape = [*view.shape[:-1], view.shape[-1] * 2] if arg.fp4_padded else list(view.shape)
         steps = [step * view.item_bytes for step in reversed(view.strides[:-1])]
         fill = cu.CUtensorMapFloatOOBfill
         return self._call(
             "cuTensorMapEncodeTiled",
-            cu.CUtensorMapDataType(one.element_type),
+            cu.CUtensorMapDataType(arg.element_type),
             len(shape),
             address,
             [cu.cuuint64_t(extent) for extent in reversed(shape)],
             [cu.cuuint64_t(step) for step in steps or [_NO_STRIDE]],
-            [cu.cuuint32_t(extent) for extent in reversed(one.box)],
+            [cu.cuuint32_t(extent) for extent in reversed(arg.box)],
             [cu.cuuint32_t(1)] * len(shape),
             cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-            cu.CUtensorMapSwizzle(one.swizzle),
+            cu.CUtensorMapSwizzle(arg.swizzle),
             cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
             fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
-            if one.nan_fill
+            if arg.nan_fill
             else fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )
 

@@ -107,7 +107,7 @@ class Driver(Protocol):
     def unload(self) -> None:
         """Unload every code object, with its globals."""
 
-    def tensor_map(self, one: TensorMapArg, address: int) -> Any:
+    def tensor_map(self, arg: TensorMapArg, address: int) -> Any:
         """Return an encoded tensor map over memory at an address."""
 
     def launch(self, kernel: Any, step: Launch, values: list[Any], types: list[Any]) -> None:

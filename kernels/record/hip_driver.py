@@ -173,7 +173,7 @@ class HipDriver(VendorDriver):
         while self._modules:
             self._call("hipModuleUnload", self._modules.popitem()[1][0])
 
-    def tensor_map(self, one: TensorMapArg, address: int) -> NoReturn:  # noqa: ARG002 - the interface's
+    def tensor_map(self, arg: TensorMapArg, address: int) -> NoReturn:  # noqa: ARG002 - the interface's
         """Refuse what only NVIDIA's hardware has."""
         self._lacks("a tensor map")
 

@@ -56,32 +56,32 @@ def own_places(
     return tuple(place for one in memory for place in _found(one, find, leave=last and one.constant))
 
 
-def _found(one: OwnMemory, find: Callable[[str], tuple[int, int]], *, leave: bool) -> list[tuple[int, int]]:
+def _found(memory: OwnMemory, find: Callable[[str], tuple[int, int]], *, leave: bool) -> list[tuple[int, int]]:
     try:
-        return _places(one, find)
+        return _places(memory, find)
     except KoptError:
         if not leave:
             raise
     places = []
-    for name, (_, size) in one.symbols.items():
+    for name, (_, size) in memory.symbols.items():
         with suppress(KoptError):
             address, held = find(name)
             places += [(address, size)] if held == size else []
     return places
 
 
-def _places(one: OwnMemory, find: Callable[[str], tuple[int, int]]) -> list[tuple[int, int]]:
+def _places(memory: OwnMemory, find: Callable[[str], tuple[int, int]]) -> list[tuple[int, int]]:
     found, at = [], 0
-    for name, (offset, size) in sorted(one.symbols.items(), key=lambda item: item[1]):
+    for name, (offset, size) in sorted(memory.symbols.items(), key=lambda item: item[1]):
         address, held = find(name)
-        if offset - at >= _GAP_BYTES or held != size or offset + size > len(one.image):
-            raise _refusal(f"bytes in {one.section} that no variable's name leads to")
+        if offset - at >= _GAP_BYTES or held != size or offset + size > len(memory.image):
+            raise _refusal(f"bytes in {memory.section} that no variable's name leads to")
         found.append((address - offset, address, size))
         at = max(at, offset + size)
-    if len(one.image) - at >= _GAP_BYTES or not found:
-        raise _refusal(f"bytes in {one.section} that no variable's name leads to")
+    if len(memory.image) - at >= _GAP_BYTES or not found:
+        raise _refusal(f"bytes in {memory.section} that no variable's name leads to")
     if len({base for base, _, _ in found}) == 1:
-        return [(found[0][0], len(one.image))]  # one piece: what lies between variables too
+        return [(found[0][0], len(memory.image))]  # one piece: what lies between variables too
     return [(address, size) for _, address, size in found]
 
 

@@ -85,13 +85,13 @@ def of_script(record: LaunchRecord) -> LaunchRecord:
     kept: dict[object, Launch] = {}
     buffers: dict[str, int] = {}
     sizes = {one.name: one.size_bytes for one in record.buffers}
-    for one in record.launches:
-        key = (one.code, one.grid, tuple(map(_anywhere, one.arguments)))
-        names = {arg.view.buffer for arg in one.arguments if isinstance(arg, TensorAddress | TensorMapArg)}
+    for launch in record.launches:
+        key = (launch.code, launch.grid, tuple(map(_anywhere, launch.arguments)))
+        names = {arg.view.buffer for arg in launch.arguments if isinstance(arg, TensorAddress | TensorMapArg)}
         together = buffers | {name: sizes[name] for name in names}
         fits = len(together) <= _MOST_BUFFERS and sum(together.values()) <= _MOST_BYTES
         if key not in kept and fits and len(kept) < _MOST_STEPS:
-            kept[key], buffers = one, together
+            kept[key], buffers = launch, together
     ended = [one for one in record.not_replayable.split("; ") if one.startswith("the program")]
     reasons = ["a program's launches, without what it computes besides", *ended]
     codes = {one.code for one in kept.values()}

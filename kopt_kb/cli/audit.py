@@ -122,9 +122,9 @@ def render_foreign(report: ForeignReport) -> str:
     """Return the audit of a foreign log as text: a line a claim, contradictions, what was not understood, the sum."""
     head = ["claim", "decided", "says", "correct", "paired", "noise", "roof", "source"]
     rows = [
-        [f"{one.file}:{one.line} {one.label}", one.decision, one.says[:40] or "-",
-         *(_MARKS[aspect.state] for aspect in one.aspects.values())]
-        for one in report.claims
+        [f"{claim.file}:{claim.line} {claim.label}", claim.decision, claim.says[:40] or "-",
+         *(_MARKS[aspect.state] for aspect in claim.aspects.values())]
+        for claim in report.claims
     ]  # fmt: skip
     told = [finding for finding in report.findings if finding.code != "unproven"]
     lines = [table([head, *rows]), legend(head, "roof", "record"), "", *(printable(str(one)) for one in told)]
@@ -142,13 +142,21 @@ def _results(report: AuditReport | ForeignReport) -> tuple[SarifResult, ...]:
     meanings = {**FOREIGN_CODES, **AUDIT_CODES}
     root = Path(report.path)
 
-    def result(one: AuditFinding, is_note: bool) -> SarifResult:
-        itself = Path(one.file).name == root.name
-        inside = bool(one.file) and (root.is_dir() or itself)
-        file = str(root / one.file) if inside and not itself else str(root)
-        place = "" if inside or not one.file else f"{one.file}:{one.line}: " if one.line else f"{one.file}: "
-        remedy = f"; {one.fix}" if one.fix else ""
-        message, meaning = f"{place}{one.message}{remedy}", meanings.get(one.code, one.code)
-        return SarifResult(one.code, meaning, "note" if is_note else "error", message, file, one.line if inside else 0)
+    def result(finding: AuditFinding, is_note: bool) -> SarifResult:
+        itself = Path(finding.file).name == root.name
+        inside = bool(finding.file) and (root.is_dir() or itself)
+        file = str(root / finding.file) if inside and not itself else str(root)
+        place = (
+            ""
+            if inside or not finding.file
+            else f"{finding.file}:{finding.line}: "
+            if finding.line
+            else f"{finding.file}: "
+        )
+        remedy = f"; {finding.fix}" if finding.fix else ""
+        message, meaning = f"{place}{finding.message}{remedy}", meanings.get(finding.code, finding.code)
+        return SarifResult(
+            finding.code, meaning, "note" if is_note else "error", message, file, finding.line if inside else 0
+        )
 
     return (*(result(one, False) for one in report.findings), *(result(one, True) for one in report.notes))

@@ -83,15 +83,15 @@ def _render(args: argparse.Namespace, result: ContestResult) -> str:
     if result.ratio is not None:
         rows = [("shape", "OLD", "NEW", "change", "quads")]
         rows += [
-            (one.shape, duration(one.incumbent_s), duration(one.candidate_s),
-             "" if one.log_ratio is None else gain(100 * math.expm1(-one.log_ratio)), str(one.quads))
-            for one in result.shapes
+            (shape.shape, duration(shape.incumbent_s), duration(shape.candidate_s),
+             "" if shape.log_ratio is None else gain(100 * math.expm1(-shape.log_ratio)), str(shape.quads))
+            for shape in result.shapes
         ]  # fmt: skip
         lines += [table(rows, indent=2, right=(1, 2, 3, 4)), f"  {legend(rows[0])}"]
     lines += [
-        f"  {one.shape}: a chain of {one.chain} launches, an empty one of {duration(one.empty_s)} each subtracted"
-        for one in result.shapes
-        if one.chain
+        f"  {shape.shape}: a chain of {shape.chain} launches, an empty one of {duration(shape.empty_s)} each subtracted"
+        for shape in result.shapes
+        if shape.chain
     ]
     if result.clock is not None:
         clock = result.clock

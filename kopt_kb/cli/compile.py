@@ -118,10 +118,10 @@ def _recorded(
     return found
 
 
-def _remark(one: TileRemark) -> str:
-    place = f"{os.path.basename(one.file)}:{one.line}: " if one.file else ""  # noqa: PTH119 - another machine's path
-    shape = f" {'x'.join(map(str, one.shape))}" if one.shape else ""
-    return f"{place}{one.what}{': ' if one.instruction else ''}{one.instruction}{shape}"
+def _remark(remark: TileRemark) -> str:
+    place = f"{os.path.basename(remark.file)}:{remark.line}: " if remark.file else ""  # noqa: PTH119 - another machine's path
+    shape = f" {'x'.join(map(str, remark.shape))}" if remark.shape else ""
+    return f"{place}{remark.what}{': ' if remark.instruction else ''}{remark.instruction}{shape}"
 
 
 def _render(kernel: CompiledKernel, fitting: Occupancy | None) -> str:

@@ -109,8 +109,8 @@ def _check(args: argparse.Namespace) -> int:
     return ExitCode.FINDING if found.state == "errors" else ExitCode.OK
 
 
-def _print_check(found: TileCheck) -> None:
-    for file in found.files:
+def _print_check(check: TileCheck) -> None:
+    for file in check.files:
         print(file.path)
         rows = [("kernel", str(one.line), one.name, "") for one in file.kernels]
         rows += [("launch", str(one.line), one.name, "") for one in file.launches]
@@ -120,18 +120,24 @@ def _print_check(found: TileCheck) -> None:
             rows.append(("configurations", "", str(file.configurations), "of TUNING_SPACE"))
         print(table(rows, indent=2, right=[1], is_headed=False))
         said = [
-            (one.level, str(one.line), one.rule, f"{one.what}; {one.fix}", f"{one.versions}; {one.source}")
-            for one in file.findings
+            (
+                finding.level,
+                str(finding.line),
+                finding.rule,
+                f"{finding.what}; {finding.fix}",
+                f"{finding.versions}; {finding.source}",
+            )
+            for finding in file.findings
         ]
         print(table(said, indent=2, right=[1], is_headed=False) if said else "  nothing found")
-    if found.repository is not None:
-        state = found.repository
+    if check.repository is not None:
+        state = check.repository
         changed = f"{len(state.changed)} files differ" if state.changed else "nothing differs"
         print(f"git: branch {state.branch} at {state.commit[:12]}, {changed}")
         if state.sandbox:
             print(f"  committed, and should not be: {', '.join(state.sandbox[:5])}; git rm --cached")
-    print(f"{found.state}, for cuda-tile {found.cuda_tile} and tileiras {found.tileiras}")
-    print("not decided from the text: " + "; ".join(found.not_decided))
+    print(f"{check.state}, for cuda-tile {check.cuda_tile} and tileiras {check.tileiras}")
+    print("not decided from the text: " + "; ".join(check.not_decided))
 
 
 def _ir(args: argparse.Namespace) -> int:
@@ -150,17 +156,16 @@ def _ir(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found, args.wiki or [])
         return ExitCode.OK
-    for one in found.kernels:
-        print(
-            f"{one.name} for {found.target}: {', '.join(f'{name} {count}' for name, count in one.operations.items())}"
-        )
+    for kernel in found.kernels:
+        counts = ", ".join(f"{name} {count}" for name, count in kernel.operations.items())
+        print(f"{kernel.name} for {found.target}: {counts}")
         rows = [
             (f"{each.file}:{each.line}", each.verdict, each.what, each.instruction, "x".join(map(str, each.shape)))
-            for each in one.remarks
+            for each in kernel.remarks
         ]
         print(table(rows, indent=2, is_headed=False) if rows else "  no remarks: tileiras before 13.4")
         if not args.out:
-            print(one.tile_ir)
+            print(kernel.tile_ir)
     for path in paths:
         print(path)
     return ExitCode.OK
@@ -181,11 +186,11 @@ def _read(args: argparse.Namespace) -> int:
         print_json(found, args.wiki or [])
         return ExitCode.OK
     rows = [("line", "test", "backend", "part", "mean_ms", "median_ms", "min_ms", "max_ms", "runs")]
-    for one in found.times:
-        numbers = (one.mean_ms, one.median_ms, one.min_ms, one.max_ms)
+    for time in found.times:
+        numbers = (time.mean_ms, time.median_ms, time.min_ms, time.max_ms)
         shown = ["" if each is None else rounded(each) for each in numbers]
-        runs = "" if one.repeats is None else str(one.repeats)
-        rows.append((str(one.line), one.test, one.backend, one.part, shown[0], shown[1], shown[2], shown[3], runs))
+        runs = "" if time.repeats is None else str(time.repeats)
+        rows.append((str(time.line), time.test, time.backend, time.part, shown[0], shown[1], shown[2], shown[3], runs))
     print(table(rows, right=[0, 4, 5, 6, 7, 8]))
     return ExitCode.OK
 

@@ -85,10 +85,10 @@ def _applied(args: argparse.Namespace, found: RecipesOf) -> RecipesOf:
 
 def _shown(found: RecipesOf) -> str:
     lines = []
-    for one in found.recipes:
-        head = f"{one.recipe} {one.name} ({RECIPES[one.recipe].claimed} by its source)"
-        place = f"{found.path}:{one.line}: " if one.line else ""
-        how = {"edit": "can edit", "search": "can search", "hypothesis": "for you"}.get(one.how, "")
-        lines.append(f"{head}: {one.why}")
-        lines += [f"  {how}: {place}{one.change}"] if how else []
+    for recipe in found.recipes:
+        head = f"{recipe.recipe} {recipe.name} ({RECIPES[recipe.recipe].claimed} by its source)"
+        place = f"{found.path}:{recipe.line}: " if recipe.line else ""
+        how = {"edit": "can edit", "search": "can search", "hypothesis": "for you"}.get(recipe.how, "")
+        lines.append(f"{head}: {recipe.why}")
+        lines += [f"  {how}: {place}{recipe.change}"] if how else []
     return "\n".join([*lines, f"written: {found.written}"] if found.written else lines)

@@ -72,12 +72,12 @@ def run(args: argparse.Namespace) -> int:
     return _write(args, file) if args.action == "write" else _check(args, file, found)
 
 
-def _check(args: argparse.Namespace, file: Path, found: tuple[Hazard, ...]) -> int:
-    made = CaptureCheck(args.file, args.function, found, note_operators(file, args.function))
+def _check(args: argparse.Namespace, file: Path, hazards: tuple[Hazard, ...]) -> int:
+    made = CaptureCheck(args.file, args.function, hazards, note_operators(file, args.function))
     if args.json:
         print_json(made)
     else:
-        for one in found:
+        for one in hazards:
             print(printable(f"{args.file}:{one.line}: {one.kind}: {one.text}: {one.why}"))
         noted = made.operators
         for name, why in noted.forbidden.items():

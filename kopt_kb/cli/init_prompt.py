@@ -49,10 +49,10 @@ def _name(option: str) -> str:
     return next(name for name, one in _LABELS.items() if one == option)
 
 
-def _understood(found: PromptFields) -> str:
+def _understood(fields: PromptFields) -> str:
     words = []
     for name, option in _LABELS.items():
-        value = getattr(found, name)
+        value = getattr(fields, name)
         words += [f"{option} {value if isinstance(value, str) else ' '.join(value)}"] if value else []
     return printable(", ".join(words)) or "nothing"
 

@@ -52,11 +52,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(report: TextReport) -> None:
-    for one in report.findings:
-        kind = f"{one.kind}: {one.class_}" if one.class_ else one.kind
-        print(printable(f"{one.path}:{one.line}:{one.column}: {one.level}: {one.message} [{kind}]"))
-        if one.says:
-            print(printable(f"    {one.says}"))
+    for finding in report.findings:
+        kind = f"{finding.kind}: {finding.class_}" if finding.class_ else finding.kind
+        print(printable(f"{finding.path}:{finding.line}:{finding.column}: {finding.level}: {finding.message} [{kind}]"))
+        if finding.says:
+            print(printable(f"    {finding.says}"))
     for skipped in report.skipped:
         print(printable(f"skipped {skipped}"))
     found = f"{len(report.findings)} finding(s)" if report.findings else "clean"

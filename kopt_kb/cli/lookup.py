@@ -83,10 +83,13 @@ def _print_group(view: ProductGroup, form: str) -> None:
     names = dict.fromkeys(one.identity.platform for one in view.products)
     print(f"{view.name}: {len(names)} product(s) of this {view.kind}: {', '.join(names)}\n")
     rows = []
-    for one in view.products:
-        rows += [(one.identity.platform, *_cells(row)) for row in (*one.specs, *one.unsupported, *one.unknown)]
-        if one.absent_key:
-            rows.append((one.identity.platform, one.absent_key, "UNKNOWN", "", "", "no row in the wiki"))
+    for product in view.products:
+        rows += [
+            (product.identity.platform, *_cells(row))
+            for row in (*product.specs, *product.unsupported, *product.unknown)
+        ]
+        if product.absent_key:
+            rows.append((product.identity.platform, product.absent_key, "UNKNOWN", "", "", "no row in the wiki"))
     print(table(rows, right=(2,)))
 
 

@@ -99,10 +99,12 @@ class VersionLine(Wire):
     action: str
 
     @staticmethod
-    def of(one: Iteration) -> VersionLine:
+    def of(iteration: Iteration) -> VersionLine:
         """Return the line of a version's memory."""
-        numbers = {name: getattr(one.performance, name) for name in _NUMBERS}
-        return VersionLine(version=one.version, masked=False, **numbers, status=one.status, action=plain(one.action))
+        numbers = {name: getattr(iteration.performance, name) for name in _NUMBERS}
+        return VersionLine(
+            version=iteration.version, masked=False, **numbers, status=iteration.status, action=plain(iteration.action)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,21 @@ __all__ = ["render_configs"]
 _HEAD = ("N", "configuration", "registers", "spills", "shared", "occupancy", "verdict")
 
 
-def render_configs(found: OwnConfigs) -> str:
+def render_configs(configs: OwnConfigs) -> str:
     """Return a line a configuration: what it uses and how much of it fits, or the limit that forbids it."""
-    where = found.platform or f"{found.target} (no limits applied: give --platform)"
-    lines = [f"{found.kept} of {found.total} configurations kept for {where}"]
-    lines += [table([_HEAD, *map(_row, found.configurations)], indent=2, right=(0, 2, 3, 4, 5)), f"  {legend(_HEAD)}"]
+    where = configs.platform or f"{configs.target} (no limits applied: give --platform)"
+    lines = [f"{configs.kept} of {configs.total} configurations kept for {where}"]
+    lines += [table([_HEAD, *map(_row, configs.configurations)], indent=2, right=(0, 2, 3, 4, 5)), f"  {legend(_HEAD)}"]
     return "\n".join(lines)
 
 
-def _row(one: OwnConfig) -> tuple[str, ...]:
-    fits = "" if one.occupancy_pct is None else f"{rounded(one.occupancy_pct)} %"
-    numbers = ("" if each is None else str(each) for each in (one.registers, one.spill_bytes, one.shared_bytes))
-    verdict = one.path or "kept" if one.reason is None else f"{one.reason}: {one.detail}"
-    return (str(one.number), _settings(one.config), *numbers, fits, verdict)
+def _row(config: OwnConfig) -> tuple[str, ...]:
+    fits = "" if config.occupancy_pct is None else f"{rounded(config.occupancy_pct)} %"
+    numbers = (
+        "" if each is None else str(each) for each in (config.registers, config.spill_bytes, config.shared_bytes)
+    )
+    verdict = config.path or "kept" if config.reason is None else f"{config.reason}: {config.detail}"
+    return (str(config.number), _settings(config.config), *numbers, fits, verdict)
 
 
 def _settings(config: TunedValues) -> str:

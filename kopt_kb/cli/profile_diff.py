@@ -171,14 +171,14 @@ def run(args: argparse.Namespace) -> int:
 def _results(diff: ProfileDiff) -> Iterator[SarifResult]:
     """Yield slower kernels as errors and other limiters as notes, at the later report."""
     for report in diff.reports:
-        for one in report.kernels:
-            change, (was, now) = one.duration.change_pct or 0.0, one.limiter
-            if diff.threshold_pct is not None and one.slower_than(diff.threshold_pct):
-                what = f"{one.name} takes {rounded(change)} % longer than in {diff.baseline}, allowed are"
+        for kernel in report.kernels:
+            change, (was, now) = kernel.duration.change_pct or 0.0, kernel.limiter
+            if diff.threshold_pct is not None and kernel.slower_than(diff.threshold_pct):
+                what = f"{kernel.name} takes {rounded(change)} % longer than in {diff.baseline}, allowed are"
                 meaning = "a kernel takes longer than the threshold allows"
                 yield SarifResult("slower", meaning, "error", f"{what} {diff.threshold_pct:g} %", report.file)
             if was and now and was != now:
-                what = f"{one.name} is limited by {now}, in {diff.baseline} by {was}"
+                what = f"{kernel.name} is limited by {now}, in {diff.baseline} by {was}"
                 yield SarifResult("other-limiter", "a kernel is limited by something else", "note", what, report.file)
 
 
@@ -211,8 +211,8 @@ def _total(kernel: JudgedKernel | None) -> float:
     return 0.0 if kernel is None else total_s(kernel)
 
 
-def _shape(one: JudgedKernel) -> tuple[object, ...]:
-    profile = one.profile
+def _shape(kernel: JudgedKernel) -> tuple[object, ...]:
+    profile = kernel.profile
     return profile.demangled, profile.grid, profile.block
 
 

@@ -32,13 +32,13 @@ _METRICS = 40
 _SMALL_PCT = 1.0
 
 
-def save_read(args: argparse.Namespace, found: JudgedReports) -> list[str]:
+def save_read(args: argparse.Namespace, reports: JudgedReports) -> list[str]:
     """Write the reports of `kb profile read`; return one line a file."""
-    program, picture = made_by(), _picture(found.kernels)
-    name = ", ".join(dict.fromkeys(one.file for one in found.reports))
+    program, picture = made_by(), _picture(reports.kernels)
+    name = ", ".join(dict.fromkeys(one.file for one in reports.reports))
 
     def make(level: CutLevel) -> Page:
-        return read_page(found, picture, program, level)
+        return read_page(reports, picture, program, level)
 
     return save_report(args, lambda: fitted(make, name, _LEVELS), lambda: markdown(make(_LEVELS[1])))
 
@@ -66,19 +66,24 @@ def _picture(kernels: Sequence[JudgedKernel]) -> Picture | None:
         return None
 
 
-def read_page(found: JudgedReports, picture: Picture | None, program: str, level: CutLevel = _LEVELS[0]) -> Page:
+def read_page(reports: JudgedReports, picture: Picture | None, program: str, level: CutLevel = _LEVELS[0]) -> Page:
     """Return the page of reports: kernels by time, their roofline, a section for each verdict."""
     letters = level.letters
     files: list[tuple[str, Text]] = [
-        ("report", clipped(f"{one.file} ({one.format}, {one.tool} {one.tool_version or ''}".rstrip() + ")", letters))
-        for one in found.reports
+        (
+            "report",
+            clipped(
+                f"{report.file} ({report.format}, {report.tool} {report.tool_version or ''}".rstrip() + ")", letters
+            ),
+        )
+        for report in reports.reports
     ]
-    products = ", ".join(dict.fromkeys(str(one.platform.id) for one in found.kernels if one.platform is not None))
-    files += [("product", products or Cell("not known", tone="warn")), ("kernels", str(len(found.kernels)))]
-    shown = found.kernels[: level.rows]
-    lead: list[Block] = [FactsBlock(tuple(files[-40:])), _kernels(shown, found.kernels, letters)]
-    if len(found.kernels) > len(shown):
-        text = f"{len(found.kernels) - len(shown)} kernels that take less are left out; --json has all."
+    products = ", ".join(dict.fromkeys(str(one.platform.id) for one in reports.kernels if one.platform is not None))
+    files += [("product", products or Cell("not known", tone="warn")), ("kernels", str(len(reports.kernels)))]
+    shown = reports.kernels[: level.rows]
+    lead: list[Block] = [FactsBlock(tuple(files[-40:])), _kernels(shown, reports.kernels, letters)]
+    if len(reports.kernels) > len(shown):
+        text = f"{len(reports.kernels) - len(shown)} kernels that take less are left out; --json has all."
         lead.append(Cell(text, tone="warn"))
     sections = []
     if picture is not None:
@@ -93,7 +98,7 @@ def read_page(found: JudgedReports, picture: Picture | None, program: str, level
     if notes:
         sections.append(Section("Notes", (Bullets(tuple(notes)),)))
     return Page(
-        "Profile " + clipped(", ".join(dict.fromkeys(Path(one.file).name for one in found.reports)), 200),
+        "Profile " + clipped(", ".join(dict.fromkeys(Path(one.file).name for one in reports.reports)), 200),
         tuple(lead),
         sections,
         program,
@@ -115,15 +120,15 @@ def _kernels(shown: Sequence[JudgedKernel], every: Sequence[JudgedKernel], lette
     return TableBlock("Kernels by total time", head, tuple(rows), frozenset({1, 2, 3, 4}))
 
 
-def _section(one: JudgedKernel, letters: int) -> Section:
-    profile = one.profile
+def _section(kernel: JudgedKernel, letters: int) -> Section:
+    profile = kernel.profile
     where: list[tuple[str, Text]] = [
         ("grid, block", f"{_axes(profile.grid)}, {_axes(profile.block)}"),
         ("device", clipped(profile.device or "not named", letters)),
     ]
-    blocks: list[Block] = [FactsBlock(tuple(where)), *verdict_blocks(one.verdict, letters)]
-    if one.gap is not None:
-        blocks.append(Bullets(tuple(Cell(clipped(line.strip(), letters)) for line in one.gap.text().split("\n"))))
+    blocks: list[Block] = [FactsBlock(tuple(where)), *verdict_blocks(kernel.verdict, letters)]
+    if kernel.gap is not None:
+        blocks.append(Bullets(tuple(Cell(clipped(line.strip(), letters)) for line in kernel.gap.text().split("\n"))))
     return Section(clipped(profile.function, 200), tuple(blocks))
 
 
@@ -151,14 +156,14 @@ def diff_page(found: ProfileDiff, program: str, level: CutLevel = LEVELS[0]) -> 
 
 def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[Block]:
     rows: list[tuple[Text, ...]] = []
-    for one in kernels[: level.rows]:
-        speedup = "-" if one.speedup is None else f"{rounded(one.speedup)}×"
-        was, now = one.limiter
+    for kernel in kernels[: level.rows]:
+        speedup = "-" if kernel.speedup is None else f"{rounded(kernel.speedup)}×"
+        was, now = kernel.limiter
         limiter = f"{was} -> {now}" if was and now and was != now else now or was or "-"
         only = " (only before)" if now is None else " (only after)" if was is None else ""
-        times = (duration(one.duration.before), duration(one.duration.after))
+        times = (duration(kernel.duration.before), duration(kernel.duration.after))
         rows.append(
-            (clipped(one.name, min(level.letters, 200)), *times, _change(one.duration), speedup, limiter + only)
+            (clipped(kernel.name, min(level.letters, 200)), *times, _change(kernel.duration), speedup, limiter + only)
         )
     head = ("kernel", "before", "after", "change", "times as fast", "limiter")
     blocks: list[Block] = [TableBlock("Median time of a launch", head, tuple(rows), frozenset({1, 2, 3, 4}))]
@@ -169,9 +174,11 @@ def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[Bloc
     return blocks
 
 
-def _metrics(one: KernelComparison, letters: int) -> list[Block]:
+def _metrics(comparison: KernelComparison, letters: int) -> list[Block]:
     """Return the metrics of a kernel that changed, those that changed most first."""
-    changed = [each for each in one.metrics if each.change_pct is not None and abs(each.change_pct) >= _SMALL_PCT]
+    changed = [
+        each for each in comparison.metrics if each.change_pct is not None and abs(each.change_pct) >= _SMALL_PCT
+    ]
     changed.sort(key=lambda each: -abs(each.change_pct or 0.0))
     rows: list[tuple[Text, ...]] = [
         (each.metric, _number(each.before), _number(each.after), each.unit, _change(each))
@@ -179,9 +186,9 @@ def _metrics(one: KernelComparison, letters: int) -> list[Block]:
     ]
     head = ("metric", "before", "after", "unit", "change")
     table = TableBlock(
-        f"Metrics of {clipped(one.name, 120)} that changed most", head, tuple(rows), frozenset({1, 2, 4})
+        f"Metrics of {clipped(comparison.name, 120)} that changed most", head, tuple(rows), frozenset({1, 2, 4})
     )
-    notes = [Bullets(tuple(clipped(f"Note: {each}", letters) for each in one.notes))] if one.notes else []
+    notes = [Bullets(tuple(clipped(f"Note: {each}", letters) for each in comparison.notes))] if comparison.notes else []
     return [*((table,) if rows else ()), *notes]
 
 
@@ -189,5 +196,9 @@ def _number(value: float | None) -> str:
     return "-" if value is None else rounded(value)
 
 
-def _change(one: MetricDifference) -> str:
-    return "-" if one.change_pct is None else f"{'+' if one.change_pct > 0 else ''}{rounded(one.change_pct)} %"
+def _change(difference: MetricDifference) -> str:
+    return (
+        "-"
+        if difference.change_pct is None
+        else f"{'+' if difference.change_pct > 0 else ''}{rounded(difference.change_pct)} %"
+    )

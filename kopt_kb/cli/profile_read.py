@@ -129,17 +129,17 @@ def _joined(timed: list[KernelProfile], counted: list[KernelProfile]) -> list[Ke
     return [*found, *(kernel for kernel in counted if id(kernel) not in others.used)]
 
 
-def print_judged(found: JudgedReports, top: int | None = None) -> None:
+def print_judged(reports: JudgedReports, top: int | None = None) -> None:
     """Print the reports, what devices of traces did, the table of the first `top` kernels, and each verdict's proof."""
-    judged = found.kernels
-    for report in found.reports:
+    judged = reports.kernels
+    for report in reports.reports:
         version = f" {printable(report.tool_version)}" if report.tool_version else ""
         print(f"Report: {printable(report.file)} ({report.format}, {report.tool}{version})")
     products = dict.fromkeys(str(kernel.platform.id) for kernel in judged if kernel.platform is not None)
     if products:
         print(f"Product: {', '.join(products)}")
     print()
-    if found.timelines:
-        print(render_timelines(found.timelines) + "\n")
+    if reports.timelines:
+        print(render_timelines(reports.timelines) + "\n")
     if judged:
         print(render(judged, top))

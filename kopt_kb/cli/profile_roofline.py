@@ -140,12 +140,14 @@ def _under(point: LevelPoint, roofs: Mapping[str, Roofs]) -> PointUnderRoofs:
 def _text(points: Sequence[LevelPoint], roofs: Mapping[str, Roofs]) -> str:
     head = ("kernel", "level", "type", "FLOP/B", "GFLOP/s", *(f"% of {product}" for product in roofs))
     rows = [list(head)]
-    for one in points:
-        kind = f"{one.dtype} {one.engine}"
-        found = [_roof(one, product, roofs) for product in roofs]
-        shares = ["-" if roof is None else percent(one.rate_si / roof.at(one.intensity)) for roof in found]
-        sign = {"lower": ">= ", "upper": "<= "}.get(one.bound, "")
-        name = printable(one.kernel)[:_NAME_CHARS]
-        rows.append([name, one.level, kind, f"{sign}{rounded(one.intensity)}", rounded(one.rate_si / 1e9), *shares])
+    for point in points:
+        kind = f"{point.dtype} {point.engine}"
+        found = [_roof(point, product, roofs) for product in roofs]
+        shares = ["-" if roof is None else percent(point.rate_si / roof.at(point.intensity)) for roof in found]
+        sign = {"lower": ">= ", "upper": "<= "}.get(point.bound, "")
+        name = printable(point.kernel)[:_NAME_CHARS]
+        rows.append(
+            [name, point.level, kind, f"{sign}{rounded(point.intensity)}", rounded(point.rate_si / 1e9), *shares]
+        )
     told = f"{legend(head)}; %: of the roof at that level, of the product or of the run"
     return f"{table(rows, right=range(3, len(head)))}\n{told}"

@@ -119,16 +119,16 @@ def _refuse_unused(args: argparse.Namespace) -> None:
         raise BadInput(what, where="kb roofline", fix=fix, code="KB103")
 
 
-def _measured(texts: Sequence[str], found: Sequence[Roofline]) -> list[tuple[float, ...]]:
+def _measured(texts: Sequence[str], rooflines: Sequence[Roofline]) -> list[tuple[float, ...]]:
     """Return the times of each roofline: all of them for a single one, else one each, in order."""
     times = [parse_duration(one) for text in texts for one in text.split(",")]
-    if len(found) == 1:
+    if len(rooflines) == 1:
         return [tuple(times)]
-    if times and len(times) != len(found):
-        names = ", ".join(f"{one.platform} {'x'.join(map(str, one.work.shape))}".strip() for one in found)
-        what = f"{len(times)} time(s) for {len(found)} rooflines"
+    if times and len(times) != len(rooflines):
+        names = ", ".join(f"{one.platform} {'x'.join(map(str, one.work.shape))}".strip() for one in rooflines)
+        what = f"{len(times)} time(s) for {len(rooflines)} rooflines"
         raise BadInput(what, where="--time", fix=f"give one each, in order: {names}", code="KB102")
-    return [(one,) for one in times] or [()] * len(found)
+    return [(one,) for one in times] or [()] * len(rooflines)
 
 
 def _platforms(args: argparse.Namespace) -> list[Platform]:

@@ -58,8 +58,8 @@ def roofline_page(
     return Page(title, tuple(lead), sections, program)
 
 
-def _rows(one: RooflineInTime) -> list[tuple[Text, ...]]:
-    found, times = one.found, one.times
+def _rows(time: RooflineInTime) -> list[tuple[Text, ...]]:
+    found, times = time.found, time.times
     value = found.target.value
     target = Cell("UNKNOWN", tone="warn") if isinstance(value, Unknown) else Cell(f">= {value}", found.target.line())
     least = min(times.least, key=lambda each: each.basis != "measured", default=None)

@@ -24,25 +24,25 @@ _BASES = {
 }
 
 
-def render(one: RooflineInTime) -> str:
+def render(time: RooflineInTime) -> str:
     """Return one roofline as text for people."""
-    found = one.found
-    lines = [_title(found), "", "Verdict", *(f"  {text}" for text in _verdict(found, one.times))]
+    found = time.found
+    lines = [_title(found), "", "Verdict", *(f"  {text}" for text in _verdict(found, time.times))]
     lines += ["", "Work", table(_work_rows(found), indent=2, right=(1,), is_headed=False)]
     lines += [f"  {name}: {text}" for name, text in dict(found.work.definitions).items()]
     lines += ["", "Roofs", table(_roof_rows(found), indent=2, right=(2,), is_headed=False)]
     lines += ["", "Citations", *(f"  {citation}" for citation in found.citations())]
-    notes = _notes(one)
+    notes = _notes(time)
     return "\n".join([*lines, *(["", "Notes", *(f"  {note}" for note in notes)] if notes else [])])
 
 
-def _title(found: Roofline) -> str:
-    shape = "x".join(map(str, found.work.shape))
-    return " ".join(filter(None, (found.platform, found.work.op, shape, found.work.dtype)))
+def _title(roofline: Roofline) -> str:
+    shape = "x".join(map(str, roofline.work.shape))
+    return " ".join(filter(None, (roofline.platform, roofline.work.op, shape, roofline.work.dtype)))
 
 
-def _work_rows(found: Roofline) -> list[tuple[str, str, str]]:
-    work = found.work
+def _work_rows(roofline: Roofline) -> list[tuple[str, str, str]]:
+    work = roofline.work
     rows: list[tuple[str, str, str]] = [
         (f"useful operations, {f.dtype} {f.engine}", si(f.useful.value, "FLOP"), f.useful.exactness) for f in work.flops
     ]
@@ -53,20 +53,20 @@ def _work_rows(found: Roofline) -> list[tuple[str, str, str]]:
     return rows + [(f"special functions, {s.function}", f"{s.count.value:,}", s.count.exactness) for s in work.special]
 
 
-def _roof_rows(found: Roofline) -> list[tuple[str, str, str, str, str]]:
+def _roof_rows(roofline: Roofline) -> list[tuple[str, str, str, str, str]]:
     rows = []
-    for ceiling in found.roofs():
+    for ceiling in roofline.roofs():
         values: list[tuple[str, Quantity | Unknown]] = [("documented", ceiling.documented)]
         values += [("measured", ceiling.measured)] if ceiling.measured is not None else []
         rows += [(ceiling.name, kind, _value(value), _grades(value), _where(value)) for kind, value in values]
     return rows
 
 
-def _notes(one: RooflineInTime) -> list[str]:
+def _notes(time: RooflineInTime) -> list[str]:
     """Return the notes, those on a target only where it is the one that binds, and none that the verdict has said."""
-    others = {target.name for target in one.found.targets} - {one.found.target.name}
+    others = {target.name for target in time.found.targets} - {time.found.target.name}
     said = " is above the best known measurement "
-    return [note for note in one.found.notes if said not in note or note.partition(":")[0] in others]
+    return [note for note in time.found.notes if said not in note or note.partition(":")[0] in others]
 
 
 def _value(value: Quantity | Unknown) -> str:
@@ -83,15 +83,15 @@ def _where(value: Quantity | Unknown) -> str:
     return ", ".join(f"<gpu-wiki>/{one.location}" for one in value.citations()[:1])
 
 
-def _verdict(one: Roofline, times: Reach) -> list[str]:
-    ridge = "UNKNOWN" if isinstance(one.ridge, Unknown) else f"{format_exact(one.ridge.si, 4)} FLOP/B"
-    name = "matrix" if "matrix" in one.limiter else "vector" if "vector" in one.limiter else "compute"
+def _verdict(roofline: Roofline, times: Reach) -> list[str]:
+    ridge = "UNKNOWN" if isinstance(roofline.ridge, Unknown) else f"{format_exact(roofline.ridge.si, 4)} FLOP/B"
+    name = "matrix" if "matrix" in roofline.limiter else "vector" if "vector" in roofline.limiter else "compute"
     lines = [
-        f"bound       {one.bound}"
-        + (f", by the {one.limiter} roof" if one.limiter else f" ({name} or memory roof UNKNOWN)")
-        + f"; intensity {format_exact(one.intensity.si, 4)} FLOP/B, ridge {ridge}"
+        f"bound       {roofline.bound}"
+        + (f", by the {roofline.limiter} roof" if roofline.limiter else f" ({name} or memory roof UNKNOWN)")
+        + f"; intensity {format_exact(roofline.intensity.si, 4)} FLOP/B, ridge {ridge}"
     ]
-    target = one.target
+    target = roofline.target
     at = "" if times.target_s is None else f", {duration(times.target_s)}"
     lines.append(f"target      {target.line()}{at}  ({_basis(target.factor, target.basis, target.name)})")
     heads = ["least time", *[""] * len(times.least)]
@@ -101,10 +101,10 @@ def _verdict(one: Roofline, times: Reach) -> list[str]:
     ]
     lines += [f"measured    {_judged(each)}" for each in times.measured]
     lines += [f"warning     {text}" for text in times.warnings]
-    for basis, value in one.attainable.items():
+    for basis, value in roofline.attainable.items():
         shown = "UNKNOWN" if isinstance(value, Unknown) else f"{format_exact(value.to('TFLOPS').si / 10**12, 4)} TFLOPS"
         lines.append(f"attainable  {shown} ({basis} roofs)")
-    others = [each for each in one.targets if each is not target]
+    others = [each for each in roofline.targets if each is not target]
     return lines + [f"not binding {e.line()}  ({_basis(e.factor, e.basis, e.name)})" for e in others]
 
 
@@ -112,15 +112,15 @@ def _basis(share: object, basis: str, name: str) -> str:
     return f"{share if isinstance(share, str) else format_exact(share)} x {basis} {name}"  # type: ignore[arg-type]
 
 
-def _judged(one: MeasuredReach) -> str:
-    rate = "" if one.rate is None else f", {si(one.rate, one.unit.replace('FLOP/s', 'FLOPS'))}"
-    if one.share is None or one.to_target is None or one.gap_s is None:
-        return f"{duration(one.seconds)}{rate}; the roof of the target is UNKNOWN"
-    share = f"{duration(one.seconds)}{rate}: {percent(one.share)} of the {one.basis} roof"
-    if one.share > 1 and one.basis == "documented":
+def _judged(reach: MeasuredReach) -> str:
+    rate = "" if reach.rate is None else f", {si(reach.rate, reach.unit.replace('FLOP/s', 'FLOPS'))}"
+    if reach.share is None or reach.to_target is None or reach.gap_s is None:
+        return f"{duration(reach.seconds)}{rate}; the roof of the target is UNKNOWN"
+    share = f"{duration(reach.seconds)}{rate}: {percent(reach.share)} of the {reach.basis} roof"
+    if reach.share > 1 and reach.basis == "documented":
         return f"{share}; nothing is faster than that: check the time and the work"
-    met = "the target is met" if one.to_target <= 1 else f"{factor(one.to_target)} slower than the target"
-    gap = f"{duration(abs(one.gap_s))} {'above' if one.gap_s >= 0 else 'below'} it"
+    met = "the target is met" if reach.to_target <= 1 else f"{factor(reach.to_target)} slower than the target"
+    gap = f"{duration(abs(reach.gap_s))} {'above' if reach.gap_s >= 0 else 'below'} it"
     return f"{share}, {gap}, {met}"
 
 
@@ -145,13 +145,15 @@ def compared(rooflines: Sequence[RooflineInTime]) -> str:
     lines += ["", "Citations"]
     lines += dict.fromkeys(f"  {one.found.platform}: {each}" for one in rooflines for each in one.found.citations())
     notes = dict.fromkeys(
-        f"  {one.found.platform}: {note}" for one in rooflines for note in (*one.times.warnings, *_notes(one))
+        f"  {roofline.found.platform}: {note}"
+        for roofline in rooflines
+        for note in (*roofline.times.warnings, *_notes(roofline))
     )
     return "\n".join([*lines, *(["", "Notes", *notes] if notes else [])])
 
 
-def _compared_rows(one: RooflineInTime, *, timed: bool) -> list[list[str]]:
-    found, times = one.found, one.times
+def _compared_rows(time: RooflineInTime, *, timed: bool) -> list[list[str]]:
+    found, times = time.found, time.times
     least = [duration(None if (each := times.of(basis)) is None else each.seconds) for basis in _BASES]
     target = "UNKNOWN" if isinstance(found.target.value, Unknown) else f">= {found.target.value}"
     row = [found.platform, "x".join(map(str, found.work.shape)) or "-", found.limiter or "unknown", *least]
@@ -163,26 +165,26 @@ def _compared_rows(one: RooflineInTime, *, timed: bool) -> list[list[str]]:
     ]
 
 
-def render_kernel(one: KernelRoofline, times: Reach) -> str:
+def render_kernel(roofline: KernelRoofline, times: Reach) -> str:
     """Return the roofline of a kernel with its occupancy and losses."""
-    fitting, compiled = one.occupancy, one.compiled
+    fitting, compiled = roofline.occupancy, roofline.compiled
     occupied = f"{percent(fitting.occupancy_fraction)}, {fitting.blocks_per_sm} block(s) an SM"
     lines = [
-        render(RooflineInTime(one.roofline, times)),
+        render(RooflineInTime(roofline.roofline, times)),
         "",
         "Kernel",
         f"  compiled for {compiled.target}: {compiled.assembler.registers} registers, {compiled.shared_bytes} B shared",
         f"  occupancy {occupied}, limited by {', '.join(fitting.limiters)}",
     ]
-    if one.counted is None:
+    if roofline.counted is None:
         lines.append("  work: closed form of the operation that its file declares; machine code is not counted")
     if fitting.unknown:
         lines.append(f"  occupancy is an upper bound: {', '.join(fitting.unknown)} UNKNOWN")
-    if one.quantisation is not None:
-        losses = one.quantisation
+    if roofline.quantisation is not None:
+        losses = roofline.quantisation
         waves, both = rounded(losses.waves), percent(losses.efficiency)
         lines.append(f"  {losses.blocks} blocks are {waves} waves: at most {both} of a roof")
-        if one.counted is not None:
+        if roofline.counted is not None:
             lines.append(f"  (waves {percent(losses.wave_efficiency)}, tiles {percent(losses.tile_efficiency)})")
     return "\n".join(lines)
 

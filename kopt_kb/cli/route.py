@@ -129,17 +129,17 @@ _SAYS = {
 }  # fmt: skip
 
 
-def _task_lines(found: TaskRoute) -> list[str]:
-    on = f", on {found.target}" if found.target else ""
-    lines = [f"{found.category}{f', {found.op}' if found.op else ''}{on}: {_SAYS[found.answer]}"]
-    for number, step in enumerate(found.steps, 1):
+def _task_lines(route: TaskRoute) -> list[str]:
+    on = f", on {route.target}" if route.target else ""
+    lines = [f"{route.category}{f', {route.op}' if route.op else ''}{on}: {_SAYS[route.answer]}"]
+    for number, step in enumerate(route.steps, 1):
         lines += [f"{number}. {step.specialist} ({step.availability.replace('_', ' ')}): {step.does}"]
         lines += [f"   {step.command}"] if step.command else []
         lines += [f"   because {step.why}"]
-    lines += [f"refused: {one}" for one in found.refused]
-    lines += [f"note: {one}" for one in found.notes]
-    lines += [found.context] if found.context else []
-    return [*lines, "rules: " + "; ".join(found.rules)]
+    lines += [f"refused: {one}" for one in route.refused]
+    lines += [f"note: {one}" for one in route.notes]
+    lines += [route.context] if route.context else []
+    return [*lines, "rules: " + "; ".join(route.rules)]
 
 
 _MOST_BYTES = 64 << 20

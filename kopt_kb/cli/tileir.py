@@ -111,17 +111,18 @@ def _classify(args: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _render(found: Classified) -> str:
+def _render(classified: Classified) -> str:
     parts = []
-    for one in found.kernels:
-        lines = [f"{one.kernel} ({found.path}:{one.line}): {one.classification}, confidence {one.confidence:.2f}"]
-        lines.append(f"  strategy: {one.strategy}")
+    for kernel in classified.kernels:
+        where = f"{kernel.kernel} ({classified.path}:{kernel.line})"
+        lines = [f"{where}: {kernel.classification}, confidence {kernel.confidence:.2f}"]
+        lines.append(f"  strategy: {kernel.strategy}")
         lines += [
             f"  {'line ' + str(each.line):<9} {each.what}: {each.text}{f'  [{each.module}]' if each.module else ''}"
-            for each in one.indicators
+            for each in kernel.indicators
         ]
-        lines += [f"  not read: {name}, so what it does is not known" for name in one.unresolved]
-        lines += [f"  - {text}" for text in one.recommendations]
+        lines += [f"  not read: {name}, so what it does is not known" for name in kernel.unresolved]
+        lines += [f"  - {text}" for text in kernel.recommendations]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -147,12 +148,11 @@ def _written(args: argparse.Namespace, done: Rewritten) -> Rewritten:
 
 def _render_applied(done: Rewritten) -> str:
     lines = []
-    for one in done.kernels:
-        lines.append(
-            f"{one.kernel}: {one.classification}, {one.descriptors} of {one.tiles} tile accesses through descriptors"
-        )
-        lines += [f"  + {text}" for text in one.changes]
-        lines += [f"  - left: {text}" for text in one.refusals]
+    for kernel in done.kernels:
+        through = f"{kernel.descriptors} of {kernel.tiles} tile accesses through descriptors"
+        lines.append(f"{kernel.kernel}: {kernel.classification}, {through}")
+        lines += [f"  + {text}" for text in kernel.changes]
+        lines += [f"  - left: {text}" for text in kernel.refusals]
     return "\n".join([*lines, f"written: {done.output}" if done.output else done.optimized_code])
 
 

@@ -88,21 +88,21 @@ def _cases(args: argparse.Namespace) -> list[OpCase]:
 
 def _render(found: Upgrade) -> str:
     lines = [f"Triton {found.old} -> {found.new}, {found.target}"]
-    for one in found.kernels:
-        lines.append(f"{one.case} {one.name}: {'lost' if one.losses else 'nothing lost'}")
-        lines += [f"  {name:<6}{_side(side)}" for name, side in (("old", one.old), ("new", one.new))]
-        lines += [f"  {loss.kind.replace('_', ' ')}: {loss.before} -> {loss.after}" for loss in one.losses]
-        lines += _repair(one)
+    for kernel in found.kernels:
+        lines.append(f"{kernel.case} {kernel.name}: {'lost' if kernel.losses else 'nothing lost'}")
+        lines += [f"  {name:<6}{_side(side)}" for name, side in (("old", kernel.old), ("new", kernel.new))]
+        lines += [f"  {loss.kind.replace('_', ' ')}: {loss.before} -> {loss.after}" for loss in kernel.losses]
+        lines += _repair(kernel)
     return "\n".join(lines)
 
 
-def _repair(one: UpgradedKernel) -> list[str]:
-    if not one.losses:
+def _repair(kernel: UpgradedKernel) -> list[str]:
+    if not kernel.losses:
         return []
-    if one.repair is None or one.repaired is None:
+    if kernel.repair is None or kernel.repaired is None:
         return ["  no neighbouring configuration loses nothing"]
-    words = ", ".join(f"{name}={value}" for name, value in one.repair.items())
-    return [f"  repaired by {words}", f"        {_side(one.repaired)}"]
+    words = ", ".join(f"{name}={value}" for name, value in kernel.repair.items())
+    return [f"  repaired by {words}", f"        {_side(kernel.repaired)}"]
 
 
 def _side(side: Side) -> str:

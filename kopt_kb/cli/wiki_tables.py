@@ -157,15 +157,15 @@ def run_diff(args: argparse.Namespace) -> int:
 
 
 def _print_diff(rows: Iterable[ForeignDifference], *, every: bool) -> None:
-    for one in rows:
-        if one.state == "agrees" or (one.state == "not-comparable" and not every):
+    for row in rows:
+        if row.state == "agrees" or (row.state == "not-comparable" and not every):
             continue
-        ours = "" if one.ours is None else f"; ours {one.ours.value} {one.ours.unit}, {one.ours.path}:L{one.ours.line}"
-        theirs = f"{one.platform or one.row.platform} {one.key} {one.row.text} {one.row.unit}"
-        print(f"{one.row.where}: {theirs}: {one.state}{ours}")
-        if one.reason:
-            print(f"    {one.reason}")
-        for explanation in one.explanations:
+        ours = "" if row.ours is None else f"; ours {row.ours.value} {row.ours.unit}, {row.ours.path}:L{row.ours.line}"
+        theirs = f"{row.platform or row.row.platform} {row.key} {row.row.text} {row.row.unit}"
+        print(f"{row.row.where}: {theirs}: {row.state}{ours}")
+        if row.reason:
+            print(f"    {row.reason}")
+        for explanation in row.explanations:
             print(f"    {explanation.kind}: {explanation.detail}")
 
 

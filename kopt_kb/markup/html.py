@@ -61,37 +61,37 @@ def fragment(*blocks: Block) -> str:
     return str(element("div", *(_block(one, notes) for one in blocks)))
 
 
-def _section(one: Section, name: str, notes: _Notes) -> Element:
-    heading = element("h2", one.title, id=name)
-    return element("section", heading, *(_block(block, notes) for block in one.blocks), aria_labelledby=name)
+def _section(section: Section, name: str, notes: _Notes) -> Element:
+    heading = element("h2", section.title, id=name)
+    return element("section", heading, *(_block(block, notes) for block in section.blocks), aria_labelledby=name)
 
 
-def _block(one: Block, notes: _Notes) -> Element:
-    if isinstance(one, TableBlock):
-        return _table(one, notes)
-    if isinstance(one, FactsBlock):
-        rows = [part for name, text in one.rows for part in (element("dt", name), _filled("dd", text, notes))]
+def _block(block: Block, notes: _Notes) -> Element:
+    if isinstance(block, TableBlock):
+        return _table(block, notes)
+    if isinstance(block, FactsBlock):
+        rows = [part for name, text in block.rows for part in (element("dt", name), _filled("dd", text, notes))]
         return element("dl", *rows)
-    if isinstance(one, Bullets):
-        return element("ul", *(_filled("li", item, notes) for item in one.items))
-    if isinstance(one, CodeBlock):
-        return element("pre", element("code", one.text), tabindex=0)
-    if isinstance(one, Figure):
-        drawn = element("div", one.drawn, class_="scroll", tabindex=0, role="group", aria_label=one.caption)
-        return element("figure", drawn, element("figcaption", one.caption))
-    return _filled("p", one, notes)
+    if isinstance(block, Bullets):
+        return element("ul", *(_filled("li", item, notes) for item in block.items))
+    if isinstance(block, CodeBlock):
+        return element("pre", element("code", block.text), tabindex=0)
+    if isinstance(block, Figure):
+        drawn = element("div", block.drawn, class_="scroll", tabindex=0, role="group", aria_label=block.caption)
+        return element("figure", drawn, element("figcaption", block.caption))
+    return _filled("p", block, notes)
 
 
-def _table(one: TableBlock, notes: _Notes) -> Element:
+def _table(block: TableBlock, notes: _Notes) -> Element:
     def row(texts: tuple[Text, ...]) -> Element:
         first, *rest = enumerate(texts)
-        cells = [_filled("th", first[1], notes, "row", is_number=0 in one.right)]
-        return element("tr", *cells, *(_filled("td", each, notes, is_number=at in one.right) for at, each in rest))
+        cells = [_filled("th", first[1], notes, "row", is_number=0 in block.right)]
+        return element("tr", *cells, *(_filled("td", each, notes, is_number=at in block.right) for at, each in rest))
 
-    head = [_filled("th", each, notes, "col", is_number=at in one.right) for at, each in enumerate(one.head)]
-    rows = element("tbody", *(row(each) for each in one.rows if each))
-    table = element("table", element("caption", one.caption), element("thead", element("tr", *head)), rows)
-    return element("div", table, class_="scroll", tabindex=0, role="group", aria_label=one.caption)
+    head = [_filled("th", each, notes, "col", is_number=at in block.right) for at, each in enumerate(block.head)]
+    rows = element("tbody", *(row(each) for each in block.rows if each))
+    table = element("table", element("caption", block.caption), element("thead", element("tr", *head)), rows)
+    return element("div", table, class_="scroll", tabindex=0, role="group", aria_label=block.caption)
 
 
 def _filled(tag: str, text: Text, notes: _Notes, scope: str | None = None, *, is_number: bool = False) -> Element:

@@ -100,9 +100,9 @@ def exact(value: int) -> Count:
     return Count(value)
 
 
-def weaker(one: Exactness, other: Exactness) -> Exactness:
+def weaker(exactness: Exactness, other: Exactness) -> Exactness:
     """Return the exactness of a sum; raises `BadInput` when a lower meets an upper bound."""
-    found = {one, other} - {"exact"}
+    found = {exactness, other} - {"exact"}
     if len(found) == 2:
         raise BadInput("the sum of a lower and an upper bound is neither", code="KB092")
     return found.pop() if found else "exact"

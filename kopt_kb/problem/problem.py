@@ -61,7 +61,8 @@ class Problem(Wire):
         """
         found = definition(op)
         dims = tuple(
-            parse_shape(one, found.form) if isinstance(one, str) else check_shape(one, found.form) for one in shapes
+            parse_shape(shape, found.form) if isinstance(shape, str) else check_shape(shape, found.form)
+            for shape in shapes
         )
         _check_shapes(dims, found.form)
         values = found.read_options(options or {})

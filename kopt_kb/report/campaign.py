@@ -220,12 +220,12 @@ def _values(state: WorkspaceState, letters: int) -> Section:
     )
 
 
-def _value(one: SpecRow, letters: int) -> tuple[Text, ...]:
-    hash_ = f"row sha256 {one.citation.row_sha256}"
+def _value(row: SpecRow, letters: int) -> tuple[Text, ...]:
+    hash_ = f"row sha256 {row.citation.row_sha256}"
     return (
-        one.key,
-        f"{one.value} {one.unit}".strip(),
-        one.grade,
-        Cell(citation(one.citation), hash_),
-        clipped(one.source, letters) or "derived",
+        row.key,
+        f"{row.value} {row.unit}".strip(),
+        row.grade,
+        Cell(citation(row.citation), hash_),
+        clipped(row.source, letters) or "derived",
     )

@@ -58,11 +58,11 @@ class _Writer:
         else:
             self.add(f"**{self.text(one)}**" if one.tone else self.text(one))
 
-    def table(self, one: TableBlock) -> None:
-        rule = ["--:" if at in one.right else "---" for at in range(len(one.head))]
-        rows = [one.head, *one.rows]
+    def table(self, block: TableBlock) -> None:
+        rule = ["--:" if at in block.right else "---" for at in range(len(block.head))]
+        rows = [block.head, *block.rows]
         lines = ["| " + " | ".join(self.text(text, in_cell=True) for text in row) + " |" for row in rows]
-        self.add(escaped(one.caption), "", lines[0], "|" + "|".join(rule) + "|", *lines[1:])
+        self.add(escaped(block.caption), "", lines[0], "|" + "|".join(rule) + "|", *lines[1:])
 
     def fenced(self, text: str, kind: str) -> None:
         """Add a block that ends where it is meant to: its fence is longer than any in the text."""

@@ -39,11 +39,13 @@ def machine(state: WorkspaceState, seq: int) -> str:
     return f"{clipped(one.device, _NAME)}, driver {clipped(one.driver or 'unknown', _NAME)} (event {seq})"
 
 
-def of_record(state: WorkspaceState, one: Measured) -> str:
+def of_record(state: WorkspaceState, measured: Measured) -> str:
     """Return what a time rests on."""
-    spread = ", ".join(f"{name.removesuffix('_s')} {duration(value)}" for name, value in sorted(one.spread.items()))
-    level = "" if one.trust == "unstated" else f", {one.trust}"
-    return f"record {one.id}: {one.n} timed runs{level}; {spread}; {machine(state, one.environment)}"
+    spread = ", ".join(
+        f"{name.removesuffix('_s')} {duration(value)}" for name, value in sorted(measured.spread.items())
+    )
+    level = "" if measured.trust == "unstated" else f", {measured.trust}"
+    return f"record {measured.id}: {measured.n} timed runs{level}; {spread}; {machine(state, measured.environment)}"
 
 
 def of_records(state: WorkspaceState, round_: Round, shape: str) -> str:

@@ -45,9 +45,10 @@ def _init(state: WorkspaceState, demo: str) -> list[str]:
     return words + [word for name, value in problem.options for word in ("--option", f"{name}={value}")]
 
 
-def _run(state: WorkspaceState, one: CampaignConfirmed) -> list[str]:
-    words = ["kb", "tune", "run", f"kernel_opt_{state.created.name}", *_policy(one), *_judge(state, one)]
-    asked, usual = read(Settings, one.settings, where="settings"), Settings()
+def _run(state: WorkspaceState, campaign: CampaignConfirmed) -> list[str]:
+    words = ["kb", "tune", "run", f"kernel_opt_{state.created.name}", *_policy(campaign)]
+    words += _judge(state, campaign)
+    asked, usual = read(Settings, campaign.settings, where="settings"), Settings()
     for flag, field in FLAGS.items():
         value = getattr(asked, field)
         if value != getattr(usual, field):
@@ -55,9 +56,9 @@ def _run(state: WorkspaceState, one: CampaignConfirmed) -> list[str]:
     return [*words, "--yes"]
 
 
-def _policy(one: CampaignConfirmed) -> Iterator[str]:
+def _policy(campaign: CampaignConfirmed) -> Iterator[str]:
     """Yield what the policy was asked for besides what it has of itself."""
-    asked = one.policy
+    asked = campaign.policy
     usual = POLICIES.get(str(asked["name"]), POLICIES[DEFAULT_POLICY])
     yield from ("--policy", str(asked["name"]))
     if asked.get("max_rounds") not in {None, usual.max_rounds}:
@@ -73,16 +74,16 @@ def _policy(one: CampaignConfirmed) -> Iterator[str]:
             yield from ("--no-stop", reason)
 
 
-def _judge(state: WorkspaceState, one: CampaignConfirmed) -> Iterator[str]:
+def _judge(state: WorkspaceState, campaign: CampaignConfirmed) -> Iterator[str]:
     """Yield who judges, and who proposes."""
-    if one.simulated:
+    if campaign.simulated:
         yield "--simulate"
     elif state.task.project is None:
-        yield from ("--judge", "replay" if one.executor == "replay" else "child")
-    launch = one.launch
+        yield from ("--judge", "replay" if campaign.executor == "replay" else "child")
+    launch = campaign.launch
     for name in launch.proposers if launch is not None else ():
         yield from ("--proposer", name)
-    for name in one.proposers:
+    for name in campaign.proposers:
         if name.startswith("plan "):
             yield from ("--plan", name.removeprefix("plan "))
     if launch is not None and launch.executor_command:

@@ -137,9 +137,10 @@ def measurement_section(state: WorkspaceState, level: CutLevel) -> Section:
     )
 
 
-def _spread(one: Measured) -> str:
+def _spread(measured: Measured) -> str:
     return (
-        ", ".join(f"{name.removesuffix('_s')} {duration(value)}" for name, value in sorted(one.spread.items())) or "-"
+        ", ".join(f"{name.removesuffix('_s')} {duration(value)}" for name, value in sorted(measured.spread.items()))
+        or "-"
     )
 
 

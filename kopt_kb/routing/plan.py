@@ -108,11 +108,11 @@ def _topics(text: str) -> frozenset[str]:
     return frozenset(name for name, pattern in _TOPICS.items() if re.search(pattern, text, re.IGNORECASE))
 
 
-def _after(one: RoutedAdvice, analysis: Analysis, topics: Mapping[int, frozenset[str]]) -> tuple[int, ...]:
-    needed = {name for topic in topics[one.number] for name in _NEEDS.get(topic, ())} - topics[one.number]
+def _after(advice: RoutedAdvice, analysis: Analysis, topics: Mapping[int, frozenset[str]]) -> tuple[int, ...]:
+    needed = {name for topic in topics[advice.number] for name in _NEEDS.get(topic, ())} - topics[advice.number]
     return tuple(
-        other.number for other in analysis.recommendations if other is not one and topics[other.number] & needed
-        and not {name for topic in topics[other.number] for name in _NEEDS.get(topic, ())} & topics[one.number]
+        other.number for other in analysis.recommendations if other is not advice and topics[other.number] & needed
+        and not {name for topic in topics[other.number] for name in _NEEDS.get(topic, ())} & topics[advice.number]
     )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def _risk(text: str) -> Risk:
 
 
 def _step(
-    one: RoutedAdvice,
+    advice: RoutedAdvice,
     analysis: Analysis,
     topics: Mapping[int, frozenset[str]],
     after: Mapping[int, tuple[int, ...]],
@@ -133,13 +133,13 @@ def _step(
     together = []
     for other in analysis.recommendations:
         for pair, what in _INTERACTS.items():
-            mine, theirs = pair & topics[one.number], pair & topics[other.number]
-            if other is not one and mine and theirs and mine | theirs == pair and mine != theirs:
+            mine, theirs = pair & topics[advice.number], pair & topics[other.number]
+            if other is not advice and mine and theirs and mine | theirs == pair and mine != theirs:
                 together.append(f"R{other.number}: {what}")
-    route = _route(one.text, target, commands)
+    route = _route(advice.text, target, commands)
     first = route.steps[0] if route is not None else None
     return RoutedStep(
-        f"R{one.number}", one, _risk(one.text), tuple(f"R{at}" for at in after[one.number]),
+        f"R{advice.number}", advice, _risk(advice.text), tuple(f"R{at}" for at in after[advice.number]),
         tuple(dict.fromkeys(together)),
         first.specialist if first is not None else "", route.answer if route is not None else "outside",
         first.command if first is not None else "kb tune run WORKSPACE --proposer COMMAND",

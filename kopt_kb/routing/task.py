@@ -163,29 +163,29 @@ def _number(target: str) -> int | None:
 
 
 def _step(
-    one: Specialist, intent: Intent, why: str, commands: Collection[str], text: str, target: str, *, given: bool
+    specialist: Specialist, intent: Intent, why: str, commands: Collection[str], text: str, target: str, *, given: bool
 ) -> Step:  # fmt: skip
     """Return a delegation as the commands at hand allow it."""
-    availability, command = one.availability, one.command
-    if one.needs and one.needs not in commands:
+    availability, command = specialist.availability, specialist.command
+    if specialist.needs and specialist.needs not in commands:
         availability, command = "outside", "kb tune run WORKSPACE --proposer COMMAND"
-    if one.name == "kernel-cutile-specialist" and not intent.has_kernel and intent.op and not given:
+    if specialist.name == "kernel-cutile-specialist" and not intent.has_kernel and intent.op and not given:
         is_packaged = packaged_file(intent.op, "cutile") is not None
         command = command.replace("FILE", f"op:cutile/{intent.op}") if is_packaged else command
-    if one.name == _CUTE and given and intent.source == "cute_dsl":
+    if specialist.name == _CUTE and given and intent.source == "cute_dsl":
         availability = "built_in"
-    elif one.name == _CUTE and _has_cute(intent.op, target):
+    elif specialist.name == _CUTE and _has_cute(intent.op, target):
         availability, command = "built_in", command.replace("FILE", f"op:cute/{intent.op}")
-    elif one.name == _CUTE:
+    elif specialist.name == _CUTE:
         command = f"{command} --proposer COMMAND"
         why = f"{why}; kb has no CuTe DSL kernel of {intent.op or 'this'} there, a command of yours writes it"
-    writes_new = one.name == "kernel-triton-specialist" and not intent.has_kernel
+    writes_new = specialist.name == "kernel-triton-specialist" and not intent.has_kernel
     if writes_new and intent.op and packaged_file(intent.op) is not None:
         command = command.replace("--kernel-demo FILE", f"--kernel-demo op:{intent.op}")
     elif writes_new:
         availability, command = "outside", f"{command} --proposer COMMAND"
         why = f"{why}; kb has no kernel of {intent.op or 'this'}, a command of yours writes it"
-    return Step(one.name, f"{one.does}: {text}"[:300], availability, command, why)
+    return Step(specialist.name, f"{specialist.does}: {text}"[:300], availability, command, why)
 
 
 def _delegations(steps: tuple[Step, ...], category: TaskCategory) -> tuple[Step, ...]:
@@ -207,18 +207,18 @@ def _has_cute(op: str, target: str) -> bool:
     return op in CUTE_TARGETS and (not target or (_number(target) is not None and CUTE_TARGETS[op] in {"", target}))
 
 
-def _gate(one: Specialist, intent: Intent, target: str) -> str:
+def _gate(specialist: Specialist, intent: Intent, target: str) -> str:
     """Return the hardware gate that a target fails; empty where it holds, or the target was not said."""
     op = intent.op
-    if not target or (one.name == _CUTE and CUTE_TARGETS.get(op) == target):
+    if not target or (specialist.name == _CUTE and CUTE_TARGETS.get(op) == target):
         return ""
     number = _number(target)
     if number is None:
-        return "" if one.amd else f"{one.name} has nothing for {target}"
-    least = one.least_gemm if one.least_gemm and op in _MATRIX_PRODUCTS else one.least
+        return "" if specialist.amd else f"{specialist.name} has nothing for {target}"
+    least = specialist.least_gemm if specialist.least_gemm and op in _MATRIX_PRODUCTS else specialist.least
     needed = _number(least) or 0
-    what = f" of {op}" if least != one.least else ""
-    return f"{one.name} needs {least} or later{what}, {target} is older" if number < needed else ""
+    what = f" of {op}" if least != specialist.least else ""
+    return f"{specialist.name} needs {least} or later{what}, {target} is older" if number < needed else ""
 
 
 def _notes(intent: Intent, category: TaskCategory, target: str) -> tuple[str, ...]:

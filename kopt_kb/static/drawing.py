@@ -208,23 +208,23 @@ def _ridged(plot: _Plot) -> list[DrawnRoof]:
 
 def _drops(plot: _Plot, points: Iterable[Point]) -> Iterator[DrawnLine]:
     """Yield a line from what is attainable down to the axis: the work's own intensity."""
-    for one in points:
-        if one.kind == "attainable":
-            x = plot.x(one.intensity)
+    for point in points:
+        if point.kind == "attainable":
+            x = plot.x(point.intensity)
             yield DrawnLine(
-                ((x, plot.y(one.rate)), (x, plot.frame.bottom)), f"line thin {plot.group(one.group)}", "1 6"
+                ((x, plot.y(point.rate)), (x, plot.frame.bottom)), f"line thin {plot.group(point.group)}", "1 6"
             )
 
 
 _SHAPES = ("dot", "square", "triangle", "diamond")
 
 
-def _mark(plot: _Plot, one: Point) -> Mark:
-    at = plot.picture.groups.index(one.group)
-    shape = _SHAPES[at % len(_SHAPES)] if one.is_measured else "bar"
-    over = "\n".join(filter(None, (f"{one.name}: {one.values}", one.source)))
-    full = " full" if one.is_measured else ""
-    return Mark(plot.x(one.intensity), plot.y(one.rate), shape, f"mark {plot.group(one.group)}{full}", over)
+def _mark(plot: _Plot, point: Point) -> Mark:
+    at = plot.picture.groups.index(point.group)
+    shape = _SHAPES[at % len(_SHAPES)] if point.is_measured else "bar"
+    over = "\n".join(filter(None, (f"{point.name}: {point.values}", point.source)))
+    full = " full" if point.is_measured else ""
+    return Mark(plot.x(point.intensity), plot.y(point.rate), shape, f"mark {plot.group(point.group)}{full}", over)
 
 
 def _around(text: str, x: float, y: float) -> tuple[Spot, ...]:

@@ -70,8 +70,8 @@ def _over(text: str) -> Element | None:
     return element("title", text) if text else None
 
 
-def _points(one: DrawnLine) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in one.points)
+def _points(line: DrawnLine) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in line.points)
 
 
 _SHAPES = {
@@ -81,15 +81,17 @@ _SHAPES = {
 }
 
 
-def _mark(one: Mark) -> Element:
+def _mark(mark: Mark) -> Element:
     size = _CENTRE_PX
-    if one.shape == "dot":
-        return element("circle", _over(one.over), cx=one.x, cy=one.y, r=size, class_=one.classes)
-    if one.shape == "bar":
-        return element("line", _over(one.over), x1=one.x - 9, x2=one.x + 9, y1=one.y, y2=one.y, class_=one.classes)
-    corners = {"a": one.x - size, "b": one.x + size, "c": one.y - size, "d": one.y + size, "x": one.x, "y": one.y}
+    if mark.shape == "dot":
+        return element("circle", _over(mark.over), cx=mark.x, cy=mark.y, r=size, class_=mark.classes)
+    if mark.shape == "bar":
+        return element(
+            "line", _over(mark.over), x1=mark.x - 9, x2=mark.x + 9, y1=mark.y, y2=mark.y, class_=mark.classes
+        )
+    corners = {"a": mark.x - size, "b": mark.x + size, "c": mark.y - size, "d": mark.y + size, "x": mark.x, "y": mark.y}
     shown = {name: f"{value:.1f}" for name, value in corners.items()}
-    return element("polygon", _over(one.over), points=_SHAPES[one.shape].format(**shown), class_=one.classes)
+    return element("polygon", _over(mark.over), points=_SHAPES[mark.shape].format(**shown), class_=mark.classes)
 
 
 def svg_bytes(picture: Picture) -> bytes:
@@ -108,10 +110,14 @@ def picture_table(picture: Picture, *, letters: int = _NAME_CHARS, most: int = _
     for roof in picture.roofs:
         cited = (roof.source,) if roof.source else ()
         rows.append((roof.name, _BASES.get(roof.basis, f"{roof.basis} roof"), Cell(roof.values, "", cited)))
-    for one in picture.points:
-        kind = one.kind if one.is_drawable else f"{one.kind}, not drawn"
+    for point in picture.points:
+        kind = point.kind if point.is_drawable else f"{point.kind}, not drawn"
         rows.append(
-            (clipped(one.name, min(letters, _NAME_CHARS)), kind, Cell(one.values, clipped(one.source, 4 * letters)))
+            (
+                clipped(point.name, min(letters, _NAME_CHARS)),
+                kind,
+                Cell(point.values, clipped(point.source, 4 * letters)),
+            )
         )
     left_out = len(rows) - most
     shown = (*rows[:most], *([(f"{left_out} more", "left out", "")] if left_out > 0 else []))
@@ -150,13 +156,13 @@ def png_bytes(picture: Picture) -> bytes:
 _MARKERS = {"dot": "o", "square": "s", "triangle": "^", "diamond": "D", "bar": "_"}
 
 
-def _paint(axes: Axes, one: Drawing) -> None:
+def _paint(axes: Axes, drawing: Drawing) -> None:
     """Paint a drawing; a pixel of it is a point of the file."""
-    for line in one.lines:
+    for line in drawing.lines:
         xs, ys = zip(*line.points, strict=True)
         dash = (0, tuple(map(float, line.dash.split()))) if line.dash else "-"
         axes.plot(xs, ys, color=_colour(line.classes), linestyle=dash, linewidth=1.0 if "grid" in line.classes else 1.8)
-    for mark in one.marks:
+    for mark in drawing.marks:
         axes.plot(
             mark.x,
             mark.y,
@@ -164,7 +170,7 @@ def _paint(axes: Axes, one: Drawing) -> None:
             color=_colour(mark.classes),
             markersize=18 if mark.shape == "bar" else 8,
         )
-    for label in one.labels:
+    for label in drawing.labels:
         x, y = label.box.left, (label.box.top + label.box.bottom) / 2
         if label.lead is not None:
             axes.plot((label.lead[0], x), (label.lead[1], y), color=LIGHT["quiet"], linewidth=1.0)

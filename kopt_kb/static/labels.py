@@ -121,8 +121,8 @@ def place(
     return placed, left_out
 
 
-def _first(one: WantedLabel, frame: Box, boxes: Sequence[Box], segments: Sequence[Segment]) -> Placed | None:
-    for text, spots in zip(one.texts, one.spots, strict=True):
+def _first(label: WantedLabel, frame: Box, boxes: Sequence[Box], segments: Sequence[Segment]) -> Placed | None:
+    for text, spots in zip(label.texts, label.spots, strict=True):
         free = []
         for spot in spots:
             box = box_of(text, spot.x, spot.y)
@@ -131,9 +131,9 @@ def _first(one: WantedLabel, frame: Box, boxes: Sequence[Box], segments: Sequenc
                 free.append((spot.cost + _CROSSING * crossed, spot.x, spot.y, box))
         if free:
             box = min(free, key=lambda each: each[:3])[3]
-            end = _nearest(box, one.anchor)
-            far = (end[0] - one.anchor[0]) ** 2 + (end[1] - one.anchor[1]) ** 2 > one.near**2
-            return Placed(text, box, one.classes, one.anchor if far else None)
+            end = _nearest(box, label.anchor)
+            far = (end[0] - label.anchor[0]) ** 2 + (end[1] - label.anchor[1]) ** 2 > label.near**2
+            return Placed(text, box, label.classes, label.anchor if far else None)
     return None
 
 

@@ -164,9 +164,9 @@ def _rate(value: object) -> float:
 def _sources(*values: object) -> str:
     """Return the first citation of each value."""
     found = []
-    for one in values:
-        if isinstance(one, Quantity | RecordedQuantity):
-            cited = one.citations() if isinstance(one, Quantity) else one.citations
+    for value in values:
+        if isinstance(value, Quantity | RecordedQuantity):
+            cited = value.citations() if isinstance(value, Quantity) else value.citations
             found += [str(cited[0])] if cited else []
     return "; ".join(dict.fromkeys(found))
 
@@ -213,12 +213,12 @@ def recorded_picture(title: str, rooflines: Iterable[RecordedRoofline], dots: Se
     """Return the picture of recorded rooflines with measurements; None when no roof of theirs is known."""
     roofs: list[DrawnRoof] = []
     points: list[Point] = []
-    for one in rooflines:
-        memory = one.ceiling(DRAM)
-        engines = [each for each in one.ceilings if each.is_engine]
-        roofs += [roof for engine in engines if memory is not None for roof in _pair(one.platform, memory, engine)]
-        roofs += _aims(one)
-        points += _points(one, [dot for dot in dots if dot.shape == one.shape])
+    for roofline in rooflines:
+        memory = roofline.ceiling(DRAM)
+        engines = [each for each in roofline.ceilings if each.is_engine]
+        roofs += [roof for engine in engines if memory is not None for roof in _pair(roofline.platform, memory, engine)]
+        roofs += _aims(roofline)
+        points += _points(roofline, [dot for dot in dots if dot.shape == roofline.shape])
     return Picture(title, tuple(dict.fromkeys(roofs)), tuple(points)) if roofs else None
 
 

@@ -98,10 +98,10 @@ def level_roofs(platform: Platform, points: Sequence[LevelPoint]) -> dict[tuple[
 def run_roofs(points: Sequence[LevelPoint]) -> dict[tuple[str, str], DrawnRoof]:
     """Return the roofs that the profiler itself gives, for drawing the highest of the kernels."""
     found: dict[tuple[str, str], DrawnRoof] = {}
-    for one in points:
-        key = (one.level, f"{one.dtype} {one.engine}")
-        if one.run is not None and (key not in found or one.run.peak > found[key].peak):
-            found[key] = one.run
+    for point in points:
+        key = (point.level, f"{point.dtype} {point.engine}")
+        if point.run is not None and (key not in found or point.run.peak > found[key].peak):
+            found[key] = point.run
     return found
 
 

@@ -117,9 +117,9 @@ class _Plot:
         ]
         found += [(f"{clipped(one.name, 80)}: {one.values}", _mark(one)) for one in self.picture.drawable]
         return found + [
-            (f"{clipped(one.name, 80)}: not drawn, {one.values}", "-")
-            for one in self.picture.points
-            if not one.is_drawable
+            (f"{clipped(point.name, 80)}: not drawn, {point.values}", "-")
+            for point in self.picture.points
+            if not point.is_drawable
         ]
 
 

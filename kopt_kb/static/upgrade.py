@@ -196,18 +196,18 @@ def _sides(case: KernelCase | OpCase, target: str, pool: CompilePool, limits: Li
     return {one.name: _side(one, limits) for one in made}
 
 
-def _side(one: CompiledKernel, limits: Limits | None) -> Side:
-    fitting = occupancy(one.resources, limits, allow_unknown=True) if limits is not None else None
+def _side(kernel: CompiledKernel, limits: Limits | None) -> Side:
+    fitting = occupancy(kernel.resources, limits, allow_unknown=True) if limits is not None else None
     return Side(
-        versions=dict(one.compilation.versions),
-        registers=one.assembler.registers,
-        spill_bytes=one.spill_bytes,
-        shared_bytes=one.shared_bytes,
+        versions=dict(kernel.compilation.versions),
+        registers=kernel.assembler.registers,
+        spill_bytes=kernel.spill_bytes,
+        shared_bytes=kernel.shared_bytes,
         occupancy_pct=None if fitting is None else round(fitting.occupancy_pct, 3),
-        bulk_copies=sum(one.scan.features.get(name, 0) for name in _BULK),
-        matrix=dict(one.scan.matrix),
-        wide_share=one.scan.wide_share("global", ("load", "store", "copy"), bits=_WIDE_BITS),
-        wgmma_serialised=one.wgmma_serialised,
+        bulk_copies=sum(kernel.scan.features.get(name, 0) for name in _BULK),
+        matrix=dict(kernel.scan.matrix),
+        wide_share=kernel.scan.wide_share("global", ("load", "store", "copy"), bits=_WIDE_BITS),
+        wgmma_serialised=kernel.wgmma_serialised,
     )
 
 
@@ -221,30 +221,32 @@ def _both(old: Mapping[str, Side], new: Mapping[str, Side]) -> Iterator[tuple[st
 
 
 def _repaired(
-    one: UpgradedKernel, case: OpCase, target: str, pool: CompilePool, limits: Limits | None
+    kernel: UpgradedKernel, case: OpCase, target: str, pool: CompilePool, limits: Limits | None
 ) -> UpgradedKernel:
     """Return the kernel with the neighbour of its configuration that loses nothing and keeps most warps resident."""
     best: tuple[float, JsonMap, Side] | None = None
-    for config in islice(_neighbours(case, one), _MOST_REPAIRS):
+    for config in islice(_neighbours(case, kernel), _MOST_REPAIRS):
         tried = OpCase(case.file, case.shape, case.dtype, config)
-        side = _sides(tried, target, pool, limits).get(one.name)
-        if side is None or side.refused or losses(one.old, side):
+        side = _sides(tried, target, pool, limits).get(kernel.name)
+        if side is None or side.refused or losses(kernel.old, side):
             continue
         rank = side.occupancy_pct or 0.0
         if best is None or rank > best[0]:
             best = rank, config, side
     return (
-        one
+        kernel
         if best is None
-        else UpgradedKernel(one.case, one.name, one.config, one.old, one.new, one.losses, best[1], best[2])
+        else UpgradedKernel(
+            kernel.case, kernel.name, kernel.config, kernel.old, kernel.new, kernel.losses, best[1], best[2]
+        )
     )
 
 
-def _neighbours(case: OpCase, one: UpgradedKernel) -> Iterator[JsonMap]:
+def _neighbours(case: OpCase, kernel: UpgradedKernel) -> Iterator[JsonMap]:
     """Yield configurations that differ in one knob, those of the pipeline and of warps first."""
     space = dict(read_declared(Path(case.file)).tuning_space)
     order = sorted(space, key=lambda name: ("num_stages", "num_warps").index(name) if name.startswith("num_") else 9)
     for name in order:
         for value in space[name]:
-            if one.config.get(name) != value:
+            if kernel.config.get(name) != value:
                 yield {**case.config, name: value}

@@ -70,8 +70,8 @@ class AutopilotProposer:
         own = replace(
             view, avoid=view.avoid | others, tried=plain, step=f"{step.id} [{step.recommendation.impact}] {text}"
         )
-        for one in self.others:
-            made = one.propose(own)
+        for other in self.others:
+            made = other.propose(own)
             if isinstance(made, Proposal):
                 head = (
                     ""

@@ -185,10 +185,11 @@ def _shapes(state: WorkspaceState) -> tuple[ShapeKnown, ...]:
     probed = state.reachable_of(state.environment_seq)
     return tuple(
         ShapeKnown(
-            one, times.get(one.shape), roof_uses(one, times[one.shape]) if one.shape in times else (),
-            probed.get(one.shape),
+            roofline, times.get(roofline.shape),
+            roof_uses(roofline, times[roofline.shape]) if roofline.shape in times else (),
+            probed.get(roofline.shape),
         )
-        for one in state.rooflines
+        for roofline in state.rooflines
     )  # fmt: skip
 
 

@@ -34,10 +34,19 @@ def headline(report: CampaignReport) -> tuple[str, bool | None]:
 def records_of(report: CampaignReport) -> list[Record]:
     """Return one row a round and shape; a round without a time has one row, its shape and median None."""
     rows: list[Record] = []
-    for one in report.rounds:
-        own = (one.number, one.category, one.claim, one.decision, one.rule, one.gain_pct, one.refuted, one.trust)
-        for shape, median_s in one.medians_s.items() or ((None, None),):
-            values = (*own, shape, median_s, f"v{one.number}" == report.best)
+    for round_ in report.rounds:
+        own = (
+            round_.number,
+            round_.category,
+            round_.claim,
+            round_.decision,
+            round_.rule,
+            round_.gain_pct,
+            round_.refuted,
+            round_.trust,
+        )
+        for shape, median_s in round_.medians_s.items() or ((None, None),):
+            values = (*own, shape, median_s, f"v{round_.number}" == report.best)
             rows.append(dict(zip(COLUMNS, values, strict=True)))
     return rows
 
@@ -66,13 +75,13 @@ def report_blocks(report: CampaignReport) -> tuple[Block, ...]:
         blocks.append(TableBlock("Stop Conditions", head, rows, frozenset({2, 3})))
     rounds: tuple[tuple[Text, ...], ...] = tuple(
         (
-            str(one.number),
-            f"{one.category}: {one.claim}",
-            "refuted" if one.refuted else one.decision,
-            gain(one.gain_pct),
-            one.rule,
+            str(round_.number),
+            f"{round_.category}: {round_.claim}",
+            "refuted" if round_.refuted else round_.decision,
+            gain(round_.gain_pct),
+            round_.rule,
         )
-        for one in report.rounds
+        for round_ in report.rounds
     )
     columns = ("round", "hypothesis", "decision", "gain", "rule")
     return (*blocks, TableBlock("Rounds", columns, rounds, frozenset({0, 3}))) if rounds else tuple(blocks)

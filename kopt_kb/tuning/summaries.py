@@ -59,8 +59,8 @@ def _rows(old: float | None, new: float | None) -> list[tuple[str, ...]]:
     ]
 
 
-def _claim(one: Round) -> str:
-    return one.hypothesis.claim if one.hypothesis is not None else "the kernel as it was given"
+def _claim(round_: Round) -> str:
+    return round_.hypothesis.claim if round_.hypothesis is not None else "the kernel as it was given"
 
 
 def optimization_report(state: WorkspaceState, number: int | None = None) -> str:
@@ -96,13 +96,13 @@ def _mark(gates: Mapping[str, object], *names: str) -> str:
     return "!" if "fail" in results else " " if "unavailable" in results else "x"
 
 
-def _result(one: Round, gain: float | None) -> str:
-    rule = one.decided.rule if one.decided is not None else ""
+def _result(round_: Round, gain: float | None) -> str:
+    rule = round_.decided.rule if round_.decided is not None else ""
     shown = "not timed" if gain is None else f"{gain:+.2f} %"
-    if one.accepted and one.refuted_by is None:
+    if round_.accepted and round_.refuted_by is None:
         return f"SUCCESS: Achieved {shown} improvement ({rule})"
-    why = next((gate.reason for gate in one.gates.values() if gate.result == "fail" and gate.reason), rule)
-    decision = one.decided.decision if one.decided is not None else "open"
+    why = next((gate.reason for gate in round_.gates.values() if gate.result == "fail" and gate.reason), rule)
+    decision = round_.decided.decision if round_.decided is not None else "open"
     return f"{'UNVERIFIED' if decision == 'unverified' else 'FAILED: rolled back'} ({shown}): {why}"
 
 
@@ -133,8 +133,8 @@ def summary_report(state: WorkspaceState) -> str:
     return "\n".join([*lines, "### Remaining Opportunities", *_remaining(state), ""])
 
 
-def _impact(state: WorkspaceState, one: Round) -> str:
-    old, new = (_seconds(one.times(name)) for name in (incumbent_name(state, one), one.name))
+def _impact(state: WorkspaceState, round_: Round) -> str:
+    old, new = (_seconds(round_.times(name)) for name in (incumbent_name(state, round_), round_.name))
     if old is None or new is None:
         return "not timed"
     slower = 100 * (new / old - 1)
@@ -142,10 +142,10 @@ def _impact(state: WorkspaceState, one: Round) -> str:
     return f"Regression detected: {words}" if slower > 0 else words
 
 
-def _status(one: Round) -> str:
-    if one.accepted and one.refuted_by is None:
+def _status(round_: Round) -> str:
+    if round_.accepted and round_.refuted_by is None:
         return "Applied"
-    return "Unverified" if one.decided is not None and one.decided.decision == "unverified" else "Rolled back"
+    return "Unverified" if round_.decided is not None and round_.decided.decision == "unverified" else "Rolled back"
 
 
 def _remaining(state: WorkspaceState) -> list[str]:

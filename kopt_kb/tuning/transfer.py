@@ -32,12 +32,12 @@ def transfer_gate(old: Mapping[str, str], new: Mapping[str, str], current: Round
     return lint
 
 
-def _refusal(found: Bucket, new: Mapping[str, str]) -> str:
-    if found.findings:
-        return "; ".join(f"line {one.line} {one.what}" for one in found.findings[:3])
-    if found.forbidden:
-        return found.why
-    for use in found.caches:
+def _refusal(bucket: Bucket, new: Mapping[str, str]) -> str:
+    if bucket.findings:
+        return "; ".join(f"line {one.line} {one.what}" for one in bucket.findings[:3])
+    if bucket.forbidden:
+        return bucket.why
+    for use in bucket.caches:
         holders = [path for path, text in new.items() if path.endswith(".py") and use.name in text]
         steps = next((path for path in holders if "def training_step(" in new[path]), next(iter(holders), ""))
         refused = count_steps(new, steps).refusal if steps else "no Python file holds it"

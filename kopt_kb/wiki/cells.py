@@ -29,25 +29,25 @@ class CellFault(Exception):
         self.code, self.message, self.fix = code, message, fix
 
 
-def _parse_conditions(text: str, one: Metric) -> dict[str, str]:
-    allowed = [*one.axes, *AXIS_DEFAULTS]
+def _parse_conditions(text: str, metric: Metric) -> dict[str, str]:
+    allowed = [*metric.axes, *AXIS_DEFAULTS]
     axes: dict[str, str] = {}
     if text != "-":
         for part in text.split(";"):
             name, equals, value = part.strip().partition("=")
             if not equals or name not in allowed:
                 raise CellFault(
-                    "WK204", f"{one.id} has no condition {part.strip()!r}", f"its axes: {', '.join(allowed)}"
+                    "WK204", f"{metric.id} has no condition {part.strip()!r}", f"its axes: {', '.join(allowed)}"
                 )
             if name in axes:
                 raise CellFault("WK204", f"condition {name} stands twice")
             _check_axis(name, value)
             axes[name] = value
-    missing = [name for name in one.axes if name not in axes]
+    missing = [name for name in metric.axes if name not in axes]
     if missing:
         raise CellFault(
             "WK204",
-            f"{one.id} needs {', '.join(missing)}",
+            f"{metric.id} needs {', '.join(missing)}",
             "write every required axis, `unstated` if the sheet is silent",
         )
     if list(axes) != [name for name in allowed if name in axes]:
@@ -112,46 +112,46 @@ def _parse_notes(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(notes)
 
 
-def _parse_value(text: str, symbol: str, one: Metric, dtype: str) -> str:
+def _parse_value(text: str, symbol: str, metric: Metric, dtype: str) -> str:
     """Return the row's kind after checking value and unit against the metric."""
     try:
         known = unit(symbol)
     except BadInput as error:
         raise CellFault("WK203", error.what, error.fix) from None
-    if known.dimension != one.dimension:
-        raise CellFault("WK203", f"{symbol} does not measure {one.id}", f"its dimension is {one.dimension}")
-    if one.dimension == "op/s" and known.symbol.endswith("FLOPS") == (dtype in INT_DTYPES):
+    if known.dimension != metric.dimension:
+        raise CellFault("WK203", f"{symbol} does not measure {metric.id}", f"its dimension is {metric.dimension}")
+    if metric.dimension == "op/s" and known.symbol.endswith("FLOPS") == (dtype in INT_DTYPES):
         raise CellFault("WK203", f"{symbol} does not fit dtype={dtype}", "FLOPS for float types, OPS for integer types")
     if text in {"UNKNOWN", "NONE"}:
         return text.lower()
-    if one.dimension == "token":
-        if one.tokens and text not in one.tokens:
-            raise CellFault("WK202", f"{text!r} is not a token of {one.id}", f"tokens: {', '.join(one.tokens)}")
+    if metric.dimension == "token":
+        if metric.tokens and text not in metric.tokens:
+            raise CellFault("WK202", f"{text!r} is not a token of {metric.id}", f"tokens: {', '.join(metric.tokens)}")
         return "token"
     try:
         number = parse_number(text)
     except BadInput as error:
         raise CellFault("WK202", error.what, "one number as printed: no ~, range, comma or 'up to'") from None
     if number == 0:
-        raise CellFault("WK202", f"{one.id} of 0", "a part that lacks it has a NONE row")
+        raise CellFault("WK202", f"{metric.id} of 0", "a part that lacks it has a NONE row")
     return "value"
 
 
-def _check_grade(grade: str, kind: str, one: Metric) -> None:
+def _check_grade(grade: str, kind: str, metric: Metric) -> None:
     if kind == "unknown":
         if grade != "-":
             raise CellFault("WK205", f"grade {grade!r} on an UNKNOWN row", "write -")
     elif grade not in GRADES:
         raise CellFault("WK205", f"unknown grade {grade!r}", f"grades: {', '.join(GRADES)}")
-    elif (grade == "threshold") != (one.id == "acceptance_compute"):
+    elif (grade == "threshold") != (metric.id == "acceptance_compute"):
         raise CellFault(
             "WK205",
-            f"grade {grade} on {one.id}",
+            f"grade {grade} on {metric.id}",
             "pass limits, and only they, are acceptance_compute rows of grade threshold",
         )
-    elif one.id.startswith("measured_") and grade == "vendor":
+    elif metric.id.startswith("measured_") and grade == "vendor":
         fix = "grade it measured or device, or secondary if others measured it, a vendor too"
-        raise CellFault("WK205", f"grade vendor on {one.id}: no sheet promises it", fix)
+        raise CellFault("WK205", f"grade vendor on {metric.id}: no sheet promises it", fix)
 
 
 def _check_evidence(kind: str, grade: str, sources: tuple[Source, ...], tags: set[str]) -> None:
@@ -167,11 +167,11 @@ def _check_evidence(kind: str, grade: str, sources: tuple[Source, ...], tags: se
         raise CellFault("WK209", f"`formula:` on a row of grade {grade}", "only derived rows have one")
 
 
-def _check_quotes(value: str, symbol: str, one: Metric, sources: tuple[Source, ...]) -> None:
+def _check_quotes(value: str, symbol: str, metric: Metric, sources: tuple[Source, ...]) -> None:
     for source in sources:
         if not source.quote:
             raise CellFault("WK206", f"source [^{source.id}] has no quote", 'add quote="the printed cell"')
-        if not quote_supports(source.quote, value, symbol, one):
+        if not quote_supports(source.quote, value, symbol, metric):
             raise CellFault(
                 "WK208",
                 f'quote="{source.quote}" does not convert to {value} {symbol}',

@@ -115,37 +115,41 @@ def _check_index(wiki: Wiki, report: _Draft) -> None:
         report.faults.append(Fault("WK402", INDEX, 0, message, "run `kb wiki index`"))
 
 
-def _check_identity(wiki: Wiki, one: Identity, report: _Draft) -> None:
-    expected = one.platform.lower()
-    if one.path.rsplit("/", 1)[-1] != f"{expected}.md":
+def _check_identity(wiki: Wiki, identity: Identity, report: _Draft) -> None:
+    expected = identity.platform.lower()
+    if identity.path.rsplit("/", 1)[-1] != f"{expected}.md":
         report.faults.append(
             Fault(
-                "WK103", one.path, 1, f"platform {one.platform} does not fit the file's name", f"name it {expected}.md"
+                "WK103",
+                identity.path,
+                1,
+                f"platform {identity.platform} does not fit the file's name",
+                f"name it {expected}.md",
             )
         )
-    sheet = wiki.sheet(one)
+    sheet = wiki.sheet(identity)
     report.faults += sheet.faults
     report.checks += sheet.checks
-    lacking = missing(sheet, one.vendor)
+    lacking = missing(sheet, identity.vendor)
     for key in lacking:
         report.faults.append(
-            Fault("WK401", one.path, 0, f"no row for {key}", "write the value, UNKNOWN or NONE with a reason")
+            Fault("WK401", identity.path, 0, f"no row for {key}", "write the value, UNKNOWN or NONE with a reason")
         )
-    _check_pci(sheet, one, report)
+    _check_pci(sheet, identity, report)
     _count(sheet, report)
 
 
-def _check_pci(sheet: Sheet, one: Identity, report: _Draft) -> None:
+def _check_pci(sheet: Sheet, identity: Identity, report: _Draft) -> None:
     """The ids a device is found by (front matter) are exactly those that rows cite."""
     cited = set()
     for row in sheet.rows:
         if row.metric == "pci_id" and row.kind == "token":
             subsystem = dict(row.axes)["subsystem"]
             cited.add(row.value if subsystem == "any" else f"{row.value}:{subsystem}")
-    for name in sorted(cited ^ set(one.pci)):
-        message = f"{name} is in {'the front matter' if name in one.pci else 'a pci_id row'} only"
+    for name in sorted(cited ^ set(identity.pci)):
+        message = f"{name} is in {'the front matter' if name in identity.pci else 'a pci_id row'} only"
         report.faults.append(
-            Fault("WK103", one.path, 1, message, "write it as `pci:` in the front matter and as a pci_id row")
+            Fault("WK103", identity.path, 1, message, "write it as `pci:` in the front matter and as a pci_id row")
         )
 
 

@@ -64,12 +64,12 @@ def wiki_conflicts(wiki: Wiki) -> list[Conflict]:
     """Return every conflict of a wiki, products first, those of a target page once; each cited line is read again."""
     found: list[Conflict] = []
     targets: dict[str, Conflict] = {}
-    for one in wiki.names.identities.values():
-        sheet, shared = wiki.sheet(one), f"targets/{one.target}.md"
+    for identity in wiki.names.identities.values():
+        sheet, shared = wiki.sheet(identity), f"targets/{identity.target}.md"
         pages = {row.path for row in sheet.rows}
-        found += sheet_conflicts(sheet, one.platform, pages - {shared})
-        for conflict in sheet_conflicts(sheet, one.target, {shared}):
-            targets.setdefault(f"{one.target} {conflict.key}", conflict)
+        found += sheet_conflicts(sheet, identity.platform, pages - {shared})
+        for conflict in sheet_conflicts(sheet, identity.target, {shared}):
+            targets.setdefault(f"{identity.target} {conflict.key}", conflict)
     found += targets.values()
     for conflict in found:
         for row in (*((conflict.chosen,) if conflict.chosen else ()), *conflict.rejected):

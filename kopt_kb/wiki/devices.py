@@ -18,6 +18,8 @@ def product_of(registry: Registry, device: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _prints(one: Identity, device: str) -> bool:
+def _prints(identity: Identity, device: str) -> bool:
     plain = fold(device)
-    return bool(plain) and plain in {fold(name) for name in (*one.aliases, one.platform, one.sku, *one.pci)}
+    return bool(plain) and plain in {
+        fold(name) for name in (*identity.aliases, identity.platform, identity.sku, *identity.pci)
+    }

@@ -107,8 +107,8 @@ def _pin(facts: Facts) -> tuple[Row, Fraction] | None:
     return clock, row_value(clock) * int(dict(clock.axes)["multiplier"].removeprefix("x"))
 
 
-def _of_target(one: Identity, _: Facts) -> str:
-    return one.target
+def _of_target(identity: Identity, _: Facts) -> str:
+    return identity.target
 
 
 def _of_all(_: Identity, __: Facts) -> str:
@@ -119,19 +119,19 @@ def _of_memory(_: Identity, facts: Facts) -> str:
     return facts.memory_type.value if facts.memory_type is not None else ""
 
 
-def _of_vendor(one: Identity, facts: Facts) -> str:
-    memory = _of_memory(one, facts)
-    return f"{one.vendor} with {memory}" if memory else ""
+def _of_vendor(identity: Identity, facts: Facts) -> str:
+    memory = _of_memory(identity, facts)
+    return f"{identity.vendor} with {memory}" if memory else ""
 
 
-def _of_both(one: Identity, facts: Facts) -> str:
-    memory = _of_memory(one, facts)
-    return f"{one.target} with {memory}" if memory else ""
+def _of_both(identity: Identity, facts: Facts) -> str:
+    memory = _of_memory(identity, facts)
+    return f"{identity.target} with {memory}" if memory else ""
 
 
-def _of_stacks(one: Identity, facts: Facts) -> str:
+def _of_stacks(identity: Identity, facts: Facts) -> str:
     """Group what has stacked memory: its bandwidth changes by type and speed, not by the number of chips."""
-    return _of_both(one, facts) if facts.memory == "HBM" else ""
+    return _of_both(identity, facts) if facts.memory == "HBM" else ""
 
 
 _DENSE = {"engine": "matrix", "sparsity": "dense", "dtype": "fp16"}

@@ -65,12 +65,12 @@ class Lookup(Wire):
 
         rows = tuple(
             (
-                str(one["key"]),
-                Cell(f"{one['value']} {one['unit'] or ''}".strip(), str(one["document"] or "")),
-                str(one["grade"] or ""),
-                str(one["citation"] or ""),
+                str(record["key"]),
+                Cell(f"{record['value']} {record['unit'] or ''}".strip(), str(record["document"] or "")),
+                str(record["grade"] or ""),
+                str(record["citation"] or ""),
             )
-            for one in self.records()
+            for record in self.records()
         )
         return fragment(
             TableBlock(f"{self.identity.platform} ({self.identity.sku})", ("key", "value", "grade", "line"), rows)

@@ -163,14 +163,16 @@ class NameIndex:
         if len(bare) > 3 and any(one.isdigit() for one in bare):
             near += [one for one in self.names if bare in one.split("_")]
             near += [
-                one for one in self.names if (rest := _bare(one).removeprefix(bare)) != _bare(one) and rest.isalpha()
+                name
+                for name in self.names
+                if (rest := _bare(name).removeprefix(bare)) != _bare(name) and rest.isalpha()
             ]
         platforms = dict.fromkeys(self.names[one][0] for one in near)
         return f"did you mean {', '.join(platforms)}?" if platforms else "`kb list` prints every platform"
 
-    def siblings(self, one: Identity) -> tuple[str, ...]:
+    def siblings(self, identity: Identity) -> tuple[str, ...]:
         """Return products that are easily taken for this one: its near names and those that share its first word."""
-        first = fold(one.platform).split("_")[0]
+        first = fold(identity.platform).split("_")[0]
         shared = [p for p in self.identities if fold(p).split("_")[0] == first]
-        named = [p for p in one.near if p in self.identities]
-        return tuple(dict.fromkeys(p for p in (*shared, *named) if p != one.platform))
+        named = [p for p in identity.near if p in self.identities]
+        return tuple(dict.fromkeys(p for p in (*shared, *named) if p != identity.platform))

@@ -76,22 +76,22 @@ def _printed_unit(tail: str) -> tuple[str, str | None]:
     return word, _PRINTED.get(word.lower())
 
 
-def _candidates(number: Fraction, tail: str, one: Metric, row_unit: Unit) -> list[Fraction]:
+def _candidates(number: Fraction, tail: str, metric: Metric, row_unit: Unit) -> list[Fraction]:
     """Return the base-unit values that a printed number with what follows it can mean."""
     word, symbol = _printed_unit(tail)
     bare = number * row_unit.factor
-    if one.dimension == "count":
+    if metric.dimension == "count":
         return [number, number * _KILO] if word in {"K", "k"} else [number]
     if symbol is None:
         return [bare]
     printed = UNITS[symbol]
-    if one.dimension == "bit/s" and symbol == "GB/s":
+    if metric.dimension == "bit/s" and symbol == "GB/s":
         return [bare]
-    if printed.dimension != one.dimension:
+    if printed.dimension != metric.dimension:
         # A link's "900 Gbps" or a rate "FLOPS/clk": the word is not this metric's unit, the column says it.
-        return [bare] if printed.dimension not in {"B", "B/s"} or one.dimension not in {"B", "B/s"} else []
+        return [bare] if printed.dimension not in {"B", "B/s"} or metric.dimension not in {"B", "B/s"} else []
     values = [number * printed.factor]
-    if one.binary and symbol in _BINARY:
+    if metric.binary and symbol in _BINARY:
         values = [number * UNITS[_BINARY[symbol]].factor]
     return values
 
@@ -105,18 +105,18 @@ def _device_ids(value: str) -> tuple[str, ...]:
         return (device,)
 
 
-def quote_supports(quote: str, value: str, symbol: str, one: Metric) -> bool:
+def quote_supports(quote: str, value: str, symbol: str, metric: Metric) -> bool:
     """Return whether the quote prints the value.
 
     A number in the quote with a unit of the metric's dimension must convert exactly; without one it must equal
     the value as typed (the table's header printed the unit, and the locator names it). Small counts may be spelled
     out. Tokens must appear as words. KB and MB of on-chip sizes are binary, as CUDA's and ROCm's tables mean them.
     """
-    if one.dimension == "token":
-        words = _device_ids(value) if one.id == "pci_id" else _TOKEN_WORDS.get(value, (value.casefold(),))
+    if metric.dimension == "token":
+        words = _device_ids(value) if metric.id == "pci_id" else _TOKEN_WORDS.get(value, (value.casefold(),))
         any_word = "|".join(re.escape(word) for word in words)
         return re.search(rf"(?<![a-z0-9])(?:{any_word})(?![a-z0-9])", quote.casefold()) is not None
-    if one.dimension == "count" and value.isdigit() and int(value) < len(_COUNT_WORDS):
+    if metric.dimension == "count" and value.isdigit() and int(value) < len(_COUNT_WORDS):
         word = _COUNT_WORDS[int(value)]
         if re.search(rf"(?<![a-z]){word}(?![a-z])", quote.casefold()):
             return True
@@ -124,6 +124,6 @@ def quote_supports(quote: str, value: str, symbol: str, one: Metric) -> bool:
     wanted = Fraction(value) * row_unit.factor
     for found in _NUMBER.finditer(quote):
         number = Fraction(found[1].replace(",", ""))
-        if wanted in _candidates(number, quote[found.end() :], one, row_unit):
+        if wanted in _candidates(number, quote[found.end() :], metric, row_unit):
             return True
     return False

@@ -58,8 +58,8 @@ def write_site(wiki: Wiki, folder: Path) -> tuple[Path, ...]:
     return tuple(written)
 
 
-def _address(one: Identity) -> str:
-    return f"products/{one.platform.lower()}.html"
+def _address(identity: Identity) -> str:
+    return f"products/{identity.platform.lower()}.html"
 
 
 def _document(title: str, body: Iterable[str]) -> str:
@@ -81,8 +81,14 @@ def _table(head: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
 def _index(wiki: Wiki, products: list[Identity]) -> str:
     version = data_version([wiki])
     links = (
-        (f'<a href="{_address(one)}">{escape(one.platform)}</a>', escape(one.sku), one.vendor, one.arch, one.target)
-        for one in products
+        (
+            f'<a href="{_address(product)}">{escape(product.platform)}</a>',
+            escape(product.sku),
+            product.vendor,
+            product.arch,
+            product.target,
+        )
+        for product in products
     )
     rows = (f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>" for cells in links)
     absent = (
@@ -101,20 +107,19 @@ def _index(wiki: Wiki, products: list[Identity]) -> str:
     )
 
 
-def _product(wiki: Wiki, one: Identity) -> str:
-    sheet = wiki.sheet(one)
-    called = ", ".join((*one.aliases, *one.family)) or "nothing else"
-    other = ", ".join(one.near) or "no neighbour is known"
-    known = (
-        f"{one.vendor} {one.sku}, {one.arch}, {one.target}. Also called: {called}. Not to be confused with: {other}."
-    )
+def _product(wiki: Wiki, identity: Identity) -> str:
+    sheet = wiki.sheet(identity)
+    called = ", ".join((*identity.aliases, *identity.family)) or "nothing else"
+    other = ", ".join(identity.near) or "no neighbour is known"
+    known = f"{identity.vendor} {identity.sku}, {identity.arch}, {identity.target}."
+    known += f" Also called: {called}. Not to be confused with: {other}."
     body = ['<p><a href="../index.html">All products</a></p>', f"<p>{escape(known)}</p>"]
     for (path, heading), rows in groupby(sheet.rows, key=lambda row: (row.path, row.heading)):
         body.append(f"<h2>{escape(heading)} <small>{escape(path)}</small></h2>")
         head = ("Metric", "Conditions", "Value", "Unit", "Grade", "Source", "Note")
         body += _table(head, (_row(sheet, row) for row in rows))
     body += ["<h2>Documents</h2>", *_documents(sheet)]
-    return _document(one.platform, body)
+    return _document(identity.platform, body)
 
 
 def _row(sheet: Sheet, row: Row) -> str:
@@ -130,9 +135,9 @@ def _row(sheet: Sheet, row: Row) -> str:
     )
 
 
-def _source(row: Row, one: Source, note: Footnote) -> str:
-    quote = f": <q>{escape(one.quote)}</q>" if one.quote else ""
-    return f'<a href="#{_mark(row.path, note)}">{escape(note.title)}</a>, {escape(one.locator)}{quote}'
+def _source(row: Row, source: Source, note: Footnote) -> str:
+    quote = f": <q>{escape(source.quote)}</q>" if source.quote else ""
+    return f'<a href="#{_mark(row.path, note)}">{escape(note.title)}</a>, {escape(source.locator)}{quote}'
 
 
 def _mark(path: str, note: Footnote) -> str:

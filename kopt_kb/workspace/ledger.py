@@ -64,12 +64,12 @@ def ledger_of(events: Mapping[int, Opportunity], rounds: Mapping[int, Round], ve
     return tuple(sorted(entries, key=lambda one: -(one.opportunity.share_pct or 0.0)))
 
 
-def _entry(one: Opportunity, rounds: Mapping[int, Round]) -> LedgerEntry:
+def _entry(opportunity: Opportunity, rounds: Mapping[int, Round]) -> LedgerEntry:
     """Return how it stands: the decision of the round that took it up is what became of it."""
-    taken = rounds.get(one.round) if one.round is not None else None
-    if one.state != "hypothesis" or taken is None or taken.decided is None:
-        return LedgerEntry(one, one.state, one.reason)
-    evidence = replace(one, evidence=(*one.evidence, taken.decided_seq))
+    taken = rounds.get(opportunity.round) if opportunity.round is not None else None
+    if opportunity.state != "hypothesis" or taken is None or taken.decided is None:
+        return LedgerEntry(opportunity, opportunity.state, opportunity.reason)
+    evidence = replace(opportunity, evidence=(*opportunity.evidence, taken.decided_seq))
     if taken.accepted:
         return LedgerEntry(evidence, "closed", f"accepted: {taken.decided.rule}")
     return LedgerEntry(evidence, "dismissed", f"{taken.decided.decision}: {taken.decided.rule}")

@@ -48,7 +48,9 @@ def new_plan(state: WorkspaceState) -> tuple[int, str]:
         else "- profile: none yet; take one before a bottleneck is named"
     )
     failed = [
-        one for one in state.rounds if one.decided is not None and not one.accepted and one.hypothesis is not None
+        round_
+        for round_ in state.rounds
+        if round_.decided is not None and not round_.accepted and round_.hypothesis is not None
     ]
     evidence += [f"- tried: {one.hypothesis.claim}: {one.status}" for one in failed[-3:] if one.hypothesis is not None]
     lines = [

@@ -240,9 +240,9 @@ class WorkspaceState:
         """Return why a round's hypothesis is of its category; None where nobody said."""
         return next((one for one in self.choices.values() if one.round == number), None)
 
-    def ledger_of(self, one: Round) -> tuple[LedgerEntry, ...]:
+    def ledger_of(self, round_: Round) -> tuple[LedgerEntry, ...]:
         """Return what became of each opportunity of a round's version, the largest first."""
-        return ledger_of(self.opportunities, self.attempts, one.number)
+        return ledger_of(self.opportunities, self.attempts, round_.number)
 
     # ---- masks -----------------------------------------------------------------------------------
 

@@ -171,8 +171,8 @@ def _counted(stream: JsonStream, store: DispatchStore, process: _Process, number
 def _values(records: list[_Entry], process: _Process) -> dict[str, float]:
     """Add up the instances of each counter."""
     found: dict[str, float] = {}
-    for one in records:
-        name, value = process.counters[one["counter_id"]["handle"]], float(one["value"])
+    for record in records:
+        name, value = process.counters[record["counter_id"]["handle"]], float(record["value"])
         if math.isfinite(value):
             found[name] = found.get(name, 0.0) + value
     return found

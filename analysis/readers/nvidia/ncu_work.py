@@ -91,16 +91,16 @@ def _reader(raw: Mapping[str, float], duration_s: float | None) -> ReadMetric:
     return read
 
 
-def _vector_flops(found: DerivedValues, raw: Mapping[str, float], read: ReadMetric) -> None:
+def _vector_flops(values: DerivedValues, raw: Mapping[str, float], read: ReadMetric) -> None:
     for dtype, weights in _VECTOR.items():
         counts = {op: read(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum") for op in weights}
         known = {op: count for op, count in counts.items() if count is not None}
         if known:
             total = sum(weights[op] * count for op, count in known.items())
-            found.put(f"flops.vector.{dtype}", total, "exact" if len(known) == len(weights) else "lower")
+            values.put(f"flops.vector.{dtype}", total, "exact" if len(known) == len(weights) else "lower")
         op, weight = _FUSED[dtype]
         width = raw.get(f"sm__sass_thread_inst_executed_op_{op}_pred_on.sum.peak_sustained")
-        found.put(f"run_peak.vector.{dtype}", _times(weight, width, raw.get("sm__cycles_elapsed.avg.per_second")))
+        values.put(f"run_peak.vector.{dtype}", _times(weight, width, raw.get("sm__cycles_elapsed.avg.per_second")))
 
 
 class _MatrixCounter(NamedTuple):
@@ -129,7 +129,7 @@ def _matrix_counter(name: str) -> _MatrixCounter | None:
     return None if dtype is None else _MatrixCounter(src, dtype, match["op"], match["dst"], match["sparsity"])
 
 
-def _matrix_flops(found: DerivedValues, raw: Mapping[str, float], duration_s: float | None) -> None:
+def _matrix_flops(values: DerivedValues, raw: Mapping[str, float], duration_s: float | None) -> None:
     clock = raw.get("sm__cycles_elapsed.avg.per_second")
     amounts: dict[str, dict[_MatrixCounter, float]] = {}
     for name, printed in raw.items():
@@ -143,10 +143,10 @@ def _matrix_flops(found: DerivedValues, raw: Mapping[str, float], duration_s: fl
             amounts.setdefault(counter.dtype, {})[counter] = value
         elif suffix == ".peak_sustained" and clock and _dense(counter):
             peak = f"run_peak.matrix.{counter.dtype}"
-            found.put(peak, max(found.metrics.get(peak, 0.0), value * clock))
+            values.put(peak, max(values.metrics.get(peak, 0.0), value * clock))
     for dtype, counted in amounts.items():
         sparse = any(value and one.sparsity == "on" for one, value in counted.items())
-        found.put(f"flops.matrix.{dtype}", _distinct_total(counted), "upper" if sparse else "exact")
+        values.put(f"flops.matrix.{dtype}", _distinct_total(counted), "upper" if sparse else "exact")
 
 
 def _dense(counter: _MatrixCounter) -> bool:
@@ -167,32 +167,32 @@ def _distinct_total(counted: Mapping[_MatrixCounter, float]) -> float:
     return max(sums)
 
 
-def _bytes(found: DerivedValues, read: ReadMetric) -> None:
+def _bytes(values: DerivedValues, read: ReadMetric) -> None:
     for kind, op in (("read", "read"), ("write", "write")):
         sectors = read(f"dram__sectors_{op}.sum")
         direct = read(f"dram__bytes_{op}.sum")
-        found.put(f"dram_{kind}_bytes", direct if direct is not None else _times(_SECTOR_BYTES, sectors))
-    found.put("dram_bytes", read("dram__bytes.sum"))
+        values.put(f"dram_{kind}_bytes", direct if direct is not None else _times(_SECTOR_BYTES, sectors))
+    values.put("dram_bytes", read("dram__bytes.sum"))
     for cycles in ("l1tex__lsu_writeback_active_mem_lgds.sum", "l1tex__lsu_writeback_active_mem_lg.sum"):
-        if "l1_bytes" not in found.metrics:
-            found.put("l1_bytes", _times(_L1_PATH_BYTES, read(cycles)))
+        if "l1_bytes" not in values.metrics:
+            values.put("l1_bytes", _times(_L1_PATH_BYTES, read(cycles)))
     parts = [read(f"smsp__sass_data_bytes_mem_shared_op_{op}.sum") for op in ("ld", "st")]
     whole = read("smsp__sass_data_bytes_mem_shared.sum")
     known = [one for one in parts if one is not None]
     if whole is not None or len(known) == len(parts):
-        found.put("shared_bytes", whole if whole is not None else sum(known))
+        values.put("shared_bytes", whole if whole is not None else sum(known))
     else:
         passes = read("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
-        found.put("shared_bytes", _times(_WAVEFRONT_BYTES, passes), "upper")
+        values.put("shared_bytes", _times(_WAVEFRONT_BYTES, passes), "upper")
     local = [read(f"l1tex__t_sectors_pipe_lsu_mem_local_op_{op}.sum") for op in ("ld", "st")]
     held = [one for one in local if one is not None]
     if held:
-        found.put("local_bytes", _SECTOR_BYTES * sum(held), "exact" if len(held) == len(local) else "lower")
+        values.put("local_bytes", _SECTOR_BYTES * sum(held), "exact" if len(held) == len(local) else "lower")
 
 
-def _peaks(found: DerivedValues, raw: Mapping[str, float]) -> None:
+def _peaks(values: DerivedValues, raw: Mapping[str, float]) -> None:
     def peak(metric: str, width: str, clock: str, factor: int) -> None:
-        found.put(metric, _times(factor, raw.get(f"{width}.sum.peak_sustained"), raw.get(f"{clock}.avg.per_second")))
+        values.put(metric, _times(factor, raw.get(f"{width}.sum.peak_sustained"), raw.get(f"{clock}.avg.per_second")))
 
     peak("run_peak.dram_bytes_per_s", "dram__bytes", "dram__cycles_elapsed", 1)
     peak("run_peak.l2_bytes_per_s", "lts__lts2xbar_cycles_active", "lts__cycles_elapsed", _L2_PORT_BYTES)
@@ -202,8 +202,8 @@ def _peaks(found: DerivedValues, raw: Mapping[str, float]) -> None:
 
 def _times(*factors: float | None) -> float | None:
     product = 1.0
-    for one in factors:
-        if one is None:
+    for factor in factors:
+        if factor is None:
             return None
-        product *= one
+        product *= factor
     return product

@@ -102,17 +102,17 @@ def _walk(stream: JsonStream, tree: _Tree, depth: int) -> None:
     tree.node(name or "unnamed", metrics)
 
 
-def _profile(source: ReportSource, tree: _Tree, key: tuple[str, str, str], one: _Sum) -> KernelProfile:
+def _profile(source: ReportSource, tree: _Tree, key: tuple[str, str, str], sum_: _Sum) -> KernelProfile:
     kind, device, name = key
-    mean_s = one.total_s / one.launches
+    mean_s = sum_.total_s / sum_.launches
     return KernelProfile(
         name=name,
         demangled=name,
         source=source,
         place=ReportPlace(source.file, f"device {device}, kernel {name}"),
-        launch_count=one.launches,
+        launch_count=sum_.launches,
         metrics={"duration_s": mean_s},
-        durations=DurationStats(one.launches, one.total_s, mean_s, mean_s, mean_s),
+        durations=DurationStats(sum_.launches, sum_.total_s, mean_s, mean_s, mean_s),
         target=tree.targets.get((kind, device), ""),
         notes=(_SUMS_ONLY,),
     )

@@ -45,35 +45,35 @@ def _arguments(tool: ServedTool, action: str) -> dict[str, argparse.Action]:
     return {name: known[dest or name] for name, _, dest in named}
 
 
-def _is_list(one: argparse.Action) -> bool:
-    return one.nargs in {"*", "+"} or isinstance(one, argparse._AppendAction)
+def _is_list(action: argparse.Action) -> bool:
+    return action.nargs in {"*", "+"} or isinstance(action, argparse._AppendAction)
 
 
-def _is_required(one: argparse.Action) -> bool:
-    return one.required if one.option_strings else one.nargs in {None, "+"}
+def _is_required(action: argparse.Action) -> bool:
+    return action.required if action.option_strings else action.nargs in {None, "+"}
 
 
-def _kind(one: argparse.Action) -> str:
-    if one.nargs == 0:
+def _kind(action: argparse.Action) -> str:
+    if action.nargs == 0:
         return "boolean"
-    return {int: "integer", float: "number"}.get(one.type, "string")  # type: ignore[call-overload, no-any-return]
+    return {int: "integer", float: "number"}.get(action.type, "string")  # type: ignore[call-overload, no-any-return]
 
 
-def _property(tool: ServedTool, name: str, one: argparse.Action, single: bool) -> JsonSchemaValue:
-    found: JsonSchemaValue = {"type": _kind(one)}
-    if one.choices is not None:
-        found["enum"] = list(one.choices)
-    if _is_list(one) and not single:
-        found = {"type": "array", "items": found, **({"minItems": 1} if _is_required(one) else {})}
+def _property(tool: ServedTool, name: str, action: argparse.Action, single: bool) -> JsonSchemaValue:
+    found: JsonSchemaValue = {"type": _kind(action)}
+    if action.choices is not None:
+        found["enum"] = list(action.choices)
+    if _is_list(action) and not single:
+        found = {"type": "array", "items": found, **({"minItems": 1} if _is_required(action) else {})}
     if name in tool.inline:
         found["type"] = ["object", "string"]
-    text = argparse.HelpFormatter("kb")._expand_help(one) if one.help else (one.metavar or name)
+    text = argparse.HelpFormatter("kb")._expand_help(action) if action.help else (action.metavar or name)
     return {**found, "description": str(text)}
 
 
-def _is_single(name: str, one: argparse.Action) -> bool:
+def _is_single(name: str, action: argparse.Action) -> bool:
     """Return whether a call gives one of what the command takes many of: `file` of `words`."""
-    return name != one.dest and not name.endswith("s") and _is_list(one)
+    return name != action.dest and not name.endswith("s") and _is_list(action)
 
 
 def input_schema(tool: ServedTool) -> JsonSchemaValue:
@@ -139,15 +139,15 @@ def words_of(
     return [*words, *tool.always.get(action, ()), "--json", *places]
 
 
-def _values(tool: ServedTool, name: str, one: argparse.Action, value: object) -> list[object]:
-    if _is_list(one) and not _is_single(name, one):
+def _values(tool: ServedTool, name: str, action: argparse.Action, value: object) -> list[object]:
+    if _is_list(action) and not _is_single(name, action):
         if not isinstance(value, list):
             raise _refused(tool, f"{name} is no list", "give a list", "KB104")
         return value
     return [value]
 
 
-def _text(tool: ServedTool, name: str, one: argparse.Action, value: object, roots: Roots, scratch: Path) -> str:
+def _text(tool: ServedTool, name: str, action: argparse.Action, value: object, roots: Roots, scratch: Path) -> str:
     """Return one value as a word: of its kind, and inside the roots where it is a path."""
     if name in tool.inline and isinstance(value, dict):
         file = scratch / f"{name}.json"
@@ -156,11 +156,11 @@ def _text(tool: ServedTool, name: str, one: argparse.Action, value: object, root
     kinds: dict[str, tuple[type, ...]] = {
         "boolean": (bool,), "integer": (int,), "number": (int, float), "string": (str,),
     }  # fmt: skip
-    kind = _kind(one)
+    kind = _kind(action)
     if not isinstance(value, kinds[kind]) or (isinstance(value, bool) and kind != "boolean"):
         raise _refused(tool, f"{name} is no {kind}", f"give a {kind}", "KB104")
     text = _holdable(tool, name, str(value))
-    packaged = text.startswith(_PACKAGED) and one.type is kernel_file
+    packaged = text.startswith(_PACKAGED) and action.type is kernel_file
     if name not in tool.paths or packaged:
         return text
     return roots.problem(text, name) if name == "problem" else roots.inside(text, name)

@@ -155,10 +155,10 @@ class _Trials:
 
 
 def _search_shape(
-    one: SpaceAsked, body: Request, trials: _Trials, clock: Callable[[], float], end: float
+    space_asked: SpaceAsked, body: Request, trials: _Trials, clock: Callable[[], float], end: float
 ) -> ShapeSearch:
-    start, knobs, most = dict(one.start), one.knobs, body.evaluations
-    kept = start if one.keep is None else dict(one.keep)
+    start, knobs, most = dict(space_asked.start), space_asked.knobs, body.evaluations
+    kept = start if space_asked.keep is None else dict(space_asked.keep)
     known = [start] if kept == start else [kept, start]
     trials.begin(known)
     plain = isinstance(trials.pruner, str)

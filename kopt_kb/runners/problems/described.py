@@ -104,30 +104,30 @@ def _refuse_ended(capsule: Capsule, passed: str, said: str) -> None:
 # ---- work ----------------------------------------------------------------------------------------
 
 
-def _work(capsule: Capsule, one: OneShape) -> Work:
+def _work(capsule: Capsule, shape: OneShape) -> Work:
     if capsule.work is not None:
-        return _declared(capsule, capsule.work, one.shape)
+        return _declared(capsule, capsule.work, shape.shape)
     return Work(
         op=capsule.name,
-        shape=one.shape,
+        shape=shape.shape,
         dtype=capsule.dtype,
-        flops=one.flops,
-        bytes=one.bytes,
-        special=one.special,
+        flops=shape.flops,
+        bytes=shape.bytes,
+        special=shape.special,
         definitions=(
             ("operation", f"the reference of {capsule.file} ({capsule.source})"),
-            ("flops", _counted_text(one)),
+            ("flops", _counted_text(shape)),
             ("bytes", "counted by torch's dispatcher: distinct bytes of the inputs that are read, and of the results"),
         ),
     )
 
 
-def _counted_text(one: OneShape) -> str:
+def _counted_text(shape: OneShape) -> str:
     text = (
         "counted by torch's dispatcher: the reference's operations in the storage type; casts and copies count nothing"
     )
-    if one.uncounted:
-        names = ", ".join(f"{name} ({count})" for name, count in one.uncounted.items())
+    if shape.uncounted:
+        names = ", ".join(f"{name} ({count})" for name, count in shape.uncounted.items())
         text += f"; a lower bound, since these have no formula: {names}"
     return text
 
@@ -166,30 +166,30 @@ def _compute(storage: str, engine: str) -> str:
     return storage if engine == "matrix" else vector_compute(dtype_of(storage))
 
 
-def _notes(capsule: Capsule, found: Sequence[OneShape]) -> list[str]:
+def _notes(capsule: Capsule, shapes: Sequence[OneShape]) -> list[str]:
     """Return what could not be derived."""
     notes = []
     if capsule.work is not None:
-        notes += _differences(capsule, found)
+        notes += _differences(capsule, shapes)
     else:
-        uncounted = sorted({name for one in found for name in one.uncounted})
+        uncounted = sorted({name for one in shapes for name in one.uncounted})
         if uncounted:
             notes.append(f"operations are a lower bound: no formula for {', '.join(uncounted)}")
-        if any(not one.fake for one in found):
+        if any(not one.fake for one in shapes):
             notes.append("counted on the values of one draw: the reference's control flow depends on them")
-        if any(count.compulsory.exactness == "upper" for one in found for count in one.bytes):
+        if any(count.compulsory.exactness == "upper" for one in shapes for count in one.bytes):
             notes.append("bytes read are an upper bound: a gather may skip some")
-        notes += list(dict.fromkeys(one.note for one in found if one.note))
-    results = {len(one.outputs) for one in found}
+        notes += list(dict.fromkeys(one.note for one in shapes if one.note))
+    results = {len(one.outputs) for one in shapes}
     if max(results) > 1:
         notes.append(f"{max(results)} results: each is held against its own reference")
     return notes
 
 
-def _differences(capsule: Capsule, found: Sequence[OneShape]) -> list[str]:
+def _differences(capsule: Capsule, shapes: Sequence[OneShape]) -> list[str]:
     """Return where stated work is not what the reference was seen to do; an optimised algorithm may well do less."""
     notes = []
-    for one in found:
+    for one in shapes:
         work = _work(capsule, one)
         stated = sum(flop.useful.value for flop in work.flops), work.compulsory_bytes()
         seen = sum(flop.useful.value for flop in one.flops), sum(moved.compulsory.value for moved in one.bytes)

@@ -50,21 +50,21 @@ def read_problem(path: Path, dtype: str = "", shapes: tuple[str, ...] = ()) -> C
     raise BadInput("is no problem in a known form", where=str(path), fix=f"name {_FORMS}", code="KB116")
 
 
-def _chosen(found: Capsule, shapes: tuple[str, ...]) -> Capsule:
+def _chosen(capsule: Capsule, shapes: tuple[str, ...]) -> Capsule:
     from dataclasses import replace
 
     from kopt_kb.problem.shapes import format_shape, parse_shape
 
     if not shapes:
-        return found
+        return capsule
     asked = [parse_shape(one) for one in shapes]
     for one in asked:
-        if one not in found.shapes:
-            known = ", ".join(map(format_shape, found.shapes))
+        if one not in capsule.shapes:
+            known = ", ".join(map(format_shape, capsule.shapes))
             what = f"no workload has the axes {format_shape(one)}"
-            raise BadInput(what, where=found.file, fix=f"they have {known}", code="KB102")
-    places = [found.shapes.index(one) for one in asked]
-    return replace(found, shapes=tuple(asked), workloads=tuple(found.workloads[at] for at in places))
+            raise BadInput(what, where=capsule.file, fix=f"they have {known}", code="KB102")
+    places = [capsule.shapes.index(one) for one in asked]
+    return replace(capsule, shapes=tuple(asked), workloads=tuple(capsule.workloads[at] for at in places))
 
 
 def _file_of(path: Path) -> Path:

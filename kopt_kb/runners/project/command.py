@@ -58,7 +58,7 @@ class Command:
         variables = [f"{name}={value}" for name, value in self.env]
         words = (*variables, *self.words)
         return " ".join(
-            one if _PLACE.search(one) and not any(map(str.isspace, one)) else shlex.quote(one) for one in words
+            word if _PLACE.search(word) and not any(map(str.isspace, word)) else shlex.quote(word) for word in words
         )
 
     def environment(self) -> Mapping[str, str]:

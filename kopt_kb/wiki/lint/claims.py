@@ -156,28 +156,28 @@ def of_line(line: str, number: int, names: ProductNames, place: TextPlace) -> It
             yield Claim(one, platforms, everything | platforms, near, _sparsity(bare, one), specified, cited, clause)
 
 
-def _stands_alone(line: str, found: HardwareNumber) -> bool:
+def _stands_alone(line: str, number: HardwareNumber) -> bool:
     """Whether a number is neither the last of a list nor a difference: those are said of nothing by themselves."""
-    behind = line[found.start + len(found.text) :]
-    return _LISTED.search(line[: found.start]) is None and _DELTA.match(behind) is None
+    behind = line[number.start + len(number.text) :]
+    return _LISTED.search(line[: number.start]) is None and _DELTA.match(behind) is None
 
 
 def _prose_claim(
-    line: str, found: HardwareNumber, clause: str, place: TextPlace
+    line: str, number: HardwareNumber, clause: str, place: TextPlace
 ) -> tuple[tuple[Meaning, ...], bool] | None:
     """Return what a number in a sentence means and whether it is a specification; None when it is no claim."""
     sentence = spaced(line)
     if is_measured(sentence) or is_of_results(place.title):
         return None
-    end = found.start + len(found.text)
-    near = spaced(_window(line, found.start, end))
-    if found.dimension == "B" and found.unit[0] in "GT":
-        whole = _CAPACITY.match(line[end:]) or _HAS.search(line[: found.start])
+    end = number.start + len(number.text)
+    near = spaced(_window(line, number.start, end))
+    if number.dimension == "B" and number.unit[0] in "GT":
+        whole = _CAPACITY.match(line[end:]) or _HAS.search(line[: number.start])
         return ((Meaning("memory_capacity"),), True) if whole else None
     specified = is_specified(clause) or is_specified(place.title)
-    specified = specified or (found.dimension == "B/s" and _MEMORY_RATE.search(near) is not None)
-    can_be = fitting(found, meanings(found.dimension, near))
-    if found.dimension in _RATES and not specified:
+    specified = specified or (number.dimension == "B/s" and _MEMORY_RATE.search(near) is not None)
+    can_be = fitting(number, meanings(number.dimension, near))
+    if number.dimension in _RATES and not specified:
         return None
     return (can_be, specified) if can_be and _is_whole(can_be, sentence, clause, near) else None
 
@@ -190,10 +190,10 @@ def _is_whole(can_be: tuple[Meaning, ...], sentence: str, clause: str, near: str
     return not any(one.startswith("shared") for one in metrics) or _LIMIT.search(clause) is not None
 
 
-def fitting(found: HardwareNumber, can_be: Iterable[Meaning]) -> tuple[Meaning, ...]:
+def fitting(number: HardwareNumber, can_be: Iterable[Meaning]) -> tuple[Meaning, ...]:
     """Return the meanings that a number's unit allows: kilobytes and megabytes are never device memory."""
-    small = found.dimension == "B" and found.unit[0] in "kKM"
-    if found.dimension == "count" and found.value.denominator != 1:
+    small = number.dimension == "B" and number.unit[0] in "kKM"
+    if number.dimension == "count" and number.value.denominator != 1:
         return ()
     return tuple(one for one in can_be if not (small and one.metric == "memory_capacity"))
 
@@ -207,9 +207,9 @@ def _window(line: str, start: int, end: int) -> str:
     return f"{before} {after}"
 
 
-def _sparsity(line: str, found: HardwareNumber) -> str:
+def _sparsity(line: str, number: HardwareNumber) -> str:
     """Return what stands right beside a number about sparsity, else what its line says when it says one thing."""
-    end = found.start + len(found.text)
+    end = number.start + len(number.text)
     beside = re.match(r"[^;,|\d]*(?P<next>\d?)", line[end : end + 40])
     words = spaced(beside[0]) if beside else ""
     if beside and beside["next"] and said_sparsity(words):

@@ -79,7 +79,7 @@ def _below(folder: Path) -> Iterator[TextFile | Skipped]:
     seen = 0
     for root, folders, files in os.walk(folder, followlinks=False):
         folders[:] = sorted(
-            one for one in folders if not one.startswith(".") or one in {".claude", ".github", ".cursor"}
+            folder for folder in folders if not folder.startswith(".") or folder in {".claude", ".github", ".cursor"}
         )
         folders[:] = [one for one in folders if one not in _FOLDERS and not (Path(root) / one).is_symlink()]
         for name in sorted(files):

@@ -148,22 +148,22 @@ def _rows(claim: Claim, path: str) -> Iterator[ForeignRow]:
     unit, value = _unit(claim.number)
     where = f"{path}:{claim.number.line}"
     seen: set[str] = set()
-    for one in claim.meanings:
-        plain = dict(one.axes).get("dtype", "").removeprefix("mx").removeprefix("nv")
+    for meaning in claim.meanings:
+        plain = dict(meaning.axes).get("dtype", "").removeprefix("mx").removeprefix("nv")
         if plain not in seen:
             seen.add(plain)
-            axes = tuple(_axes(one, claim).items())
-            yield ForeignRow(platform, one.metric, axes, value, unit, format_exact(value), where)
+            axes = tuple(_axes(meaning, claim).items())
+            yield ForeignRow(platform, meaning.metric, axes, value, unit, format_exact(value), where)
 
 
-def _axes(one: Meaning, claim: Claim) -> dict[str, str]:
+def _axes(meaning: Meaning, claim: Claim) -> dict[str, str]:
     """Return the conditions that a claim states, with those that its words say of a clock or a power."""
-    axes = {name: word for name, word in one.axes if name not in {"link", "class"}}
-    if one.metric == "peak_compute":
+    axes = {name: word for name, word in meaning.axes if name not in {"link", "class"}}
+    if meaning.metric == "peak_compute":
         axes["sparsity"] = claim.sparsity or "dense"
-    elif one.metric == "sm_clock":
+    elif meaning.metric == "sm_clock":
         axes["class"] = next((word for word in ("boost", "base") if word in claim.words), "max")
-    elif one.metric == "board_power" and "tdp" in claim.words:
+    elif meaning.metric == "board_power" and "tdp" in claim.words:
         axes["kind"] = "tdp"
     return axes
 

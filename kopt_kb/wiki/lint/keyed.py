@@ -173,14 +173,14 @@ class _Keyed:
     comment: str
     line: int
 
-    def meanings(self, found: HardwareNumber) -> list[Meaning]:
+    def meanings(self, number: HardwareNumber) -> list[Meaning]:
         """Return what the number can be: the nearest words that say it, and what the comment names besides."""
         near = f"{self.inline} {self.path}"
         for words in (self.key, self.inline, near, f"{near} {self.comment}"):
-            can_be = meanings(found.dimension, words)
+            can_be = meanings(number.dimension, words)
             if can_be:
                 # a comment may name the format that is meant: TF32 beside the key fp32
-                more = meanings("op/s", self.comment) if found.dimension == "op/s" else []
+                more = meanings("op/s", self.comment) if number.dimension == "op/s" else []
                 return list(dict.fromkeys([*can_be, *more]))
         return []
 
@@ -220,12 +220,12 @@ def _value(hit: re.Match[str]) -> Fraction:
     return Fraction(hit["digits"].replace("_", "")) * Fraction(10) ** int(hit["power"] or 0)
 
 
-def _is_whole(found: HardwareNumber, key: str, specified: bool) -> bool:
+def _is_whole(number: HardwareNumber, key: str, specified: bool) -> bool:
     """Whether a number is said of the whole part: a rate that is specified, a count of all its SMs."""
-    if found.dimension == "count":
+    if number.dimension == "count":
         return specified or _COUNTS.search(key) is not None
-    written_out = found.unit in _BARE  # 989e12: nobody writes a measurement so
-    return found.dimension not in {"op/s", "Hz"} or specified or written_out
+    written_out = number.unit in _BARE  # 989e12: nobody writes a measurement so
+    return number.dimension not in {"op/s", "Hz"} or specified or written_out
 
 
 def _open_parts(before: str) -> str:

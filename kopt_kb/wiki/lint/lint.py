@@ -182,10 +182,10 @@ class _Silenced:
                 self.whole = True
             self._lines[number + (found["scope"] == "-next-line")] = classes
 
-    def has(self, one: TextFinding) -> bool:
+    def has(self, finding: TextFinding) -> bool:
         """Whether a finding stands on a silenced line, under one of its classes where it names some."""
-        classes = self._lines.get(one.line)
-        return classes is not None and (not classes or one.class_ in classes or one.kind in classes)
+        classes = self._lines.get(finding.line)
+        return classes is not None and (not classes or finding.class_ in classes or finding.kind in classes)
 
 
 def lint(registry: Registry, paths: Iterable[Path], level: str = "warning") -> TextReport:
@@ -199,12 +199,12 @@ def lint(registry: Registry, paths: Iterable[Path], level: str = "warning") -> T
     linter = Linter(registry)
     files, claims, skipped = 0, 0, []
     findings: list[TextFinding] = []
-    for one in texts(paths):
-        if isinstance(one, Skipped):
-            skipped.append(f"{one.path}: {one.reason}")
+    for text in texts(paths):
+        if isinstance(text, Skipped):
+            skipped.append(f"{text.path}: {text.reason}")
             continue
         files += 1
-        found, count = linter.findings(one.path, one.text)
+        found, count = linter.findings(text.path, text.text)
         claims += count
         findings += [each for each in found if LEVELS[each.level] <= LEVELS[level]]
     return TextReport(data_version(registry.wikis), files, claims, tuple(findings), tuple(skipped))

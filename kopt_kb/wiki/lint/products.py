@@ -51,9 +51,11 @@ def _stem(name: str) -> str:
     return found[1] if found else ""
 
 
-def _own_names(one: Identity) -> set[str]:
+def _own_names(identity: Identity) -> set[str]:
     """Return the names that a page claims for itself."""
-    return {_plain(_VENDOR.sub("", name)) for name in (one.platform, one.sku, *one.aliases, *one.family)}
+    return {
+        _plain(_VENDOR.sub("", name)) for name in (identity.platform, identity.sku, *identity.aliases, *identity.family)
+    }
 
 
 class ProductNames:
@@ -82,20 +84,20 @@ class ProductNames:
         self._quick = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(sorted(begins))})", re.IGNORECASE)
         self._seen: dict[str, list[Mention]] = {}
 
-    def _shared_names(self, one: Identity) -> Iterator[str]:
+    def _shared_names(self, identity: Identity) -> Iterator[str]:
         """Yield names that other pages may have too: the first words of an id, target, architecture, number."""
-        words = one.platform.split("_")
+        words = identity.platform.split("_")
         for count in range(1, len(words)):
             if any(letter.isdigit() for letter in words[count - 1]):
                 yield " ".join(words[:count])
-        yield from (one.target, one.target.replace("_", ""))
-        if _ARCHITECTURES.match(one.arch):
-            yield from (one.arch, one.arch.replace(" ", ""))
-        if _stem(one.platform):
+        yield from (identity.target, identity.target.replace("_", ""))
+        if _ARCHITECTURES.match(identity.arch):
+            yield from (identity.arch, identity.arch.replace(" ", ""))
+        if _stem(identity.platform):
             yield from (
                 _stem(other.platform)
                 for other in self._identities.values()
-                if other.target == one.target and _stem(other.platform)
+                if other.target == identity.target and _stem(other.platform)
             )
 
     def _drop_open(self, names: dict[str, set[str]]) -> None:

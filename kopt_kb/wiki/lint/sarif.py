@@ -23,8 +23,10 @@ def _meaning(rule: str) -> str:
     return f"{KINDS[kind][1]}: {CLASSES[name]}" if name else KINDS[kind][1]
 
 
-def _result(one: TextFinding) -> SarifResult:
-    rule = f"{one.kind}/{one.class_}" if one.class_ else one.kind
-    message = f"{one.message}. {one.says}" if one.says else one.message
-    columns = (one.column, one.column + len(one.text))
-    return SarifResult(rule, _meaning(rule), cast("SarifLevel", one.level), message, one.path, one.line, columns)
+def _result(finding: TextFinding) -> SarifResult:
+    rule = f"{finding.kind}/{finding.class_}" if finding.class_ else finding.kind
+    message = f"{finding.message}. {finding.says}" if finding.says else finding.message
+    columns = (finding.column, finding.column + len(finding.text))
+    return SarifResult(
+        rule, _meaning(rule), cast("SarifLevel", finding.level), message, finding.path, finding.line, columns
+    )

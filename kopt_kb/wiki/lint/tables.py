@@ -97,9 +97,9 @@ class TextTable:
             cited = CITED.search(line) is not None
             yield Claim(placed, platforms, platforms, can_be, sparsity, specified, cited, everything)
 
-    def _meanings(self, found: HardwareNumber, words: str, everything: str) -> tuple[Meaning, ...]:
-        can_be = meanings(found.dimension, words) or meanings(found.dimension, everything)
-        return fitting(found, can_be)
+    def _meanings(self, number: HardwareNumber, words: str, everything: str) -> tuple[Meaning, ...]:
+        can_be = meanings(number.dimension, words) or meanings(number.dimension, everything)
+        return fitting(number, can_be)
 
     def _number(self, cell: str, words: str, parts: tuple[str, str], line: int) -> HardwareNumber | None:
         """Return the one number of a cell, its unit in the cell, the header or the row's label."""

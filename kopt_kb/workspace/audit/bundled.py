@@ -128,10 +128,10 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
         return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis))
 
 
-def _in_journal(found: AuditFinding) -> AuditFinding:
+def _in_journal(finding: AuditFinding) -> AuditFinding:
     """Return a finding about a view, which a bundle has none of, as one about the journal that it shows."""
-    known = found.file in {STATEMENT, _JOURNAL} or found.file.startswith("wiki/")
-    return found if known else replace(found, file=_JOURNAL, line=0)
+    known = finding.file in {STATEMENT, _JOURNAL} or finding.file.startswith("wiki/")
+    return finding if known else replace(finding, file=_JOURNAL, line=0)
 
 
 def _unpack(path: Path, folder: Path) -> dict[str, str]:

@@ -252,14 +252,14 @@ def _targets(tree: ForeignTree) -> dict[str, Aspect]:
 
 
 def _unproven(claims: Iterable[JudgedClaim]) -> Iterator[AuditFinding]:
-    for one in claims:
-        lacks = [f"{name} {aspect.state}" for name, aspect in one.aspects.items() if aspect.state != "present"]
+    for claim in claims:
+        lacks = [f"{name} {aspect.state}" for name, aspect in claim.aspects.items() if aspect.state != "present"]
         if lacks:
-            what = f"{one.label} ({one.decision}): {', '.join(lacks)}"
+            what = f"{claim.label} ({claim.decision}): {', '.join(lacks)}"
             yield AuditFinding(
                 "unproven",
-                one.file,
-                one.line,
+                claim.file,
+                claim.line,
                 what,
                 "add what is missing beside the claim, or measure it again with kb tune",
             )

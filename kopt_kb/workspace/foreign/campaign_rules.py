@@ -74,9 +74,9 @@ class ImportedCampaign(Wire):
     def text(self) -> str:
         """Return it as Markdown."""
         rows = [
-            ("-" if one.number is None else str(one.number), one.decision, one.says[:80] or "-", one.trust,
-             ", ".join(f"{name} {state}" for name, state in one.evidence.items()), one.where)
-            for one in self.rounds
+            ("-" if round_.number is None else str(round_.number), round_.decision, round_.says[:80] or "-",
+             round_.trust, ", ".join(f"{name} {state}" for name, state in round_.evidence.items()), round_.where)
+            for round_ in self.rounds
         ]  # fmt: skip
         lines = [
             f"# {self.name or 'campaign'}",

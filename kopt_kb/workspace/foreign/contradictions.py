@@ -173,11 +173,11 @@ def _aggregates(records: Sequence[ForeignRecord], tables: Iterable[LogTable]) ->
 def _mixed(records: Sequence[ForeignRecord]) -> AuditFinding | None:
     """Return a finding where one number is of several rounds: then nothing says which of them are one campaign."""
     named: dict[tuple[int, str], dict[str, ForeignRecord]] = defaultdict(dict)
-    for one in records:
-        parts = one.file.split("/")
+    for record in records:
+        parts = record.file.split("/")
         at = next((at for at in reversed(range(len(parts))) if round_in_path(parts[at]) is not None), None)
-        if at is not None and one.round is not None and round_in_path(parts[at]) == one.round:
-            named[one.round, "/".join(parts[:at])].setdefault(parts[at], one)
+        if at is not None and record.round is not None and round_in_path(parts[at]) == record.round:
+            named[record.round, "/".join(parts[:at])].setdefault(parts[at], record)
     several = {number: found for (number, _), found in named.items() if len(found) > 1}
     if not several:
         return None
@@ -223,11 +223,11 @@ def _gaps(records: Sequence[ForeignRecord]) -> Iterator[AuditFinding]:
 
 def _ranges(numbers: Sequence[int]) -> str:
     spans: list[list[int]] = []
-    for one in numbers:
-        if spans and spans[-1][1] == one - 1:
-            spans[-1][1] = one
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
         else:
-            spans.append([one, one])
+            spans.append([number, number])
     words = [str(a) if a == b else f"{a}-{b}" for a, b in spans]
     return ", ".join(words[:12]) + (", …" if len(words) > 12 else "")
 

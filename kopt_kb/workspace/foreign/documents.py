@@ -197,10 +197,10 @@ def _record(
     item = " ".join(item.split())[:80]
     said = [one.text for role in ("decision", "check") for one in fields if one.role == role]
     lines = tuple(
-        (one.line, part)
-        for one in fields
-        if one.role in {"words", "other"}
-        for part in one.text[: _LONG * 10].split("\n")
+        (field.line, part)
+        for field in fields
+        if field.role in {"words", "other"}
+        for part in field.text[: _LONG * 10].split("\n")
     )
     label = f"round {number}" if number is not None else item or f"line {node.line}"
     return ForeignRecord(file, node.line, form, label, number, item, decision_in(said), fields, lines)

@@ -165,10 +165,10 @@ def _of_field(record: ForeignRecord, field: Field, state: ClaimState) -> Aspect:
     return _seen(record, field.line, state, f"{field.name}: {field.text}")
 
 
-def _best(found: Iterable[Aspect]) -> Aspect:
+def _best(aspects: Iterable[Aspect]) -> Aspect:
     """Return the strongest evidence; what speaks against a claim outweighs what speaks for it."""
     order: dict[ClaimState, int] = {"failed": 0, "present": 1, "partial": 2, "missing": 3}
-    return min(found, key=lambda one: order[one.state], default=_NOTHING)
+    return min(aspects, key=lambda one: order[one.state], default=_NOTHING)
 
 
 def _words(record: ForeignRecord, test: Callable[[str], ClaimState | None]) -> Iterator[Aspect]:

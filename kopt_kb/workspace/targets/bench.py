@@ -133,10 +133,10 @@ def _round(state: WorkspaceState, attempt: Round) -> RecordSource:
     return RecordSource("round", f"v{attempt.number}", attempt.number, kernel, records, machine)
 
 
-def _bench(one: Bench, version: int | None = None) -> RecordSource:
-    started = one.started
+def _bench(bench: Bench, version: int | None = None) -> RecordSource:
+    started = bench.started
     known = started.version if version is None else version
-    return RecordSource("bench", started.bench, known, started.kernel, standing(one.records), started.machine)
+    return RecordSource("bench", started.bench, known, started.kernel, standing(bench.records), started.machine)
 
 
 @dataclass(frozen=True, slots=True)

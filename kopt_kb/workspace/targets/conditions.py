@@ -189,17 +189,19 @@ def _condition(target: Target, roof: RecordedRoofline) -> Condition:
     )
 
 
-def _judge(condition: Condition, found: Measured | None) -> JudgedCondition:
-    if found is None:
+def _judge(condition: Condition, measured: Measured | None) -> JudgedCondition:
+    if measured is None:
         return JudgedCondition(condition, None, "", None, None)
-    achieved = condition.amount / found.median_s
+    achieved = condition.amount / measured.median_s
     if achieved > condition.ceiling_per_s:
         raise AboveCeilingError(
             f"{condition.quantity} of {condition.shape} is {achieved / float(condition.ceiling_per_s):.1%} of its roof",
-            where=f"record {found.id}",
+            where=f"record {measured.id}",
             fix="check the timing, the work and the roof; nothing is faster than its roof",
         )
-    return JudgedCondition(condition, found.median_s, found.id, achieved, condition.ratio(found.median_s), found.trust)
+    return JudgedCondition(
+        condition, measured.median_s, measured.id, achieved, condition.ratio(measured.median_s), measured.trust
+    )
 
 
 def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:

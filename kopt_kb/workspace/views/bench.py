@@ -31,20 +31,20 @@ def _row(rate: ShapeRate, above: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _section(state: WorkspaceState, one: Bench) -> list[str]:
-    started, machine = one.started, one.started.machine
+def _section(state: WorkspaceState, bench: Bench) -> list[str]:
+    started, machine = bench.started, bench.started.machine
     is_right = machine.product == state.created.platform
     versions = ", ".join(f"{name} {version}" for name, version in sorted(machine.versions.items()))
     name = "kernel.py as it stood" if started.version is None else f"v{started.version}"
     known = machine.product or "no product of the wiki"
-    records = standing(one.records)
-    levels = sorted({record.trust for record in one.records} - {"unstated"})
+    records = standing(bench.records)
+    levels = sorted({record.trust for record in bench.records} - {"unstated"})
     above = above_roof(state, records) if is_right else {}
-    is_cut = bool(records) and not is_whole(state, one)
+    is_cut = bool(records) and not is_whole(state, bench)
     lines = [f"## {started.bench}", ""]
     lines += bullets(
         [
-            f"time: {one.t}, event {one.seq}",
+            f"time: {bench.t}, event {bench.seq}",
             f"kernel: {name}, sha256 {started.kernel}",
             f"machine: {machine.device} ({known}), driver {machine.driver or 'unknown'}, {versions}",
             *([f"trust: {', '.join(levels)}"] if levels else []),

@@ -88,8 +88,8 @@ def _rolled_back(state: WorkspaceState, attempt: Round) -> Iterator[Pitfall]:
         yield Pitfall("performance", f"{claim}: {decided.decision}, {decided.rule}", fix_applied=fix)
 
 
-def _is_incumbent(one: Round, attempt: Round) -> bool:
-    return one.number < attempt.number and one.snapshot is not None and one.snapshot.blob == attempt.incumbent
+def _is_incumbent(round_: Round, attempt: Round) -> bool:
+    return round_.number < attempt.number and round_.snapshot is not None and round_.snapshot.blob == attempt.incumbent
 
 
 def searched(attempt: Round, throughput_change_pct: float | None) -> list[SearchEntry]:

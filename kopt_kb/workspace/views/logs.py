@@ -219,9 +219,9 @@ def _history(seen: list[Iteration]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _ineffective(one: Iteration, state: WorkspaceState) -> tuple[str, str, str]:
-    claim = one.optimization.action_description if one.optimization else "-"
-    return claim, one.version, code(cause_of(one, state))
+def _ineffective(iteration: Iteration, state: WorkspaceState) -> tuple[str, str, str]:
+    claim = iteration.optimization.action_description if iteration.optimization else "-"
+    return claim, iteration.version, code(cause_of(iteration, state))
 
 
 def _ledger(state: WorkspaceState) -> list[str]:

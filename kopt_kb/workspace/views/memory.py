@@ -261,19 +261,19 @@ def _check(run: ChildRun | None, blob: BlobReader) -> Check:
     return answer if isinstance(answer, Check) else Check()
 
 
-def _experiment(state: WorkspaceState, attempt: Round, one: Candidate, at: int) -> model.Experiment:
+def _experiment(state: WorkspaceState, attempt: Round, candidate: Candidate, at: int) -> model.Experiment:
     decision: model.ExperimentEnd = "open"
     if attempt.decided is not None:
-        is_winner = attempt.chosen is one
+        is_winner = attempt.chosen is candidate
         decision = ("continue" if attempt.accepted else "revert") if is_winner else "pivot"
-    params = wire.plain(one.submitted.params) if one.submitted is not None else {}
+    params = wire.plain(candidate.submitted.params) if candidate.submitted is not None else {}
     return model.Experiment(
         index=at,
-        name=one.name,
+        name=candidate.name,
         hypothesis=attempt.hypothesis.claim if attempt.hypothesis else "",
         change=json.dumps(params, sort_keys=True),
-        evidence=tuple(record.id for record in attempt.measured.values() if record.candidate == one.name),
-        result=_quality(state, one).result,
+        evidence=tuple(record.id for record in attempt.measured.values() if record.candidate == candidate.name),
+        result=_quality(state, candidate).result,
         decision=decision,
     )
 

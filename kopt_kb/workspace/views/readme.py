@@ -175,9 +175,9 @@ def _target_line(target: RecordedTarget) -> str:
     return f"{kind} target >= {_plain(target.value)} {target.unit}"
 
 
-def _shape_section(state: WorkspaceState, one: RecordedRoofline) -> list[str]:
-    work = one.work
-    lines = [f"### {one.shape}", ""]
+def _shape_section(state: WorkspaceState, roofline: RecordedRoofline) -> list[str]:
+    work = roofline.work
+    lines = [f"### {roofline.shape}", ""]
     for flop in work.flops:
         count = flop.useful
         lines.append(f"- useful operations: {count.value} ({flop.dtype} {flop.engine}, {_EXACTNESS[count.exactness]})")
@@ -185,19 +185,19 @@ def _shape_section(state: WorkspaceState, one: RecordedRoofline) -> list[str]:
         count = each.compulsory
         shown = f"{count.value} ({_EXACTNESS[count.exactness]})"
         lines.append(f"- compulsory bytes, {each.level} {each.direction}: {shown}")
-    total, moved = sum(flop.useful.value for flop in work.flops), one.amount_under(DRAM)
-    lines.append(f"- arithmetic intensity = {total} / {moved} = {_plain(round(one.intensity, 6))} FLOP/B")
-    ridge = "UNKNOWN" if one.ridge is None else f"{_plain(round(one.ridge, 6))} FLOP/B"
-    lines += [f"- ridge point: {ridge}", f"- roofs: {'; '.join(_roof_text(c) for c in one.ceilings)}"]
-    lines.append(f"- bound: {one.bound}" + (f", by the {one.limiter} roof" if one.limiter else ""))
-    for name, value in sorted(one.attainable.items()):
+    total, moved = sum(flop.useful.value for flop in work.flops), roofline.amount_under(DRAM)
+    lines.append(f"- arithmetic intensity = {total} / {moved} = {_plain(round(roofline.intensity, 6))} FLOP/B")
+    ridge = "UNKNOWN" if roofline.ridge is None else f"{_plain(round(roofline.ridge, 6))} FLOP/B"
+    lines += [f"- ridge point: {ridge}", f"- roofs: {'; '.join(_roof_text(c) for c in roofline.ceilings)}"]
+    lines.append(f"- bound: {roofline.bound}" + (f", by the {roofline.limiter} roof" if roofline.limiter else ""))
+    for name, value in sorted(roofline.attainable.items()):
         known = f"{_plain(round(float(value.si) / 1e12, 6))} TFLOPS" if isinstance(value, RecordedQuantity) else ""
         shown = known or "UNKNOWN"
         lines.append(f"- attainable under {name} roofs: {shown}")
-    for target in one.targets:
+    for target in roofline.targets:
         lines.append(f"- {_target_line(target)} = {_plain(target.factor)} x {target.basis} {target.name}")
-    lines += [f"- note: {note}" for note in one.notes]
-    return [*lines, *_reachable_lines(state, one), *gap_lines(state, one.shape), ""]
+    lines += [f"- note: {note}" for note in roofline.notes]
+    return [*lines, *_reachable_lines(state, roofline), *gap_lines(state, roofline.shape), ""]
 
 
 def _reachable_lines(state: WorkspaceState, roofline: RecordedRoofline) -> list[str]:

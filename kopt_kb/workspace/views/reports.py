@@ -226,7 +226,8 @@ def _summary(state: WorkspaceState, attempt: Round, memory: Iteration, blob: Blo
         lines += transfer_check(state, attempt, blob)
     lines += ["## Next direction", ""]
     lines += bullets(
-        f"{one.direction}: {one.rationale}" if one.rationale else one.direction for one in memory.open_directions
+        f"{direction.direction}: {direction.rationale}" if direction.rationale else direction.direction
+        for direction in memory.open_directions
     )
     if memory.status in FAILED:
         lines += ["## Rollback Analysis", "", *_rollback(memory, state)]
@@ -280,12 +281,12 @@ def _rollback(memory: Iteration, state: WorkspaceState) -> list[str]:
     )
 
 
-def cause_of(one: Iteration, state: WorkspaceState) -> str:
+def cause_of(iteration: Iteration, state: WorkspaceState) -> str:
     """Return why an attempt is not accepted: what refuted it, the gates that stopped it, else the rule."""
-    by = state.attempts[int(one.version[1:])].refuted_by
+    by = state.attempts[int(iteration.version[1:])].refuted_by
     if by is not None:
         decided = state.attempts[by].decided
         return f"refuted by v{by}: {decided.rule if decided is not None else ''}"
-    wanted = {"FAIL", "TIMEOUT_FAIL"} if one.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
-    gates = [f"{gate.gate}: {gate.reason}" for gate in one.quality_gate.gates if gate.result in wanted]
-    return "; ".join(gates) or (one.decision.rule if one.decision else "")
+    wanted = {"FAIL", "TIMEOUT_FAIL"} if iteration.status != "unverified" else {"FAIL", "TIMEOUT_FAIL", "UNAVAILABLE"}
+    gates = [f"{gate.gate}: {gate.reason}" for gate in iteration.quality_gate.gates if gate.result in wanted]
+    return "; ".join(gates) or (iteration.decision.rule if iteration.decision else "")

@@ -23,9 +23,9 @@ __all__ = ["against", "applicability", "transfer_check"]
 _RESIDUE = "The gap is residue of the benchmark's loop; rolling back is recommended."
 
 
-def against(one: Round, other: str, base: Round) -> float | None:
+def against(round_: Round, other: str, base: Round) -> float | None:
     """Return the gain of a round over a version, by their times in one round or in two; in percent."""
-    own, before = one.own_records, base.times(other)
+    own, before = round_.own_records, base.times(other)
     shapes = sorted(own.keys() & before.keys())
     if not shapes:
         return None
