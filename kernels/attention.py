@@ -384,12 +384,12 @@ def launch(q, k, v, *, causal=True, config=None, out=None):
     return out
 
 
-def static_cases(shape, dtype, config=None):
+def static_cases(shape, dtype, config=None, *, causal=True):
     """Return the launches of a shape as `LaunchCase`s, for compilers and counters; needs kopt_kb installed."""
     from kopt_kb.kernels.launch_case import LaunchCase, TensorSpec
 
     batch, heads, length, depth = shape
-    kind, grid, constexprs, options = _plan(shape, dtype, config, True, None)
+    kind, grid, constexprs, options = _plan(shape, dtype, config, causal, None)
     scale = 1 / math.sqrt(depth)
     if kind == "rows":
         q = TensorSpec(tuple(shape), dtype)

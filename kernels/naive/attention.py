@@ -104,13 +104,13 @@ def launch(q, k, v, *, causal=True, config=None, out=None):
     return out
 
 
-def static_cases(shape, dtype, config=None):
+def static_cases(shape, dtype, config=None, *, causal=True):
     """Return the launches of a shape as `LaunchCase`s, for compilers and counters; needs kopt_kb installed."""
     from kopt_kb.kernels.launch_case import LaunchCase, TensorSpec
 
     knobs = default_config(shape, dtype) | (config or {})
     q = TensorSpec(tuple(shape), dtype)
     arguments = (q, q, q, q, shape[2], shape[3], 1 / math.sqrt(shape[3]))
-    constexprs = _constexprs(shape[3], knobs, True)
+    constexprs = _constexprs(shape[3], knobs, causal)
     grid = _grid(shape, knobs["BLOCK"])
     return (LaunchCase(attention_small_tiles, grid, arguments, constexprs, knobs["num_warps"], 1),)

@@ -20,9 +20,9 @@ from kopt_kb.kernels.record.request import CallRequest, MakerRequest, OpRequest,
 from kopt_kb.kernels.record.script import Script
 from kopt_kb.kernels.record.trace import CallTrace
 from kopt_kb.problem.dtypes import format_of
-from kopt_kb.wire import plain
+from kopt_kb.wire import JsonMap, plain
 
-__all__ = ["Call", "call_of", "op_of"]
+__all__ = ["Call", "call_of", "op_of", "options_of"]
 
 
 class Call:
@@ -112,6 +112,16 @@ def op_of(request: MakerRequest, module: ModuleType) -> str:
     if request.what.problem:
         return str(load_module(request.what.problem).OP)
     return str(getattr(module, "OP", ""))
+
+
+def options_of(request: MakerRequest, module: ModuleType) -> JsonMap | None:
+    """Return the options of the operation that a recorded file declares, or None."""
+    if not isinstance(request.what, OpRequest) or request.what.problem:
+        return None
+    declared = getattr(module, "OP_OPTIONS", None)
+    return (
+        ({str(name): plain(value) for name, value in declared.items()} or None) if isinstance(declared, dict) else None
+    )
 
 
 def _free_call(what: CallRequest, trace: CallTrace) -> tuple[Call, str]:

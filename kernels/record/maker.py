@@ -89,7 +89,7 @@ def _traced(request: MakerRequest) -> Any:
     from kopt_kb.kernels.compile.stub import activate
     from kopt_kb.kernels.compile.target import CompileTarget
     from kopt_kb.kernels.cutile.launches import TileLaunches
-    from kopt_kb.kernels.record.calls import call_of, op_of
+    from kopt_kb.kernels.record.calls import call_of, op_of, options_of
     from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
     from kopt_kb.kernels.record.script import of_script
     from kopt_kb.kernels.record.statics import STATICS, Statics
@@ -119,6 +119,7 @@ def _traced(request: MakerRequest) -> Any:
         v=VERSION,
         label=label,
         op=op_of(request, call.module),
+        options=options_of(request, call.module),
         shape=request.what.shape if isinstance(request.what, OpRequest) else (),
         dtype=request.what.dtype if isinstance(request.what, OpRequest) else "",
         target=target.name,

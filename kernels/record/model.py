@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from kopt_kb.problem.dtypes import FORMATS
-from kopt_kb.wire import Sha256, Wire
+from kopt_kb.wire import JsonMap, Sha256, Wire
 
 __all__ = [
     "VERSION",
@@ -285,8 +285,13 @@ class LaunchRecord(Wire):
         assumed: What specialisation took for granted, such as divisible by 16; other arguments need a new record.
         host: What the launcher did besides, dispatcher operations in order of their first use; not replayed.
         not_replayable: Why a replay would not compute what the launcher does; empty when it would.
+        options: Options of the operation that the recorded file declares; null where it declares none.
     """
 
+    WIRE: ClassVar = (
+        "v", "label", "op", "shape", "dtype", "target", "buffers", "inputs", "outputs", "steps", "codes", "sources",
+        "versions", "assumed", "host", "not_replayable", "options?",
+    )  # fmt: skip
     v: int
     label: str
     op: str
@@ -303,6 +308,7 @@ class LaunchRecord(Wire):
     assumed: tuple[str, ...] = ()
     host: tuple[str, ...] = ()
     not_replayable: str = ""
+    options: JsonMap | None = None
 
     @property
     def launches(self) -> tuple[Launch, ...]:

@@ -20,6 +20,7 @@ from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode, UnknownData
 from kopt_kb.kernels.declared import has_header, packaged_file
+from kopt_kb.kernels.op_options import problem_options
 from kopt_kb.problem.ops import op_id
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
@@ -161,7 +162,10 @@ def _task(args: argparse.Namespace) -> Task:
         fix = f"nothing was created; give them and run again{more}"
         raise BadInput(f"missing {', '.join(missing)}", where="kb init", fix=fix, code="KB102")
     tolerance = _tolerance(args.dtype, args.threshold) if args.threshold else None
-    problem = Problem.of(op, args.shape, args.dtype, options=conditions(args.option), tolerance=tolerance)
+    options: dict[str, object] = dict(conditions(args.option))
+    if demo is not None:
+        options = dict(problem_options(read_demo(demo), op_id(op), options, str(demo)))
+    problem = Problem.of(op, args.shape, args.dtype, options=options, tolerance=tolerance)
     return Task(
         platform=args.platform,
         framework=args.framework or "",

@@ -143,6 +143,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
         lines.append(f"best {report.best}: {gain(report.gain_pct)} against the baseline {report.baseline}".rstrip())
     if report.refused:
         lines.append(f"refused: {printable(report.refused)}")
+    lines += [f"NOT BELIEVED {printable(one.below_the_roof)}" for one in report.rounds if one.below_the_roof]
     if not full:
         return "\n".join(lines)
     rows = [("round", "category", "decision", "gain", "rule", "claim"), *map(_line, report.rounds)]

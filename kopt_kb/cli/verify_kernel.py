@@ -13,6 +13,7 @@ from kopt_kb.cli.tune_judge import judge_of, target_here, why_no_replay
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
 from kopt_kb.files import read_input
 from kopt_kb.kernels.declared import has_header
+from kopt_kb.problem.ops import op_id
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Check, Unable
@@ -95,6 +96,7 @@ def run_kernel(source: bytes, args: argparse.Namespace) -> int:
 def _job(source: bytes, args: argparse.Namespace) -> tuple[Job, str]:
     """Return the check that is asked for, and how the file that judges is called."""
     from kopt_kb.kernels.judgement import trials_of
+    from kopt_kb.kernels.op_options import problem_options
     from kopt_kb.workspace.task import declared_op
 
     if args.problem:
@@ -108,8 +110,9 @@ def _job(source: bytes, args: argparse.Namespace) -> tuple[Job, str]:
         if op is None or lacking or args.seeds < 1:
             what = f"missing {', '.join(lacking)}" if lacking else "needs at least one seed"
             raise BadInput(what, where=args.file, fix="give it, or name a problem by --problem", code="KB102")
-        problem = Problem.of(op, args.shape, args.dtype)
-        reference, said = _reference(args, op)
+        options = problem_options(source, op_id(op), {}, args.file)
+        problem = Problem.of(op, args.shape, args.dtype, options=options)
+        reference, said = _reference(args, problem, source)
         if not reference and has_header(args.file, source):
             what = f"no reference for the operation {op!r}"
             raise BadInput(
@@ -148,14 +151,26 @@ def _replayed(job: Job, args: argparse.Namespace) -> Outcome:
         judging.close()
 
 
-def _reference(args: argparse.Namespace, op: str) -> tuple[bytes, str]:
-    """Return the file that judges and how it is named: as given, else the package's, else the kernel's own."""
-    from kopt_kb.kernels.declared import packaged_reference
+def _reference(args: argparse.Namespace, problem: Problem, source: bytes) -> tuple[bytes, str]:
+    """Return the file that judges, of the problem's options, and how it is named.
 
+    As given, else the package's, else the kernel's own: also where the package's computes other options.
+    """
+    from kopt_kb.kernels.declared import packaged_reference
+    from kopt_kb.kernels.op_options import judging
+
+    options = dict(problem.options)
     if args.reference:
-        return read_input(args.reference), str(args.reference)
-    path = packaged_reference(op)
-    return (path.read_bytes(), f"the package's {op}") if path is not None else (b"", "the file's own")
+        return judging(read_input(args.reference), problem.op, options, str(args.reference)), str(args.reference)
+    path = packaged_reference(problem.op)
+    if path is None:
+        return b"", "the file's own"
+    try:
+        return judging(path.read_bytes(), problem.op, options, str(path)), f"the package's {problem.op}"
+    except BadInput:
+        if b"\ndef reference(" not in source:
+            raise
+        return b"", "the file's own, for these options"
 
 
 def _verdict(file: str, outcome: Outcome, reference: str) -> KernelVerdict:

@@ -79,6 +79,8 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[B
         blocks.append(Cell("SIMULATED: the times come from a made-up model; nothing here was measured.", tone="bad"))
     if report.refused:
         blocks.append(Cell(clipped(f"refused: {report.refused}", letters), tone="bad"))
+    faults = [f"not believed, {one.below_the_roof}" for one in report.rounds if one.below_the_roof]
+    blocks += [Cell(clipped(text, letters), tone="bad") for text in faults]
     blocks.append(_headline(report))
     levels = ", ".join(dict.fromkeys(one.trust for one in report.rounds)) or "no time yet"
     accepted = sum(one.decision.startswith("accept") and not one.refuted for one in report.rounds)

@@ -10,7 +10,9 @@ from pathlib import Path
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.declared import packaged_reference as reference_of
 from kopt_kb.kernels.judgement import trials_of
+from kopt_kb.kernels.op_options import problem_options
 from kopt_kb.kernels.record.judge import load_record
+from kopt_kb.problem.ops import definition
 from kopt_kb.runners.replay.device import DeviceJudging
 from kopt_kb.runners.replay.judges import Starting, fit_for_a_contest
 from kopt_kb.runners.replay.judging import ReplayTried
@@ -53,6 +55,14 @@ def packaged_reference(folder: Path) -> Path:
         raise BadInput(
             what, where=str(folder), fix="give --reference FILE with make_inputs and reference", code="KB451"
         )
+    if record.options is not None:
+        said = problem_options(path.read_bytes(), record.op, {}, str(path))
+        asked = dict(definition(record.op).read_options(record.options).items)
+        for name, value in said.items():
+            if asked.get(name, value) != value:
+                what = f"the record computes {name}={asked[name]}, and the package's {record.op} {name}={value}"
+                fix = "give --reference FILE whose reference() computes that"
+                raise BadInput(what, where=str(folder), fix=fix, code="KB451")
     return path
 
 

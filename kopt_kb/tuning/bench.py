@@ -15,8 +15,8 @@ from kopt_kb.runners.candidate.answers import Answer, Check, Timing
 from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
 from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
 from kopt_kb.tuning.environment import ProductOf, read_machine
+from kopt_kb.tuning.gates import lint_kernel
 from kopt_kb.tuning.jobs import JobFiles, Ran, job_of, refuse_missing
-from kopt_kb.tuning.lint import lint_source
 from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.session import Session
 from kopt_kb.wiki.devices import product_of
@@ -143,12 +143,11 @@ def bench_kernel(
         fix = "`kb tune run` measures it by the project's own benchmark"
         raise BadInput("the kernel is files of a project", where=str(workspace.layout.root), fix=fix, code="KB433")
     plan = bench_plan(workspace, options)
-    findings = lint_source(
-        plan.source, framework=workspace.state().task.framework, foreign=plan.problem.own is not None
-    )
-    if findings:
-        text = "; ".join(f"line {finding.line} {finding.what}" for finding in findings[:3])
-        raise WrongKernelError(text, where=_kernel_name(plan), fix="a kernel of its own is measured, not a library")
+    linted = lint_kernel(plan.source, workspace.state(), workspace.state().task.framework)
+    if linted.result == "fail":
+        raise WrongKernelError(
+            linted.reason, where=_kernel_name(plan), fix="a kernel of its own is measured, not a library"
+        )
     look_up = partial(product_of, registry)
     if not options.record:
         with Journal.hold(workspace.layout.journal):  # two that measure on one device spoil each other's times

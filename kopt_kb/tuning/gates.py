@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kopt_kb.analysis.roofline.recorded import DRAM
+from kopt_kb.kernels.op_options import clashes
 from kopt_kb.problem.work import Work
 from kopt_kb.runners.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.jobs import Ran
-from kopt_kb.tuning.lint import lint_source
+from kopt_kb.tuning.lint import LintFinding, lint_source
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -70,7 +71,10 @@ def _lint(context: GateContext) -> _Judged:
 
 def lint_kernel(source: bytes, workspace: WorkspaceState, framework: str) -> GateResult:
     """Return the lint gate's word on a kernel file."""
-    findings = lint_source(source, framework=framework, foreign=workspace.problem.own is not None)
+    problem = workspace.problem
+    found = lint_source(source, framework=framework, foreign=problem.own is not None)
+    others = clashes(source, problem.op, dict(problem.options)) if problem.own is None else []
+    findings = [*found, *(LintFinding(one.line, one.what) for one in others)]
     if findings:
         text = "; ".join(f"line {finding.line} {finding.what}" for finding in findings[:5])
         return GateResult("lint", "fail", text)
@@ -121,9 +125,18 @@ def _roofline(context: GateContext) -> _Judged:
     for shape, times in context.times().items():
         fastest = min(times)
         if fastest < floors.get(shape, 0.0):
-            text = f"{shape} took {fastest:.3e} s, below the {floors[shape]:.3e} s that documented roofs allow"
+            text = (
+                f"{shape} took {fastest:.3e} s, below the {floors[shape]:.3e} s that documented roofs allow: {_BELOW}"
+            )
             return GateResult("roofline", "fail", text), ()
     return GateResult("roofline", "pass"), ()
+
+
+_BELOW = (
+    "no kernel does that, so the work is counted wrongly (options or shape of the problem), the kernel does not do it "
+    "all, or a page of the product is wrong; `kb explain` shows the roof's rows"
+)
+"""What a time below a documented roof can mean, and where to look."""
 
 
 def _evidence(context: GateContext) -> _Judged:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
 
 from kopt_kb.errors import FindingError
+from kopt_kb.problem.ops.definition import OptionValue
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.known import ProposerKnowledge
 from kopt_kb.tuning.versions import gain_pct
-from kopt_kb.wire import Text, Wire, inside
+from kopt_kb.wire import JsonMap, Text, Wire, inside
 from kopt_kb.workspace.journal.campaign_events import ProposalMade, SearchSpace
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
@@ -142,11 +143,13 @@ class ProposerState(Wire):
         tips: Earlier experience; null without any.
         known: Verdict, gaps, counts, roofs, limits, categories, pages, ledger.
         step: Of a plan: the recommendation that is to be tried now.
+        options: Options of the operation that are judged and counted; a candidate computes these.
     """
 
     WIRE: ClassVar = (
         "op", "shapes", "dtype", "target", "bound", "limiter", "round", *inside("shown", ShownFiles), "tried",
         "avoid_categories=avoid", "framework", "stage", "tips", *inside("known", ProposerKnowledge), "step?",
+        "options",
     )  # fmt: skip
     op: str
     shapes: tuple[str, ...]
@@ -163,6 +166,7 @@ class ProposerState(Wire):
     tips: str | None
     known: ProposerKnowledge
     step: str | None = None
+    options: JsonMap = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +191,7 @@ class ProposerView:
         ends_at: Moment of `time.monotonic` by which an answer is of use.
         known: Verdict, gaps, counts, roofs, limits, categories and pages.
         step: Of a plan: the recommendation that the hypothesis is for; empty without a plan.
+        options: Options of the operation that are judged and counted; a candidate computes these.
     """
 
     op: str
@@ -206,6 +211,7 @@ class ProposerView:
     ends_at: float = math.inf
     known: ProposerKnowledge = field(default_factory=ProposerKnowledge)
     step: str = ""
+    options: tuple[tuple[str, OptionValue], ...] = ()
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
@@ -222,7 +228,7 @@ class ProposerView:
         return ProposerState(
             self.op, self.shapes, self.dtype, self.target, self.bound, self.limiter or None, self.round, self.shown,
             self.tried, self.avoid, self.framework, self.stage, self.tips or None, self.known,
-            self.step or None,
+            self.step or None, dict(self.options),
         )  # fmt: skip
 
 
@@ -277,6 +283,7 @@ def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = fro
     tried = tuple(one for round_ in shown if (one := _tried(round_)) is not None)
     return ProposerView(
         op=state.problem.op,
+        options=state.problem.options,
         shapes=tuple(format_shape(shape) for shape in state.problem.shapes),
         dtype=state.problem.dtype,
         target=state.task.target,

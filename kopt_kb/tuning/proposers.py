@@ -12,6 +12,7 @@ from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.analysis.rules.categories import CATEGORIES
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, kernel_name, packaged_file, read_declared
+from kopt_kb.kernels.op_options import pinned
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.source_config import configs_of, structure_of
 from kopt_kb.tuning.proposals import Proposal, ProposerView
@@ -36,13 +37,13 @@ _LANGUAGES = {"Triton": "", "CuteDSL": "cute", "cuTile": "cutile", "FlyDSL": "fl
 """Framework that the package has kernels in → their folder."""
 
 
-def packaged_kernel(op: str, framework: str = "Triton") -> bytes | None:
-    """Return the package's own kernel file of an operation in a framework, or None."""
+def packaged_kernel(op: str, framework: str = "Triton", options: Mapping[str, object] | None = None) -> bytes | None:
+    """Return the package's own kernel file of an operation in a framework, of these options, or None."""
     known = framework_named(framework or "Triton")
     if known is None or known.name not in _LANGUAGES:
         return None
     path = packaged_file(op, _LANGUAGES[known.name])
-    return path.read_bytes() if path is not None else None
+    return pinned(path.read_bytes(), op, options or {}) if path is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class VariantsProposer:
         own = declared_of(view.incumbent) if view.stage == "optimize" else None
         if (own is not None and own.variants) or not self.packaged:
             return view.incumbent, own
-        other = packaged_kernel(view.op, view.framework)
+        other = packaged_kernel(view.op, view.framework, dict(view.options))
         return (other, declared_of(other)) if other is not None else (view.incumbent, own)
 
 
@@ -136,7 +137,7 @@ class PackagedProposer:
         framework = framework_named(view.framework)
         if view.stage != "implement" or framework is None:
             return None
-        source = packaged_kernel(view.op, framework.name)
+        source = packaged_kernel(view.op, framework.name, dict(view.options))
         declared = declared_of(source) if source is not None else None
         if source is None or declared is None or declared.op != view.op:
             return None

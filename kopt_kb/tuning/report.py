@@ -61,6 +61,11 @@ class RoundLine(Wire):
     def _level(self) -> Trust | None:
         return None if self.trust == "unstated" else self.trust
 
+    @property
+    def below_the_roof(self) -> str:
+        """Why a candidate was not believed that took less time than documented roofs allow; empty for any other."""
+        return f"round {self.number}: {self.reason}" if self.rule == "gate roofline" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class StatedTarget(Wire):

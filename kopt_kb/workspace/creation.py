@@ -11,6 +11,7 @@ from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.declared import kernel_name
+from kopt_kb.kernels.op_options import pinned
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.gitview import commit_event, ensure_repository
@@ -40,6 +41,8 @@ def create(parent: Path, name: str, task: Task, registry: Registry) -> Layout:
     product = registry.platform(task.platform)
     _check_arch(product, task.arch)
     demo = read_demo(task.kernel_demo) if task.kernel_demo is not None else b""
+    if task.project is None:
+        demo = pinned(demo, task.problem.op, dict(task.problem.options))
     route = choose_route(task.route, task.kernel_demo, demo, task.framework, has_reference=bool(task.reference))
     if route == "pytorch" and not demo:
         demo = task.reference

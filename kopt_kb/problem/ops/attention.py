@@ -104,8 +104,8 @@ DEFINITION = OpDefinition(
         Option("causal", "bool", False, "each query sees keys up to its own place"),
         Option("kv_heads", "int", 0, "key and value heads; 0 means H", minimum=0),
         Option("kv_length", "int", 0, "keys a query could see; 0 means S", minimum=0),
-        Option("compute", "choice", "storage", "tf32 rounds fp32 operands", choices=("storage", "tf32")),
-        Option("engine", "choice", "auto", "engine that multiplies", choices=("auto", "matrix", "vector")),
+        Option("compute", "choice", "storage", "tf32 rounds fp32 operands", choices=("storage", "tf32"), counts=True),
+        Option("engine", "choice", "auto", "engine that multiplies", choices=("auto", "matrix", "vector"), counts=True),
     ),
     trials=_TRIALS,
     split=Split(

@@ -40,6 +40,7 @@ class Option:
         choices: Allowed words of a choice.
         minimum: Smallest integer.
         quiet: Whether it is listed only where it is not the default: an option that came later than recorded problems.
+        counts: Whether it says by which unit or rounding work is counted, and not what is computed.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Option:
     choices: tuple[str, ...] = ()
     minimum: int = 1
     quiet: bool = False
+    counts: bool = False
 
     def read(self, value: object) -> OptionValue:
         """Return the value in its type, from Python or from command-line text; raises `OptionError`."""

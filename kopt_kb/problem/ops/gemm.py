@@ -15,8 +15,8 @@ __all__ = ["CONTRACTION_OPTIONS", "DEFINITION", "check_blocks", "output_type"]
 
 CONTRACTION_OPTIONS = (
     Option("out_dtype", "dtype", "storage", "type of the result; narrow operands give bf16, integers int32"),
-    Option("compute", "choice", "storage", "tf32 rounds fp32 operands", choices=("storage", "tf32")),
-    Option("engine", "choice", "auto", "engine that multiplies", choices=("auto", "matrix", "vector")),
+    Option("compute", "choice", "storage", "tf32 rounds fp32 operands", choices=("storage", "tf32"), counts=True),
+    Option("engine", "choice", "auto", "engine that multiplies", choices=("auto", "matrix", "vector"), counts=True),
 )
 
 

@@ -29,6 +29,28 @@ def test_init_then_audit_with_the_recorded_wiki(
     assert capsys.readouterr().out.strip().endswith("clean")
 
 
+def test_the_problem_has_the_options_that_the_kernel_computes(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """README and roof count half of the pairs for a causal file; told otherwise, the kernel is told too."""
+    demo = Path(__file__).parents[3] / "kopt_kb" / "kernels" / "naive" / "attention.py"
+    words[words.index("--kernel-demo") + 1], words[words.index("--shape") + 1] = str(demo), "4x32x4096x128"
+    counted = {}
+    for name, causal in (("plain", True), ("full", False)):
+        words[1] = name
+        assert main([*words, *([] if causal else ["--option", "causal=false"]), "--allow-unknown", "--json"]) == 4
+        document = json.loads(capsys.readouterr().out)
+        work = document["rooflines"][0]["work"]
+        assert work["options"]["causal"] is causal
+        assert f"causal={causal}," in (tmp_path / f"kernel_opt_{name}" / "kernel.py").read_text()
+        counted[name] = work["special"][0]["count"]["value"]
+    assert counted == {"plain": 4 * 32 * 4096 * 4097 // 2, "full": 4 * 32 * 4096 * 4096}
+    words[1] = "grouped"
+    assert main([*words, "--option", "kv_heads=8"]) == 2
+    assert f"{demo}:16: --option kv_heads=8" in capsys.readouterr().err
+    assert not (tmp_path / "kernel_opt_grouped").exists()
+
+
 def test_missing_fields_are_one_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Nothing is created."""
     assert main(["init", "x", "--platform", "H20", "--parent", str(tmp_path)]) == 2

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.tuning.decision import GateResult
-from kopt_kb.tuning.gates import GateContext, floor_s, judge
+from kopt_kb.tuning.gates import GateContext, floor_s, judge, lint_kernel
 from kopt_kb.tuning.jobs import Ran
 from kopt_kb.tuning.policy import Gate
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
 
 OK = Check(passed=True)
@@ -69,6 +72,17 @@ def test_lint_and_limits(workspace: Workspace) -> None:
     assert judge("limits", limited)[0].reason == "too big"
 
 
+def test_a_kernel_of_other_options_than_the_problems_is_refused() -> None:
+    """Its default says what it computes when the judge calls it."""
+    problem = Problem.of("attention", ["2x2x64x16"], "bf16", options={"causal": True})
+    state = cast("WorkspaceState", SimpleNamespace(problem=problem))
+    kernel = b'OP = "attention"\n\n\ndef launch(q, k, v, *, causal=False, out=None):\n    return kernel[(1,)](q)\n'
+    found = lint_kernel(kernel, state, "")
+    assert found.result == "fail"
+    assert "line 4 launch() computes causal=False, not True" in found.reason
+    assert "causal" not in lint_kernel(kernel.replace(b"=False", b"=True"), state, "").reason
+
+
 def test_the_floor_is_computed_from_documented_roofs(workspace: Workspace) -> None:
     """8192x4096 bf16 reads 67,117,056 B and writes 67,108,864 B, of which 50 MiB may stay in the cache; 2 TB/s.
 
@@ -86,5 +100,8 @@ def test_faster_than_the_floor_fails(workspace: Workspace) -> None:
     floor = floor_s(workspace.state(), cold=True)["8192x4096"]
     ran = Ran("ok", OK, "r")
     assert judge("roofline", context(workspace, ran, {"8192x4096": [floor, 2 * floor]}))[0].result == "pass"
-    assert judge("roofline", context(workspace, ran, {"8192x4096": [2 * floor, 0.99 * floor]}))[0].result == "fail"
+    found = judge("roofline", context(workspace, ran, {"8192x4096": [2 * floor, 0.99 * floor]}))[0]
+    assert found.result == "fail"
+    assert "the work is counted wrongly (options or shape of the problem)" in found.reason
+    assert "kb explain" in found.reason
     assert judge("roofline", context(workspace, ran, {"8192x4096": [1e-9]}, simulated=True))[0].result == "pass"
