@@ -74,16 +74,16 @@ def hazards_of(source: bytes, entry: str = "") -> tuple[Hazard, ...]:
     functions = dict(_functions(tree))
     wanted = list(functions) if not entry else _entry(functions, entry)
     seen: set[str] = set()
-    found: set[Hazard] = set()
+    hazards: set[Hazard] = set()
     while wanted:
         name = wanted.pop()
         if name in seen:
             continue
         seen.add(name)
-        found.update(_of(functions[name], name, names))
+        hazards.update(_of(functions[name], name, names))
         called = {_last(node.func) for node in ast.walk(functions[name]) if isinstance(node, ast.Call)}
         wanted += [one for one in functions if one.rsplit(".", 1)[-1] in called]
-    return tuple(sorted(found, key=lambda one: (one.line, one.text)))
+    return tuple(sorted(hazards, key=lambda one: (one.line, one.text)))
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -33,20 +33,20 @@ class ResourceReader:
 
     def read(self, line: str) -> None:
         """Take one line of the text into account."""
-        if found := _COMMENT.match(line):
-            self._comments.setdefault(self._kernel, {})[found[1]] = int(found[2])
-        elif found := _FUNCTION.match(line):
-            self._kernel = found[1]
+        if match := _COMMENT.match(line):
+            self._comments.setdefault(self._kernel, {})[match[1]] = int(match[2])
+        elif match := _FUNCTION.match(line):
+            self._kernel = match[1]
         else:
             self._read_metadata(line)
 
     def _read_metadata(self, line: str) -> None:
         if _ENTRY.match(line):
             self._entry = {}
-        if found := _METADATA.match(line):
-            self._entry[found[1]] = int(found[2])
-        elif found := _SYMBOL.match(line):
-            self._entries[found[1]] = self._entry
+        if match := _METADATA.match(line):
+            self._entry[match[1]] = int(match[2])
+        elif match := _SYMBOL.match(line):
+            self._entries[match[1]] = self._entry
 
     def of(self, kernel: str) -> IsaResources | None:
         """Return that kernel's resources, or None when the text has no metadata for it."""

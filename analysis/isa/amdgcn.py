@@ -98,15 +98,15 @@ def _count_memory(tally: IsaTally, opcode: str, memory: re.Match[str], rest: str
 
 def _width_bits(suffix: str) -> int:
     """Return the bits a lane moves: dwordx4 and b128 are 128, ushort and u16 are 16, plain dword is 32."""
-    if found := re.match(r"dwordx(\d+)", suffix):
-        return _DWORD_BITS * int(found[1])
+    if match := re.match(r"dwordx(\d+)", suffix):
+        return _DWORD_BITS * int(match[1])
     if re.match(r"[us]?byte", suffix):
         return 8
     if re.match(r"[us]?short", suffix):
         return 16
-    if found := re.match(r"format_(?:d16_)?([xyzw]+)", suffix):
-        return _DWORD_BITS * len(found[1])
+    if match := re.match(r"format_(?:d16_)?([xyzw]+)", suffix):
+        return _DWORD_BITS * len(match[1])
     if suffix.startswith("dword"):
         return _DWORD_BITS
-    found = re.search(r"(?:^|_)(?:b|u|i|f|bf)(\d+)", suffix)
-    return int(found[1]) if found else _DWORD_BITS
+    match = re.search(r"(?:^|_)(?:b|u|i|f|bf)(\d+)", suffix)
+    return int(match[1]) if match else _DWORD_BITS

@@ -84,11 +84,11 @@ def scan_sass(lines: Iterator[str]) -> tuple[str, list[IsaTally]]:
     """
     target, tallies, current = "", [], None
     for line in lines:
-        if found := _INSTRUCTION.match(line):
+        if match := _INSTRUCTION.match(line):
             if current is None:
                 current = IsaTally("")
                 tallies.append(current)
-            _count(current, found[1], tuple(found[2].split(".")[1:]))
+            _count(current, match[1], tuple(match[2].split(".")[1:]))
         elif header := _KERNEL.match(line):
             current = IsaTally(header[1] or header[2])
             tallies.append(current)

@@ -76,18 +76,18 @@ def count_amd(counters: Mapping[str, float], device: AmdDevice) -> CountedMetric
     values = {name: counters[name] for name in _needed() if name in counters}
     values.update({name: counters[base] for name, base in _sums_needed() if name not in counters and base in counters})
     values.update(device.parameters())
-    found = CountedMetrics()
+    metrics = CountedMetrics()
     for formula in _usable(frozenset(values), device.target):
-        if formula.metric in found.metrics:
+        if formula.metric in metrics.metrics:
             continue
         value = formula.expression.value(values)
         if value is None or value < 0:
             continue
-        found.metrics[formula.metric] = value
+        metrics.metrics[formula.metric] = value
         if formula.bound != "exact" and value:
-            found.bounds[formula.metric] = formula.bound
-    _device_memory(found)
-    return found
+            metrics.bounds[formula.metric] = formula.bound
+    _device_memory(metrics)
+    return metrics
 
 
 @lru_cache(maxsize=1)

@@ -79,10 +79,10 @@ def load_formulas(root: Path | None = None) -> tuple[Formula, ...]:
         FormulaFault: A page breaks the grammar.
     """
     folder = (root or default_root()) / _FOLDER
-    found: list[Formula] = []
+    formulas: list[Formula] = []
     for path in sorted(one for one in folder.glob("amd_*.md") if not one.stem.endswith("_thresholds")):
-        found.extend(read_formulas(path.read_text(encoding="utf-8"), f"{_FOLDER}/{path.name}"))
-    return tuple(found)
+        formulas.extend(read_formulas(path.read_text(encoding="utf-8"), f"{_FOLDER}/{path.name}"))
+    return tuple(formulas)
 
 
 def read_formulas(text: str, path: str) -> tuple[Formula, ...]:
@@ -91,14 +91,14 @@ def read_formulas(text: str, path: str) -> tuple[Formula, ...]:
     notes, bad = read_footnotes(lines)
     if bad:
         raise FormulaFault(bad[0][1], where=f"{path}:{bad[0][0]}")
-    found: list[Formula] = []
+    formulas: list[Formula] = []
     used: set[str] = set()
     for number, cells in rows_under(lines, HEADER):
-        found.append(_row(cells, notes, used, f"{path}:{number}"))
+        formulas.append(_row(cells, notes, used, f"{path}:{number}"))
     unused = sorted(set(notes) - used)
     if unused:
         raise FormulaFault(f"footnote [^{unused[0]}] is never cited", where=f"{path}:{notes[unused[0]].line}")
-    return tuple(found)
+    return tuple(formulas)
 
 
 def _row(cells: list[str] | None, notes: dict[str, Footnote], used: set[str], where: str) -> Formula:
@@ -133,13 +133,13 @@ def _expression(cell: str, where: str) -> Expression:
     if not (len(cell) > len("``") and cell.startswith("`") and cell.endswith("`")):
         raise FormulaFault("the formula does not stand in backticks", where=where)
     try:
-        found = parse_formula(cell[1:-1])
+        formula = parse_formula(cell[1:-1])
     except FormulaError as error:
         raise FormulaFault(str(error), where=where) from error
-    strange = sorted(one for one in found.names if one not in PARAMETERS and not _COUNTER.fullmatch(one))
+    strange = sorted(one for one in formula.names if one not in PARAMETERS and not _COUNTER.fullmatch(one))
     if strange:
         raise FormulaFault(f"{strange[0]!r} is neither a counter nor a parameter", where=where)
-    return found
+    return formula
 
 
 def _tags(note: str, where: str) -> dict[str, str]:

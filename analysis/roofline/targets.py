@@ -104,11 +104,11 @@ def parse_performance_target(text: str, where: str = "--performance-target") -> 
     plain = " ".join(text.split())
     if plain.casefold() in {"", "null", "none"}:
         return None
-    found = _TEXT.fullmatch(plain)
-    if found is None:
+    match = _TEXT.fullmatch(plain)
+    if match is None:
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
         raise BadInput(f"{shown!r} is no performance target", where=where, fix=_FIX, code="KB326")
-    number, name, rest = Fraction(found[1]), found[2], found[3].casefold()
+    number, name, rest = Fraction(match[1]), match[2], match[3].casefold()
     if name == "%":
         if rest not in _SHARE_WORDS or not 0 < number <= 100:
             raise BadInput(f"{text!r} is no share of a peak", where=where, fix=_FIX, code="KB326")

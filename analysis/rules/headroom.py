@@ -89,14 +89,14 @@ def headroom_of(
         work: Useful operations and compulsory bytes, used instead of counted ones.
     """
     profile = kernel.profile
-    found: list[Headroom] = []
+    headrooms: list[Headroom] = []
     if platform is not None:
-        found = [*_memory(profile, platform, work), *_levels(profile, platform), *_compute(profile, platform, work)]
+        headrooms = [*_memory(profile, platform, work), *_levels(profile, platform), *_compute(profile, platform, work)]
     wanted = _ROOFS.get(limiter, "")
-    found = [replace(one, of_limiter=bool(wanted) and _is(one.name, wanted)) for one in found]
-    if not any(one.of_limiter for one in found):
-        found += _of_counters(kernel, limiter)
-    return tuple(sorted(found, key=lambda one: (not one.of_limiter, -one.share)))
+    headrooms = [replace(one, of_limiter=bool(wanted) and _is(one.name, wanted)) for one in headrooms]
+    if not any(one.of_limiter for one in headrooms):
+        headrooms += _of_counters(kernel, limiter)
+    return tuple(sorted(headrooms, key=lambda one: (not one.of_limiter, -one.share)))
 
 
 def _is(name: str, wanted: str) -> bool:
@@ -120,7 +120,7 @@ def _of_counters(kernel: DerivedMetrics, limiter: str) -> list[Headroom]:
 
 
 def _levels(profile: KernelProfile, platform: Platform) -> list[Headroom]:
-    found: list[Headroom] = []
+    headrooms: list[Headroom] = []
     for level in _LEVELS:
         rate = profile.rate(f"{level}_bytes")
         if not rate:
@@ -131,8 +131,8 @@ def _levels(profile: KernelProfile, platform: Platform) -> list[Headroom]:
         if clock and level != "l2":
             notes.append(f"the run was at {clock / 1e9:.2f} GHz, the roof is not scaled to it")
         excess = "an access counts as a whole line" if bound == "upper" else ""
-        found += _under(level_ceiling(platform, level), rate, notes, excess)
-    return found
+        headrooms += _under(level_ceiling(platform, level), rate, notes, excess)
+    return headrooms
 
 
 def _article(bound: str) -> str:
@@ -167,17 +167,17 @@ def _compute(profile: KernelProfile, platform: Platform, work: Work | None) -> l
             rate = profile.rate(f"flops.{engine}.{dtype}")
             if amount and rate is not None:
                 rates[dtype, engine] = rate
-    found: list[Headroom] = []
+    headrooms: list[Headroom] = []
     clock = profile.get("sm_frequency_hz")
     notes = [f"the run was at {clock / 1e9:.2f} GHz, the roof is not scaled to it"] if clock else []
     for (dtype, engine), rate in rates.items():
         upper = profile.bound(f"flops.{engine}.{dtype}") == "upper"
         excess = "sparse products count the operations they leave out" if upper and work is None else ""
         try:
-            found += _under(compute_ceiling(platform, dtype, engine), rate, notes, excess)
+            headrooms += _under(compute_ceiling(platform, dtype, engine), rate, notes, excess)
         except BadInput:  # the part has no such engine, or the wiki no such axis
             continue
-    return found
+    return headrooms
 
 
 def _under(ceiling: Ceiling, rate_si: float, notes: list[str], excess: str) -> list[Headroom]:
@@ -191,16 +191,18 @@ def _under(ceiling: Ceiling, rate_si: float, notes: list[str], excess: str) -> l
     """
     if not isinstance(ceiling.roof, Quantity):
         return []
-    found = Headroom(
+    headroom = Headroom(
         ceiling.name, rate_si / float(ceiling.roof.si), ceiling.basis, rate_si, ceiling.roof, (*notes, *ceiling.notes)
     )
-    if found.share <= 1:
-        return [found]
+    if headroom.share <= 1:
+        return [headroom]
     if ceiling.measured is not None and isinstance(ceiling.documented, Quantity):
         above = f"faster than our own measurement of {ceiling.measured}"
         share = rate_si / float(ceiling.documented.si)
-        found = replace(found, share=share, roof=ceiling.documented, basis="documented", notes=(*found.notes, above))
-    if found.share <= 1:
-        return [found]
+        headroom = replace(
+            headroom, share=share, roof=ceiling.documented, basis="documented", notes=(*headroom.notes, above)
+        )
+    if headroom.share <= 1:
+        return [headroom]
     why = excess or "impossible: a counter is wrong, or the run was on another product"
-    return [replace(found, notes=(*found.notes, f"above the roof: {why}"), possible=bool(excess))]
+    return [replace(headroom, notes=(*headroom.notes, f"above the roof: {why}"), possible=bool(excess))]

@@ -29,15 +29,15 @@ def parse_argument(text: str) -> TensorSpec | Scalar:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     layout, equals, values = text.partition("]=")
-    if equals and (found := _TENSOR.fullmatch(layout + "]")):
-        tensor = _tensor(found, text)
+    if equals and (match := _TENSOR.fullmatch(layout + "]")):
+        tensor = _tensor(match, text)
         given = parse_values(values, text)
         if not all(isinstance(one, int) for one in given):
             raise BadInput(f"{text[:80]!r} has values that are no integers", where="argument", fix=_FORMS, code="KB078")
         whole = tuple(int(one) for one in given)
         return TensorSpec(tensor.shape, tensor.dtype, tensor.strides, tensor.block_shape, whole)
-    if found := _TENSOR.fullmatch(text):
-        return _tensor(found, text)
+    if match := _TENSOR.fullmatch(text):
+        return _tensor(match, text)
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):

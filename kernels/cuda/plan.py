@@ -134,8 +134,8 @@ def plan_of(
     Raises:
         BadInput: Another shape or type than the header's, an unknown tuning value, an expression without a value.
     """
-    found = format_of(dtype)
-    if found is None or (header.dtypes and found.dtype not in {_dtype(one) for one in header.dtypes}):
+    format_ = format_of(dtype)
+    if format_ is None or (header.dtypes and format_.dtype not in {_dtype(one) for one in header.dtypes}):
         fix = f"one of {', '.join(header.dtypes)}" if header.dtypes else "a storage type such as bf16"
         raise BadInput(f"the kernel is not for {dtype}", where=header.where, fix=fix, code="KB061")
     if strange := sorted(set(config) - {*header.config, *header.tuning_space}):
@@ -143,7 +143,7 @@ def plan_of(
         raise BadInput(f"unknown tuning value {', '.join(strange)}", where=header.where, fix=fix, code="KB077")
     letters = _letters(header, shape)
     names: dict[str, int] = dict(zip(letters, shape[len(shape) - len(letters) :], strict=True))
-    names |= {"elements": math.prod(shape), "element_bytes": found.bits // 8, **facts, **header.config}
+    names |= {"elements": math.prod(shape), "element_bytes": format_.bits // 8, **facts, **header.config}
     names |= header.tuned.get(format_shape(shape), {})
     for name, value in config.items():
         if isinstance(value, bool) or not isinstance(value, int):
@@ -152,10 +152,10 @@ def plan_of(
     for name, text in header.let.items():
         names[name] = _evaluated(lambda text=text: value_of(text, names), text, header.where)  # type: ignore[misc]
     buffers = _buffers(header)
-    tensors = {name: _view(buffers[name], one, found, names, header.where) for name, one in header.tensors.items()}
+    tensors = {name: _view(buffers[name], one, format_, names, header.where) for name, one in header.tensors.items()}
     steps = tuple(one for one in header.steps
                   if not one.when or _evaluated(lambda one=one: holds(one.when, names), one.when, header.where))  # type: ignore[misc] # fmt: skip
-    return CudaPlan(header, names, _C_TYPES.get(found.triton, found.triton), tensors, steps)
+    return CudaPlan(header, names, _C_TYPES.get(format_.triton, format_.triton), tensors, steps)
 
 
 def _buffers(header: Header) -> dict[str, str]:
@@ -320,11 +320,11 @@ def _real(plan: CudaPlan, text: str) -> float:
         return float(text)
     except ValueError:
         pass
-    if found := re.fullmatch(r"rsqrt\((.*)\)|1(?:\.0)?\s*/\s*(.*)", text):
-        value = plan.value(found[1] or found[2])
+    if match := re.fullmatch(r"rsqrt\((.*)\)|1(?:\.0)?\s*/\s*(.*)", text):
+        value = plan.value(match[1] or match[2])
         if value <= 0:
             raise plan.refusal(f"{text!r} divides by {value}")
-        return value**-0.5 if found[1] else 1 / value
+        return value**-0.5 if match[1] else 1 / value
     return float(plan.value(text))
 
 

@@ -45,16 +45,16 @@ def map_of(text: str, tensors: Mapping[str, TensorView], value: Callable[[str], 
     Raises:
         ValueError: The other shape has more or fewer elements, or the box another rank.
     """
-    found = _MAP.fullmatch(text.strip())
-    if found is None:
+    match = _MAP.fullmatch(text.strip())
+    if match is None:
         raise ValueError(f"{text!r} is no tensor map; such as map a [BM, 64] swizzle 128")
-    whole = tensors[found["name"]]
-    box = tuple(value(one.strip()) for one in found["box"].split(","))
-    shape = tuple(value(one.strip()) for one in found["shape"].split(",")) if found["shape"] else whole.shape
+    whole = tensors[match["name"]]
+    box = tuple(value(one.strip()) for one in match["box"].split(","))
+    shape = tuple(value(one.strip()) for one in match["shape"].split(",")) if match["shape"] else whole.shape
     if math.prod(shape) != math.prod(whole.shape):
-        raise ValueError(f"{text!r}: {found['name']} has {math.prod(whole.shape)} elements, {list(shape)} others")
+        raise ValueError(f"{text!r}: {match['name']} has {math.prod(whole.shape)} elements, {list(shape)} others")
     if len(box) != len(shape):
         raise ValueError(f"{text!r}: a box of {len(box)} extents for {len(shape)} dimensions")
     strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     view = TensorView(whole.buffer, whole.offset, shape, strides, whole.dtype)
-    return TensorMapArg(view, box, _TYPES.get(whole.dtype, 0), _SWIZZLES[found["swizzle"]], name=text)
+    return TensorMapArg(view, box, _TYPES.get(whole.dtype, 0), _SWIZZLES[match["swizzle"]], name=text)

@@ -178,10 +178,10 @@ def _keywords(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _plain(result: object) -> Any:
-    found = tensors_of(result)
-    if not found:
+    tensors = tensors_of(result)
+    if not tensors:
         raise BadInput("the result holds no tensor", where="reference", fix="return a tensor", code="KB447")
-    return found[0] if len(found) == 1 else found
+    return tensors[0] if len(tensors) == 1 else tensors
 
 
 def refuse_shape(op: str, shape: Shape, known: Sequence[Shape]) -> BadInput:

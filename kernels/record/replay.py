@@ -104,9 +104,9 @@ class Replay:
         self._launches.clear()
 
     @staticmethod
-    def _room(one: Buffer) -> int:
-        step = max(_STEP_BYTES, one.alignment)
-        return -(-(one.size_bytes + 2 * GUARD_BYTES + step) // step) * step
+    def _room(buffer: Buffer) -> int:
+        step = max(_STEP_BYTES, buffer.alignment)
+        return -(-(buffer.size_bytes + 2 * GUARD_BYTES + step) // step) * step
 
     def move(self) -> None:
         """Put the buffers in other places, in another order, with new guard zones; what they hold is lost.
@@ -129,11 +129,11 @@ class Replay:
         self._guarded()
 
     def _guarded(self) -> None:
-        for one in self._record.buffers:
-            base, guard = self._base[one.name], secrets.token_bytes(_PATTERN_BYTES) * (GUARD_BYTES // _PATTERN_BYTES)
-            self._guard[one.name] = guard
+        for buffer in self._record.buffers:
+            base, guard = self._base[buffer.name], secrets.token_bytes(_PATTERN_BYTES) * (GUARD_BYTES // _PATTERN_BYTES)
+            self._guard[buffer.name] = guard
             self._driver.write(base, guard)
-            self._driver.write(base + GUARD_BYTES + one.size_bytes, guard)
+            self._driver.write(base + GUARD_BYTES + buffer.size_bytes, guard)
 
     def load(self) -> None:
         """Load the code objects and encode the arguments."""
@@ -174,15 +174,15 @@ class Replay:
 
     def write(self, inputs: Mapping[str, bytes]) -> None:
         """Copy the inputs to the device; raises `BadInput` when one is missing or has another size."""
-        for one in self._record.buffers:
-            if one.role == "input":
-                content = inputs.get(one.name)
-                if content is None or len(content) != one.size_bytes:
+        for buffer in self._record.buffers:
+            if buffer.role == "input":
+                content = inputs.get(buffer.name)
+                if content is None or len(content) != buffer.size_bytes:
                     size = "no bytes" if content is None else f"{len(content)} bytes"
-                    what = f"input {one.name} has {size}, the record {one.size_bytes}"
+                    what = f"input {buffer.name} has {size}, the record {buffer.size_bytes}"
                     fix = "record it again for these inputs"
                     raise BadInput(what, where=self._record.label, fix=fix, code="KB454")
-                self._driver.write(self.place(one.name), content)
+                self._driver.write(self.place(buffer.name), content)
 
     def steps(self) -> None:
         """Enqueue the record's steps."""
@@ -203,18 +203,18 @@ class Replay:
                 one, kernel, values, types = next(launches)
                 self._driver.launch(kernel, one, values, types)
 
-    def content(self, one: Buffer) -> bytes:
+    def content(self, buffer: Buffer) -> bytes:
         """Return the bytes of a buffer."""
-        return self._driver.read(self.place(one.name), one.size_bytes)
+        return self._driver.read(self.place(buffer.name), buffer.size_bytes)
 
     def guard_faults(self) -> list[str]:
         """Return which guard zones, and copies of what code objects held, were written; write those anew."""
         faults = []
-        for one in self._record.buffers:
-            guard, behind = self._guard[one.name], self.place(one.name) + one.size_bytes
-            for side, address in (("before", self._base[one.name]), ("behind", behind)):
+        for buffer in self._record.buffers:
+            guard, behind = self._guard[buffer.name], self.place(buffer.name) + buffer.size_bytes
+            for side, address in (("before", self._base[buffer.name]), ("behind", behind)):
                 if self._driver.read(address, GUARD_BYTES) != guard:
-                    faults.append(f"bytes {side} {one.name} were written")
+                    faults.append(f"bytes {side} {buffer.name} were written")
                     self._driver.write(address, guard)
         for own, image in self._own:
             if image and self._driver.read(image, len(own.image)) != own.image:
@@ -251,12 +251,12 @@ class Replay:
 
     def _keep_images(self, places: Sequence[OwnPlace]) -> None:
         """Put what code objects' own memory held at first where it can be copied from behind a hold."""
-        for one in places:
+        for place in places:
             image = 0
-            if any(one.image):
-                image = self._driver.allocate(len(one.image))
-                self._driver.write(image, one.image)
-            self._own.append((one, image))
+            if any(place.image):
+                image = self._driver.allocate(len(place.image))
+                self._driver.write(image, place.image)
+            self._own.append((place, image))
 
     def _as_at_first(self) -> None:
         """Enqueue putting code objects' own memory back."""
@@ -266,23 +266,23 @@ class Replay:
             else:
                 self._driver.fill(one.address, b"\0", len(one.image))
 
-    def _argument(self, one: Argument) -> tuple[Any, Any]:
+    def _argument(self, argument: Argument) -> tuple[Any, Any]:
         pointer = scalar_type("u64")
-        if isinstance(one, StructArg):
-            return self._structure(one), None
-        if isinstance(one, TensorAddress):
-            return self._address(one.view), pointer
-        if isinstance(one, TensorMapArg):
-            return self._driver.tensor_map(one, self._address(one.view)), None
-        if isinstance(one, NullArg):
+        if isinstance(argument, StructArg):
+            return self._structure(argument), None
+        if isinstance(argument, TensorAddress):
+            return self._address(argument.view), pointer
+        if isinstance(argument, TensorMapArg):
+            return self._driver.tensor_map(argument, self._address(argument.view)), None
+        if isinstance(argument, NullArg):
             return 0, pointer
-        value = float(one.value) if isinstance(one.value, str) else one.value
-        return _half(one.type, value), scalar_type(one.type)
+        value = float(argument.value) if isinstance(argument.value, str) else argument.value
+        return _half(argument.type, value), scalar_type(argument.type)
 
-    def _structure(self, one: StructArg) -> ctypes.Structure:
+    def _structure(self, arg: StructArg) -> ctypes.Structure:
         """Return the bytes of a structure with addresses in their places, as drivers take them by value."""
-        held = bytearray(one.size_bytes)
-        for member in one.members:
+        held = bytearray(arg.size_bytes)
+        for member in arg.members:
             value, kind = self._argument(member.value)
             held[member.offset : member.offset + member.size_bytes] = bytes(kind(value))
 

@@ -132,9 +132,12 @@ class LoadedRecord:
         if self.travel == "ipc":
             for number in numbers:
                 self._keys[number] = (secrets.randbits(64), secrets.randbits(64))
-                for one in self.slots[number].inputs:
+                for input_ in self.slots[number].inputs:
                     self._driver.mask(
-                        self._arena + one.offset, self._arena + one.offset, one.size_bytes, self._key(number, one)
+                        self._arena + input_.offset,
+                        self._arena + input_.offset,
+                        input_.size_bytes,
+                        self._key(number, input_),
                     )
             self._driver.synchronize()
 
@@ -148,13 +151,13 @@ class LoadedRecord:
         if self.travel == "ipc":
             return {}
         given = {}
-        for one in self.slots[number].inputs:
-            path = Path(one.path)
-            if not path.is_file() or path.stat().st_size != one.size_bytes:
+        for input_ in self.slots[number].inputs:
+            path = Path(input_.path)
+            if not path.is_file() or path.stat().st_size != input_.size_bytes:
                 raise BadInput(
-                    f"contents of {one.buffer} are not there, or of another size", where="judge", code="KB454"
+                    f"contents of {input_.buffer} are not there, or of another size", where="judge", code="KB454"
                 )
-            given[one.buffer] = path.read_bytes()
+            given[input_.buffer] = path.read_bytes()
         return given
 
     def _unmask(self, replay: Replay, number: int) -> None:

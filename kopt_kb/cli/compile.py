@@ -99,12 +99,12 @@ def _own(args: argparse.Namespace, target: str, platform: Platform | None, limit
     with CompilePool(workers, time_limit_s=args.time_limit, memory_limit_bytes=args.memory_limit) as pool:
         cases = own_cases(case, target, pool, facts)
         judged = judged_cases(cases, target, limits, pool, facts)
-    found = OwnConfigs(target, platform.identity.platform if platform else "", tuple(judged))
+    configs = OwnConfigs(target, platform.identity.platform if platform else "", tuple(judged))
     if args.json:
-        print_values(found, open_registry(args).wikis)
+        print_values(configs, open_registry(args).wikis)
     else:
-        print(render_configs(found))
-    return ExitCode.OK if found.kept else ExitCode.FINDING
+        print(render_configs(configs))
+    return ExitCode.OK if configs.kept else ExitCode.FINDING
 
 
 def _recorded(

@@ -181,12 +181,12 @@ def _log(name: str) -> str:
 
 
 def _read(args: argparse.Namespace) -> int:
-    found = BenchTimes(read_bench_log(_log(args.log), args.log))
+    times = BenchTimes(read_bench_log(_log(args.log), args.log))
     if args.json:
-        print_json(found, args.wiki or [])
+        print_json(times, args.wiki or [])
         return ExitCode.OK
     rows = [("line", "test", "backend", "part", "mean_ms", "median_ms", "min_ms", "max_ms", "runs")]
-    for time in found.times:
+    for time in times.times:
         numbers = (time.mean_ms, time.median_ms, time.min_ms, time.max_ms)
         shown = ["" if each is None else rounded(each) for each in numbers]
         runs = "" if time.repeats is None else str(time.repeats)

@@ -63,13 +63,13 @@ def run(args: argparse.Namespace) -> int:
     file = Path(args.file)
     source = read_input(file, 1 << 20)
     try:
-        found = hazards_of(source, args.function)
+        hazards = hazards_of(source, args.function)
     except KeyError as error:
         fix = "name a function or a class of the file by --function"
         raise BadInput(f"has no {args.function}", where=args.file, fix=fix, code="KB116") from error
     except (SyntaxError, ValueError) as error:
         raise BadInput("is not valid Python", where=args.file, fix="fix the file", code="KB116") from error
-    return _write(args, file) if args.action == "write" else _check(args, file, found)
+    return _write(args, file) if args.action == "write" else _check(args, file, hazards)
 
 
 def _check(args: argparse.Namespace, file: Path, hazards: tuple[Hazard, ...]) -> int:

@@ -28,20 +28,20 @@ def said(args: argparse.Namespace, registry: Registry) -> argparse.Namespace:
     Raises:
         BadInput: Something is missing or means several things; all of it is listed, and what was understood.
     """
-    found = read_prompt(args.prompt, registry.wiki.names)
+    prompt = read_prompt(args.prompt, registry.wiki.names)
     given = {name: getattr(args, "shape" if name == "shapes" else name) for name in _LABELS}
-    lacking = [name for name in found.missing if not given[_name(name)]]
-    doubts = [one for one in found.doubtful if not given.get(one.partition(":")[0].replace(" ", "_"))]
+    lacking = [name for name in prompt.missing if not given[_name(name)]]
+    doubts = [one for one in prompt.doubtful if not given.get(one.partition(":")[0].replace(" ", "_"))]
     if lacking or doubts:
         what = "; ".join([*([f"missing {', '.join(lacking)}"] if lacking else []), *doubts])
-        fix = f"understood {_understood(found)}; nothing was created: give the rest as options and run again"
+        fix = f"understood {_understood(prompt)}; nothing was created: give the rest as options and run again"
         raise BadInput(what, where="kb init --prompt", fix=fix, code="KB102")
     values = vars(args).copy()
     for name in _LABELS:
-        own, value = "shape" if name == "shapes" else name, getattr(found, name)
+        own, value = "shape" if name == "shapes" else name, getattr(prompt, name)
         if value and not values[own]:
             values[own] = list(value) if name == "shapes" else kernel_file(value) if name == "kernel_demo" else value
-    print(f"kb: understood {_understood(found)}", file=sys.stderr)
+    print(f"kb: understood {_understood(prompt)}", file=sys.stderr)
     return argparse.Namespace(**values)
 
 

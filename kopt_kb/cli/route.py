@@ -159,19 +159,19 @@ def _plan(args: argparse.Namespace) -> int:
 
     registry = open_registry(args)
     target = registry.platform(args.platform).identity.target if args.platform else ""
-    found = plan_of(read_analysis(_given(args.file), args.file), target=target, commands=COMMANDS)
+    plan = plan_of(read_analysis(_given(args.file), args.file), target=target, commands=COMMANDS)
     if args.json:
-        print_values(found, [registry.wiki])
-        return ExitCode.OK if found.open_order else ExitCode.FINDING
-    print(f"{found.bottleneck}{f' ({found.kernel})' if found.kernel else ''}: {printable(found.evidence)}")
-    for at, step in enumerate(found.steps, 1):
+        print_values(plan, [registry.wiki])
+        return ExitCode.OK if plan.open_order else ExitCode.FINDING
+    print(f"{plan.bottleneck}{f' ({plan.kernel})' if plan.kernel else ''}: {printable(plan.evidence)}")
+    for at, step in enumerate(plan.steps, 1):
         one = step.recommendation
         print(f"{at}. {step.id} [{one.impact}, {step.risk} risk] {printable(one.text)}")
         print(f"   {step.specialist or 'whoever proposes'} ({step.availability.replace('_', ' ')}): {step.command}")
         for word, told in (("after", step.after), ("with", step.interacts)):
             print(*([f"   {word} {'; '.join(told)}\n"] if told else []), sep="", end="")
-    print("rules: " + "; ".join(found.rules))
-    return ExitCode.OK if found.open_order else ExitCode.FINDING
+    print("rules: " + "; ".join(plan.rules))
+    return ExitCode.OK if plan.open_order else ExitCode.FINDING
 
 
 def _kernels(args: argparse.Namespace) -> int:
@@ -209,10 +209,10 @@ def _exports(args: argparse.Namespace) -> int:
         if not args.json:
             print(text, end="")
             return ExitCode.OK
-    found = ModuleExports(tuple(exports_of(path) for path in paths))
+    exports = ModuleExports(tuple(exports_of(path) for path in paths))
     if args.json:
-        print_json(found)
+        print_json(exports)
     else:
-        for one in found.modules:
+        for one in exports.modules:
             print(f"{one.file}:" + "".join(f"\n  {name} {how}" for name, how in one.names.items()))
     return ExitCode.OK

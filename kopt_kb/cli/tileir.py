@@ -189,9 +189,9 @@ def _bench(args: argparse.Namespace) -> int:
     prepared = args.prepared or output_path(args.file)
     for one in (args.file, prepared):
         open_input(one).close()
-    found = Timings(bench_file(args.file, prepared, _driver(args), examine(this_machine(), backends_here())))
+    timings = Timings(bench_file(args.file, prepared, _driver(args), examine(this_machine(), backends_here())))
     if args.json:
-        print_json(found)
+        print_json(timings)
     else:
-        print(render_timings(found.timings))
-    return ExitCode.OK if any(one.time_ms is not None for one in found.timings) else ExitCode.MISSING
+        print(render_timings(timings.timings))
+    return ExitCode.OK if any(one.time_ms is not None for one in timings.timings) else ExitCode.MISSING

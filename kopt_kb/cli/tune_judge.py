@@ -112,10 +112,10 @@ def why_no_replay(args: argparse.Namespace) -> str:
             return f"{flag} is given"
     for module, package in (("cuda.bindings", "cuda-bindings"), ("triton", "triton"), ("torch", "torch")):
         try:
-            found = importlib.util.find_spec(module)
+            spec = importlib.util.find_spec(module)
         except ModuleNotFoundError:
-            found = None
-        if found is None:
+            spec = None
+        if spec is None:
             return f"{package} is not installed"
     return "" if _DRIVER.is_file() else "there is no NVIDIA driver"
 

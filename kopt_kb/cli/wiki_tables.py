@@ -174,18 +174,18 @@ def run_import_check(args: argparse.Namespace) -> int:
     from kopt_kb.wiki.lint.importing import REASONS, read_foreign_wiki
 
     registry = open_registry(args)
-    found = read_foreign_wiki(registry, Path(args.folder))
-    counts = Counter(one.compared.state for one in found.rows)
+    foreign_wiki = read_foreign_wiki(registry, Path(args.folder))
+    counts = Counter(one.compared.state for one in foreign_wiki.rows)
     if args.json:
-        print_values(found, registry.wikis)
+        print_values(foreign_wiki, registry.wikis)
     else:
-        _print_diff((one.compared for one in found.rows), every=False)
-        for file in found.files:
+        _print_diff((one.compared for one in foreign_wiki.rows), every=False)
+        for file in foreign_wiki.files:
             left = "; ".join(f"{why}: lines {', '.join(map(str, lines))}" for why, lines in file.left.items())
             print(printable(f"{file.path}: {file.read} read{f'; left, {left}' if left else ''}"))
         print(table([(why, meaning) for why, meaning in REASONS.items()], indent=2, is_headed=False))
         states = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
-        print(f"{len(found.rows)} values of {len(found.files)} files: {states or 'none'}")
+        print(f"{len(foreign_wiki.rows)} values of {len(foreign_wiki.files)} files: {states or 'none'}")
     return ExitCode.FINDING if counts["disagrees"] else ExitCode.OK
 
 

@@ -74,17 +74,17 @@ class Citation(Wire):
         Raises:
             CitationError: The text is not of that form, or its path leaves the wiki.
         """
-        found = _TEXT.match(text)
-        if found is None:
+        match = _TEXT.match(text)
+        if match is None:
             raise CitationError(
                 f"not a citation: {text.strip()[:120]!r}",
                 fix="write `<metric>: <value> <unit> <- <gpu-wiki>/<path>:L<line>`",
             )
-        path = found["path"]
+        path = match["path"]
         if path.startswith("/") or ".." in path.split("/"):
             raise CitationError(f"citation leaves the wiki: {path!r}", fix="paths are relative to the wiki's root")
-        line = int(found["line"]) if found["line"] else None
+        line = int(match["line"]) if match["line"] else None
         if line == 0:
             raise CitationError("lines are counted from 1", where=path)
-        location = Location(path, line, found["section"] or "")
-        return cls(found["key"], found["value"], found["unit"] or "-", location)
+        location = Location(path, line, match["section"] or "")
+        return cls(match["key"], match["value"], match["unit"] or "-", location)

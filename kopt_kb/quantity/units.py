@@ -138,11 +138,11 @@ def parse_duration(text: str) -> float:
     >>> parse_duration("52us"), parse_duration("1.5 ms")
     (5.2e-05, 0.0015)
     """
-    found = re.fullmatch(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(s|ms|us|µs|ns)\s*", text)
-    if found is None or not Fraction(found[1]):
+    match = re.fullmatch(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(s|ms|us|µs|ns)\s*", text)
+    if match is None or not Fraction(match[1]):
         fix = "a positive number and its unit, such as 52us, 1.5ms"
         raise BadInput(f"{text[:40]!r} is not a time", where="--time", fix=fix, code="KB105")
-    return float(Fraction(found[1]) * UNITS[found[2].replace("µ", "u")].factor)
+    return float(Fraction(match[1]) * UNITS[match[2].replace("µ", "u")].factor)
 
 
 def format_exact(value: Fraction, digits: int = 6) -> str:

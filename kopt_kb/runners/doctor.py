@@ -62,10 +62,10 @@ def _nvidia(host: Host) -> Iterator[HealthFinding]:
 
 def _cuda(host: Host, tool: str) -> HealthFinding:
     code, text = _asked(host, tool)
-    found = re.search(r"CUDA (?:UMD )?Version:\s*([\d.]+)", text)
-    if code or not found:
+    match = re.search(r"CUDA (?:UMD )?Version:\s*([\d.]+)", text)
+    if code or not match:
         return HealthFinding("nvidia", "cuda", "unknown", f"nvidia-smi does not say: {_line(text) or f'exit {code}'}")
-    return HealthFinding("nvidia", "cuda", "ok", f"{found[1]} is the newest that the driver runs")
+    return HealthFinding("nvidia", "cuda", "ok", f"{match[1]} is the newest that the driver runs")
 
 
 def _devices(host: Host, tool: str) -> Iterator[HealthFinding]:

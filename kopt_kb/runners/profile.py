@@ -186,20 +186,20 @@ def _rocprof(command: Sequence[str], output: Path, options: Options) -> ProfileP
         where = ["--output-format", *formats, "-d", str(output / name)]
         return ProfileStep(name, ("rocprofv3", *arguments, *chosen, *where, "--", *command), optional=optional)
 
-    found: list[ProfileStep] = []
+    steps: list[ProfileStep] = []
     reports: list[Path] = []
     if "asm" in options.steps:
         dump = {"TRITON_CACHE_DIR": str(output / "asm"), "FLYDSL_DUMP_IR": "1"}
-        found.append(ProfileStep("asm", tuple(command), dump))
+        steps.append(ProfileStep("asm", tuple(command), dump))
     if "att" in options.steps:
         geometry = ("--att-target-cu", "1", "--att-shader-engine-mask", "0xf", "--att-simd-select", "0xf")
-        found.append(rocprof("att", "--att", *geometry, "--att-buffer-size", "0x6000000", formats=("csv", "json")))
+        steps.append(rocprof("att", "--att", *geometry, "--att-buffer-size", "0x6000000", formats=("csv", "json")))
     if "pmc" in options.steps:
-        found.append(rocprof("pmc/trace", "--kernel-trace"))
+        steps.append(rocprof("pmc/trace", "--kernel-trace"))
         for number, group in enumerate(counter_passes(options.target)):
-            found.append(rocprof(f"pmc/pmc_{number}", "--pmc", *group, optional=True))
+            steps.append(rocprof(f"pmc/pmc_{number}", "--pmc", *group, optional=True))
         reports.append(output / "pmc")
-    return ProfilePlan("rocprofv3", tuple(found), tuple(reports))
+    return ProfilePlan("rocprofv3", tuple(steps), tuple(reports))
 
 
 def execute(plan_: ProfilePlan, output: Path, limit_s: float = 0.0) -> tuple[str, ...]:

@@ -198,12 +198,12 @@ def _roof_lines(plot: _Plot) -> Iterator[DrawnLine]:
 
 def _ridged(plot: _Plot) -> list[DrawnRoof]:
     """Return one roof for each ridge: of those less than four pixels apart the first; targets have none."""
-    found: list[DrawnRoof] = []
+    roofs: list[DrawnRoof] = []
     for roof in plot.picture.roofs:
         x = plot.x(roof.ridge)
-        if roof.basis != "target" and all(abs(plot.x(one.ridge) - x) >= 4 for one in found):
-            found.append(roof)
-    return found
+        if roof.basis != "target" and all(abs(plot.x(one.ridge) - x) >= 4 for one in roofs):
+            roofs.append(roof)
+    return roofs
 
 
 def _drops(plot: _Plot, points: Iterable[Point]) -> Iterator[DrawnLine]:

@@ -50,7 +50,7 @@ class LevelPoint(Wire):
 
 def level_points(profiles: Iterable[KernelProfile]) -> list[LevelPoint]:
     """Return the points of kernels that have operations, bytes and a time, in the order of the kernels."""
-    found: list[LevelPoint] = []
+    points: list[LevelPoint] = []
     for profile in profiles:
         kinds = {kind: amount for kind, amount in profile.flops.items() if amount}
         total = sum(kinds.values())
@@ -64,8 +64,8 @@ def level_points(profiles: Iterable[KernelProfile]) -> list[LevelPoint]:
             if moved:
                 bound = _turned(profile.bound(f"{level}_bytes"))
                 run = _run_roof(profile, level, (dtype, engine))
-                found.append(LevelPoint(profile.function, level, dtype, engine, total / moved, rate_si, bound, run))
-    return found
+                points.append(LevelPoint(profile.function, level, dtype, engine, total / moved, rate_si, bound, run))
+    return points
 
 
 def _turned(bound: Exactness) -> Exactness:

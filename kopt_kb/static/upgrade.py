@@ -155,17 +155,17 @@ def upgrade(
         MissingTool: One of them has no Triton.
         BadInput: A file or its arguments are wrong, under both.
     """
-    found: list[UpgradedKernel] = []
+    kernels: list[UpgradedKernel] = []
     with CompilePool(1, python=old) as before, CompilePool(1, python=new) as after:
         for case in cases:
             pairs = _both(_sides(case, target, before, limits), _sides(case, target, after, limits))
             for name, left, right in pairs:
                 lost = losses(left, right)
-                one = UpgradedKernel(_label(case), name, _config(case), left, right, lost)
+                kernel = UpgradedKernel(_label(case), name, _config(case), left, right, lost)
                 if lost and repair and isinstance(case, OpCase):
-                    one = _repaired(one, case, target, after, limits)
-                found.append(one)
-    return Upgrade(target, _version(found, "old"), _version(found, "new"), tuple(found))
+                    kernel = _repaired(kernel, case, target, after, limits)
+                kernels.append(kernel)
+    return Upgrade(target, _version(kernels, "old"), _version(kernels, "new"), tuple(kernels))
 
 
 def _version(kernels: Iterable[UpgradedKernel], side: Literal["old", "new"]) -> str:

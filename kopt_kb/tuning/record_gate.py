@@ -82,12 +82,12 @@ class RecordGate:
         entries: dict[str, set[str]] = {}
         for step in made.record.launches:
             entries.setdefault(step.code, set()).add(step.entry)
-        found: list[IsaScan] = []
+        scans: list[IsaScan] = []
         for digest, names in entries.items():
             if digest not in self.scans:
                 self.scans[digest] = _scan(code(digest))
-            found += [one for one in self.scans[digest] or () if one.kernel in names]
-        return tuple(found)
+            scans += [one for one in self.scans[digest] or () if one.kernel in names]
+        return tuple(scans)
 
 
 def _scan(code: bytes) -> tuple[IsaScan, ...] | None:

@@ -25,10 +25,10 @@ def transfer_gate(old: Mapping[str, str], new: Mapping[str, str], current: Round
     confirms = current.proposal is not None and current.proposal.confirms
     if lint.result == "fail" or stated is None or confirms:
         return lint
-    found = bucket_of(old, new, category=stated.category, claim=stated.claim, expected=stated.expected)
-    reason = _refusal(found, new)
+    bucket = bucket_of(old, new, category=stated.category, claim=stated.claim, expected=stated.expected)
+    reason = _refusal(bucket, new)
     if reason:
-        return GateResult("lint", "fail", f"Rule 11, {found.word}: {reason}"[:400])
+        return GateResult("lint", "fail", f"Rule 11, {bucket.word}: {reason}"[:400])
     return lint
 
 

@@ -62,16 +62,16 @@ def sheet_conflicts(sheet: Sheet, platform: str, paths: Iterable[str] | None = N
 
 def wiki_conflicts(wiki: Wiki) -> list[Conflict]:
     """Return every conflict of a wiki, products first, those of a target page once; each cited line is read again."""
-    found: list[Conflict] = []
+    conflicts: list[Conflict] = []
     targets: dict[str, Conflict] = {}
     for identity in wiki.names.identities.values():
         sheet, shared = wiki.sheet(identity), f"targets/{identity.target}.md"
         pages = {row.path for row in sheet.rows}
-        found += sheet_conflicts(sheet, identity.platform, pages - {shared})
+        conflicts += sheet_conflicts(sheet, identity.platform, pages - {shared})
         for conflict in sheet_conflicts(sheet, identity.target, {shared}):
             targets.setdefault(f"{identity.target} {conflict.key}", conflict)
-    found += targets.values()
-    for conflict in found:
+    conflicts += targets.values()
+    for conflict in conflicts:
         for row in (*((conflict.chosen,) if conflict.chosen else ()), *conflict.rejected):
             reread(wiki, row)
-    return found
+    return conflicts

@@ -64,11 +64,11 @@ def _parse(identifier: str, body: str, line: int, *, evidence: bool) -> Footnote
     except ValueError:
         return f"footnote [^{identifier}]: read={values['read']!r} is not a date"
     title, publisher, url, revision, read = values.values()
-    one = Footnote(identifier, title, publisher, url, revision, read, line)
+    footnote = Footnote(identifier, title, publisher, url, revision, read, line)
     if not evidence:
-        return one
+        return footnote
     behind = read_evidence(dict(list(pairs.items())[len(FIELDS) :]))
-    return f"footnote [^{identifier}]: {behind}" if isinstance(behind, str) else replace(one, evidence=behind)
+    return f"footnote [^{identifier}]: {behind}" if isinstance(behind, str) else replace(footnote, evidence=behind)
 
 
 def read_footnotes(lines: list[str], *, evidence: bool = False) -> tuple[dict[str, Footnote], list[tuple[int, str]]]:

@@ -22,10 +22,10 @@ _DTYPES = {
 
 
 def _find(package: str, fix: str) -> Path:
-    found = importlib.util.find_spec(package)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
         raise MissingTool(f"the package {package} is not installed", fix=fix, code="KB120")
-    return Path(next(iter(found.submodule_search_locations)))
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def _dtype(node: ast.expr | None) -> str:

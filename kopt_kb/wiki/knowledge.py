@@ -203,11 +203,11 @@ def read_knowledge(data: bytes, path: str, targets: Iterable[str]) -> KnowledgeP
     text = _decode(page, data)
     if text is None:
         return page
-    found = read_front_matter(text)
-    if found is None:
+    front_matter = read_front_matter(text)
+    if front_matter is None:
         page.fault("WK501", 1, "no YAML front matter between --- lines", "start the page with it")
         return page
-    front, start = found
+    front, start = front_matter
     _check_front(page, front, tuple(targets))
     lines = text.split("\n")
     page.footnotes, bad = read_footnotes(lines, evidence=True)

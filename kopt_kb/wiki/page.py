@@ -211,11 +211,11 @@ def read_page(data: bytes, path: str, *, kind: str = "hardware") -> Page:
     text = _decode(page, data)
     if text is None:
         return page
-    found = read_front_matter(text)
-    if found is None:
+    front_matter = read_front_matter(text)
+    if front_matter is None:
         page.fault("WK103", 1, "no YAML front matter between --- lines", "start the page with it")
         return page
-    page.front, skip = found
+    page.front, skip = front_matter
     _check_front(page, kind)
     lines = text.split("\n")
     if _too_wild(page, lines):

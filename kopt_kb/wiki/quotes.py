@@ -69,10 +69,10 @@ def unit_words() -> frozenset[str]:
 
 
 def _printed_unit(tail: str) -> tuple[str, str | None]:
-    found = _UNIT.match(tail)
-    if found is None:
+    match = _UNIT.match(tail)
+    if match is None:
         return "", None
-    word = found[1]
+    word = match[1]
     return word, _PRINTED.get(word.lower())
 
 

@@ -155,8 +155,8 @@ def _documents(sheet: Sheet) -> Iterator[str]:
 
 def _link(url: str) -> str:
     """Return a document's address as a link where it leads to one."""
-    found = ADDRESS.fullmatch(url)
+    match = ADDRESS.fullmatch(url)
     target = url if url.startswith(("https://", "http://")) else ""
-    if found is not None:
-        target = f"https://github.com/{found['owner']}/{found['name']}/blob/{found['commit']}/{quote(found['path'])}"
+    if match is not None:
+        target = f"https://github.com/{match['owner']}/{match['name']}/blob/{match['commit']}/{quote(match['path'])}"
     return f'<a href="{escape(target)}">{escape(url)}</a>' if target else escape(url)

@@ -39,15 +39,15 @@ def new_page(root: Path, platform: str, target: str) -> tuple[Path, ...]:
     Raises:
         BadInput: A name that no page can have, a page that is there already, or a wiki that can't be written.
     """
-    found = _TARGET.fullmatch(target)
-    if found is None:
+    match = _TARGET.fullmatch(target)
+    if match is None:
         raise BadInput(f"{target!r} is no target", where="--target", fix="write sm_90 or gfx942", code="KB106")
     if not _PLATFORM.fullmatch(platform):
         fix = "capital letters, digits and _, such as H100_SXM"
         raise BadInput(f"{platform!r} can't be a platform's id", where="PLATFORM", fix=fix, code="KB027")
     if root.resolve() == installed_root():
         raise _read_only(root, "belongs to the installed package")
-    vendor = "NVIDIA" if found["nvidia"] else "AMD"
+    vendor = "NVIDIA" if match["nvidia"] else "AMD"
     wiki = Wiki(root, use_cache=False)
     path = f"hardware/{vendor.lower()}/{platform.lower()}.md"
     if wiki.read(path) is not None:

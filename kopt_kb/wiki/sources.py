@@ -114,11 +114,11 @@ class Documents:
 
     def _text(self, url: str) -> str | None:
         """Return the plain text of a file at its commit, None when no clone has it or it is no text."""
-        found = ADDRESS.fullmatch(url)
-        if found is None or found["path"].lower().endswith(_BINARY):
+        match = ADDRESS.fullmatch(url)
+        if match is None or match["path"].lower().endswith(_BINARY):
             return None
-        for clone in self._clones(found["owner"], found["name"]):
-            command = ["git", "-C", str(clone), "show", f"{found['commit']}:{found['path']}"]
+        for clone in self._clones(match["owner"], match["name"]):
+            command = ["git", "-C", str(clone), "show", f"{match['commit']}:{match['path']}"]
             try:
                 done = run(command, env=environment(), limits=ChildLimits(_GIT_SECONDS, printed_bytes=0))
             except OSError:

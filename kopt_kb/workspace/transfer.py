@@ -31,11 +31,11 @@ def bucket_of_round(state: WorkspaceState, attempt: Round, blob: BlobReader) -> 
         old, new = (state.files_of(blob(sha)) for sha in (attempt.incumbent, submitted.blob))
     except KoptError:
         return None
-    found = bucket_of(old, new, category=stated.category, claim=stated.claim, expected=stated.expected)
+    bucket = bucket_of(old, new, category=stated.category, claim=stated.claim, expected=stated.expected)
     if skew_words(state).startswith("uniform"):
         even = BucketFinding(0, "uniform-only: no shape has uneven experts")
-        return Bucket(found.word, found.why, found.caches, (*found.findings, even), found.bound_pct)
-    return found
+        return Bucket(bucket.word, bucket.why, bucket.caches, (*bucket.findings, even), bucket.bound_pct)
+    return bucket
 
 
 def skew_words(state: WorkspaceState) -> str:

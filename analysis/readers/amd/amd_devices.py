@@ -94,7 +94,7 @@ def device_of_agent(agent: Mapping[str, object]) -> AmdDevice:
 
 def device_of_sysinfo(info: Mapping[str, object]) -> AmdDevice:
     """Return the device of a rocprof-compute system record; 0 and empty cells are not said."""
-    found = AmdDevice(
+    device = AmdDevice(
         name=_name(info.get("gpu_model"), info.get("gpu_series"), info.get("gpu_arch")),
         target=_target(info.get("gpu_arch"), None),
         cu_count=_count(info.get("cu_per_gpu")),
@@ -104,7 +104,7 @@ def device_of_sysinfo(info: Mapping[str, object]) -> AmdDevice:
         lds_banks=_count(info.get("lds_banks_per_cu")),
         l2_channels=_count(info.get("total_l2_chan")),
     )
-    return replace(found, name=_name(found.name))
+    return replace(device, name=_name(device.name))
 
 
 def read_agent_table(path: Path) -> Devices:
@@ -113,14 +113,14 @@ def read_agent_table(path: Path) -> Devices:
     header = [folded(one) for one in next(rows, (0, []))[1]]
     if "agent_type" not in header or "node_id" not in header:
         raise ReportError("no table of agents", where=path, line=1, code="KB204")
-    found = Devices()
+    devices = Devices()
     for line, cells in rows:
         agent = dict(zip(header, cells, strict=True))
         if agent["agent_type"].strip().upper() == "GPU":
             ids = [number_in(agent.get(one, ""), path, line) for one in ("node_id", "logical_node_id")]
             node, logical = (None if one is None else int(one) for one in ids)
-            found.add(device_of_agent(agent), node, logical)
-    return found
+            devices.add(device_of_agent(agent), node, logical)
+    return devices
 
 
 def agent_table_beside(path: Path, kind: str) -> Devices:

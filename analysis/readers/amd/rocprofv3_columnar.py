@@ -199,14 +199,14 @@ class _Table:
 
     def _known(self, codes: Any, keys: list[tuple[str, ...]]) -> list[_Config]:
         np = self._np
-        found: list[_Config] = []
+        configs: list[_Config] = []
         for code, key in enumerate(keys):
             config = self._configs.get(key)
             if config is None:
                 line = self._line + int(np.argmax(codes == code))
                 config = self._configs[key] = _Config(self._shape(key, line), line)
-            found.append(config)
-        return found
+            configs.append(config)
+        return configs
 
     def _shape(self, key: tuple[str, ...], line: int) -> DispatchShape:
         cells = [""] * len(self._columns.header)
@@ -252,11 +252,11 @@ class _Table:
             shape = configs[int(codes[row])].shape
             if not self._collector.has_room(shape):
                 continue
-            one = Dispatch(int(self._ids[number]), str(self._path), self._line + row, shape)
-            one.span(int(times[0][row]), int(times[1][row]))
+            dispatch = Dispatch(int(self._ids[number]), str(self._path), self._line + row, shape)
+            dispatch.span(int(times[0][row]), int(times[1][row]))
             for index in range(row, stop):
-                one.counters[names[int(counter[index])]] = float(values[index])
-            self._collector.keep(one)
+                dispatch.counters[names[int(counter[index])]] = float(values[index])
+            self._collector.keep(dispatch)
 
     def done(self) -> AmdCollector:
         """Return the collector with all sums."""

@@ -105,14 +105,14 @@ def _processes(stream: JsonStream) -> Iterator[int]:
 
 
 def _names(path: Path) -> list[_Process]:
-    found: list[_Process] = []
+    processes: list[_Process] = []
     with JsonStream(path) as stream:
         for _ in _processes(stream):
             process = _Process()
-            found.append(process)
+            processes.append(process)
             for section in stream.members():
                 _take_names(stream, section, process)
-    return found
+    return processes
 
 
 def _take_names(stream: JsonStream, section: str, process: _Process) -> None:

@@ -65,12 +65,12 @@ def count_work(raw: Mapping[str, float], duration_s: float | None) -> DerivedVal
         duration_s: Time of the launch, for counters that were stored as rates.
     """
     read = _reader(raw, duration_s)
-    found = DerivedValues()
-    _vector_flops(found, raw, read)
-    _matrix_flops(found, raw, duration_s)
-    _bytes(found, read)
-    _peaks(found, raw)
-    return found
+    values = DerivedValues()
+    _vector_flops(values, raw, read)
+    _matrix_flops(values, raw, duration_s)
+    _bytes(values, read)
+    _peaks(values, raw)
+    return values
 
 
 def _reader(raw: Mapping[str, float], duration_s: float | None) -> ReadMetric:

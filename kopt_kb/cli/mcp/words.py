@@ -60,15 +60,15 @@ def _kind(action: argparse.Action) -> str:
 
 
 def _property(tool: ServedTool, name: str, action: argparse.Action, single: bool) -> JsonSchemaValue:
-    found: JsonSchemaValue = {"type": _kind(action)}
+    value: JsonSchemaValue = {"type": _kind(action)}
     if action.choices is not None:
-        found["enum"] = list(action.choices)
+        value["enum"] = list(action.choices)
     if _is_list(action) and not single:
-        found = {"type": "array", "items": found, **({"minItems": 1} if _is_required(action) else {})}
+        value = {"type": "array", "items": value, **({"minItems": 1} if _is_required(action) else {})}
     if name in tool.inline:
-        found["type"] = ["object", "string"]
+        value["type"] = ["object", "string"]
     text = argparse.HelpFormatter("kb")._expand_help(action) if action.help else (action.metavar or name)
-    return {**found, "description": str(text)}
+    return {**value, "description": str(text)}
 
 
 def _is_single(name: str, action: argparse.Action) -> bool:

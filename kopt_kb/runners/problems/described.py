@@ -189,13 +189,13 @@ def _notes(capsule: Capsule, shapes: Sequence[OneShape]) -> list[str]:
 def _differences(capsule: Capsule, shapes: Sequence[OneShape]) -> list[str]:
     """Return where stated work is not what the reference was seen to do; an optimised algorithm may well do less."""
     notes = []
-    for one in shapes:
-        work = _work(capsule, one)
+    for shape in shapes:
+        work = _work(capsule, shape)
         stated = sum(flop.useful.value for flop in work.flops), work.compulsory_bytes()
-        seen = sum(flop.useful.value for flop in one.flops), sum(moved.compulsory.value for moved in one.bytes)
+        seen = sum(flop.useful.value for flop in shape.flops), sum(moved.compulsory.value for moved in shape.bytes)
         if stated != seen:
             counts = f"{stated[0]} and {seen[0]} operations, {stated[1]} and {seen[1]} bytes"
-            notes.append(f"declared and counted differ on {format_shape(one.shape)}: {counts}")
+            notes.append(f"declared and counted differ on {format_shape(shape.shape)}: {counts}")
     return notes
 
 

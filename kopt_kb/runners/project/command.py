@@ -107,9 +107,9 @@ def command_of(
     strange = next((one for word in words for one in _PLACE.findall(word) if one not in PLACEHOLDERS), None)
     if strange is not None:
         raise refuse(name, f"has the placeholder {{{strange}}}", f"known: {known}")
-    found = Command(name, tuple(words), tuple(variables), run.limit_s)
+    command = Command(name, tuple(words), tuple(variables), run.limit_s)
     for one in needed:
-        if not any(found.takes(each) for each in one.split("|")):
+        if not any(command.takes(each) for each in one.split("|")):
             first = one.split("|")[0]
             raise refuse(name, f"lacks {{{first}}}", f"put {{{first}}} where the command takes it")
-    return found
+    return command

@@ -174,13 +174,13 @@ class _Silenced:
         if "kb-lint:" not in text:
             return
         for number, line in enumerate(text.split("\n"), 1):
-            found = _IGNORE.search(line)
-            if found is None:
+            match = _IGNORE.search(line)
+            if match is None:
                 continue
-            classes = frozenset(re.findall(r"[a-z][a-z-]+", found["classes"] or ""))
-            if found["scope"] == "-file" and not classes:
+            classes = frozenset(re.findall(r"[a-z][a-z-]+", match["classes"] or ""))
+            if match["scope"] == "-file" and not classes:
                 self.whole = True
-            self._lines[number + (found["scope"] == "-next-line")] = classes
+            self._lines[number + (match["scope"] == "-next-line")] = classes
 
     def has(self, finding: TextFinding) -> bool:
         """Whether a finding stands on a silenced line, under one of its classes where it names some."""

@@ -104,15 +104,15 @@ def _rows(body: str, first: int, where: str) -> Iterator[ForeignRow]:
     other = re.search(r"^product:\s*(\S+)", body, re.MULTILINE) or re.search(r"^gfx:\s*(\S+)", body, re.MULTILINE)
     platform = (named or other or [None, ""])[1] or ""
     for number, line in enumerate(body.split("\n"), first):
-        found = _LINE.match(line)
-        if found is None or not found["value"]:
+        match = _LINE.match(line)
+        if match is None or not match["value"]:
             continue
-        key, cited = found["key"], cited_key(found["comment"] or "")
+        key, cited = match["key"], cited_key(match["comment"] or "")
         place = f"{where}:{number}"
-        fields = {"platform": platform, "value": found["value"]}
-        if key in _SCALARS and not found["indent"]:
+        fields = {"platform": platform, "value": match["value"]}
+        if key in _SCALARS and not match["indent"]:
             yield foreign_row({**fields, "metric": cited or _SCALARS[key][0], "unit": _SCALARS[key][1]}, place)
-        elif key in _FLOPS and found["indent"]:
+        elif key in _FLOPS and match["indent"]:
             dtype, engine = _FLOPS[key][0]
             metric = cited or f"peak_compute[dtype={dtype};engine={engine};sparsity=dense]"
             yield foreign_row({**fields, "metric": metric, "unit": "FLOP/s"}, place)

@@ -159,15 +159,15 @@ def _fields(key: str, value: str, cited: str | None) -> Iterator[dict[str, str]]
         return
     for title, metric, axes, _ in _LIMITS:
         if key in {title.format(sm="SM"), title.format(sm="CU")}:
-            found = _VALUE.search(value)
-            unit = (found["unit"] or "count") if found else ""
-            if (found and metric in {"memory_capacity", "memory_bandwidth", "l2_capacity"}) or "shared" in metric:
+            match = _VALUE.search(value)
+            unit = (match["unit"] or "count") if match else ""
+            if (match and metric in {"memory_capacity", "memory_bandwidth", "l2_capacity"}) or "shared" in metric:
                 unit = {"KB": "kB"}.get(unit, unit)
             else:
                 unit = "count"
             own = f"{metric}[{';'.join(f'{axis}={word}' for axis, word in axes.items())}]" if axes else metric
-            if found and not (cited and cited.partition("[")[2] != own.partition("[")[2]):
-                yield {"metric": cited or own, "value": found["number"], "unit": unit}
+            if match and not (cited and cited.partition("[")[2] != own.partition("[")[2]):
+                yield {"metric": cited or own, "value": match["number"], "unit": unit}
                 return
 
 
@@ -176,11 +176,11 @@ def _rate_fields(rate: re.Match[str], value: str, cited: str | None) -> Iterator
     dtype = rate["dtype"].lower().replace("bfloat16", "bf16").replace("single-precision", "fp32")
     engine = "matrix" if rate["core"] or dtype not in _VECTOR else "vector"
     unit = "TOPS" if dtype.startswith("int") else "TFLOPS"
-    found = _BOTH.match(value)
-    if found is None:
+    match = _BOTH.match(value)
+    if match is None:
         return
-    sparse = bool(found["alone"] or rate["sparse"])
-    pairs = [(found["first"], "2:4" if sparse else "dense"), (found["second"], "2:4")]
+    sparse = bool(match["alone"] or rate["sparse"])
+    pairs = [(match["first"], "2:4" if sparse else "dense"), (match["second"], "2:4")]
     for number, sparsity in pairs:
         if number:
             metric = cited or f"peak_compute[dtype={dtype};engine={engine};sparsity={sparsity}]"

@@ -86,18 +86,18 @@ def read(text: str, where: str) -> list[ForeignRow]:
     unit = dtype = ""
     rows = []
     for number, line in enumerate(text.splitlines(), 1):
-        found = _LINE.match(line)
-        if found is None:
+        match = _LINE.match(line)
+        if match is None:
             continue
-        key, depth = found["key"], len(found["indent"])
+        key, depth = match["key"], len(match["indent"])
         if depth == 0:
             unit, dtype = (key if key in _UNITS else ""), ""
-        elif not found["value"]:
+        elif not match["value"]:
             dtype = key
         elif key == "theoretical" and unit:
-            metric = cited_key(found["comment"] or "") or _metric(unit, dtype)
+            metric = cited_key(match["comment"] or "") or _metric(unit, dtype)
             symbol = "FLOP/s" if _UNITS[unit] else "B/s"
-            fields = {"platform": platform, "metric": metric, "value": found["value"], "unit": symbol}
+            fields = {"platform": platform, "metric": metric, "value": match["value"], "unit": symbol}
             rows.append(foreign_row(fields, f"{where}:{number}"))
     return rows
 

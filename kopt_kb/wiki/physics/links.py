@@ -58,9 +58,9 @@ def host_slot(facts: Facts) -> Iterator[PhysicsFinding]:
     """A PCIe slot carries its lanes times the rate of its generation, half of it in each direction (4 %)."""
     for row in rows(facts, "host_bandwidth"):
         axes = dict(row.axes)
-        found = _PCIE.fullmatch(axes["link"])
-        if found is not None:
+        match = _PCIE.fullmatch(axes["link"])
+        if match is not None:
             lane = (
-                _PCIE_LANE * 2 ** (int(found["generation"]) - _PCIE_FIRST) / (1 if axes["direction"] == "both" else 2)
+                _PCIE_LANE * 2 ** (int(match["generation"]) - _PCIE_FIRST) / (1 if axes["direction"] == "both" else 2)
             )
-            yield compare(row, int(found["lanes"]) * lane * _GB, _PCIE_ROUNDING, "lanes * rate of the generation")
+            yield compare(row, int(match["lanes"]) * lane * _GB, _PCIE_ROUNDING, "lanes * rate of the generation")

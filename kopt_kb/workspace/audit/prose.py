@@ -66,25 +66,25 @@ def _current_plan(layout: Layout) -> Path | None:
 
 def _own_values(state: WorkspaceState) -> list[Value]:
     """Return targets and measured rates of this journal."""
-    found: list[Value] = []
+    values: list[Value] = []
     for target in state.targets.targets if state.targets else ():
         if target.unit:
             one = unit(target.unit)
-            found.append((one.dimension, Fraction(target.value) * one.factor))
+            values.append((one.dimension, Fraction(target.value) * one.factor))
     for roof in state.rooflines:
         for aimed in roof.targets:
             if aimed.value is not None and aimed.unit is not None:
                 one = unit(aimed.unit)
-                found.append((one.dimension, Fraction(str(aimed.value)) * one.factor))
+                values.append((one.dimension, Fraction(str(aimed.value)) * one.factor))
     works = {roof.shape: roof.work for roof in state.rooflines}
     for record in state.measured.values():
         work = works.get(record.shape)
         if work is not None and record.median_s > 0:
             seconds = Fraction(record.median_s)
-            found.append(("B/s", work.amount_under(DRAM) / seconds))
+            values.append(("B/s", work.amount_under(DRAM) / seconds))
             engines = [flop.useful.value for flop in work.flops]
-            found += [("op/s", amount / seconds) for amount in {*engines, sum(engines)}]
-    return found
+            values += [("op/s", amount / seconds) for amount in {*engines, sum(engines)}]
+    return values
 
 
 def _registered(state: WorkspaceState) -> list[Value]:

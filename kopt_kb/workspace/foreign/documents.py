@@ -73,10 +73,10 @@ class _Reader:
             return _Node(line, text=text), end
         if letter in {"{", "["}:
             return self._members(at + 1, letter == "{", line, depth)
-        found = _SCALAR.match(self._text, at)
-        if found is None:
+        match = _SCALAR.match(self._text, at)
+        if match is None:
             raise JSONDecodeError("no value", self._text, at)
-        return _Node(line, text=found[0]), found.end()
+        return _Node(line, text=match[0]), match.end()
 
     def _members(self, at: int, named: bool, line: int, depth: int) -> tuple[_Node, int]:
         found: list[tuple[str, _Node]] = []

@@ -88,9 +88,9 @@ def _items(file: str, lines: Sequence[tuple[int, str]], around: int | None) -> I
     """Yield list items that begin with a round other than the file's, with the lines that go on."""
     at = 0
     while at < len(lines):
-        found = _ITEM.match(lines[at][1])
+        match = _ITEM.match(lines[at][1])
         end = at + 1
-        if found is not None and int(found[1]) != around:
+        if match is not None and int(match[1]) != around:
             while (
                 end < len(lines)
                 and lines[end][1].startswith("  ")
@@ -98,7 +98,7 @@ def _items(file: str, lines: Sequence[tuple[int, str]], around: int | None) -> I
             ):
                 end += 1
             if _RESULT.search(" ".join(line for _, line in lines[at:end])):
-                yield _made(file, "round notes", f"round {found[1]}", int(found[1]), lines[at:end])
+                yield _made(file, "round notes", f"round {match[1]}", int(match[1]), lines[at:end])
         at = end
 
 
