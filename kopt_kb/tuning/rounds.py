@@ -34,6 +34,10 @@ from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["RoundWork", "longest_s", "spent_s"]
 
+_PROFILE_S, _PROFILE_SHARE = 7.0, 0.25
+"""Seconds that a first profile is taken to last (under ncu on an H100 6.3 to 10.7, most of them ncu's own start), and
+the share of what a call has left above which candidates are timed instead."""
+
 
 @dataclass(slots=True)
 class RoundWork:
@@ -141,6 +145,9 @@ class RoundWork:
         took_s, left_s = longest_s(state, "evidence"), self.session.ends_at - time.monotonic()
         if left_s < took_s:  # what is faster is kept rather than begun again
             return f"a profile took {took_s:.1f} s before, the call has {max(left_s, 0.0):.1f} s left: times decide"
+        usual_s = took_s or _PROFILE_S
+        if usual_s > _PROFILE_SHARE * left_s:
+            return f"a profile takes about {usual_s:.1f} s, too much of the {left_s:.1f} s that the call has left"
         return ""
 
     def _timed_again(self, state: WorkspaceState, current: Round) -> bool:

@@ -49,6 +49,9 @@ _MOST_LAUNCHES = 24
 """Launches of a side in a repeat: each has contents of its own, and a reference that is computed for them."""
 _SETTLING = 4
 """Launches of a side before the first repeat."""
+_FEWEST_LAUNCHES, _REPEAT_S = 6, 1.0
+"""Launches of a side that every repeat has, and seconds that all of them may take: each has contents of its own, whose
+reference may take long."""
 _KEPT_BYTES = 8 << 20
 """Largest record, with its code objects, that a journal keeps."""
 _PACKAGES = ("cuda-bindings", "torch", "triton")
@@ -267,16 +270,35 @@ class RecordExecutor:
         shapes: dict[str, list[tuple[Sample, ...]]] = {}
         for shape, records in folders.items():
             repeats: list[list[Sample]] = [[] for _ in records]
+            most = min(body.samples, _MOST_LAUNCHES)
             for number in range(1 + body.repeats):  # what comes first is forgotten: clocks rise from rest
                 with work.part("timing"):
-                    launches = min(body.samples, _MOST_LAUNCHES if number else _SETTLING)
-                    timed = self._judging.time(records, self._reference(work.job), launches, work.ends_at)
-                for one, samples in zip(timed, repeats, strict=True):
-                    if one.problem:
-                        return f"{shape}: {one.problem}"
-                    samples.extend([_sample(one.times_s)] if number else [])
+                    if number == 1:
+                        taken, most = self._first_repeat(work, records, most)
+                    else:
+                        taken = self._repeat(work, records, most if number else min(most, _SETTLING))
+                if isinstance(taken, str):
+                    return f"{shape}: {taken}"
+                for times_s, samples in zip(taken, repeats, strict=True):
+                    samples.extend([_sample(times_s)] if number else [])
             shapes[shape] = [tuple(samples) for samples in repeats]
         return shapes
+
+    def _repeat(self, work: _Work, records: Sequence[Path], launches: int) -> list[list[float]] | str:
+        """Return the times of so many launches of each record, or what was wrong."""
+        timed = self._judging.time(records, self._reference(work.job), launches, work.ends_at)
+        return next((one.problem for one in timed if one.problem), "") or [[*one.times_s] for one in timed]
+
+    def _first_repeat(self, work: _Work, records: Sequence[Path], most: int) -> tuple[list[list[float]] | str, int]:
+        """Take a few launches, then as many as the time of a repeat holds; return them and how many those are."""
+        begin = time.monotonic()
+        taken = self._repeat(work, records, min(most, _FEWEST_LAUNCHES))
+        afforded = int(_REPEAT_S * _FEWEST_LAUNCHES / max(time.monotonic() - begin, 1e-6))
+        afforded = min(most, max(_FEWEST_LAUNCHES, afforded))
+        if isinstance(taken, str) or afforded <= _FEWEST_LAUNCHES:
+            return taken, afforded
+        more = self._repeat(work, records, afforded - _FEWEST_LAUNCHES)
+        return more if isinstance(more, str) else [a + b for a, b in zip(taken, more, strict=True)], afforded
 
     def _search(self, work: _Work) -> Search:
         job, body = work.job, work.job.body

@@ -143,6 +143,17 @@ def test_no_profile_is_begun_that_the_budget_would_end(
     assert audit(workspace.layout.root, registry).findings == ()
 
 
+def test_a_first_profile_is_left_out_of_a_short_call(replayed: MakeReplayed, replaying: Any, ncu: ModuleType) -> None:
+    """Nobody knows yet how long it takes: what it usually takes may be a quarter of what is left."""
+    executor = replaying(ncu.report)
+    with replayed(executor) as campaign:
+        campaign.run(Budget(seconds_s=25.0, rounds=0))
+        (first,) = campaign.state().rounds
+        assert first.accepted
+        assert first.gates["evidence"].reason.startswith("a profile takes about 7.0 s, too much of the ")
+    assert "evidence" not in executor.asked
+
+
 def test_a_budget_bounds_the_baseline_too(replayed: MakeReplayed, replaying: Any) -> None:
     """However often it is cut off, it is no failure of the kernel."""
     executor = replaying()

@@ -159,7 +159,7 @@ def test_a_source_against_itself_is_noise_and_no_contest(executor: RecordExecuto
     answer = ran(executor, "timing", launcher(), incumbent=launcher()).result
     assert isinstance(answer, Timing)
     assert answer.contest is None
-    assert executor._judging.asked == [("time", 2)] * 8
+    assert executor._judging.asked == [("time", 2)] * 10  # the first repeat of each shape looks how long a few take
     assert [one.n for one in answer.shapes["1024"]["incumbent"]] == [9, 9, 9]
 
 
@@ -265,6 +265,30 @@ def test_evidence_is_of_the_largest_shape(executor: RecordExecutor, launcher: La
     broken = ran(executor, "evidence", launcher(more="raise RuntimeError('no way')")).result
     assert isinstance(broken, Unable)
     assert "no way" in broken.reason
+
+
+def test_a_slow_baseline_is_launched_a_few_times(
+    launcher: Launcher, invented: Any, makers: Makers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first launches say what a repeat holds in its second; a quick one has all that was asked for."""
+    judging = invented(blocks_cost)
+    made = RecordExecutor(judging, RecordTarget("sm_90", "Test"), makers=makers)
+    time_them, asked, counts = judging.time, list[int](), dict[float, tuple[list[int], list[int]]]()
+
+    def slowly(records: Any, reference: Path, launches: int, ends_at: float, **more: Any) -> Any:
+        asked.append(launches)
+        time.sleep(slow_s)
+        return time_them(records, reference, launches, ends_at, **more)
+
+    monkeypatch.setattr(judging, "time", slowly)
+    monkeypatch.setattr("kopt_kb.runners.replay.executor._REPEAT_S", 0.1)
+    for slow_s in (0.0, 0.1):
+        asked.clear()
+        answer = ran(made, "timing", launcher(), shapes=("1024",)).result
+        assert isinstance(answer, Timing)
+        counts[slow_s] = ([one.n for one in answer.shapes["1024"]["candidate"]], [*asked])
+    made.close()
+    assert counts == {0.0: ([9, 9, 9], [4, 6, 3, 9, 9]), 0.1: ([6, 6, 6], [4, 6, 6, 6])}
 
 
 def test_sources_lie_where_nobody_else_writes(executor: RecordExecutor, launcher: Launcher, tmp_path: Path) -> None:
