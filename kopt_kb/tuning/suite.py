@@ -7,6 +7,7 @@ or a candidate does ends the suite. What has a baseline already is read, not mea
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -170,18 +171,24 @@ def _problem(path: Path, options: SuiteOptions, registry: Registry) -> list[Suit
     refused = SuiteRow(capsule.name, capsule.source, str(path), "refused")
     try:
         if not layout.journal.is_file():
-            kernel = _kernel_of(path, capsule, options)
-            task = _task(_first(capsule, options), kernel, options)
-            admit(task, registry)
-            Workspace.create(options.out, name, task, registry)
-        workspace = Workspace.open(layout.root)
-        state = workspace.state()
+            _create(path, capsule, name, options, registry)
+        state = Workspace.open(layout.root).state()
         if state.route == "kernel" and not any(one.closed for one in state.rounds):
-            _baseline(layout, options)
-            state = workspace.state()
+            if _baseline(layout, options):
+                shutil.rmtree(layout.root)
+                _create(path, capsule, name, options, registry)
+                _baseline(layout, options)
+            state = Workspace.open(layout.root).state()
     except KoptError as error:
         return [replace(refused, reason=_line(error))]
     return list(_rows(refused, state))
+
+
+def _create(path: Path, capsule: Capsule, name: str, options: SuiteOptions, registry: Registry) -> None:
+    """Make a problem's workspace; raises what `kb init` does."""
+    task = _task(_first(capsule, options), _kernel_of(path, capsule, options), options)
+    admit(task, registry)
+    Workspace.create(options.out, name, task, registry)
 
 
 def _first(capsule: Capsule, options: SuiteOptions) -> Capsule:
@@ -233,13 +240,18 @@ def _task(capsule: Capsule, kernel: Path | None, options: SuiteOptions) -> Task:
     )
 
 
-def _baseline(layout: Layout, options: SuiteOptions) -> None:
-    """Take a workspace's baseline in a child; what it came to stands in the journal."""
+def _baseline(layout: Layout, options: SuiteOptions) -> bool:
+    """Take a workspace's baseline in a child; what it came to stands in the journal.
+
+    Returns:
+        Whether it was begun on another machine, where alone it could go on: it has to begin anew.
+    """
     words = ["tune", "run", str(layout.root), "--yes", "--budget-rounds", "0", *options.words]
     wikis = [word for one in options.wikis for word in ("--wiki", str(one))]
     command = [sys.executable, "-m", "kopt_kb", *words, *wikis]
     done = run(command, env=environment(), limits=ChildLimits(wall_s=options.run_s, grace_s=10.0))
     (layout.root / "notes" / "suite.txt").write_bytes(done.stderr[-65536:] + done.stdout[-65536:])
+    return b"[KB429]" in done.stderr
 
 
 # ---- rows ------------------------------------------------------------------------------------------

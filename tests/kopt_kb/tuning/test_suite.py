@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("torch")
 
 from kopt_kb.errors import BadInput
+from kopt_kb.tuning import suite
 from kopt_kb.tuning.suite import SuiteOptions, run_suite
 from kopt_kb.wiki.registry import Registry
 from tests.kopt_kb.cli.test_init_problem import KERNEL
@@ -61,3 +63,25 @@ def test_a_folder_without_problems(tmp_path: Path, wiki_root: Path) -> None:
     """It says what would be one."""
     with pytest.raises(BadInput, match="no problem in a known form"):
         run_suite(tmp_path, SuiteOptions("T10", tmp_path / "out"), Registry.open(wiki_root), lambda _: None)
+
+
+def test_a_baseline_begun_elsewhere_begins_anew(
+    problems: Path, tmp_path: Path, wiki_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round is finished on the machine it was begun on, and a suite may get another GPU each time."""
+    options = SuiteOptions("T10", tmp_path / "out", words=("--simulate",), wikis=(wiki_root,), names=("with/",))
+    journal = tmp_path / "out" / "kernel_opt_sums_with" / "journal.jsonl"
+    seen = list[bytes]()
+    real = suite.run
+
+    def first_elsewhere(*words: object, **more: object) -> object:
+        seen.append(journal.read_bytes())
+        if len(seen) > 1:
+            return real(*words, **more)  # type: ignore[arg-type]
+        return SimpleNamespace(stderr=b"kb: round 0 was begun on another machine [KB429]", stdout=b"")
+
+    monkeypatch.setattr(suite, "run", first_elsewhere)
+    found = run_suite(problems, options, Registry.open(wiki_root), lambda _: None)
+    assert [one.verdict for one in found.rows] == ["correct"]
+    assert len(seen) == 2
+    assert seen[0] != seen[1]
